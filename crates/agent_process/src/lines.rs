@@ -153,7 +153,8 @@ impl LineFramer {
             head
         } else {
             self.carry.extend_from_slice(&head);
-            self.carry.split().freeze()
+            // Taken whole, so that the spare room of a huge line is not kept for the next small one.
+            std::mem::take(&mut self.carry).freeze()
         };
         if bytes.last() == Some(&b'\r') {
             bytes.truncate(bytes.len() - 1);
