@@ -1,5 +1,73 @@
 //! Runs a coding agent as a supervised child process and hands over its output without losing a byte.
+//!
+//! A child is described by a [`SpawnSpec`], started by [`spawn`], and held as a [`Process`]: its output, its
+//! stdin, its controls and its exit. Whatever the transport ([`StdoutMode`]), the same bytes arrive; they are in
+//! the raw log before anybody parses them. Stopping means the whole family: interrupt, terminate, kill, and then
+//! every descendant.
+//!
+//! ```no_run
+//! use agent_process::{Framed, SpawnSpec, spawn};
+//!
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     // First of all, before any thread: what makes sure that no child outlives this process.
+//!     agent_process::guard_main();
+//!     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+//!     runtime.block_on(async {
+//!         let mut spec = SpawnSpec::new("some-agent");
+//!         spec.raw_log = Some("raw.ndjson".into());
+//!         let process = spawn(spec).await?;
+//!         let mut lines = process.output.into_lines();
+//!         while let Some(line) = lines.next_line().await {
+//!             if let Framed::Line(line) = line? {
+//!                 // `line.bytes` is one line, `line.offset` its place in the raw log.
+//!                 assert!(!line.bytes.contains(&b'\n'));
+//!             }
+//!         }
+//!         assert!(process.exit.await.exit.success());
+//!         Ok(())
+//!     })
+//! }
+//! ```
+//!
+//! This crate prints nothing, changes no environment and reads no home directory.
+#![warn(missing_docs)]
 
+mod capabilities;
+mod child;
+mod error;
+mod exit;
+mod follow;
+#[cfg(target_os = "linux")]
+mod guard;
 mod lines;
+mod portable;
+mod process;
+#[cfg(unix)]
+mod pty;
+mod pump;
+mod resolve;
+mod spawn;
+mod spec;
+mod spool;
+mod streams;
+#[cfg(target_os = "linux")]
+mod sweep;
+mod tail;
+#[cfg(not(target_os = "linux"))]
+mod unguarded;
+mod watch;
 
+pub use capabilities::{Capabilities, GuardKind, capabilities};
+pub use error::SpawnError;
+pub use exit::{Exit, ExitReport, StopStep, WaitStatus};
+pub use follow::FileFollower;
+#[cfg(target_os = "linux")]
+pub use guard::guard_main;
 pub use lines::{DEFAULT_MAX_LINE_BYTES, Framed, Line, LineEnding, LineFramer};
+pub use process::{Control, ExitWaiter, Lines, Output, Process, StdinWriter};
+pub use spawn::spawn;
+pub use spec::{EnvPolicy, Isolation, Limits, MARKER_VARIABLE, SpawnSpec, StdinMode, StdoutMode};
+#[cfg(target_os = "linux")]
+pub use sweep::sweep;
+#[cfg(not(target_os = "linux"))]
+pub use unguarded::{guard_main, sweep};

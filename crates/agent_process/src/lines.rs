@@ -147,7 +147,11 @@ impl LineFramer {
         self.next_offset += length_bytes + u64::from(ending == LineEnding::Newline);
         if length_bytes > self.max_line_bytes as u64 {
             self.carry = BytesMut::new();
-            return Framed::Overlong { number, offset, length_bytes };
+            return Framed::Overlong {
+                number,
+                offset,
+                length_bytes,
+            };
         }
         let mut bytes = if self.carry.is_empty() {
             head
@@ -162,7 +166,12 @@ impl LineFramer {
         if number == 1 && bytes.starts_with(BYTE_ORDER_MARK) {
             bytes = bytes.slice(BYTE_ORDER_MARK.len()..);
         }
-        Framed::Line(Line { bytes, number, offset, ending })
+        Framed::Line(Line {
+            bytes,
+            number,
+            offset,
+            ending,
+        })
     }
 }
 
@@ -186,7 +195,12 @@ mod tests {
     }
 
     fn line(bytes: &str, number: u64, offset: u64, ending: LineEnding) -> Framed {
-        Framed::Line(Line { bytes: Bytes::copy_from_slice(bytes.as_bytes()), number, offset, ending })
+        Framed::Line(Line {
+            bytes: Bytes::copy_from_slice(bytes.as_bytes()),
+            number,
+            offset,
+            ending,
+        })
     }
 
     #[test]
@@ -194,7 +208,11 @@ mod tests {
         let text = "\u{feff}{\"a\":\"é漢🎉\u{2028}\"}\r\n\n{\"b\":\"\\u00e9\"}\ntail 🎉".as_bytes();
         let whole = frame(&[text], 1 << 20);
         for cut in 0..=text.len() {
-            assert_eq!(frame(&[&text[..cut], &text[cut..]], 1 << 20), whole, "cut at byte {cut}");
+            assert_eq!(
+                frame(&[&text[..cut], &text[cut..]], 1 << 20),
+                whole,
+                "cut at byte {cut}"
+            );
         }
         let bytewise: Vec<&[u8]> = text.chunks(1).collect();
         assert_eq!(frame(&bytewise, 1 << 20), whole);
@@ -217,7 +235,10 @@ mod tests {
     fn partial_line_at_eof_is_delivered() {
         assert_eq!(
             frame(&[b"one\ntw", b"o"], 100),
-            vec![line("one", 1, 0, LineEnding::Newline), line("two", 2, 4, LineEnding::EndOfStream)]
+            vec![
+                line("one", 1, 0, LineEnding::Newline),
+                line("two", 2, 4, LineEnding::EndOfStream)
+            ]
         );
     }
 
@@ -230,13 +251,21 @@ mod tests {
     fn overlong_line_is_counted_and_the_next_one_survives() {
         let expected = vec![
             line("12345", 1, 0, LineEnding::Newline),
-            Framed::Overlong { number: 2, offset: 6, length_bytes: 11 },
+            Framed::Overlong {
+                number: 2,
+                offset: 6,
+                length_bytes: 11,
+            },
             line("next", 3, 18, LineEnding::Newline),
         ];
         let text = b"12345\n12345678901\nnext\n";
         assert_eq!(frame(&[text], 5), expected);
         for cut in 0..=text.len() {
-            assert_eq!(frame(&[&text[..cut], &text[cut..]], 5), expected, "cut at byte {cut}");
+            assert_eq!(
+                frame(&[&text[..cut], &text[cut..]], 5),
+                expected,
+                "cut at byte {cut}"
+            );
         }
     }
 
@@ -244,7 +273,11 @@ mod tests {
     fn overlong_line_at_eof_is_counted() {
         assert_eq!(
             frame(&[b"123", b"456", b"789"], 5),
-            vec![Framed::Overlong { number: 1, offset: 0, length_bytes: 9 }]
+            vec![Framed::Overlong {
+                number: 1,
+                offset: 0,
+                length_bytes: 9
+            }]
         );
     }
 }

@@ -1,0 +1,192 @@
+//! The few system calls that need `unsafe`, each wrapped once. All of them run in processes with one thread.
+#![expect(
+    unsafe_code,
+    reason = "fork, exec, signal masks and raw descriptors have no safe interface"
+)]
+
+use std::convert::Infallible;
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+
+use rustix::process::Pid;
+
+/// Which side of a fork we are on.
+pub(super) enum Forked {
+    Child,
+    Parent(Pid),
+}
+
+/// Forks. The caller must be the only thread of its process: then the child may do anything its parent could.
+pub(super) fn fork() -> io::Result<Forked> {
+    // SAFETY: no memory is touched; with one thread no lock can be left held in the child.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(Forked::Child),
+        pid => Pid::from_raw(pid)
+            .map(Forked::Parent)
+            .ok_or_else(io::Error::last_os_error),
+    }
+}
+
+/// Ends the process at once: no exit handlers, which belong to the process we were forked from.
+pub(super) fn exit_now(code: i32) -> ! {
+    // SAFETY: `_exit` has no preconditions.
+    unsafe { libc::_exit(code) }
+}
+
+/// The signal mask as it was before a change.
+pub(super) struct SignalMask(libc::sigset_t);
+
+/// Blocks every signal that can be blocked and gives the mask that was in force.
+pub(super) fn block_signals() -> io::Result<SignalMask> {
+    // SAFETY: both sets are plain memory that the calls fill.
+    unsafe {
+        let mut all = std::mem::zeroed::<libc::sigset_t>();
+        let mut before = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigfillset(&raw mut all);
+        checked(libc::sigprocmask(
+            libc::SIG_SETMASK,
+            &raw const all,
+            &raw mut before,
+        ))?;
+        Ok(SignalMask(before))
+    }
+}
+
+/// A descriptor that is readable when one of these signals is pending. They must be blocked.
+pub(super) fn signal_descriptor(signals: &[i32]) -> io::Result<OwnedFd> {
+    // SAFETY: the set is plain memory; a new descriptor is owned by nobody else.
+    unsafe {
+        let mut set = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigemptyset(&raw mut set);
+        for signal in signals {
+            libc::sigaddset(&raw mut set, *signal);
+        }
+        let descriptor = checked(libc::signalfd(
+            -1,
+            &raw const set,
+            libc::SFD_CLOEXEC | libc::SFD_NONBLOCK,
+        ))?;
+        Ok(OwnedFd::from_raw_fd(descriptor))
+    }
+}
+
+/// Takes the next pending signal's number, if there is one.
+pub(super) fn take_signal(descriptor: &OwnedFd) -> Option<i32> {
+    let mut info = [0_u8; size_of::<libc::signalfd_siginfo>()];
+    match rustix::io::read(descriptor, &mut info) {
+        // The signal's number is the first field.
+        Ok(read) if read == info.len() => Some(i32::from_ne_bytes([info[0], info[1], info[2], info[3]])),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// Gives every signal its default action and restores the mask: what a program expects at its start.
+pub(super) fn reset_signals(mask: &SignalMask) {
+    // SAFETY: default dispositions have no handler that could be invalid; failures (KILL, STOP) do not matter.
+    unsafe {
+        for signal in 1..=64 {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const mask.0, ptr::null_mut());
+    }
+}
+
+/// An empty mask, for a process that inherited a full one.
+pub(super) fn empty_mask() -> SignalMask {
+    // SAFETY: the set is plain memory that the call fills.
+    unsafe {
+        let mut none = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigemptyset(&raw mut none);
+        SignalMask(none)
+    }
+}
+
+/// Lets the kernel reap this process's children.
+pub(super) fn ignore_children() {
+    // SAFETY: `SIG_IGN` is a valid disposition.
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_IGN);
+    }
+}
+
+/// Undoes [`ignore_children`].
+pub(super) fn notice_children() {
+    // SAFETY: `SIG_DFL` is a valid disposition.
+    unsafe {
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+    }
+}
+
+/// Closes every descriptor above stderr but `keep`.
+pub(super) fn close_others(keep: &OwnedFd) {
+    let keep = u32::try_from(keep.as_raw_fd()).unwrap_or(3);
+    // SAFETY: nothing else in this process uses the descriptors it inherited from the one it was forked from.
+    unsafe {
+        if keep > 3 {
+            libc::syscall(libc::SYS_close_range, 3_u32, keep - 1, 0_u32);
+        }
+        libc::syscall(libc::SYS_close_range, keep + 1, u32::MAX, 0_u32);
+    }
+}
+
+/// Marks every descriptor above stderr to be closed by the next exec.
+pub(super) fn close_on_exec() {
+    // SAFETY: only flags of descriptors change.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+    }
+}
+
+/// Makes `source` the standard descriptor `target`.
+pub(super) fn install(source: &OwnedFd, target: RawFd) -> io::Result<()> {
+    if source.as_raw_fd() == target {
+        let flags = rustix::io::fcntl_getfd(source)?;
+        return Ok(rustix::io::fcntl_setfd(
+            source,
+            flags - rustix::io::FdFlags::CLOEXEC,
+        )?);
+    }
+    // SAFETY: `target` is 0, 1 or 2, which nothing in this process owns.
+    checked(unsafe { libc::dup2(source.as_raw_fd(), target) }).map(drop)
+}
+
+/// Standard input as a descriptor of our own that no exec inherits.
+pub(super) fn take_standard_input() -> io::Result<OwnedFd> {
+    // SAFETY: descriptor 0 is open for the length of the call.
+    let borrowed = unsafe { BorrowedFd::borrow_raw(0) };
+    Ok(rustix::io::fcntl_dupfd_cloexec(borrowed, 3)?)
+}
+
+/// Becomes another program; returns only if that failed.
+pub(super) fn exec(program: &CStr, args: &[CString], env: &[CString]) -> io::Result<Infallible> {
+    let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
+        strings
+            .iter()
+            .map(|string| string.as_ptr())
+            .chain([ptr::null()])
+            .collect()
+    };
+    let (args, env) = (pointers(args), pointers(env));
+    // SAFETY: both arrays end with a null pointer and their strings outlive the call.
+    unsafe {
+        libc::execve(program.as_ptr(), args.as_ptr(), env.as_ptr());
+    }
+    Err(io::Error::last_os_error())
+}
+
+/// Moves this process's future children (and, for a user namespace, itself) into new namespaces.
+pub(super) fn unshare(flags: i32) -> io::Result<()> {
+    // SAFETY: with one thread there is nobody whose view could change under it.
+    checked(unsafe { libc::unshare(flags) }).map(drop)
+}
+
+fn checked(result: i32) -> io::Result<i32> {
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
+}

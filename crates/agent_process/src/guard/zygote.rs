@@ -1,0 +1,143 @@
+//! Where guards come from: forked from a process that was itself forked before any thread existed, or a new run
+//! of the same executable.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
+use std::sync::OnceLock;
+
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
+use super::system::{self, Forked};
+use super::wire::{self, FailedStep, Report};
+use super::{launch, serve};
+
+/// The first argument of a process that is to be a guard.
+pub(super) const GUARD_ARGUMENT: &str = "__agent_process_guard";
+
+/// What [`guard_main`] prepared.
+static PREPARED: OnceLock<Prepared> = OnceLock::new();
+
+struct Prepared {
+    /// The zygote's socket, when it could be forked.
+    zygote: Option<OwnedFd>,
+}
+
+/// How guards are made in this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    Forked,
+    Reexec,
+    Nowhere,
+}
+
+/// Must be the first line of `main` in a program that wants its children guarded.
+///
+/// In a process that was started to be a guard it never returns. In any other it forks, while there is only one
+/// thread, the small process that all guards are forked from later; that process ends with this one. When
+/// threads exist already, guards are started as new runs of this executable instead, which takes more memory.
+/// A program that never calls it still works, in the weaker mode that
+/// [`capabilities`](crate::capabilities) reports.
+pub fn guard_main() {
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|argument| argument == GUARD_ARGUMENT)
+    {
+        match system::take_standard_input().and_then(|control| detach().map(|()| control)) {
+            Ok(control) => serve::serve(&control),
+            Err(_) => system::exit_now(1),
+        }
+    }
+    PREPARED.get_or_init(|| Prepared {
+        zygote: is_single_threaded().then(fork_zygote).and_then(Result::ok),
+    });
+}
+
+/// Where a guard would come from now.
+pub(crate) fn source() -> Source {
+    match PREPARED.get() {
+        Some(Prepared { zygote: Some(_) }) => Source::Forked,
+        Some(Prepared { zygote: None }) => Source::Reexec,
+        None => Source::Nowhere,
+    }
+}
+
+/// A new guard at the other end of a socket; with the process handle when it must be waited for.
+pub(super) fn new_guard(source: Source) -> io::Result<(UnixStream, Option<tokio::process::Child>)> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let zygote = PREPARED.get().and_then(|prepared| prepared.zygote.as_ref());
+    if let Some(zygote) = zygote.filter(|_| source == Source::Forked)
+        && wire::send_descriptors(zygote, b"+", &[theirs.as_fd()]).is_ok()
+    {
+        return Ok((ours, None));
+    }
+    // The zygote was killed, or there never was one.
+    let mut command = tokio::process::Command::new("/proc/self/exe");
+    command.arg(GUARD_ARGUMENT).env_clear().current_dir("/");
+    command
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let child = command.spawn()?;
+    Ok((ours, Some(child)))
+}
+
+fn is_single_threaded() -> bool {
+    std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
+}
+
+fn fork_zygote() -> io::Result<OwnedFd> {
+    let flags = SocketFlags::CLOEXEC;
+    let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+    match system::fork()? {
+        Forked::Parent(_) => Ok(ours),
+        Forked::Child => {
+            drop(ours);
+            if system::block_signals().and_then(|_| detach()).is_err() {
+                system::exit_now(1);
+            }
+            system::close_others(&theirs);
+            system::ignore_children();
+            let _ = rustix::thread::set_name(c"agent-zygote");
+            breed(&theirs)
+        }
+    }
+}
+
+/// The zygote's whole life: one guard per request, until the process it belongs to is gone.
+fn breed(requests: &OwnedFd) -> ! {
+    loop {
+        let mut request = [0_u8; 1];
+        let Ok(mut received) = wire::receive_descriptors(requests, &mut request) else {
+            system::exit_now(0)
+        };
+        let Some(control) = received.pop() else { continue };
+        match system::fork() {
+            Ok(Forked::Child) => {
+                // Requests and their end are the zygote's business; this copy would keep nothing alive, but is not ours.
+                system::close_others(&control);
+                serve::serve(&control)
+            }
+            Ok(Forked::Parent(_)) => {}
+            Err(error) => {
+                let error = error.raw_os_error().unwrap_or(libc::EAGAIN);
+                let report = Report::Failed {
+                    step: FailedStep::Fork,
+                    error,
+                };
+                let _ = wire::write_all(&control, &report.encode());
+            }
+        }
+    }
+}
+
+/// Lets go of the terminal, the caller's streams and its directory: nothing may wait for a guard to close them.
+fn detach() -> io::Result<()> {
+    let _ = rustix::process::setsid();
+    let null = launch::open_null()?;
+    for standard in 0..3 {
+        system::install(&null, standard)?;
+    }
+    Ok(rustix::process::chdir("/")?)
+}

@@ -1,0 +1,89 @@
+//! Job objects.
+
+use std::io;
+use std::process::Stdio;
+
+use process_wrap::tokio::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
+use tokio::process::Command;
+
+use crate::child::{ChildEvent, spawn_failure};
+use crate::error::SpawnError;
+use crate::exit::WaitStatus;
+use crate::spec::StdinMode;
+use crate::streams::{OurEnds, OutputSource};
+
+/// A child in a job that ends with us.
+#[derive(Debug)]
+pub(crate) struct Portable {
+    child: Box<dyn ChildWrapper>,
+    exited: bool,
+    killing: bool,
+}
+
+pub(crate) fn spawn_portable(
+    mut command: Command,
+    stdin: &StdinMode,
+) -> Result<(Portable, OurEnds), SpawnError> {
+    let input = if matches!(stdin, StdinMode::Null) {
+        Stdio::null()
+    } else {
+        Stdio::piped()
+    };
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let program = command.as_std().get_program().to_owned();
+    let mut wrap = CommandWrap::from(command);
+    wrap.wrap(KillOnDrop).wrap(JobObject);
+    let mut child = wrap
+        .spawn()
+        .map_err(|error| spawn_failure(error, &Command::new(program)))?;
+    let missing = || SpawnError::at("opening the child's streams", io::ErrorKind::NotFound.into());
+    let ours = OurEnds {
+        stdin: child.stdin().take().map(|stdin| Box::pin(stdin) as _),
+        stdout: OutputSource::Stream(Box::pin(child.stdout().take().ok_or_else(missing)?)),
+        stderr: Box::pin(child.stderr().take().ok_or_else(missing)?),
+    };
+    Ok((
+        Portable {
+            child,
+            exited: false,
+            killing: false,
+        },
+        ours,
+    ))
+}
+
+impl Portable {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id().unwrap_or_default()
+    }
+
+    pub(crate) async fn next_event(&mut self) -> ChildEvent {
+        if !self.exited {
+            // The job's own wait is for all of its processes; the child's is what ends the run.
+            let status = self.child.inner_mut().wait().await;
+            self.exited = true;
+            return match status {
+                Ok(status) => ChildEvent::Exited {
+                    status: WaitStatus::Code(status.code().unwrap_or(1)),
+                    descendants: None,
+                },
+                Err(_) => ChildEvent::Lost,
+            };
+        }
+        if !self.killing {
+            return std::future::pending().await;
+        }
+        ChildEvent::Gone {
+            killed: 0,
+            remaining: 0,
+        }
+    }
+
+    /// There is no gentle signal for a process without a window or console of ours.
+    pub(crate) fn signal(&self, _signal: i32) {}
+
+    pub(crate) fn kill_all(&mut self) {
+        let _ = self.child.start_kill();
+        self.killing = true;
+    }
+}

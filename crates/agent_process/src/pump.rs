@@ -1,0 +1,546 @@
+//! The one loop that owns a running child: it reads, logs, feeds, watches deadlines and ends everything.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use bytes::{Buf, Bytes, BytesMut};
+use tokio::io::AsyncWriteExt;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::child::{Child, ChildEvent};
+use crate::exit::{Exit, ExitReport, StopStep, WaitStatus};
+use crate::process::Command;
+use crate::spec::Limits;
+use crate::spool::Reservation;
+use crate::streams::{BoxRead, BoxWrite, OutputSource};
+use crate::tail::Tail;
+
+/// Reads start small, so that an idle child costs little, and grow with the flow.
+const MIN_READ_BYTES: usize = 4 * 1024;
+const MAX_READ_BYTES: usize = 128 * 1024;
+
+/// After everything is gone only bytes already in the pipe can come; a stranger that holds it open is not awaited.
+const LAST_READ: Duration = Duration::from_millis(500);
+
+/// How long a spool must be quiet after the exit while descendants live. A file has no end of file to wait for.
+const SPOOL_QUIET: Duration = Duration::from_millis(200);
+
+/// How long the guard may take to kill everything before we stop waiting for its word.
+const KILL_LIMIT: Duration = Duration::from_secs(8);
+
+const SIGINT: i32 = 2;
+const SIGTERM: i32 = 15;
+
+/// Bytes for the child's stdin that are still to be written.
+pub(crate) struct StdinFeed {
+    pub(crate) writer: BoxWrite,
+    pub(crate) bytes: Bytes,
+}
+
+pub(crate) struct Pump {
+    child: Child,
+    limits: Limits,
+    marker: Option<String>,
+    stdout: Option<OutputSource>,
+    stderr: Option<BoxRead>,
+    stdin: Option<StdinFeed>,
+    raw_log: Option<File>,
+    stderr_log: Option<File>,
+    reservation: Option<Reservation>,
+    chunks: mpsc::Sender<io::Result<Bytes>>,
+    /// Read and logged, but the consumer has no room yet: nothing more is read meanwhile.
+    pending: Option<io::Result<Bytes>>,
+    /// The consumer is gone: output goes to the log only.
+    deaf: bool,
+    commands: mpsc::UnboundedReceiver<Command>,
+    buffer: BytesMut,
+    read_bytes: usize,
+    tail: Tail,
+    exit: Option<oneshot::Sender<ExitReport>>,
+    deadlines: Deadlines,
+    state: State,
+}
+
+/// Every moment at which something must be done if nothing else happens first.
+#[derive(Default)]
+struct Deadlines {
+    timeout: Option<Instant>,
+    next_step: Option<Instant>,
+    end_of_output: Option<Instant>,
+    drained: Option<Instant>,
+    gone: Option<Instant>,
+    last_read: Option<Instant>,
+}
+
+impl Deadlines {
+    fn next(&self) -> Option<Instant> {
+        [
+            self.timeout,
+            self.next_step,
+            self.end_of_output,
+            self.drained,
+            self.gone,
+            self.last_read,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+}
+
+/// Takes a deadline that has passed.
+fn passed(deadline: &mut Option<Instant>, now: Instant) -> bool {
+    deadline.take_if(|at| *at <= now).is_some()
+}
+
+#[derive(Default)]
+struct State {
+    /// Why we stopped it, if we did before it ended by itself.
+    cause: Option<Exit>,
+    step: Option<StopStep>,
+    status: Option<WaitStatus>,
+    lost: bool,
+    /// The child's family has been ordered to be killed, or is known to be gone.
+    killing: bool,
+    gone: bool,
+    survivors_killed: u32,
+    stdout_bytes: u64,
+    raw_log_error: Option<io::Error>,
+    log_truncated: bool,
+    stdin_cut: bool,
+}
+
+impl Pump {
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "called once; a struct of these would be this struct"
+    )]
+    pub(crate) fn new(
+        child: Child,
+        stdout: OutputSource,
+        stderr: BoxRead,
+        stdin: Option<StdinFeed>,
+        limits: Limits,
+        chunks: mpsc::Sender<io::Result<Bytes>>,
+        commands: mpsc::UnboundedReceiver<Command>,
+        exit: oneshot::Sender<ExitReport>,
+    ) -> Self {
+        let timeout = limits
+            .timeout
+            .and_then(|timeout| Instant::now().checked_add(timeout));
+        Self {
+            child,
+            marker: None,
+            stdout: Some(stdout),
+            stderr: Some(stderr),
+            stdin,
+            raw_log: None,
+            stderr_log: None,
+            reservation: None,
+            chunks,
+            pending: None,
+            deaf: false,
+            commands,
+            buffer: BytesMut::new(),
+            read_bytes: MIN_READ_BYTES,
+            tail: Tail::new(limits.stderr_tail_bytes),
+            exit: Some(exit),
+            deadlines: Deadlines {
+                timeout,
+                ..Deadlines::default()
+            },
+            state: State::default(),
+            limits,
+        }
+    }
+
+    pub(crate) fn with_logs(mut self, raw_log: Option<File>, stderr_log: Option<File>) -> Self {
+        match self.stdout {
+            // The child writes the spool itself; we only see to it that there is room.
+            Some(OutputSource::Spool { .. }) => self.reservation = raw_log.map(Reservation::new),
+            Some(OutputSource::Stream(_)) | None => self.raw_log = raw_log,
+        }
+        self.stderr_log = stderr_log;
+        self
+    }
+
+    pub(crate) fn with_marker(mut self, marker: Option<String>) -> Self {
+        self.marker = marker;
+        self
+    }
+
+    pub(crate) async fn run(mut self) {
+        while !self.is_finished() {
+            let deadline = self.deadlines.next();
+            self.buffer
+                .reserve(if self.stdout.is_some() && self.pending.is_none() {
+                    self.read_bytes
+                } else {
+                    0
+                });
+            tokio::select! {
+                biased;
+                Some(command) = self.commands.recv() => self.obey(command),
+                event = self.child.next_event(), if !self.state.gone => self.on_child(event),
+                () = self.chunks.closed(), if !self.deaf => self.on_deaf(),
+                () = room(&self.chunks), if self.pending.is_some() => {
+                    if let Some(chunk) = self.pending.take() {
+                        self.deliver(chunk);
+                    }
+                }
+                written = feed(&mut self.stdin), if self.stdin.is_some() => self.on_stdin(written),
+                read = read_stderr(&mut self.stderr), if self.stderr.is_some() => self.on_stderr(read),
+                read = read_stdout(&mut self.stdout, &mut self.buffer), if self.stdout.is_some() && self.pending.is_none() => {
+                    self.on_stdout(read);
+                }
+                () = wait_until(deadline), if deadline.is_some() => self.on_deadline(),
+            }
+            self.report_when_known();
+        }
+        self.child.close().await;
+    }
+
+    fn is_finished(&self) -> bool {
+        self.state.gone && self.stdout.is_none() && self.stderr.is_none() && self.pending.is_none()
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Interrupt => self.child.signal(SIGINT),
+            Command::Stop if self.state.step.is_none() => self.begin_stop(Exit::Cancelled),
+            Command::Stop | Command::Kill => {
+                self.blame(Exit::Cancelled);
+                self.kill();
+            }
+        }
+    }
+
+    /// Remembers why the child is being stopped; the first reason holds, and none if it has ended already.
+    fn blame(&mut self, cause: Exit) {
+        if self.state.status.is_none() {
+            self.state.cause.get_or_insert(cause);
+        }
+    }
+
+    fn begin_stop(&mut self, cause: Exit) {
+        if self.state.status.is_some() || self.state.step.is_some() {
+            return;
+        }
+        self.blame(cause);
+        self.child.signal(SIGINT);
+        self.state.step = Some(StopStep::Interrupt);
+        self.deadlines.next_step = Some(Instant::now() + self.limits.interrupt_grace);
+    }
+
+    fn next_step(&mut self) {
+        match self.state.step {
+            Some(StopStep::Interrupt) => {
+                self.child.signal(SIGTERM);
+                self.state.step = Some(StopStep::Terminate);
+                self.deadlines.next_step = Some(Instant::now() + self.limits.terminate_grace);
+            }
+            Some(StopStep::Terminate) => self.kill(),
+            Some(StopStep::Kill) | None => {}
+        }
+    }
+
+    fn kill(&mut self) {
+        if self.state.status.is_none() {
+            self.state.step = Some(StopStep::Kill);
+        }
+        self.end_family();
+    }
+
+    /// Has everything killed that is left of the child's family.
+    fn end_family(&mut self) {
+        if !self.state.killing {
+            self.state.killing = true;
+            self.child.kill_all();
+            self.deadlines.gone = Some(Instant::now() + KILL_LIMIT);
+        }
+    }
+
+    fn on_child(&mut self, event: ChildEvent) {
+        match event {
+            ChildEvent::Exited { status, descendants } => {
+                self.state.status = Some(status);
+                self.deadlines.timeout = None;
+                self.deadlines.next_step = None;
+                self.deadlines.end_of_output = None;
+                if self.is_drained() || (descendants == Some(0) && self.is_spooled()) {
+                    self.end_family();
+                } else {
+                    let grace = if self.is_spooled() {
+                        SPOOL_QUIET.min(self.limits.drain)
+                    } else {
+                        self.limits.drain
+                    };
+                    self.deadlines.drained = Some(Instant::now() + grace);
+                }
+            }
+            ChildEvent::Gone { killed, remaining } => {
+                self.state.survivors_killed = killed;
+                if remaining > 0 {
+                    tracing::warn!(remaining, "processes of an ended agent could not be killed");
+                }
+                self.on_gone();
+            }
+            ChildEvent::Lost => {
+                self.state.lost = self.state.status.is_none();
+                #[cfg(target_os = "linux")]
+                self.kill_unguarded();
+                self.on_gone();
+            }
+        }
+    }
+
+    /// The guard was killed: what it watched is found by the marker and by the child's own number.
+    #[cfg(target_os = "linux")]
+    fn kill_unguarded(&mut self) {
+        let swept = self.marker.as_deref().map_or(0, crate::sweep::sweep);
+        self.state.survivors_killed = swept.saturating_sub(1);
+        self.child.kill_orphan();
+    }
+
+    fn on_gone(&mut self) {
+        self.state.gone = true;
+        self.state.killing = true;
+        self.deadlines = Deadlines {
+            last_read: Some(Instant::now() + LAST_READ),
+            ..Deadlines::default()
+        };
+        if let Some(OutputSource::Spool { finished, .. }) = &mut self.stdout {
+            *finished = true;
+        }
+    }
+
+    fn is_drained(&self) -> bool {
+        self.stdout.is_none() && self.stderr.is_none()
+    }
+
+    fn is_spooled(&self) -> bool {
+        matches!(self.stdout, Some(OutputSource::Spool { .. }))
+    }
+
+    fn on_deaf(&mut self) {
+        self.deaf = true;
+        self.pending = None;
+        self.begin_stop(Exit::Cancelled);
+    }
+
+    fn on_stdin(&mut self, written: io::Result<bool>) {
+        match written {
+            Ok(false) => {}
+            Ok(true) => self.stdin = None,
+            Err(_) => {
+                // The child closed its stdin or died; its exit tells which.
+                self.state.stdin_cut = true;
+                self.stdin = None;
+            }
+        }
+    }
+
+    fn on_stderr(&mut self, read: io::Result<Bytes>) {
+        match read {
+            Ok(bytes) if !bytes.is_empty() => {
+                self.tail.push(&bytes);
+                if let Some(log) = &mut self.stderr_log
+                    && log.write_all(&bytes).is_err()
+                {
+                    self.stderr_log = None;
+                }
+            }
+            Ok(_) | Err(_) => {
+                self.stderr = None;
+                self.on_stream_end();
+            }
+        }
+    }
+
+    fn on_stdout(&mut self, read: io::Result<usize>) {
+        match read {
+            Ok(0) => self.end_stdout(),
+            Ok(read) => {
+                self.read_bytes = next_read_bytes(self.read_bytes, read);
+                let chunk = self.buffer.split().freeze();
+                self.state.stdout_bytes += chunk.len() as u64;
+                self.log(&chunk);
+                if self.is_spooled() && self.deadlines.drained.is_some() {
+                    self.deadlines.drained = Some(Instant::now() + SPOOL_QUIET);
+                }
+                self.deliver(Ok(chunk));
+            }
+            Err(error) => {
+                self.deliver(Err(error));
+                self.end_stdout();
+            }
+        }
+    }
+
+    /// Tee before anybody parses: what cannot be logged is still delivered, and the failure reported.
+    fn log(&mut self, chunk: &[u8]) {
+        if let Some(log) = &mut self.raw_log
+            && let Err(error) = log.write_all(chunk)
+        {
+            tracing::warn!(%error, "the raw log cannot be written");
+            self.state.raw_log_error = Some(error);
+            self.raw_log = None;
+        }
+        if let Some(reservation) = &mut self.reservation {
+            reservation.keep_ahead_of(self.state.stdout_bytes);
+        }
+    }
+
+    fn deliver(&mut self, chunk: io::Result<Bytes>) {
+        if self.deaf {
+            return;
+        }
+        match self.chunks.try_send(chunk) {
+            Ok(()) => {}
+            Err(mpsc::error::TrySendError::Full(chunk)) => self.pending = Some(chunk),
+            Err(mpsc::error::TrySendError::Closed(_)) => self.on_deaf(),
+        }
+    }
+
+    fn end_stdout(&mut self) {
+        if let Some(OutputSource::Spool { follower, .. }) = &self.stdout {
+            self.state.log_truncated = follower.was_truncated();
+        }
+        if let Some(reservation) = self.reservation.take() {
+            reservation.release();
+        }
+        self.stdout = None;
+        self.on_stream_end();
+    }
+
+    /// A stream has ended: before the exit that starts a deadline for it, after it the drain may be over.
+    fn on_stream_end(&mut self) {
+        if self.state.status.is_some() {
+            if self.is_drained() {
+                self.deadlines.drained = None;
+                self.end_family();
+            }
+        } else if self.stdout.is_none() && self.state.step.is_none() {
+            let limit = self.limits.exit_after_end_of_output;
+            self.deadlines.end_of_output = Instant::now().checked_add(limit);
+        }
+    }
+
+    fn on_deadline(&mut self) {
+        let now = Instant::now();
+        if passed(&mut self.deadlines.timeout, now) {
+            self.begin_stop(Exit::TimedOut);
+        }
+        if passed(&mut self.deadlines.next_step, now) {
+            self.next_step();
+        }
+        if passed(&mut self.deadlines.end_of_output, now) {
+            // It has nothing more to say and does not leave: that is not how it was asked to end.
+            self.begin_stop(Exit::Cancelled);
+        }
+        if passed(&mut self.deadlines.drained, now) {
+            self.end_family();
+        }
+        if passed(&mut self.deadlines.gone, now) {
+            tracing::warn!("the guard did not confirm the end of an agent's processes");
+            self.on_gone();
+        }
+        if passed(&mut self.deadlines.last_read, now) {
+            self.stderr = None;
+            if self.stdout.is_some() && self.pending.is_none() {
+                self.end_stdout();
+            } else if self.stdout.is_some() {
+                self.deadlines.last_read = Some(now + LAST_READ);
+            }
+        }
+    }
+
+    /// Tells the outcome once: when all is read, or when only the consumer holds up the rest.
+    fn report_when_known(&mut self) {
+        if !self.state.gone || (!self.is_drained() && self.pending.is_none()) {
+            return;
+        }
+        let Some(exit) = self.exit.take() else { return };
+        let state = &mut self.state;
+        let outcome = match (state.cause, state.lost, state.status) {
+            (Some(cause), _, _) => cause,
+            (None, true, _) | (None, _, None) => Exit::Lost,
+            (None, false, Some(WaitStatus::Code(code))) => Exit::Code(code),
+            (None, false, Some(WaitStatus::Signal(signal))) => Exit::Signal(signal),
+        };
+        // Nobody may be waiting; that is fine.
+        let _ = exit.send(ExitReport {
+            exit: outcome,
+            status: state.status,
+            stopped_by: state.step,
+            survivors_killed: state.survivors_killed,
+            stderr_tail: self.tail.bytes(),
+            stderr_bytes: self.tail.total_bytes(),
+            stdout_bytes: state.stdout_bytes,
+            raw_log_error: state.raw_log_error.take(),
+            log_truncated: state.log_truncated,
+            stdin_cut: state.stdin_cut,
+        });
+    }
+}
+
+/// A full read asks for a larger one, a mostly empty one for a smaller.
+fn next_read_bytes(current: usize, read: usize) -> usize {
+    if read >= current {
+        (current * 4).min(MAX_READ_BYTES)
+    } else if read < current / 8 {
+        (current / 4).max(MIN_READ_BYTES)
+    } else {
+        current
+    }
+}
+
+/// Waits until the consumer has room. We are the only sender, so the room stays.
+async fn room(chunks: &mpsc::Sender<io::Result<Bytes>>) {
+    drop(chunks.reserve().await);
+}
+
+/// Writes some of what is left; `true` when all is written and the stream can be closed.
+async fn feed(stdin: &mut Option<StdinFeed>) -> io::Result<bool> {
+    let Some(StdinFeed { writer, bytes }) = stdin else {
+        return std::future::pending().await;
+    };
+    if bytes.is_empty() {
+        return Ok(true);
+    }
+    let written = writer.write(bytes).await?;
+    bytes.advance(written);
+    Ok(bytes.is_empty())
+}
+
+async fn read_stdout(stdout: &mut Option<OutputSource>, buffer: &mut BytesMut) -> io::Result<usize> {
+    match stdout {
+        Some(source) => source.read(buffer).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn read_stderr(stderr: &mut Option<BoxRead>) -> io::Result<Bytes> {
+    let Some(stderr) = stderr else {
+        return std::future::pending().await;
+    };
+    // Allocated when there is something to read: an idle child's stderr costs nothing.
+    let mut buffer = BytesMut::new();
+    std::future::poll_fn(|context| {
+        let mut probe = [0_u8; 8 * 1024];
+        let mut read = tokio::io::ReadBuf::new(&mut probe);
+        std::task::ready!(stderr.as_mut().poll_read(context, &mut read))?;
+        buffer.extend_from_slice(read.filled());
+        std::task::Poll::Ready(Ok(buffer.split().freeze()))
+    })
+    .await
+}
+
+async fn wait_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

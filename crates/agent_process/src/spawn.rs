@@ -1,0 +1,149 @@
+//! Starting a child.
+
+use std::path::Path;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::child::Child;
+use crate::error::SpawnError;
+use crate::process::{Control, ExitWaiter, Output, Process, StdinWriter};
+use crate::pump::{Pump, StdinFeed};
+use crate::resolve::{resolve_cwd, resolve_env, resolve_program};
+use crate::spec::{Isolation, SpawnSpec, StdinMode, StdoutMode};
+use crate::streams::{OurEnds, create_log};
+
+/// How many chunks may wait for the consumer; with [`Pump`]'s largest chunk that is 2 MiB.
+const CHANNEL_CHUNKS: usize = 16;
+
+/// Starts a child. Must be called on a tokio runtime with I/O and time; the child is watched by a task there.
+///
+/// # Errors
+/// Says what is wrong with the request or the system; nothing is left running.
+pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
+    if spec.stdout == StdoutMode::Spool && spec.raw_log.is_none() {
+        return Err(SpawnError::SpoolWithoutLog);
+    }
+    let env = resolve_env(&spec);
+    let cwd = resolve_cwd(&spec)?;
+    let program = resolve_program(&spec.program, &cwd, &env)?;
+    let raw_log = spec.raw_log.as_deref().map(create_log).transpose()?;
+    let stderr_log = spec.stderr_log.as_deref().map(create_log).transpose()?;
+    let (child, ours) = start(&spec, &program, &cwd, env).await.inspect_err(|_| {
+        // An empty log of a child that never ran would only be in the way of the next attempt.
+        for log in spec.raw_log.iter().chain(&spec.stderr_log) {
+            let _ = std::fs::remove_file(log);
+        }
+    })?;
+    let (stdin, feed) = match spec.stdin {
+        StdinMode::Null => (None, None),
+        StdinMode::Bytes(bytes) => (None, ours.stdin.map(|writer| StdinFeed { writer, bytes })),
+        StdinMode::Piped => (ours.stdin.map(StdinWriter), None),
+    };
+    let (chunks, received) = mpsc::channel(CHANNEL_CHUNKS);
+    let (commands, ordered) = mpsc::unbounded_channel();
+    let (exit, report) = oneshot::channel();
+    let control = Control {
+        commands,
+        pid: child.pid(),
+    };
+    let pump = Pump::new(
+        child,
+        ours.stdout,
+        ours.stderr,
+        feed,
+        spec.limits.clone(),
+        chunks,
+        ordered,
+        exit,
+    )
+    .with_logs(raw_log, stderr_log)
+    .with_marker(spec.marker);
+    tokio::spawn(pump.run());
+    let output = Output {
+        chunks: received,
+        max_line_bytes: spec.limits.max_line_bytes,
+    };
+    Ok(Process {
+        output,
+        stdin,
+        control,
+        exit: ExitWaiter { report },
+    })
+}
+
+#[cfg(target_os = "linux")]
+async fn start(
+    spec: &SpawnSpec,
+    program: &Path,
+    cwd: &Path,
+    env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+) -> Result<(Child, OurEnds), SpawnError> {
+    use std::os::fd::AsFd;
+
+    use crate::guard::{Resolved, Source, source, spawn_guarded};
+
+    let source = source();
+    if source == Source::Nowhere {
+        return start_portable(spec, program, cwd, env);
+    }
+    let (ours, theirs) = crate::streams::open_streams(spec)?;
+    let resolved = Resolved {
+        program,
+        args: spec.args.clone(),
+        env,
+        cwd,
+        isolation: spec.isolation,
+        orphan_grace: spec.limits.orphan_grace,
+    };
+    let descriptors = [theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
+    let guarded = spawn_guarded(source, resolved, descriptors).await?;
+    Ok((Child::Guarded(guarded), ours))
+}
+
+#[cfg(not(target_os = "linux"))]
+async fn start(
+    spec: &SpawnSpec,
+    program: &Path,
+    cwd: &Path,
+    env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+) -> Result<(Child, OurEnds), SpawnError> {
+    start_portable(spec, program, cwd, env)
+}
+
+fn start_portable(
+    spec: &SpawnSpec,
+    program: &Path,
+    cwd: &Path,
+    env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+) -> Result<(Child, OurEnds), SpawnError> {
+    if spec.isolation == Isolation::PidNamespace {
+        let what = "a PID namespace without a guard: call `guard_main` first in `main`, on Linux";
+        return Err(SpawnError::Unsupported { what, source: None });
+    }
+    let has_nul = |text: &std::ffi::OsStr| text.as_encoded_bytes().contains(&0);
+    if spec.args.iter().any(|argument| has_nul(argument)) {
+        return Err(SpawnError::NulByte { what: "an argument" });
+    }
+    if env.iter().any(|(name, value)| has_nul(name) || has_nul(value)) {
+        return Err(SpawnError::NulByte {
+            what: "the environment",
+        });
+    }
+    let mut command = tokio::process::Command::new(program);
+    command.args(&spec.args).env_clear().envs(env).current_dir(cwd);
+    #[cfg(unix)]
+    {
+        let (ours, theirs) = crate::streams::open_streams(spec)?;
+        let child = crate::portable::spawn_portable(command, theirs)?;
+        Ok((Child::Portable(child), ours))
+    }
+    #[cfg(windows)]
+    {
+        if spec.stdout != StdoutMode::Pipe {
+            let what = "the spool and PTY transports on Windows: use a pipe";
+            return Err(SpawnError::Unsupported { what, source: None });
+        }
+        let (child, ours) = crate::portable::spawn_portable(command, &spec.stdin)?;
+        Ok((Child::Portable(child), ours))
+    }
+}
