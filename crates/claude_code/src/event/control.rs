@@ -1,0 +1,221 @@
+//! Questions and answers between the CLI and whoever embeds it.
+
+use crate::event::field::{Field, Ignored, Object, wire_struct};
+use crate::json::{Cursor, Fault, RawJson};
+use crate::text::Text;
+
+wire_struct! {
+    /// The CLI asks and waits for a `control_response` on its standard input.
+    pub struct ControlRequest {
+        /// What the answer must name.
+        request_id: Option<Text> = b"request_id",
+        /// The question.
+        body: ControlRequestBody = b"request",
+    }
+}
+
+/// What the CLI asks.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ControlRequestBody {
+    /// May this tool run? Questions to the user and plans come this way too.
+    CanUseTool(Box<CanUseTool>),
+    /// A hook that the embedder registered.
+    HookCallback(HookCallback),
+    /// A message to an MCP server inside the embedder.
+    McpMessage(McpMessage),
+    /// Anything else.
+    Other {
+        /// What kind of question.
+        subtype: Option<Text>,
+        /// The `request` as written.
+        raw: RawJson,
+    },
+}
+
+impl Default for ControlRequestBody {
+    fn default() -> Self {
+        Self::Other {
+            subtype: None,
+            raw: RawJson::from_validated(bytes::Bytes::from_static(b"null")),
+        }
+    }
+}
+
+wire_struct! {
+    /// May this tool run?
+    pub struct CanUseTool {
+        /// The tool.
+        tool_name: Option<Text> = b"tool_name",
+        /// Its name for people.
+        display_name: Option<Text> = b"display_name",
+        /// Its arguments; the answer may change them.
+        input: Option<RawJson> = b"input",
+        /// What the call is for.
+        description: Option<Text> = b"description",
+        /// The call.
+        tool_use_id: Option<Text> = b"tool_use_id",
+        /// Rules that would make further questions unnecessary.
+        permission_suggestions: Option<RawJson> = b"permission_suggestions",
+        /// The path that needs permission.
+        blocked_path: Option<Text> = b"blocked_path",
+        /// Why it asks.
+        decision_reason: Option<Text> = b"decision_reason",
+        /// Only a person can answer: questions and plans.
+        requires_user_interaction: bool = b"requires_user_interaction",
+        /// Id of the subagent that asks.
+        agent_id: Option<Text> = b"agent_id",
+    }
+}
+
+wire_struct! {
+    /// A hook that the embedder registered.
+    pub struct HookCallback {
+        /// Which one.
+        callback_id: Option<Text> = b"callback_id",
+        /// What the hook is told, as written.
+        input: Option<RawJson> = b"input",
+        /// The call of a tool that it is about.
+        tool_use_id: Option<Text> = b"tool_use_id",
+    }
+}
+
+wire_struct! {
+    /// A message to an MCP server inside the embedder.
+    pub struct McpMessage {
+        /// Which server.
+        server_name: Option<Text> = b"server_name",
+        /// The JSON-RPC message as written.
+        message: Option<RawJson> = b"message",
+    }
+}
+
+impl Field for ControlRequestBody {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+        let start = cursor.position();
+        // The subtype may stand anywhere, so the object is read twice. Requests are rare and small.
+        let mut subtype = None;
+        cursor.object(|cursor, key| {
+            if key == b"subtype" {
+                subtype = cursor.text()?;
+                return Ok(());
+            }
+            cursor.skip()
+        })?;
+        let raw = cursor.raw_since(start);
+        cursor.back_to(start);
+        let rest = &mut Ignored;
+        let body = match subtype.as_deref() {
+            Some("can_use_tool") => {
+                CanUseTool::read_object(cursor, rest)?.map(|request| Self::CanUseTool(Box::new(request)))
+            }
+            Some("hook_callback") => HookCallback::read_object(cursor, rest)?.map(Self::HookCallback),
+            Some("mcp_message") => McpMessage::read_object(cursor, rest)?.map(Self::McpMessage),
+            _ => {
+                cursor.skip()?;
+                None
+            }
+        };
+        Ok(body.unwrap_or(Self::Other { subtype, raw }))
+    }
+}
+
+wire_struct! {
+    /// The CLI answers a control request of ours.
+    pub struct ControlResponse {
+        /// The answer.
+        body: ControlResponseBody = b"response",
+    }
+}
+
+impl ControlResponse {
+    /// The request that is answered.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        match &self.body {
+            ControlResponseBody::Success { request_id, .. }
+            | ControlResponseBody::Error { request_id, .. }
+            | ControlResponseBody::Other { request_id, .. } => request_id.as_deref(),
+        }
+    }
+}
+
+/// What the CLI answers.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ControlResponseBody {
+    /// It did as asked.
+    Success {
+        /// The request.
+        request_id: Option<Text>,
+        /// What it says, if anything.
+        response: Option<RawJson>,
+    },
+    /// It did not.
+    Error {
+        /// The request.
+        request_id: Option<Text>,
+        /// Why, in words.
+        error: Option<Text>,
+        /// Why, as a code, for example `unsupported_request`.
+        error_code: Option<Text>,
+    },
+    /// Something else.
+    Other {
+        /// The request.
+        request_id: Option<Text>,
+        /// What kind of answer.
+        subtype: Option<Text>,
+        /// The `response` as written.
+        raw: RawJson,
+    },
+}
+
+impl Default for ControlResponseBody {
+    fn default() -> Self {
+        let raw = RawJson::from_validated(bytes::Bytes::from_static(b"null"));
+        Self::Other {
+            request_id: None,
+            subtype: None,
+            raw,
+        }
+    }
+}
+
+impl Field for ControlResponseBody {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+        let start = cursor.position();
+        let (mut subtype, mut request_id, mut response, mut error, mut error_code) =
+            (None, None, None, None, None);
+        cursor.object(|cursor, key| {
+            match key {
+                b"subtype" => subtype = cursor.text()?,
+                b"request_id" => request_id = cursor.text()?,
+                b"response" => response = cursor.raw()?,
+                b"error" => error = cursor.text()?,
+                b"error_code" => error_code = cursor.text()?,
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        Ok(match subtype.as_deref() {
+            Some("success") => Self::Success { request_id, response },
+            Some("error") => Self::Error {
+                request_id,
+                error,
+                error_code,
+            },
+            _ => Self::Other {
+                request_id,
+                subtype,
+                raw: cursor.raw_since(start),
+            },
+        })
+    }
+}
+
+wire_struct! {
+    /// The CLI no longer waits for an answer to its request.
+    pub struct ControlCancelRequest {
+        /// The request.
+        request_id: Option<Text> = b"request_id",
+    }
+}

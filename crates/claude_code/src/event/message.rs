@@ -1,0 +1,132 @@
+//! A message of the conversation.
+
+use crate::event::block::{Block, Nesting};
+use crate::event::field::{Field, wire_struct};
+use crate::event::open::open_enum;
+use crate::event::tokens::Usage;
+use crate::json::{Cursor, Fault, RawJson};
+use crate::text::Text;
+
+wire_struct! {
+    /// A message as the Messages API knows it. One API message arrives as several `assistant` events, one per
+    /// content block, all with the same `id`.
+    pub struct Message {
+        /// Same for all blocks of one API message; absent in `user` messages.
+        id: Option<Text> = b"id",
+        /// The model that wrote it; `<synthetic>` for messages the CLI made up, such as API errors.
+        model: Option<Text> = b"model",
+        /// Who speaks.
+        role: Option<Role> = b"role",
+        /// What is said.
+        content: Content = b"content",
+        /// Why the model stopped; `None` in all but the last event of a message.
+        stop_reason: Option<StopReason> = b"stop_reason",
+        /// The sequence that stopped it.
+        stop_sequence: Option<Text> = b"stop_sequence",
+        /// Counts at the start of the message, see [`Usage`].
+        usage: Option<Usage> = b"usage",
+    }
+}
+
+open_enum! {
+    /// Who speaks.
+    pub enum Role {
+        /// The model.
+        Assistant = "assistant",
+        /// A person, a tool, or the CLI on their behalf.
+        User = "user",
+    }
+}
+
+open_enum! {
+    /// Why the model stopped.
+    pub enum StopReason {
+        /// It was done.
+        EndTurn = "end_turn",
+        /// It wants a tool to run.
+        ToolUse = "tool_use",
+        /// It ran into the limit of output tokens.
+        MaxTokens = "max_tokens",
+        /// It wrote a stop sequence.
+        StopSequence = "stop_sequence",
+        /// It refused.
+        Refusal = "refusal",
+        /// The vendor paused a long turn.
+        PauseTurn = "pause_turn",
+        /// A hook deferred a tool to a later resume.
+        ToolDeferred = "tool_deferred",
+    }
+}
+
+/// What a message or a tool result says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Content {
+    /// A plain string.
+    Text(Text),
+    /// A list of blocks, possibly empty.
+    Blocks(Vec<Block>),
+    /// Something else.
+    Other(RawJson),
+}
+
+impl Content {
+    /// The blocks; none for a plain string.
+    #[must_use]
+    pub fn blocks(&self) -> &[Block] {
+        match self {
+            Self::Blocks(blocks) => blocks,
+            Self::Text(_) | Self::Other(_) => &[],
+        }
+    }
+
+    /// All text in it, blocks joined by newlines. Copies only if there are several text blocks.
+    #[must_use]
+    pub fn text(&self) -> Text {
+        let blocks = match self {
+            Self::Text(text) => return text.clone(),
+            Self::Blocks(blocks) => blocks,
+            Self::Other(_) => return Text::new(),
+        };
+        let mut texts = blocks.iter().filter_map(Block::as_text);
+        let Some(first) = texts.next() else {
+            return Text::new();
+        };
+        let Some(second) = texts.next() else {
+            return first.clone();
+        };
+        let mut joined = format!("{first}\n{second}");
+        for text in texts {
+            joined.push('\n');
+            joined.push_str(text);
+        }
+        Text::from(joined)
+    }
+
+    pub(super) fn read_nested(cursor: &mut Cursor<'_>, nesting: Nesting) -> Result<Self, Fault> {
+        match cursor.peek() {
+            Some(b'"') => Ok(cursor.text()?.map_or_else(Self::default, Self::Text)),
+            Some(b'[') => {
+                let mut blocks = Vec::new();
+                cursor.array(|cursor| {
+                    blocks.push(Block::read(cursor, nesting)?);
+                    Ok(())
+                })?;
+                Ok(Self::Blocks(blocks))
+            }
+            _ => Ok(cursor.raw()?.map_or_else(Self::default, Self::Other)),
+        }
+    }
+}
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Blocks(Vec::new())
+    }
+}
+
+impl Field for Content {
+    #[inline]
+    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+        Self::read_nested(cursor, Nesting::Message)
+    }
+}

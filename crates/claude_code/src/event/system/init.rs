@@ -1,0 +1,55 @@
+//! What a session is made of.
+
+use crate::event::field::wire_struct;
+use crate::event::list::TextList;
+use crate::event::system::PermissionMode;
+use crate::json::RawJson;
+use crate::text::Text;
+
+wire_struct! {
+    /// A session or a further turn begins. Not always the first line, and not always the only `init`.
+    pub struct Init {
+        /// The model.
+        model: Option<Text> = b"model",
+        /// Working directory.
+        cwd: Option<Text> = b"cwd",
+        /// The CLI's version (2.1.9 and later).
+        claude_code_version: Option<Text> = b"claude_code_version",
+        /// What happens without asking.
+        permission_mode: Option<PermissionMode> = b"permissionMode",
+        /// Tools the model can call.
+        tools: TextList = b"tools",
+        /// MCP servers and whether they answer.
+        mcp_servers: Vec<McpServer> = b"mcp_servers",
+        /// Where the API key comes from; `none` with a login.
+        api_key_source: Option<Text> = b"apiKeySource",
+        /// Slash commands that work here.
+        slash_commands: TextList = b"slash_commands",
+        /// Subagents.
+        agents: TextList = b"agents",
+        /// Skills.
+        skills: TextList = b"skills",
+        /// Plugins, as written.
+        plugins: Option<RawJson> = b"plugins",
+        /// How the model was told to write.
+        output_style: Option<Text> = b"output_style",
+        /// What the CLI offers to an embedder.
+        capabilities: TextList = b"capabilities",
+        /// Further directories it may touch.
+        additional_directories: TextList = b"additional_directories",
+        /// The user messages that this turn answers.
+        user_message_uuids: TextList = b"user_message_uuids",
+    }
+}
+
+wire_struct! {
+    /// An MCP server.
+    pub struct McpServer {
+        /// Its name.
+        name: Option<Text> = b"name",
+        /// For example `connected` or `failed`.
+        status: Option<Text> = b"status",
+        /// Where it was configured.
+        source: Option<Text> = b"source",
+    }
+}

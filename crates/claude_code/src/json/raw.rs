@@ -1,0 +1,140 @@
+//! A JSON value kept as it was written.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+
+use super::cursor::Cursor;
+use super::repair::repaired;
+use crate::text::Text;
+
+/// A JSON value, byte for byte as the vendor wrote it.
+///
+/// Cloning is cheap. The value shares its line's memory and keeps it alive.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct RawJson {
+    bytes: Bytes,
+}
+
+impl RawJson {
+    pub(crate) fn from_validated(bytes: Bytes) -> Self {
+        Self { bytes }
+    }
+
+    /// The bytes as written.
+    #[must_use]
+    pub fn as_bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The JSON text as written; borrowed unless it holds invalid UTF-8, which becomes U+FFFD.
+    #[must_use]
+    pub fn as_str(&self) -> Cow<'_, str> {
+        String::from_utf8_lossy(&self.bytes)
+    }
+
+    /// Reads the value into a type of the caller's choice. What a strict reader refuses inside strings (lone
+    /// surrogates, control characters, invalid UTF-8) is replaced by U+FFFD or escaped first.
+    ///
+    /// # Errors
+    /// When the value does not have the shape of `T`, or holds a number that no machine type can.
+    pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
+        serde_json::from_slice(&self.bytes).or_else(|error| {
+            if error.is_data() {
+                Err(error)
+            } else {
+                serde_json::from_slice(&repaired(&self.bytes))
+            }
+        })
+    }
+
+    /// The member `key` of an object; `None` for other values. Of duplicate keys the last one counts.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<RawJson> {
+        let mut found = None;
+        let walked = Cursor::new(&self.bytes).object(|cursor, name| {
+            if name == key.as_bytes() {
+                let start = cursor.position();
+                cursor.skip()?;
+                found = Some(cursor.raw_since(start));
+                return Ok(());
+            }
+            cursor.skip()
+        });
+        // The bytes were validated when they were cut out of their line.
+        walked.ok().and(found)
+    }
+
+    /// The text of a string; `None` for other values.
+    #[must_use]
+    pub fn text(&self) -> Option<Text> {
+        Cursor::new(&self.bytes).text().ok().flatten()
+    }
+
+    /// The elements of an array; empty for other values.
+    #[must_use]
+    pub fn elements(&self) -> Vec<RawJson> {
+        let mut elements = Vec::new();
+        let walked = Cursor::new(&self.bytes).array(|cursor| {
+            let start = cursor.position();
+            cursor.skip()?;
+            elements.push(cursor.raw_since(start));
+            Ok(())
+        });
+        debug_assert!(
+            walked.is_ok(),
+            "the bytes were validated when they were cut out of their line"
+        );
+        elements
+    }
+}
+
+impl fmt::Debug for RawJson {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RawJson;
+    use bytes::Bytes;
+
+    fn raw(text: &'static str) -> RawJson {
+        RawJson::from_validated(Bytes::from_static(text.as_bytes()))
+    }
+
+    #[test]
+    fn members_are_found_without_decoding_the_rest() {
+        let value = raw(r#"{"a":{"b":[1, 2]},"c":"x\ny","\u0064":null,"a":{"b":3}}"#);
+        assert_eq!(
+            value.get("a").unwrap().as_str(),
+            r#"{"b":3}"#,
+            "the last duplicate counts"
+        );
+        assert_eq!(value.get("c").unwrap().text().unwrap(), "x\ny");
+        assert_eq!(value.get("d").unwrap().as_str(), "null");
+        assert_eq!(value.get("missing"), None);
+        assert_eq!(raw("[1]").get("a"), None);
+        assert_eq!(
+            raw(r#"[1,"x",{}]"#).elements(),
+            [raw("1"), raw("\"x\""), raw("{}")]
+        );
+    }
+
+    #[test]
+    fn strings_that_a_strict_reader_refuses_still_deserialize() {
+        let value = RawJson::from_validated(Bytes::from_static(
+            b"{\"a\":\"x\\ud83c\x01\xff\\ud83c\\udf89\\\\ud83c\"}",
+        ));
+        let read: serde_json::Value = value.deserialize().unwrap();
+        assert_eq!(read["a"], "x\u{fffd}\u{1}\u{fffd}🎉\\ud83c");
+    }
+
+    #[test]
+    fn a_wrong_shape_is_an_error() {
+        assert!(raw("{\"a\":1}").deserialize::<Vec<u8>>().is_err());
+    }
+}
