@@ -1,0 +1,47 @@
+# One verb for each thing people do here; `make` alone lists them.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+.PHONY: help run test check bench fuzz fmt doc clean
+
+FUZZ_RUNS ?= 10000000
+
+help: ## list these verbs
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+run: ## watch a scripted agent work, live (no account, no network)
+	@scripts/run-demo
+
+test: ## everything: format, lints, docs, doctests, tests, also against the real CLIs (installs what it needs)
+	scripts/install-tools test
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --all-features --no-deps
+	cargo test --locked --workspace --all-features --doc
+	cargo run --locked --quiet -p test_support --bin capture -- install
+	cargo nextest run --locked --workspace --all-targets --all-features
+
+check: ## the fast inner loop: format, lints, tests without the real CLIs
+	@scripts/install-tools check
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets --all-features -- -D warnings
+	cargo nextest run --profile quick --workspace --all-features
+
+bench: ## measure parser, transport, memory and supervision against their peers (ARGS="parser" for one)
+	cd bench && cargo run --release --locked -- $(ARGS)
+
+fuzz: ## run every fuzz target for FUZZ_RUNS executions (default 10 million)
+	@scripts/install-tools fuzz
+	FUZZ_RUNS=$(FUZZ_RUNS) scripts/fuzz
+
+fmt: ## format all Rust code
+	cargo fmt --all
+
+doc: ## build the API documentation and say where it is
+	cargo doc --workspace --all-features --no-deps
+	@echo "open target/doc/claude_code/index.html"
+
+clean: ## remove everything built (downloaded CLIs stay in the cache folder)
+	cargo clean
+	rm -rf bench/target fuzz/target

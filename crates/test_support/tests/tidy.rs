@@ -1,0 +1,654 @@
+//! Rules about the source tree itself. What must not exist is written down here and fails the build.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a rule that cannot read the tree has to fail"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use cargo_metadata::{DependencyKind, MetadataCommand, Package};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+/// One row of the crate table in `ARCHITECTURE.md`.
+struct CrateRule {
+    name: &'static str,
+    /// Packages that no other product crate may depend on, used by this one today or not.
+    owns: &'static [&'static str],
+    /// Workspace crates it may depend on outside its tests.
+    depends_on: &'static [&'static str],
+}
+
+const CRATES: [CrateRule; 3] = [
+    CrateRule {
+        name: "agent_process",
+        owns: &[
+            "libc",
+            "rustix",
+            "nix",
+            "windows-sys",
+            "portable-pty",
+            "process-wrap",
+            "landlock",
+        ],
+        depends_on: &[],
+    },
+    CrateRule {
+        name: "claude_code",
+        owns: &[],
+        depends_on: &["agent_process"],
+    },
+    CrateRule {
+        name: "test_support",
+        owns: &[],
+        depends_on: &[],
+    },
+];
+
+/// Never part of a product, so it may use what the product crates own.
+const DEVELOPMENT_CRATE: &str = "test_support";
+const CRATE_WITH_UNSAFE_CODE: &str = "crates/agent_process/";
+const CRATES_THAT_KNOW_STREAM_JSON: [&str; 2] = ["crates/claude_code/", "crates/test_support/"];
+const STREAM_JSON_FIELDS: [&str; 3] = ["tool_use_id", "parent_tool_use_id", "total_cost_usd"];
+
+const MAX_MEDIAN_LINES: usize = 180;
+const MAX_FILE_LINES: usize = 600;
+/// Files that are one long table and may exceed the limit.
+const TABLE_ONLY_FILES: [&str; 0] = [];
+
+/// Names that say nothing about what is inside.
+const EMPTY_NAMES: [&str; 7] = ["core", "common", "utils", "helpers", "misc", "shared", "types"];
+
+/// Captured data: its words are the vendor's and the scenarios', not ours.
+const FIXTURES: &str = "crates/test_support/fixtures/";
+
+// Spelled in two halves, so that this file passes its own rules.
+const MACHINE_PATHS: [&str; 2] = [concat!("/wo", "rk/"), concat!("/ro", "ot/")];
+const REMINDERS: [&str; 3] = [concat!("TO", "DO"), concat!("FIX", "ME"), concat!("X", "XX")];
+
+const PUBLIC_REGISTRIES: [&str; 1] = ["registry.npmjs.org"];
+const REGISTRY_WORDS: [&str; 5] = ["registry", "mirror", "proxy", "artifactory", "nexus"];
+const PRIVATE_SUFFIXES: [&str; 5] = [".internal", ".local", ".lan", ".corp", ".intranet"];
+
+// ---- the tree ----
+
+struct File {
+    /// Relative to the repository, with `/` on every system.
+    path: String,
+    text: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .unwrap()
+        .to_owned()
+}
+
+/// Every text file that is not ignored by git, whether or not this is a git checkout.
+fn files() -> Vec<File> {
+    let root = root();
+    let walk = ignore::WalkBuilder::new(&root)
+        .hidden(false)
+        .require_git(false)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .sort_by_file_path(Ord::cmp)
+        .build();
+    let mut files = Vec::new();
+    for entry in walk {
+        let entry = entry.unwrap();
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let Ok(text) = String::from_utf8(std::fs::read(entry.path()).unwrap()) else {
+            continue;
+        };
+        let path = entry
+            .path()
+            .strip_prefix(&root)
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .replace('\\', "/");
+        files.push(File { path, text });
+    }
+    assert!(
+        files.len() > 20,
+        "found only {} files under {}",
+        files.len(),
+        root.display()
+    );
+    files
+}
+
+fn rust_files() -> Vec<File> {
+    files()
+        .into_iter()
+        .filter(|file| file.path.ends_with(".rs"))
+        .collect()
+}
+
+fn packages() -> Vec<Package> {
+    let manifest = root().join("Cargo.toml");
+    MetadataCommand::new()
+        .manifest_path(manifest)
+        .no_deps()
+        .exec()
+        .unwrap()
+        .packages
+}
+
+fn is_test_code(path: &str) -> bool {
+    path.contains("/tests/") || path.contains("/benches/") || path.ends_with("/tests.rs")
+}
+
+fn is_program(path: &str) -> bool {
+    path.contains("/src/bin/") || path.ends_with("/src/main.rs") || !path.contains("/src/")
+}
+
+#[track_caller]
+fn assert_none(rule: &str, broken: &[String]) {
+    assert!(broken.is_empty(), "{rule}\n  {}", broken.join("\n  "));
+}
+
+// ---- Rust tokens: comments are gone, strings are one token ----
+
+struct Token {
+    text: String,
+    line: usize,
+    end_line: usize,
+}
+
+enum TestItems {
+    Keep,
+    Skip,
+}
+
+fn tokens(file: &File, test_items: &TestItems) -> Vec<Token> {
+    let stream: TokenStream = file
+        .text
+        .parse()
+        .unwrap_or_else(|error| panic!("{} is not Rust: {error}", file.path));
+    let mut tokens = Vec::new();
+    flatten(stream, test_items, &mut tokens);
+    tokens
+}
+
+/// Writes a token tree as a flat list without doc comments and, if asked, without `#[cfg(test)]` items.
+fn flatten(stream: TokenStream, test_items: &TestItems, out: &mut Vec<Token>) {
+    let mut trees = stream.into_iter().peekable();
+    while let Some(tree) = trees.next() {
+        let is_hash = matches!(&tree, TokenTree::Punct(mark) if mark.as_char() == '#');
+        if is_hash && let Some(attribute) = attribute_text(trees.peek()) {
+            if attribute.starts_with("doc =") {
+                trees.next();
+                continue;
+            }
+            if attribute == "cfg (test)" && matches!(test_items, TestItems::Skip) {
+                trees.by_ref().find(ends_item);
+                continue;
+            }
+        }
+        let span = tree.span();
+        match tree {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ("(", ")"),
+                    Delimiter::Bracket => ("[", "]"),
+                    Delimiter::Brace => ("{", "}"),
+                    Delimiter::None => ("", ""),
+                };
+                let (first, last) = (group.span_open().start().line, group.span_close().start().line);
+                out.push(Token {
+                    text: open.to_owned(),
+                    line: first,
+                    end_line: first,
+                });
+                flatten(group.stream(), test_items, out);
+                out.push(Token {
+                    text: close.to_owned(),
+                    line: last,
+                    end_line: last,
+                });
+            }
+            TokenTree::Punct(mark) if mark.as_char() == '!' && is_inner_doc(out, trees.peek()) => {
+                // `#!` was pushed as two marks before the doc comment's text was seen.
+                out.pop();
+                trees.next();
+            }
+            other => {
+                let (line, end_line) = (span.start().line, span.end().line);
+                out.push(Token {
+                    text: other.to_string(),
+                    line,
+                    end_line,
+                });
+            }
+        }
+    }
+}
+
+fn attribute_text(tree: Option<&TokenTree>) -> Option<String> {
+    match tree {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket => {
+            Some(group.stream().to_string())
+        }
+        _ => None,
+    }
+}
+
+fn is_inner_doc(before: &[Token], after: Option<&TokenTree>) -> bool {
+    before.last().is_some_and(|token| token.text == "#")
+        && attribute_text(after).is_some_and(|attribute| attribute.starts_with("doc ="))
+}
+
+fn ends_item(tree: &TokenTree) -> bool {
+    match tree {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        TokenTree::Punct(mark) => mark.as_char() == ';',
+        TokenTree::Ident(_) | TokenTree::Literal(_) => false,
+    }
+}
+
+/// Where a sequence of tokens occurs, as `path:line`.
+fn places(file: &File, tokens: &[Token], sequence: &[&str]) -> Vec<String> {
+    let matches = |window: &[Token]| {
+        window
+            .iter()
+            .zip(sequence)
+            .all(|(token, text)| token.text == *text)
+    };
+    let found = tokens.windows(sequence.len()).filter(|window| matches(window));
+    found
+        .map(|window| format!("{}:{}: `{}`", file.path, window[0].line, sequence.concat()))
+        .collect()
+}
+
+fn lines_of_code(tokens: &[Token]) -> usize {
+    tokens
+        .iter()
+        .flat_map(|token| token.line..=token.end_line)
+        .collect::<BTreeSet<_>>()
+        .len()
+}
+
+// ---- the crate table ----
+
+type Table = BTreeMap<String, (BTreeSet<String>, BTreeSet<String>)>;
+
+/// The words in backticks.
+fn quoted(text: &str) -> BTreeSet<String> {
+    text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+fn names(list: &[&str]) -> BTreeSet<String> {
+    list.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn the_architecture_page_shows_the_table_that_is_checked() {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let section = page
+        .split("\n## Crates\n")
+        .nth(1)
+        .unwrap()
+        .split("\n## ")
+        .next()
+        .unwrap();
+    let mut shown = Table::new();
+    for row in section.lines().filter(|line| line.starts_with("| `")) {
+        let columns: Vec<&str> = row.split('|').map(str::trim).collect();
+        let name = columns[1].trim_matches('`').to_owned();
+        shown.insert(name, (quoted(columns[2]), quoted(columns[3])));
+    }
+    let rows = CRATES
+        .iter()
+        .map(|rule| (rule.name.to_owned(), (names(rule.owns), names(rule.depends_on))));
+    assert_eq!(
+        shown,
+        rows.collect::<Table>(),
+        "left: ARCHITECTURE.md, right: this test"
+    );
+}
+
+#[test]
+fn crates_depend_on_each_other_only_as_the_table_says() {
+    let packages = packages();
+    let members: BTreeSet<String> = packages.iter().map(|package| package.name.to_string()).collect();
+    let ruled: BTreeSet<String> = CRATES.iter().map(|rule| rule.name.to_owned()).collect();
+    assert_eq!(
+        members, ruled,
+        "left: crates in the workspace, right: crates in the table"
+    );
+
+    let mut broken = Vec::new();
+    for (package, rule) in packages
+        .iter()
+        .flat_map(|package| rule_of(package).map(|rule| (package, rule)))
+    {
+        for dependency in package
+            .dependencies
+            .iter()
+            .filter(|dependency| members.contains(&dependency.name))
+        {
+            let is_test_only = dependency.kind == DependencyKind::Development;
+            if !is_test_only && !rule.depends_on.contains(&dependency.name.as_str()) {
+                broken.push(format!("{} depends on {}", package.name, dependency.name));
+            }
+        }
+    }
+    assert_none("a crate depends on another one against the table:", &broken);
+}
+
+#[test]
+fn only_the_owner_depends_on_a_package_it_owns() {
+    let mut broken = Vec::new();
+    for package in packages()
+        .iter()
+        .filter(|package| package.name != DEVELOPMENT_CRATE)
+    {
+        for dependency in package
+            .dependencies
+            .iter()
+            .filter(|it| it.kind != DependencyKind::Development)
+        {
+            let owner = CRATES
+                .iter()
+                .find(|rule| rule.owns.contains(&dependency.name.as_str()));
+            if let Some(owner) = owner.filter(|owner| package.name != owner.name) {
+                broken.push(format!(
+                    "{} uses {}, owned by {}",
+                    package.name, dependency.name, owner.name
+                ));
+            }
+        }
+    }
+    assert_none("a package has one owner:", &broken);
+}
+
+#[test]
+fn every_crate_takes_the_workspace_lints() {
+    let without = packages().into_iter().filter(|package| {
+        !std::fs::read_to_string(&package.manifest_path)
+            .unwrap()
+            .contains("[lints]\nworkspace = true\n")
+    });
+    assert_none(
+        "`[lints] workspace = true` is missing in:",
+        &without.map(|it| it.name.to_string()).collect::<Vec<_>>(),
+    );
+}
+
+fn rule_of(package: &Package) -> Option<&'static CrateRule> {
+    CRATES.iter().find(|rule| package.name == rule.name)
+}
+
+// ---- code ----
+
+#[test]
+fn files_stay_short_enough_to_read_at_once() {
+    let mut lengths = Vec::new();
+    let mut broken = Vec::new();
+    for file in rust_files()
+        .iter()
+        .filter(|file| file.path.contains("/src/") && !is_test_code(&file.path))
+    {
+        if TABLE_ONLY_FILES.contains(&file.path.as_str()) {
+            continue;
+        }
+        let length = lines_of_code(&tokens(file, &TestItems::Skip));
+        if length > MAX_FILE_LINES {
+            broken.push(format!("{}: {length} lines", file.path));
+        }
+        lengths.push(length);
+    }
+    lengths.sort_unstable();
+    let median = lengths[lengths.len() / 2];
+    println!(
+        "{} files, median {median} lines of code, longest {}",
+        lengths.len(),
+        lengths[lengths.len() - 1]
+    );
+    assert_none(
+        &format!("split these, the limit is {MAX_FILE_LINES} lines of code:"),
+        &broken,
+    );
+    assert!(
+        median <= MAX_MEDIAN_LINES,
+        "the median file has {median} lines of code, over {MAX_MEDIAN_LINES}"
+    );
+}
+
+#[test]
+fn unsafe_code_lives_in_agent_process_only() {
+    let mut broken = Vec::new();
+    for file in rust_files()
+        .iter()
+        .filter(|file| !file.path.starts_with(CRATE_WITH_UNSAFE_CODE))
+    {
+        broken.extend(places(file, &tokens(file, &TestItems::Keep), &["unsafe"]));
+    }
+    assert_none(&format!("unsafe code outside {CRATE_WITH_UNSAFE_CODE}:"), &broken);
+}
+
+#[test]
+fn libraries_do_not_print() {
+    let mut broken = Vec::new();
+    for file in rust_files()
+        .iter()
+        .filter(|file| file.path.starts_with("crates/") && !is_program(&file.path))
+    {
+        if is_test_code(&file.path) {
+            continue;
+        }
+        let tokens = tokens(file, &TestItems::Skip);
+        for name in ["print", "println", "eprint", "eprintln", "dbg"] {
+            broken.extend(places(file, &tokens, &[name, "!"]));
+        }
+    }
+    assert_none("a library writes to the terminal:", &broken);
+}
+
+#[test]
+fn only_claude_code_knows_the_field_names_of_stream_json() {
+    let mut broken = Vec::new();
+    let knows = |path: &str| {
+        CRATES_THAT_KNOW_STREAM_JSON
+            .iter()
+            .any(|prefix| path.starts_with(prefix))
+    };
+    for file in rust_files().iter().filter(|file| !knows(&file.path)) {
+        for token in tokens(file, &TestItems::Keep)
+            .iter()
+            .filter(|token| token.text.contains('"'))
+        {
+            if STREAM_JSON_FIELDS.iter().any(|field| token.text.contains(field)) {
+                broken.push(format!("{}:{}", file.path, token.line));
+            }
+        }
+    }
+    assert_none("stream-json field names outside claude_code:", &broken);
+}
+
+#[test]
+fn no_crate_or_module_has_a_name_that_says_nothing() {
+    let mut broken = Vec::new();
+    for file in rust_files() {
+        let parts = file.path.trim_end_matches(".rs").split('/');
+        if let Some(name) = parts.into_iter().find(|part| EMPTY_NAMES.contains(part)) {
+            broken.push(format!("{}: `{name}`", file.path));
+        }
+        let tokens = tokens(&file, &TestItems::Keep);
+        broken.extend(
+            EMPTY_NAMES
+                .iter()
+                .flat_map(|name| places(&file, &tokens, &["mod", name])),
+        );
+    }
+    assert_none("say what is inside:", &broken);
+}
+
+#[test]
+fn no_test_is_ignored_and_no_lint_is_allowed() {
+    let mut broken = Vec::new();
+    for file in rust_files() {
+        let tokens = tokens(&file, &TestItems::Keep);
+        let attributes: [&[&str]; 3] = [
+            &["#", "[", "ignore"],
+            &["#", "[", "allow", "("],
+            &["#", "!", "[", "allow", "("],
+        ];
+        broken.extend(
+            attributes
+                .iter()
+                .flat_map(|attribute| places(&file, &tokens, attribute)),
+        );
+    }
+    assert_none(
+        "run the test, or `#[expect(lint, reason = \"…\")]` what it must break:",
+        &broken,
+    );
+}
+
+#[test]
+fn module_roots_hold_docs_modules_and_exports_only() {
+    let mut broken = Vec::new();
+    let is_root = |path: &str| path.ends_with("/lib.rs") || path.ends_with("/mod.rs");
+    for file in rust_files()
+        .iter()
+        .filter(|file| is_root(&file.path) && !is_test_code(&file.path))
+    {
+        let tokens = tokens(file, &TestItems::Skip);
+        broken.extend(
+            ["fn", "impl"]
+                .iter()
+                .flat_map(|word| places(file, &tokens, &[word])),
+        );
+    }
+    assert_none("logic belongs in a module with a name:", &broken);
+}
+
+#[test]
+fn rules_see_code_and_not_comments_or_strings() {
+    let text = "//! unsafe\n/// unsafe\nfn f() { let s = \"unsafe\"; } // unsafe\n#[cfg(test)]\nmod t { fn g() {} }\n";
+    let file = File {
+        path: "sample.rs".to_owned(),
+        text: format!("{text}unsafe fn h() {{}}\n"),
+    };
+    let without_tests = tokens(&file, &TestItems::Skip);
+    assert_eq!(
+        places(&file, &without_tests, &["unsafe"]),
+        ["sample.rs:6: `unsafe`"]
+    );
+    assert_eq!(places(&file, &without_tests, &["fn"]).len(), 2);
+    assert_eq!(places(&file, &tokens(&file, &TestItems::Keep), &["fn"]).len(), 3);
+    assert_eq!(lines_of_code(&without_tests), 2);
+}
+
+// ---- text ----
+
+/// `path:line` of each line for which the rule has something to say.
+fn find_lines(files: &[File], finding: impl Fn(&str) -> Option<String>) -> Vec<String> {
+    let mut found = Vec::new();
+    for file in files {
+        for (index, line) in file.text.lines().enumerate() {
+            if let Some(what) = finding(line) {
+                found.push(format!("{}:{}: {what}", file.path, index + 1));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn no_path_of_somebodys_machine_is_tracked() {
+    let named = |line: &str| {
+        MACHINE_PATHS
+            .iter()
+            .find(|path| line.contains(*path))
+            .map(|path| (*path).to_owned())
+    };
+    assert_none(
+        "paths that exist on one machine only:",
+        &find_lines(&files(), named),
+    );
+}
+
+#[test]
+fn no_private_package_registry_is_tracked() {
+    assert_none(
+        "hosts that others cannot reach:",
+        &find_lines(&files(), private_host),
+    );
+    let foreign = |line: &str| {
+        let source = line.strip_prefix("source = ")?;
+        let is_public = source == "\"registry+https://github.com/rust-lang/crates.io-index\"";
+        (!is_public).then(|| source.to_owned())
+    };
+    let locks: Vec<File> = files()
+        .into_iter()
+        .filter(|file| file.path.ends_with("Cargo.lock"))
+        .collect();
+    assert_none(
+        "packages from elsewhere than crates.io:",
+        &find_lines(&locks, foreign),
+    );
+}
+
+fn private_host(line: &str) -> Option<String> {
+    line.split("://").skip(1).find_map(|rest| {
+        let host: String = rest
+            .chars()
+            .take_while(|&c| c.is_ascii_alphanumeric() || "-._".contains(c))
+            .collect();
+        let is_private_address = ["10.", "192.168."].iter().any(|prefix| host.starts_with(prefix));
+        let is_private_name = PRIVATE_SUFFIXES.iter().any(|suffix| host.ends_with(suffix));
+        let is_registry = REGISTRY_WORDS.iter().any(|word| host.contains(word));
+        let is_public = PUBLIC_REGISTRIES.contains(&host.as_str());
+        (!is_public && (is_private_address || is_private_name || is_registry)).then_some(host)
+    })
+}
+
+#[test]
+fn private_hosts_are_told_from_public_ones() {
+    let private = concat!("registry = \"https:", "//registry.example", ".corp/index\"");
+    assert_eq!(private_host(private).as_deref(), Some("registry.example.corp"));
+    assert_eq!(
+        private_host("see https://registry.npmjs.org/x and https://docs.rs/"),
+        None
+    );
+}
+
+#[test]
+fn no_reminder_is_left_behind() {
+    let files: Vec<File> = files()
+        .into_iter()
+        .filter(|file| !file.path.starts_with(FIXTURES))
+        .collect();
+    let reminder = |line: &str| {
+        let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_');
+        words.find(|word| REMINDERS.contains(word)).map(str::to_owned)
+    };
+    assert_none("do it or open an issue:", &find_lines(&files, reminder));
+}
+
+#[test]
+fn the_readme_shows_both_commands_and_every_crate() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    for command in ["make run", "make test"] {
+        assert!(
+            readme.lines().any(|line| line.trim().starts_with(command)),
+            "README.md lacks `{command}`"
+        );
+    }
+    for rule in &CRATES {
+        let row = format!("| `{}` |", rule.name);
+        assert!(
+            readme.contains(&row),
+            "README.md has no table row that starts with {row}"
+        );
+    }
+}
