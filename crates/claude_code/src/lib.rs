@@ -1,21 +1,41 @@
 //! Claude Code from Rust: tolerant typed events from its streaming JSON, live streams, two-way sessions.
 #![warn(missing_docs)]
 
+pub mod argv;
 mod blank;
+mod capabilities;
+mod client;
 mod decoder;
+mod error;
 pub mod event;
+pub mod input;
 mod json;
 mod line_error;
 mod money;
 mod parse;
+mod probe;
 mod read;
+mod request;
+mod session;
 mod text;
+mod version;
 
+pub use agent_process::{Control, Exit, ExitReport, Isolation, Limits, StdoutMode};
+pub use capabilities::{Capabilities, Feature};
+pub use client::{Client, ClientBuilder, Completion, Events, Handle};
 pub use decoder::Decoder;
+pub use error::{Error, NoResult, RequestError};
 pub use event::{Event, Kind};
 pub use json::RawJson;
 pub use line_error::{LineError, LineErrorCode};
 pub use money::MicroUsd;
 pub use parse::{LineEvents, parse_bytes, parse_line};
+pub use probe::{Probe, ProbeError, probe};
 pub use read::{EventStream, events_from};
+pub use request::{
+    BaseEnvironment, Environment, Expansion, Fork, Options, PartialMessages, PermissionHost, Persistence,
+    PrintRequest, Replay, Request, SessionChoice, SessionId, SessionIdError, SessionRequest, SystemPrompt,
+};
+pub use session::{Receipt, ReceiptState, Session, SessionSender};
 pub use text::Text;
+pub use version::{Version, VersionError};

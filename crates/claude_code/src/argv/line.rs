@@ -1,0 +1,86 @@
+//! A command line.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+use bytes::Bytes;
+
+/// A command line and what goes with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Argv {
+    /// What follows the program's name.
+    pub arguments: Vec<Argument>,
+    /// What the CLI reads.
+    pub input: Input,
+    /// What was asked for and cannot be had in full.
+    pub notes: Vec<Note>,
+}
+
+/// One argument.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Argument {
+    /// As it is.
+    Plain(OsString),
+    /// `option=PATH`, where PATH is a temporary file with this text that only this user can read.
+    TextByFile {
+        /// The option with its dashes.
+        option: &'static str,
+        /// What the file holds.
+        text: String,
+    },
+    /// `option=TEXT`, where TEXT is what this file holds.
+    FileByText {
+        /// The option with its dashes.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// What the CLI reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Input {
+    /// These bytes, then end of file.
+    Prompt(Bytes),
+    /// Messages while the process lives.
+    Messages,
+}
+
+/// What was asked for and cannot be had in full.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// A system prompt is visible to everybody on this machine, because the CLI cannot read it from a file.
+    SystemPromptInArguments,
+    /// A space was put before the prompt, so that its `/` does not run a command.
+    SpaceBeforeSlash,
+    /// The CLI will replace `@file` by the file if there is one of that name.
+    MentionsExpanded,
+    /// The CLI cannot deliver partial messages.
+    NoPartialMessages,
+    /// The CLI will go on under a new session id.
+    NewSessionId,
+}
+
+impl fmt::Display for Argv {
+    /// One argument per line; what stands in a file is shown as its size.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for argument in &self.arguments {
+            writeln!(formatter, "{argument}")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(argument) => write!(formatter, "{}", argument.display()),
+            Self::TextByFile { option, text } => {
+                write!(formatter, "{option}=<file with {} bytes>", text.len())
+            }
+            Self::FileByText { option, path } => write!(formatter, "{option}=<text of {}>", path.display()),
+        }
+    }
+}

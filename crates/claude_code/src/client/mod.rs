@@ -1,0 +1,15 @@
+//! Runs the CLI.
+
+mod builder;
+mod events;
+mod handle;
+mod launch;
+mod queue;
+
+pub use builder::{Client, ClientBuilder};
+pub use events::Events;
+pub(crate) use events::Reader;
+pub(crate) use handle::stderr_tail;
+pub use handle::{Completion, Handle};
+pub(crate) use launch::{Launched, launch};
+pub(crate) use queue::{Busy, EventSink, event_queue};

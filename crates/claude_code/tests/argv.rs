@@ -1,0 +1,347 @@
+//! Requests become command lines.
+
+use agent_process::StdoutMode;
+use claude_code::argv::{self, Input, MAX_ARGUMENT_BYTES, MAX_PROMPT_BYTES, Note};
+use claude_code::event::PermissionMode;
+use claude_code::{
+    Capabilities, Expansion, Feature, Fork, MicroUsd, Options, PartialMessages, PermissionHost, Persistence,
+    PrintRequest, Replay, RequestError, SessionChoice, SessionId, SessionRequest, SystemPrompt, Version,
+};
+use insta::assert_snapshot;
+
+const ID: &str = "10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55";
+const OTHER_ID: &str = "80650f64-4884-4890-b40e-a32903c34296";
+
+fn id(text: &str) -> SessionId {
+    text.parse().unwrap()
+}
+
+fn version(major: u32, minor: u32, patch: u32) -> Capabilities {
+    Capabilities::for_version(Version::new(major, minor, patch))
+}
+
+fn print(options: Options) -> PrintRequest {
+    PrintRequest::new("Fix the test.").options(options)
+}
+
+fn build(options: Options) -> String {
+    argv::build(&print(options), &Capabilities::current())
+        .unwrap()
+        .to_string()
+}
+
+fn refusal(options: Options, capabilities: Capabilities) -> RequestError {
+    argv::build(&print(options), &capabilities).unwrap_err()
+}
+
+#[test]
+fn a_plain_request_asks_for_a_stream_and_keeps_the_prompt_to_stdin() {
+    let argv = argv::build(&print(Options::new()), &Capabilities::current()).unwrap();
+    assert_snapshot!(argv, @r"
+    -p
+    --output-format=stream-json
+    --verbose
+    --include-partial-messages
+    ");
+    assert_eq!(argv.input, Input::Prompt("Fix the test.".into()));
+    assert_eq!(argv.notes, []);
+}
+
+#[test]
+fn every_option_carries_its_value_in_the_same_argument() {
+    let options = Options::new()
+        .model("-opus")
+        .system_prompt(SystemPrompt::File("/prompts/main.md".into()))
+        .append_system_prompt(SystemPrompt::Text("Answer in German.".into()))
+        .tools(["Read", "Edit", "Bash"])
+        .allowed_tools(["Read", "Bash(git:*)"])
+        .disallowed_tools(["WebFetch"])
+        .permission_mode(PermissionMode::BypassPermissions)
+        .session(SessionChoice::New { id: Some(id(ID)) })
+        .partial_messages(PartialMessages::Off)
+        .persistence(Persistence::Off)
+        .max_turns(7)
+        .max_budget(MicroUsd::new(2_500_000))
+        .extra_args(["--add-dir", "/a", "/b"]);
+    assert_snapshot!(build(options), @r"
+    -p
+    --output-format=stream-json
+    --verbose
+    --no-session-persistence
+    --session-id=10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55
+    --model=-opus
+    --system-prompt-file=/prompts/main.md
+    --append-system-prompt-file=<file with 17 bytes>
+    --tools=Read,Edit,Bash
+    --allowedTools=Read,Bash(git:*)
+    --disallowedTools=WebFetch
+    --permission-mode=bypassPermissions
+    --max-turns=7
+    --max-budget-usd=2.50
+    --add-dir
+    /a
+    /b
+    ");
+}
+
+#[test]
+fn an_empty_tool_list_takes_all_tools_away_and_empty_rules_say_nothing() {
+    let none = Vec::<String>::new();
+    let options = Options::new()
+        .tools(none.clone())
+        .allowed_tools(none.clone())
+        .disallowed_tools(none);
+    assert_snapshot!(build(options.partial_messages(PartialMessages::Off)), @r"
+    -p
+    --output-format=stream-json
+    --verbose
+    --tools=
+    ");
+}
+
+#[test]
+fn sessions_are_continued_resumed_and_forked() {
+    let session = |choice| {
+        let options = Options::new()
+            .session(choice)
+            .partial_messages(PartialMessages::Off);
+        build(options)
+            .lines()
+            .skip(3)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(session(SessionChoice::New { id: None }), "");
+    assert_snapshot!(session(SessionChoice::ContinueLatest { fork: None }), @"--continue");
+    assert_snapshot!(
+        session(SessionChoice::ContinueLatest { fork: Some(Fork::default()) }),
+        @"--continue --fork-session"
+    );
+    assert_snapshot!(
+        session(SessionChoice::Resume { id: id(ID), fork: None }),
+        @"--resume=10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55"
+    );
+    assert_snapshot!(
+        session(SessionChoice::Resume { id: id(ID), fork: Some(Fork { id: Some(id(OTHER_ID)) }) }),
+        @"--resume=10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55 --fork-session --session-id=80650f64-4884-4890-b40e-a32903c34296"
+    );
+}
+
+#[test]
+fn a_conversation_speaks_both_ways() {
+    let request = SessionRequest::new().permission_host(PermissionHost::Session);
+    let argv = argv::build(&request, &Capabilities::current()).unwrap();
+    assert_snapshot!(argv, @r"
+    -p
+    --output-format=stream-json
+    --verbose
+    --input-format=stream-json
+    --permission-prompt-tool=stdio
+    --replay-user-messages
+    --include-partial-messages
+    ");
+    assert_eq!(argv.input, Input::Messages);
+
+    let quiet = SessionRequest::new().replay(Replay::Off);
+    assert_snapshot!(argv::build(&quiet, &Capabilities::current()).unwrap(), @r"
+    -p
+    --output-format=stream-json
+    --verbose
+    --input-format=stream-json
+    --include-partial-messages
+    ");
+}
+
+#[test]
+fn an_old_cli_gets_only_what_it_knows() {
+    let options = Options::new()
+        .append_system_prompt(SystemPrompt::Text("Be brief.".into()))
+        .session(SessionChoice::Resume {
+            id: id(ID),
+            fork: None,
+        });
+    let argv = argv::build(&print(options), &version(1, 0, 108)).unwrap();
+    assert_snapshot!(argv, @r"
+    -p
+    --output-format=stream-json
+    --verbose
+    --resume=10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55
+    --append-system-prompt=Be brief.
+    ");
+    assert_eq!(
+        argv.notes,
+        [
+            Note::NoPartialMessages,
+            Note::NewSessionId,
+            Note::SystemPromptInArguments
+        ]
+    );
+
+    let from_file = Options::new().append_system_prompt(SystemPrompt::File("/prompts/more.md".into()));
+    let argv = argv::build(&print(from_file), &version(2, 0, 8)).unwrap();
+    assert_snapshot!(argv.arguments.last().unwrap(), @"--append-system-prompt=<text of /prompts/more.md>");
+}
+
+#[test]
+fn what_an_old_cli_cannot_do_is_refused_with_the_version_that_can() {
+    assert_snapshot!(
+        refusal(Options::new().tools(["Read"]), version(2, 0, 8)),
+        @"`--tools` needs Claude Code 2.1.9 or newer: run `claude update`; installed is 2.0.8"
+    );
+    let forked = SessionChoice::Resume {
+        id: id(ID),
+        fork: Some(Fork {
+            id: Some(id(OTHER_ID)),
+        }),
+    };
+    for (options, capabilities, missing) in [
+        (
+            Options::new().max_budget(MicroUsd::new(1)),
+            version(2, 0, 8),
+            Feature::MaxBudget,
+        ),
+        (
+            Options::new().persistence(Persistence::Off),
+            version(2, 0, 8),
+            Feature::NoSessionPersistence,
+        ),
+        (
+            Options::new().permission_mode(PermissionMode::DontAsk),
+            version(2, 0, 8),
+            Feature::DontAskMode,
+        ),
+        (
+            Options::new().permission_mode(PermissionMode::Auto),
+            version(2, 1, 83),
+            Feature::AutoMode,
+        ),
+        (
+            Options::new().session(forked.clone()),
+            version(2, 0, 8),
+            Feature::ForkWithSessionId,
+        ),
+        (
+            Options::new().session(forked),
+            version(1, 0, 108),
+            Feature::ForkSession,
+        ),
+    ] {
+        assert!(
+            matches!(refusal(options, capabilities), RequestError::Unsupported { feature, .. } if feature == missing),
+            "{missing}"
+        );
+    }
+}
+
+#[test]
+fn a_prompt_is_data_wherever_the_cli_can_be_told_so() {
+    let input = |prompt: &str, expansion, capabilities: Capabilities| {
+        let request = PrintRequest::new(prompt).options(Options::new().expansion(expansion));
+        let argv = argv::build(&request, &capabilities).unwrap();
+        let Input::Prompt(bytes) = argv.input.clone() else {
+            panic!("one prompt is one input")
+        };
+        let by_message = argv.to_string().contains("--input-format=stream-json");
+        (String::from_utf8(bytes.to_vec()).unwrap(), by_message, argv.notes)
+    };
+    let message = "{\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":\"/cost of @file\"},\"client_composed\":true}\n";
+    let (current, old) = (Capabilities::current(), version(2, 1, 247));
+    assert_eq!(
+        input("/cost of @file", Expansion::Literal, current),
+        (message.into(), true, vec![])
+    );
+    assert_eq!(
+        input("/cost of @file", Expansion::Literal, old),
+        (
+            " /cost of @file".into(),
+            false,
+            vec![Note::MentionsExpanded, Note::SpaceBeforeSlash]
+        )
+    );
+    assert_eq!(
+        input("/cost", Expansion::Commands, current),
+        ("/cost".into(), false, vec![])
+    );
+    assert_eq!(
+        input("what does a/b cost?", Expansion::Literal, current),
+        ("what does a/b cost?".into(), false, vec![])
+    );
+}
+
+#[test]
+fn prompts_that_the_cli_would_refuse_are_refused_first() {
+    let prompt =
+        |prompt: String| argv::build(&PrintRequest::new(prompt), &Capabilities::current()).map(|_| ());
+    for blank in ["", " ", "\n\t \u{a0}\n"] {
+        assert!(
+            matches!(prompt(blank.into()), Err(RequestError::EmptyPrompt)),
+            "{blank:?}"
+        );
+    }
+    assert!(prompt("x".repeat(MAX_PROMPT_BYTES)).is_ok());
+    assert_snapshot!(
+        prompt("x".repeat(MAX_PROMPT_BYTES + 1)).unwrap_err(),
+        @"the prompt is too long: put its bulk into a file and name the file in the prompt: 10485761 of 10485760 bytes"
+    );
+    assert!(
+        prompt("-p --dangerously-skip-permissions".into()).is_ok(),
+        "a prompt is no option"
+    );
+    assert!(prompt("a\0b".into()).is_ok(), "stdin takes any byte");
+}
+
+#[test]
+fn values_that_no_program_can_be_given_are_refused() {
+    let current = Capabilities::current;
+    for options in [
+        Options::new().model("opus\0"),
+        Options::new().tools(["Read\0"]),
+        Options::new().extra_args(["--add-dir=\0"]),
+        Options::new().system_prompt(SystemPrompt::File("a\0b".into())),
+        Options::new().permission_mode(PermissionMode::Other("a\0".into())),
+    ] {
+        let refused = refusal(options.clone(), current());
+        assert!(
+            matches!(refused, RequestError::NulByte { .. }),
+            "{options:?}: {refused}"
+        );
+    }
+    for options in [
+        Options::new().model(" "),
+        Options::new().tools(["Read", ""]),
+        Options::new().allowed_tools([" "]),
+        Options::new().system_prompt(SystemPrompt::Text("\n".into())),
+    ] {
+        let refused = refusal(options.clone(), current());
+        assert!(
+            matches!(refused, RequestError::BlankValue { .. }),
+            "{options:?}: {refused}"
+        );
+    }
+    assert_snapshot!(
+        refusal(Options::new().extra_args(["--output-format=text"]), current()),
+        @"an extra argument that this library sets itself: leave it out: `--output-format`"
+    );
+    let spool = refusal(Options::new().transport(StdoutMode::Spool), current());
+    assert!(matches!(spool, RequestError::SpoolWithoutLog));
+}
+
+#[test]
+fn an_argument_may_be_as_long_as_the_system_takes_and_no_longer() {
+    let prompt = |bytes: usize| {
+        let text = "x".repeat(bytes - "--append-system-prompt=".len());
+        let options = Options::new().append_system_prompt(SystemPrompt::Text(text));
+        argv::build(&print(options), &version(2, 0, 8)).map(|_| ())
+    };
+    assert!(prompt(MAX_ARGUMENT_BYTES).is_ok());
+    assert_snapshot!(
+        prompt(MAX_ARGUMENT_BYTES + 1).unwrap_err(),
+        @"a value is too long for the command line: shorten it or update Claude Code (`claude update`): `--append-system-prompt`, 131072 of 131071 bytes"
+    );
+    let by_file = Options::new().append_system_prompt(SystemPrompt::Text("x".repeat(1_000_000)));
+    assert!(
+        argv::build(&print(by_file), &Capabilities::current()).is_ok(),
+        "a file has no such limit"
+    );
+}
