@@ -52,6 +52,12 @@ impl FileFollower {
         self.truncated
     }
 
+    /// Whether the system tells when the file changes; otherwise it is looked at four times a second.
+    #[must_use]
+    pub fn is_told(&self) -> bool {
+        self.watch.is_told()
+    }
+
     /// Appends what is there now to `buffer`, at most its spare room, and says how much that was; 0 at the end.
     ///
     /// # Errors

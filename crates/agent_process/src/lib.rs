@@ -62,7 +62,7 @@ pub use error::SpawnError;
 pub use exit::{Exit, ExitReport, StopStep, WaitStatus};
 pub use follow::FileFollower;
 #[cfg(target_os = "linux")]
-pub use guard::guard_main;
+pub use guard::{guard_main, guard_main_reexec};
 pub use lines::{DEFAULT_MAX_LINE_BYTES, Framed, Line, LineEnding, LineFramer};
 pub use process::{Control, ExitWaiter, Lines, Output, Process, StdinWriter};
 pub use spawn::spawn;
@@ -70,4 +70,4 @@ pub use spec::{EnvPolicy, Isolation, Limits, MARKER_VARIABLE, SpawnSpec, StdinMo
 #[cfg(target_os = "linux")]
 pub use sweep::sweep;
 #[cfg(not(target_os = "linux"))]
-pub use unguarded::{guard_main, sweep};
+pub use unguarded::{guard_main, guard_main_reexec, sweep};

@@ -3,6 +3,9 @@
 /// There is no guard on this system; [`capabilities`](crate::capabilities) says so.
 pub fn guard_main() {}
 
+/// There is no guard on this system either way.
+pub fn guard_main_reexec() {}
+
 /// Nothing can be found by its marker on this system.
 #[must_use = "says how many processes were killed"]
 pub fn sweep(_marker: &str) -> u32 {

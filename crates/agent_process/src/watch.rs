@@ -36,9 +36,11 @@ impl Watch {
     }
 
     /// Whether the system tells about changes of this file.
-    #[cfg(all(test, target_os = "linux"))]
     pub(crate) fn is_told(&self) -> bool {
-        self.registration.is_some()
+        #[cfg(target_os = "linux")]
+        return self.registration.is_some();
+        #[cfg(not(target_os = "linux"))]
+        false
     }
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Member {
 /// How a [`kill_all`] went.
 #[derive(Debug, Default)]
 pub(super) struct Killed {
-    /// Whom it killed.
+    /// Who was alive and is no more.
     pub(super) killed: HashSet<(i32, u64)>,
     /// How many it could not.
     pub(super) remaining: usize,
@@ -125,9 +125,9 @@ pub(super) fn kill_all(children: &OwnedFd, limit: Duration, mut seen: impl FnMut
             };
         }
         for member in living {
-            if signal_member(&member, Signal::KILL) {
-                killed.insert((member.pid, member.started_ticks));
-            }
+            // Counted even if it was gone before its turn came: an init takes its whole namespace along.
+            killed.insert((member.pid, member.started_ticks));
+            signal_member(&member, Signal::KILL);
         }
         wait_readable(children, Duration::from_millis(10));
     }

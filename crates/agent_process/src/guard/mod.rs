@@ -21,5 +21,5 @@ mod zygote;
 pub(crate) use family::{everyone, member, signal_member};
 pub(crate) use host::{Guarded, Resolved, spawn_guarded};
 pub(crate) use wire::Report;
-pub use zygote::guard_main;
 pub(crate) use zygote::{Source, source};
+pub use zygote::{guard_main, guard_main_reexec};

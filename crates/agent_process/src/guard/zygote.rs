@@ -35,23 +35,38 @@ pub(crate) enum Source {
 /// Must be the first line of `main` in a program that wants its children guarded.
 ///
 /// In a process that was started to be a guard it never returns. In any other it forks, while there is only one
-/// thread, the small process that all guards are forked from later; that process ends with this one. When
-/// threads exist already, guards are started as new runs of this executable instead, which takes more memory.
+/// thread, the small process that all guards are forked from later; that process ends with this one. Where that
+/// fails, guards are started as new runs of this executable instead, which takes more memory.
 /// A program that never calls it still works, in the weaker mode that
 /// [`capabilities`](crate::capabilities) reports.
 pub fn guard_main() {
-    if std::env::args_os()
-        .nth(1)
-        .is_some_and(|argument| argument == GUARD_ARGUMENT)
-    {
-        match system::take_standard_input().and_then(|control| detach().map(|()| control)) {
-            Ok(control) => serve::serve(&control),
-            Err(_) => system::exit_now(1),
-        }
-    }
+    serve_if_guard();
     PREPARED.get_or_init(|| Prepared {
         zygote: is_single_threaded().then(fork_zygote).and_then(Result::ok),
     });
+}
+
+/// [`guard_main`] for a program that wants no process beside it while it has no child: every guard is a new run of
+/// this executable. It must be the first line of `main` as well.
+pub fn guard_main_reexec() {
+    serve_if_guard();
+    PREPARED.get_or_init(|| Prepared { zygote: None });
+}
+
+/// Does not return in a process that was started to be a guard.
+fn serve_if_guard() {
+    if std::env::args_os()
+        .nth(1)
+        .is_none_or(|argument| argument != GUARD_ARGUMENT)
+    {
+        return;
+    }
+    // With a second thread signals could go astray; better no guard than one that misses its child's end.
+    let control = is_single_threaded().then(system::take_standard_input);
+    match control.and_then(Result::ok).filter(|_| detach().is_ok()) {
+        Some(control) => serve::serve(&control),
+        None => system::exit_now(1),
+    }
 }
 
 /// Where a guard would come from now.

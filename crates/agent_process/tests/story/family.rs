@@ -1,0 +1,246 @@
+//! Everything the child ever started ends with it, and it does not notice who watches.
+
+use std::time::Duration;
+
+use agent_process::{Exit, MARKER_VARIABLE, WaitStatus, spawn};
+use libtest_mimic::Trial;
+use serde_json::Value;
+use test_support::recorded;
+use test_support::script::{ChildKind, Script, Signal};
+
+use super::{Scene, collect, isolated, run, spawn_ready, trial, waiting};
+
+/// A script with the six-process tree of the fault catalogue, its main process deaf to SIGTERM.
+fn tree(scene: &Scene) -> Script {
+    let pids = scene.path("pids");
+    std::fs::create_dir(&pids).unwrap();
+    Script::new()
+        .ignore_signals([Signal::Terminate])
+        .spawn_tree(pids)
+        .then(waiting())
+}
+
+fn assert_all_gone(scene: &Scene) {
+    let pids = scene.path("pids");
+    assert!(recorded::all(&pids).unwrap().len() >= 6);
+    assert_eq!(recorded::alive(&pids).unwrap(), vec![]);
+}
+
+async fn report_of(scene: &Scene, isolate: bool) -> Value {
+    let mut spec = scene.spec(&Script::new().report());
+    if isolate {
+        spec = isolated(spec);
+    }
+    let (bytes, _) = run(spec).await;
+    serde_json::from_slice(&bytes).unwrap()
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (name, isolate) in [("", false), ("_in_a_namespace", true)] {
+        trials.push(trial(
+            format!("stop_leaves_no_survivor{name}"),
+            move |scene| async move {
+                let mut spec = scene.spec(&tree(&scene));
+                spec.limits.interrupt_grace = Duration::from_millis(50);
+                spec.limits.terminate_grace = Duration::from_millis(50);
+                let process = spawn_ready(if isolate { isolated(spec) } else { spec }).await;
+                process.control.stop();
+                let (_, report) = collect(process).await;
+                assert_eq!(report.exit, Exit::Cancelled);
+                assert_all_gone(&scene);
+            },
+        ));
+        trials.push(trial(
+            format!("kill_leaves_no_survivor{name}"),
+            move |scene| async move {
+                let spec = scene.spec(&tree(&scene));
+                let process = spawn_ready(if isolate { isolated(spec) } else { spec }).await;
+                process.control.kill();
+                let (_, report) = collect(process).await;
+                assert_eq!(
+                    (report.exit, report.status),
+                    (Exit::Cancelled, Some(WaitStatus::Signal(9)))
+                );
+                assert!(report.survivors_killed >= 5, "{}", report.survivors_killed);
+                assert_all_gone(&scene);
+            },
+        ));
+        trials.push(trial(
+            format!("exit_leaves_no_survivor{name}"),
+            move |scene| async move {
+                let pids = scene.path("pids");
+                std::fs::create_dir(&pids).unwrap();
+                let script = Script::new()
+                    .record_process(&pids, "main")
+                    .spawn_child(ChildKind::Daemon, &pids)
+                    .spawn_child(ChildKind::DoubleFork, &pids)
+                    .exit(7);
+                let mut spec = scene.spec(&script);
+                spec.limits.drain = Duration::from_millis(50);
+                let (_, report) = run(if isolate { isolated(spec) } else { spec }).await;
+                assert_eq!(report.exit, Exit::Code(7));
+                assert_eq!(report.survivors_killed, 2);
+                assert_eq!(recorded::alive(&pids).unwrap(), vec![]);
+            },
+        ));
+        trials.push(trial(
+            format!("signals_and_codes_come_through{name}"),
+            move |scene| async move {
+                let script = Script::new()
+                    .on_signal(Signal::Interrupt, Script::new().emit("result").exit(5))
+                    .then(waiting());
+                let spec = scene.spec(&script);
+                let process = spawn_ready(if isolate { isolated(spec) } else { spec }).await;
+                process.control.interrupt();
+                let (bytes, report) = collect(process).await;
+                assert_eq!((bytes.as_slice(), report.exit), (&b"result\n"[..], Exit::Code(5)));
+            },
+        ));
+        trials.push(trial(
+            format!("the_child_has_its_three_streams_and_nothing_else{name}"),
+            move |scene| async move {
+                let report = report_of(&scene, isolate).await;
+                let open: Vec<&String> = report["descriptors"].as_object().unwrap().keys().collect();
+                assert_eq!(open, ["0", "1", "2"], "{report}");
+                assert_eq!(report["pid"], report["process_group"], "{report}");
+                assert_eq!(report["pid"], report["session"], "{report}");
+            },
+        ));
+    }
+    trials.push(trial(
+        "a_namespace_shows_the_child_its_own_processes_only",
+        |scene| async move {
+            let mut spec = agent_process::SpawnSpec::new("/bin/sh");
+            spec.args = vec![
+                "-c".into(),
+                "echo $$; ls /proc | grep -c '^[0-9]*$'; cat /proc/1/comm".into(),
+            ];
+            spec.cwd = Some(scene.folder().into());
+            let (bytes, report) = run(isolated(spec)).await;
+            assert_eq!(report.exit, Exit::Code(0));
+            let text = String::from_utf8(bytes).unwrap();
+            let lines: Vec<&str> = text.lines().collect();
+            assert_eq!(lines[0], "2", "the first process after the init");
+            assert!(lines[1].parse::<u32>().unwrap() <= 5, "{text}");
+        },
+    ));
+    trials.push(trial(
+        "the_guard_changes_no_privileges_and_traces_nobody",
+        |scene| async move {
+            let mut spec = agent_process::SpawnSpec::new("/bin/sh");
+            let status = "grep -E 'NoNewPrivs|TracerPid|SigBlk|SigIgn|Seccomp:' /proc/self/status";
+            spec.args = vec!["-c".into(), status.into()];
+            spec.cwd = Some(scene.folder().into());
+            let own = std::fs::read_to_string("/proc/self/status").unwrap();
+            let (bytes, _) = run(spec).await;
+            let text = String::from_utf8(bytes).unwrap();
+            for line in text.lines().filter(|line| !line.starts_with("Sig")) {
+                assert!(own.contains(line), "{line} differs from the parent's");
+            }
+            for mask in text
+                .lines()
+                .filter_map(|line| line.strip_prefix("Sig")?.split_once(':'))
+            {
+                // The C library keeps signals 32 and 33 to itself; they stay as our own parent left them.
+                let standard = u64::from_str_radix(mask.1.trim(), 16).unwrap() & 0x7fff_ffff;
+                assert_eq!(standard, 0, "{text}");
+            }
+        },
+    ));
+    trials.push(trial(
+        "a_killed_guard_is_noticed_and_its_child_swept",
+        |scene| async move {
+            let mut spec = scene.spec(&tree(&scene).step(test_support::script::Step::Report));
+            let marker = format!("test-{}", std::process::id());
+            spec.marker = Some(marker.clone());
+            let process = spawn_ready(spec).await;
+            kill_guard_of(process.control.pid());
+            let (_, report) = collect(process).await;
+            assert_eq!(report.exit, Exit::Lost);
+            assert_all_gone(&scene);
+            assert_eq!(agent_process::sweep(&marker), 0);
+        },
+    ));
+    trials.push(trial(
+        "a_killed_guard_takes_its_namespace_with_it",
+        |scene| async move {
+            let spec = isolated(scene.spec(&tree(&scene)));
+            let process = spawn_ready(spec).await;
+            kill_guard_of(parent_of(process.control.pid()));
+            recorded::wait_until_gone(&scene.path("pids"), Duration::from_secs(10))
+                .unwrap()
+                .unwrap();
+            let (_, report) = collect(process).await;
+            assert_eq!(report.exit, Exit::Lost);
+        },
+    ));
+    trials.push(trial(
+        "sweep_ends_what_carries_the_marker_and_nothing_else",
+        |scene| async move {
+            let marker = format!("sweep-{}", std::process::id());
+            let mut children = Vec::new();
+            for value in [marker.as_str(), "another"] {
+                let mut command = std::process::Command::new("/bin/sleep");
+                children.push(command.arg("600").env(MARKER_VARIABLE, value).spawn().unwrap());
+            }
+            let _ = scene;
+            // The marker is visible once the program has replaced the fork.
+            while agent_process::sweep(&marker) == 0 {
+                tokio::task::yield_now().await;
+            }
+            assert!(!children[0].wait().unwrap().success());
+            assert!(
+                children[1].try_wait().unwrap().is_none(),
+                "the other one must live"
+            );
+            children[1].kill().unwrap();
+            children[1].wait().unwrap();
+        },
+    ));
+    trials.push(trial(
+        "a_hundred_runs_leave_no_zombie_and_no_descriptor",
+        |scene| async move {
+            let descriptors = || std::fs::read_dir("/proc/self/fd").unwrap().count();
+            let mut before = 0;
+            for round in 0..100 {
+                let mut spec = scene.spec(&Script::new().emit("x"));
+                spec.raw_log = None;
+                let process = spawn(spec).await.unwrap();
+                collect(process).await;
+                if round == 0 {
+                    before = descriptors();
+                }
+            }
+            assert_eq!(descriptors(), before);
+            let own = std::process::id();
+            let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap();
+            let zombies = children.split_whitespace().filter(|pid| {
+                std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z "))
+            });
+            assert_eq!(zombies.count(), 0);
+        },
+    ));
+    trials
+}
+
+fn parent_of(pid: u32) -> u32 {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    stat.rsplit_once(") ")
+        .unwrap()
+        .1
+        .split(' ')
+        .nth(1)
+        .unwrap()
+        .parse()
+        .unwrap()
+}
+
+/// The guard is the parent of the process it started; nobody else here is called that.
+fn kill_guard_of(pid: u32) {
+    let guard = parent_of(pid);
+    let name = std::fs::read_to_string(format!("/proc/{guard}/comm")).unwrap();
+    assert_eq!(name.trim(), "agent-guard");
+    let pid = rustix::process::Pid::from_raw(i32::try_from(guard).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+}
