@@ -40,6 +40,7 @@ mod follow;
 #[cfg(target_os = "linux")]
 mod guard;
 mod lines;
+mod log;
 mod portable;
 mod process;
 #[cfg(unix)]

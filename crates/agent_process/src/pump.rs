@@ -1,7 +1,7 @@
 //! The one loop that owns a running child: it reads, logs, feeds, watches deadlines and ends everything.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use crate::child::{Child, ChildEvent};
 use crate::exit::{Exit, ExitReport, StopStep, WaitStatus};
+use crate::log::Log;
 use crate::process::Command;
 use crate::spec::Limits;
 use crate::spool::Reservation;
@@ -46,8 +47,8 @@ pub(crate) struct Pump {
     stdout: Option<OutputSource>,
     stderr: Option<BoxRead>,
     stdin: Option<StdinFeed>,
-    raw_log: Option<File>,
-    stderr_log: Option<File>,
+    raw_log: Log,
+    stderr_log: Log,
     reservation: Option<Reservation>,
     chunks: mpsc::Sender<io::Result<Bytes>>,
     /// Read and logged, but the consumer has no room yet: nothing more is read meanwhile.
@@ -107,7 +108,6 @@ struct State {
     gone: bool,
     survivors_killed: u32,
     stdout_bytes: u64,
-    raw_log_error: Option<io::Error>,
     log_truncated: bool,
     stdin_cut: bool,
 }
@@ -136,8 +136,8 @@ impl Pump {
             stdout: Some(stdout),
             stderr: Some(stderr),
             stdin,
-            raw_log: None,
-            stderr_log: None,
+            raw_log: Log::default(),
+            stderr_log: Log::default(),
             reservation: None,
             chunks,
             pending: None,
@@ -160,9 +160,9 @@ impl Pump {
         match self.stdout {
             // The child writes the spool itself; we only see to it that there is room.
             Some(OutputSource::Spool { .. }) => self.reservation = raw_log.map(Reservation::new),
-            Some(OutputSource::Stream(_)) | None => self.raw_log = raw_log,
+            Some(OutputSource::Stream(_)) | None => self.raw_log = Log::new(raw_log),
         }
-        self.stderr_log = stderr_log;
+        self.stderr_log = Log::new(stderr_log);
         self
     }
 
@@ -346,11 +346,7 @@ impl Pump {
         match read {
             Ok(bytes) if !bytes.is_empty() => {
                 self.tail.push(&bytes);
-                if let Some(log) = &mut self.stderr_log
-                    && log.write_all(&bytes).is_err()
-                {
-                    self.stderr_log = None;
-                }
+                self.stderr_log.write(&bytes);
             }
             Ok(_) | Err(_) => {
                 self.stderr = None;
@@ -381,13 +377,7 @@ impl Pump {
 
     /// Tee before anybody parses: what cannot be logged is still delivered, and the failure reported.
     fn log(&mut self, chunk: &[u8]) {
-        if let Some(log) = &mut self.raw_log
-            && let Err(error) = log.write_all(chunk)
-        {
-            tracing::warn!(%error, "the raw log cannot be written");
-            self.state.raw_log_error = Some(error);
-            self.raw_log = None;
-        }
+        self.raw_log.write(chunk);
         if let Some(reservation) = &mut self.reservation {
             reservation.keep_ahead_of(self.state.stdout_bytes);
         }
@@ -479,7 +469,7 @@ impl Pump {
             stderr_tail: self.tail.bytes(),
             stderr_bytes: self.tail.total_bytes(),
             stdout_bytes: state.stdout_bytes,
-            raw_log_error: state.raw_log_error.take(),
+            raw_log_error: self.raw_log.take_error(),
             log_truncated: state.log_truncated,
             stdin_cut: state.stdin_cut,
         });

@@ -1,6 +1,7 @@
 //! Nothing survives a supervisor that is killed: the one thing no destructor can see to.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -56,11 +57,12 @@ fn main() {
             Ok(())
         },
     );
-    libtest_mimic::run(
-        &Arguments::from_args(),
-        trials.into_iter().chain([next_start]).collect(),
-    )
-    .exit()
+    let unprivileged = Trial::test("an_unprivileged_user_gets_a_namespace_too", || {
+        isolate_unprivileged();
+        Ok(())
+    });
+    let trials = trials.into_iter().chain([next_start, unprivileged]).collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit()
 }
 
 /// Starts the six-process tree in `folder` and then does nothing until it is killed.
@@ -93,7 +95,10 @@ fn supervise(folder: &Path, namespace: bool) -> ! {
 
 fn start_supervisor(folder: &Path, options: &[&str]) -> Child {
     std::fs::create_dir(folder.join("pids")).unwrap();
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    wait_for_supervisor(folder, options, Command::new(std::env::current_exe().unwrap()))
+}
+
+fn wait_for_supervisor(folder: &Path, options: &[&str], mut command: Command) -> Child {
     command
         .arg(SUPERVISE)
         .arg(folder)
@@ -155,4 +160,32 @@ fn sweep_after_everything_was_killed() {
             .unwrap()
             .is_ok()
     );
+}
+
+/// The same with the privileges of nobody, in a user namespace; only root can take on another user here.
+fn isolate_unprivileged() {
+    const NOBODY: u32 = 65_534;
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    // Everything it executes must be where that user can reach it.
+    let folder = TempDir::with_prefix("survivors-").unwrap();
+    let own = std::env::current_exe().unwrap();
+    for (program, name) in [
+        (own, "supervisor"),
+        (test_support::bin("fake_claude").unwrap(), "fake_claude"),
+    ] {
+        std::fs::copy(program, folder.path().join(name)).unwrap();
+    }
+    std::fs::create_dir(folder.path().join("pids")).unwrap();
+    for path in [folder.path().to_owned(), folder.path().join("pids")] {
+        std::os::unix::fs::chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let mut command = Command::new(folder.path().join("supervisor"));
+    command.uid(NOBODY).gid(NOBODY).current_dir("/");
+    let mut supervisor = wait_for_supervisor(folder.path(), &["--namespace"], command);
+    supervisor.kill().unwrap();
+    let gone = recorded::wait_until_gone(&folder.path().join("pids"), 4 * PROMISED).unwrap();
+    assert!(gone.is_ok(), "alive: {gone:?}");
+    supervisor.wait().unwrap();
 }
