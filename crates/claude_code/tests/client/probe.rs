@@ -1,0 +1,152 @@
+//! Which CLI is installed, and what it can do.
+
+use std::time::{Duration, Instant};
+
+use crate::support::{rest, soon};
+use agent_process::Exit;
+use claude_code::{
+    Client, Environment, Error, Feature, Options, PrintRequest, ProbeError, RequestError, Version, probe,
+};
+use test_support::script::Script;
+
+#[tokio::test]
+async fn the_version_is_asked_for_and_tells_what_the_cli_can_do() {
+    for (answer, version, has_tools) in [
+        ("2.1.325 (Claude Code)", Version::new(2, 1, 325), true),
+        (
+            "warning: node 18.1.0 is old\n2.0.8 (Claude Code)",
+            Version::new(2, 0, 8),
+            false,
+        ),
+        ("other-claude v3.0.1-beta", Version::new(3, 0, 1), true),
+    ] {
+        let agent = Script::new().with_version(answer).install().unwrap();
+        let program = agent.as_program().unwrap();
+        let probe = soon(probe(&program, &Environment::clear())).await.unwrap();
+        assert_eq!((probe.version, &probe.path), (version, &program));
+        assert_eq!(probe.capabilities.has(Feature::Tools), has_tools, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_version_counts_however_the_program_ends() {
+    let agent = Script::new()
+        .without_version()
+        .emit("2.1.9")
+        .stderr("oh no\n")
+        .exit(3)
+        .install()
+        .unwrap();
+    let probe = soon(probe(agent.as_program().unwrap(), &Environment::clear()))
+        .await
+        .unwrap();
+    assert_eq!(probe.version, Version::new(2, 1, 9));
+}
+
+#[tokio::test]
+async fn what_does_not_say_its_version_is_told_apart() {
+    let directory = tempfile::tempdir().unwrap();
+    let clear = Environment::clear();
+    let missing = probe(directory.path().join("claude"), &clear).await.unwrap_err();
+    assert!(matches!(missing, ProbeError::NotFound { .. }), "{missing:?}");
+    assert!(missing.to_string().contains("npm install"), "{missing}");
+
+    let text = directory.path().join("text");
+    std::fs::write(&text, "2.1.325").unwrap();
+    let error = probe(&text, &clear).await.unwrap_err();
+    assert!(matches!(error, ProbeError::NotExecutable { .. }), "{error:?}");
+
+    let agent = Script::new()
+        .without_version()
+        .emit("usage: claude")
+        .exit(2)
+        .install()
+        .unwrap();
+    let error = soon(probe(agent.as_program().unwrap(), &clear))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            ProbeError::NoVersion {
+                exit: Exit::Code(2),
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+
+    let flood = Script::new()
+        .without_version()
+        .flood(10_000, 4_096)
+        .install()
+        .unwrap();
+    let error = soon(probe(flood.as_program().unwrap(), &clear))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, ProbeError::NoVersion { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_answer_costs_five_seconds_and_not_more() {
+    let agent = Script::new().without_version().sleep_forever().install().unwrap();
+    let start = Instant::now();
+    let error = soon(probe(agent.as_program().unwrap(), &Environment::clear()))
+        .await
+        .unwrap_err();
+    assert!(matches!(error, ProbeError::TimedOut { .. }), "{error:?}");
+    assert!(
+        start.elapsed() < Duration::from_secs(8),
+        "took {:?}",
+        start.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn a_client_asks_once_and_refuses_what_the_installed_cli_cannot_do() {
+    let agent = Script::claude_session("done")
+        .with_version("2.0.8 (Claude Code)")
+        .install()
+        .unwrap();
+    let program = agent.as_program().unwrap();
+    let client = Client::builder()
+        .binary(&program)
+        .environment(Environment::clear())
+        .build();
+    let tools = PrintRequest::new("Hi").options(Options::new().tools(["Read"]));
+    let error = client.print_stream_json(tools).await.unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::Request(RequestError::Unsupported {
+                feature: Feature::Tools,
+                ..
+            })
+        ),
+        "{error:?}"
+    );
+    // Another program in its place would now be asked if the answer had been forgotten.
+    let newer = Script::claude_session("done")
+        .with_version("2.1.325")
+        .install_in(agent.script().parent().unwrap());
+    newer.unwrap().as_program().unwrap();
+    assert_eq!(
+        client.capabilities().await.unwrap().version(),
+        Some(Version::new(2, 0, 8))
+    );
+}
+
+#[tokio::test]
+async fn a_program_of_unknown_version_is_taken_for_the_current_one() {
+    let agent = Script::claude_session("done")
+        .without_version()
+        .install()
+        .unwrap();
+    let client = Client::builder()
+        .binary(agent.as_program().unwrap())
+        .environment(Environment::clear())
+        .build();
+    let tools = PrintRequest::new("Hi").options(Options::new().tools(["Read"]));
+    let mut handle = client.print_stream_json(tools).await.unwrap();
+    assert_eq!(rest(&mut handle.events).await.len(), 3);
+}
