@@ -5,7 +5,7 @@ mod parser;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: bench parser [--fixtures DIR] [--megabytes N] [--rounds N]";
+const USAGE: &str = "usage: bench parser [--fixtures DIR] [--megabytes N] [--rounds N] [--only NAME] [--corpus NAME]";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);

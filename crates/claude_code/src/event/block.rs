@@ -163,7 +163,7 @@ impl Members {
         let type_name = self.type_name?;
         let decoded;
         let mut name = type_name.written(source);
-        if !type_name.is_literal() {
+        if !type_name.is_literal(source) {
             decoded = type_name.text(source);
             name = decoded.as_bytes();
         }

@@ -20,9 +20,9 @@ pub enum ControlRequestBody {
     /// May this tool run? Questions to the user and plans come this way too.
     CanUseTool(Box<CanUseTool>),
     /// A hook that the embedder registered.
-    HookCallback(HookCallback),
+    HookCallback(Box<HookCallback>),
     /// A message to an MCP server inside the embedder.
-    McpMessage(McpMessage),
+    McpMessage(Box<McpMessage>),
     /// Anything else.
     Other {
         /// What kind of question.
@@ -90,7 +90,7 @@ wire_struct! {
 }
 
 impl Field for ControlRequestBody {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let start = cursor.position();
         // The subtype may stand anywhere, so the object is read twice. Requests are rare and small.
         let mut subtype = None;
@@ -102,21 +102,22 @@ impl Field for ControlRequestBody {
             cursor.skip()
         })?;
         let raw = cursor.raw_since(start);
-        cursor.back_to(start);
-        let rest = &mut Ignored;
-        let body = match subtype.as_deref() {
-            Some("can_use_tool") => {
-                CanUseTool::read_object(cursor, rest)?.map(|request| Self::CanUseTool(Box::new(request)))
-            }
-            Some("hook_callback") => HookCallback::read_object(cursor, rest)?.map(Self::HookCallback),
-            Some("mcp_message") => McpMessage::read_object(cursor, rest)?.map(Self::McpMessage),
-            _ => {
-                cursor.skip()?;
-                None
-            }
+        *self = match subtype.as_deref() {
+            Some("can_use_tool") => Self::CanUseTool(body_at(cursor, start)?),
+            Some("hook_callback") => Self::HookCallback(body_at(cursor, start)?),
+            Some("mcp_message") => Self::McpMessage(body_at(cursor, start)?),
+            _ => Self::Other { subtype, raw },
         };
-        Ok(body.unwrap_or(Self::Other { subtype, raw }))
+        Ok(())
     }
+}
+
+/// Reads the object at `start` once more, now for its members.
+fn body_at<T: Object>(cursor: &mut Cursor<'_>, start: usize) -> Result<Box<T>, Fault> {
+    cursor.back_to(start);
+    let mut body = Box::<T>::default();
+    body.read_members(cursor, &mut Ignored)?;
+    Ok(body)
 }
 
 wire_struct! {
@@ -181,7 +182,7 @@ impl Default for ControlResponseBody {
 }
 
 impl Field for ControlResponseBody {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let start = cursor.position();
         let (mut subtype, mut request_id, mut response, mut error, mut error_code) =
             (None, None, None, None, None);
@@ -196,19 +197,12 @@ impl Field for ControlResponseBody {
             }
             Ok(())
         })?;
-        Ok(match subtype.as_deref() {
+        *self = match subtype.as_deref() {
             Some("success") => Self::Success { request_id, response },
-            Some("error") => Self::Error {
-                request_id,
-                error,
-                error_code,
-            },
-            _ => Self::Other {
-                request_id,
-                subtype,
-                raw: cursor.raw_since(start),
-            },
-        })
+            Some("error") => Self::Error { request_id, error, error_code },
+            _ => Self::Other { request_id, subtype, raw: cursor.raw_since(start) },
+        };
+        Ok(())
     }
 }
 

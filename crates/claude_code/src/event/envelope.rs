@@ -60,7 +60,7 @@ impl Envelope {
     fn tag(&self, source: &Bytes, guessed: Tag) -> Option<Tag> {
         // A result's subtype is read by its own type; only `system` needs it here.
         let type_name = self.type_name?;
-        if !type_name.is_literal() || self.subtype.is_some_and(|subtype| !subtype.is_literal()) {
+        if !type_name.is_literal(source) || self.subtype.is_some_and(|subtype| !subtype.is_literal(source)) {
             return None;
         }
         let subtype = self.subtype.map(|subtype| subtype.written(source));
@@ -199,7 +199,7 @@ impl Event {
 
     fn member(&self, span: Option<StringSpan>) -> Option<Cow<'_, str>> {
         let span = span?;
-        if span.is_literal() {
+        if span.is_literal(&self.inner.raw) {
             return Some(String::from_utf8_lossy(span.written(&self.inner.raw)));
         }
         Some(Cow::Owned(span.text(&self.inner.raw).to_string()))

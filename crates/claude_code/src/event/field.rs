@@ -5,8 +5,10 @@ use crate::money::MicroUsd;
 use crate::text::Text;
 
 /// A field's type knows how to read itself; a value of another type leaves the default.
+///
+/// Fields are read in place: moving them around would cost as much as reading them.
 pub(crate) trait Field: Default {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault>;
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault>;
 }
 
 /// Takes the members that a struct does not name.
@@ -25,17 +27,18 @@ impl Rest for Ignored {
 }
 
 /// A struct that is read from an object.
-pub(crate) trait Object: Sized {
-    /// `None` when the value is not an object.
-    fn read_object(cursor: &mut Cursor<'_>, rest: &mut impl Rest) -> Result<Option<Self>, Fault>;
+pub(crate) trait Object: Default {
+    /// Says whether the value is an object; if not, nothing was read.
+    fn read_members(&mut self, cursor: &mut Cursor<'_>, rest: &mut impl Rest) -> Result<bool, Fault>;
 }
 
 macro_rules! scalar_fields {
     ($($type:ty => $method:ident),+ $(,)?) => {$(
         impl Field for Option<$type> {
             #[inline(always)]
-            fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
-                cursor.$method()
+            fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+                *self = cursor.$method()?;
+                Ok(())
             }
         }
     )+};
@@ -45,25 +48,31 @@ scalar_fields! { Text => text, u64 => u64, f64 => f64, bool => bool, RawJson => 
 
 impl Field for bool {
     #[inline(always)]
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
-        Ok(cursor.bool()?.unwrap_or_default())
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+        *self = cursor.bool()?.unwrap_or_default();
+        Ok(())
     }
 }
 
 impl Field for Option<MicroUsd> {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
-        Ok(cursor.micro_units()?.map(MicroUsd::new))
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+        *self = cursor.micro_units()?.map(MicroUsd::new);
+        Ok(())
     }
 }
 
 impl<T: Object> Field for Vec<T> {
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
-        let mut list = Vec::new();
+    #[inline]
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+        self.clear();
         cursor.array(|cursor| {
-            list.extend(T::read_object(cursor, &mut Ignored)?);
+            let mut element = T::default();
+            if element.read_members(cursor, &mut Ignored)? {
+                self.push(element);
+            }
             Ok(())
         })?;
-        Ok(list)
+        Ok(())
     }
 }
 
@@ -84,25 +93,29 @@ macro_rules! wire_struct {
         }
 
         impl $crate::event::field::Object for $name {
-            fn read_object(
+            fn read_members(
+                &mut self,
                 cursor: &mut $crate::json::Cursor<'_>,
                 rest: &mut impl $crate::event::field::Rest,
-            ) -> Result<Option<Self>, $crate::json::Fault> {
-                let mut value = Self::default();
-                let is_object = cursor.object(|cursor, key| {
-                    match key {
-                        $( $key => value.$field = $crate::event::field::Field::read(cursor)?, )*
-                        _ => rest.take(cursor, key)?,
-                    }
-                    Ok(())
-                })?;
-                Ok(is_object.then_some(value))
+            ) -> Result<bool, $crate::json::Fault> {
+                cursor.object(
+                    #[inline(always)]
+                    |cursor, key| match key {
+                        $( $key => $crate::event::field::Field::read(&mut self.$field, cursor), )*
+                        _ => rest.take(cursor, key),
+                    },
+                )
             }
         }
 
         impl $crate::event::field::Field for Option<$name> {
-            fn read(cursor: &mut $crate::json::Cursor<'_>) -> Result<Self, $crate::json::Fault> {
-                $crate::event::field::Object::read_object(cursor, &mut $crate::event::field::Ignored)
+            fn read(&mut self, cursor: &mut $crate::json::Cursor<'_>) -> Result<(), $crate::json::Fault> {
+                use $crate::event::field::Object as _;
+                let is_object = self.insert($name::default()).read_members(cursor, &mut $crate::event::field::Ignored)?;
+                if !is_object {
+                    *self = None;
+                }
+                Ok(())
             }
         }
     };

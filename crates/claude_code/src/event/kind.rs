@@ -35,9 +35,9 @@ pub enum Kind {
     /// The CLI answers something.
     ControlResponse(Box<ControlResponse>),
     /// The CLI takes a question back.
-    ControlCancelRequest(ControlCancelRequest),
+    ControlCancelRequest(Box<ControlCancelRequest>),
     /// What became of a message that was sent.
-    CommandLifecycle(CommandLifecycle),
+    CommandLifecycle(Box<CommandLifecycle>),
     /// A tool is still running.
     ToolProgress(Box<ToolProgress>),
     /// Several tool calls in a few words.
@@ -61,27 +61,30 @@ pub enum Kind {
     },
 }
 
-fn body<T: Object + Default>(cursor: &mut Cursor<'_>, rest: &mut impl Rest) -> Result<T, Fault> {
-    Ok(T::read_object(cursor, rest)?.unwrap_or_default())
+/// Reads a body where it stays.
+fn body<T: Object>(cursor: &mut Cursor<'_>, rest: &mut impl Rest) -> Result<Box<T>, Fault> {
+    let mut body = Box::<T>::default();
+    body.read_members(cursor, rest)?;
+    Ok(body)
 }
 
 impl Kind {
     pub(super) fn read(cursor: &mut Cursor<'_>, tag: Tag, rest: &mut impl Rest) -> Result<Self, Fault> {
         let without_body = match tag {
-            Tag::StreamEvent => return Ok(Self::StreamEvent(Box::new(body(cursor, rest)?))),
-            Tag::Assistant => return Ok(Self::Assistant(Box::new(body(cursor, rest)?))),
-            Tag::User => return Ok(Self::User(Box::new(body(cursor, rest)?))),
+            Tag::StreamEvent => return Ok(Self::StreamEvent(body(cursor, rest)?)),
+            Tag::Assistant => return Ok(Self::Assistant(body(cursor, rest)?)),
+            Tag::User => return Ok(Self::User(body(cursor, rest)?)),
             Tag::System(tag) => return Ok(Self::System(System::read(cursor, tag, rest)?)),
-            Tag::Result => return Ok(Self::Result(Box::new(body(cursor, rest)?))),
-            Tag::RateLimit => return Ok(Self::RateLimit(Box::new(body(cursor, rest)?))),
-            Tag::ControlRequest => return Ok(Self::ControlRequest(Box::new(body(cursor, rest)?))),
-            Tag::ControlResponse => return Ok(Self::ControlResponse(Box::new(body(cursor, rest)?))),
+            Tag::Result => return Ok(Self::Result(body(cursor, rest)?)),
+            Tag::RateLimit => return Ok(Self::RateLimit(body(cursor, rest)?)),
+            Tag::ControlRequest => return Ok(Self::ControlRequest(body(cursor, rest)?)),
+            Tag::ControlResponse => return Ok(Self::ControlResponse(body(cursor, rest)?)),
             Tag::ControlCancelRequest => return Ok(Self::ControlCancelRequest(body(cursor, rest)?)),
             Tag::CommandLifecycle => return Ok(Self::CommandLifecycle(body(cursor, rest)?)),
-            Tag::ToolProgress => return Ok(Self::ToolProgress(Box::new(body(cursor, rest)?))),
-            Tag::ToolUseSummary => return Ok(Self::ToolUseSummary(Box::new(body(cursor, rest)?))),
-            Tag::ConversationReset => return Ok(Self::ConversationReset(Box::new(body(cursor, rest)?))),
-            Tag::Attachment => return Ok(Self::Attachment(Box::new(body(cursor, rest)?))),
+            Tag::ToolProgress => return Ok(Self::ToolProgress(body(cursor, rest)?)),
+            Tag::ToolUseSummary => return Ok(Self::ToolUseSummary(body(cursor, rest)?)),
+            Tag::ConversationReset => return Ok(Self::ConversationReset(body(cursor, rest)?)),
+            Tag::Attachment => return Ok(Self::Attachment(body(cursor, rest)?)),
             Tag::KeepAlive => Self::KeepAlive,
             Tag::AuthStatus => Self::AuthStatus,
             Tag::PromptSuggestion => Self::PromptSuggestion,

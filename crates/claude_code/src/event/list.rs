@@ -41,12 +41,10 @@ impl TextList {
 
 impl Field for TextList {
     #[inline]
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let is_array = cursor.peek() == Some(b'[');
-        let raw = cursor.raw()?;
-        Ok(Self {
-            raw: raw.filter(|_| is_array),
-        })
+        self.raw = cursor.raw()?.filter(|_| is_array);
+        Ok(())
     }
 }
 
@@ -69,7 +67,8 @@ impl Models {
         let mut models = Vec::new();
         if let Some(raw) = &self.raw {
             let walked = Cursor::new(raw.as_bytes()).object(|cursor, key| {
-                if let Some(usage) = ModelUsage::read_object(cursor, &mut Ignored)? {
+                let mut usage = ModelUsage::default();
+                if usage.read_members(cursor, &mut Ignored)? {
                     models.push((Text::from(String::from_utf8_lossy(key).into_owned()), usage));
                 }
                 Ok(())
@@ -88,11 +87,9 @@ impl Models {
 
 impl Field for Models {
     #[inline]
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let is_object = cursor.peek() == Some(b'{');
-        let raw = cursor.raw()?;
-        Ok(Self {
-            raw: raw.filter(|_| is_object),
-        })
+        self.raw = cursor.raw()?.filter(|_| is_object);
+        Ok(())
     }
 }

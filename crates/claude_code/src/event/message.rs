@@ -126,7 +126,8 @@ impl Default for Content {
 
 impl Field for Content {
     #[inline]
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
-        Self::read_nested(cursor, Nesting::Message)
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+        *self = Self::read_nested(cursor, Nesting::Message)?;
+        Ok(())
     }
 }

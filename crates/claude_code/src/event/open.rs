@@ -34,7 +34,7 @@ macro_rules! open_enum {
 
             #[inline]
             pub(crate) fn from_span(span: $crate::json::StringSpan, source: &bytes::Bytes) -> Self {
-                if span.is_literal() && let Some(known) = Self::known(span.written(source)) {
+                if span.is_literal(source) && let Some(known) = Self::known(span.written(source)) {
                     return known;
                 }
                 let word = span.text(source);
@@ -50,9 +50,9 @@ macro_rules! open_enum {
 
         impl $crate::event::field::Field for Option<$name> {
             #[inline]
-            fn read(cursor: &mut $crate::json::Cursor<'_>) -> Result<Self, $crate::json::Fault> {
-                let span = cursor.string()?;
-                Ok(span.map(|span| $name::from_span(span, cursor.source())))
+            fn read(&mut self, cursor: &mut $crate::json::Cursor<'_>) -> Result<(), $crate::json::Fault> {
+                *self = cursor.string()?.map(|span| $name::from_span(span, cursor.source()));
+                Ok(())
             }
         }
     };

@@ -138,7 +138,7 @@ impl DeltaMembers {
                 b"thinking" => members.thinking = cursor.string()?,
                 b"partial_json" => members.partial_json = cursor.string()?,
                 b"signature" => members.signature = cursor.string()?,
-                b"stop_reason" => members.stop_reason = Field::read(cursor)?,
+                b"stop_reason" => members.stop_reason.read(cursor)?,
                 b"stop_sequence" => members.stop_sequence = cursor.string()?,
                 _ => cursor.skip()?,
             }
@@ -172,8 +172,8 @@ impl Members {
                 b"index" => self.index = cursor.u64()?,
                 b"delta" => self.delta = DeltaMembers::read(cursor)?,
                 b"content_block" => self.block = Some(Block::read(cursor, Nesting::Message)?),
-                b"message" => self.message = Field::read(cursor)?,
-                b"usage" => self.usage = Field::read(cursor)?,
+                b"message" => self.message.read(cursor)?,
+                b"usage" => self.usage.read(cursor)?,
                 _ => cursor.skip()?,
             }
             Ok(())
@@ -212,12 +212,11 @@ impl Members {
 
 impl Field for StreamBody {
     #[inline]
-    fn read(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         let start = cursor.position();
         let mut members = Members::default();
         members.read(cursor)?;
-        Ok(members
-            .build(cursor.source())
-            .unwrap_or_else(|| Self::Unknown(cursor.raw_since(start))))
+        *self = members.build(cursor.source()).unwrap_or_else(|| Self::Unknown(cursor.raw_since(start)));
+        Ok(())
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct StringSpan {
     // Half the size of `usize`: events keep several spans. Longer lines are refused before they are read.
     start: u32,
     end: u32,
-    is_escaped: bool,
+    may_be_escaped: bool,
 }
 
 impl StringSpan {
@@ -28,14 +28,15 @@ impl StringSpan {
     }
 
     /// Whether the written bytes are the text, without decoding.
-    pub(crate) fn is_literal(&self) -> bool {
-        !self.is_escaped
+    #[inline]
+    pub(crate) fn is_literal(&self, bytes: &[u8]) -> bool {
+        !self.may_be_escaped || memchr::memchr(b'\\', self.written(bytes)).is_none()
     }
 
     /// The text, sharing the memory of `source` where nothing had to be decoded.
     #[inline]
     pub(crate) fn text(&self, source: &Bytes) -> Text {
-        if self.is_escaped {
+        if !self.is_literal(source) {
             return Text::from(string::decode(self.written(source)));
         }
         let shared = source.slice(self.start as usize..self.end as usize);
@@ -105,7 +106,7 @@ impl<'a> Cursor<'a> {
             let end = string_end(self.bytes, start)?;
             let decoded;
             let mut key = &self.bytes[start..end.quote];
-            if end.is_escaped {
+            if end.may_be_escaped {
                 decoded = string::decode(key);
                 key = decoded.as_bytes();
             }
@@ -161,7 +162,7 @@ impl<'a> Cursor<'a> {
         Ok(Some(StringSpan {
             start: start as u32,
             end: end.quote as u32,
-            is_escaped: end.is_escaped,
+            may_be_escaped: end.may_be_escaped,
         }))
     }
 
@@ -174,6 +175,21 @@ impl<'a> Cursor<'a> {
     /// An integer of 64 bits without sign.
     #[inline]
     pub(crate) fn u64(&mut self) -> Result<Option<u64>, Fault> {
+        // Counts are short: read and passed in one go, unless they turn out to be something else.
+        let mut value: u64 = 0;
+        let mut end = self.position;
+        while let Some(digit @ b'0'..=b'9') = self.bytes.get(end)
+            && end - self.position < 18
+        {
+            value = value * 10 + u64::from(digit - b'0');
+            end += 1;
+        }
+        let is_whole = matches!(self.bytes.get(end), Some(b',' | b'}' | b']'));
+        let has_leading_zero = self.peek() == Some(b'0') && end - self.position > 1;
+        if is_whole && end > self.position && !has_leading_zero {
+            self.position = end;
+            return Ok(Some(value));
+        }
         Ok(self.number()?.and_then(parse_u64))
     }
 

@@ -43,9 +43,11 @@ macro_rules! system_subtypes {
                 rest: &mut impl Rest,
             ) -> Result<Self, Fault> {
                 Ok(match tag {
-                    $( SystemTag::$typed => Self::$typed(Box::new(
-                        $body::read_object(cursor, rest)?.unwrap_or_default(),
-                    )), )+
+                    $( SystemTag::$typed => {
+                        let mut body = Box::<$body>::default();
+                        body.read_members(cursor, rest)?;
+                        Self::$typed(body)
+                    } )+
                     $( SystemTag::$named => {
                         cursor.object(|cursor, key| rest.take(cursor, key))?;
                         Self::$named
