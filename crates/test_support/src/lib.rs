@@ -2,12 +2,16 @@
 //!
 //! - [`script`]: a typed builder for the scripted agent `fake_claude` (a binary of this package);
 //! - [`dialect`]: single lines as Claude Code writes them, and [`demo`], a short session made of them;
-//! - [`recorded`]: which of the processes that a script started are still alive.
+//! - [`recorded`]: which of the processes that a script started are still alive;
+//! - [`fake_model`]: the model's API, scripted, for the real CLI;
+//! - [`real_cli`]: exact versions of the real CLI, isolated.
 #![warn(missing_docs)]
 
 mod binaries;
 pub mod demo;
 pub mod dialect;
+pub mod fake_model;
+pub mod real_cli;
 pub mod recorded;
 pub mod script;
 
