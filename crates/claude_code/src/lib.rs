@@ -20,7 +20,7 @@ mod session;
 mod text;
 mod version;
 
-pub use agent_process::{Control, Exit, ExitReport, Isolation, Limits, StdoutMode};
+pub use agent_process::{Control, Exit, ExitReport as ExitStatus, Isolation, Limits, StdoutMode};
 pub use capabilities::{Capabilities, Feature};
 pub use client::{Client, ClientBuilder, Completion, Events, Handle};
 pub use decoder::Decoder;

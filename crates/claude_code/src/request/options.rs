@@ -57,6 +57,9 @@ pub struct Options {
     pub transport: Option<StdoutMode>,
     /// Whether the child gets a process namespace of its own.
     pub isolation: Option<Isolation>,
+    /// [`Client::run`](crate::Client::run): how long the process may take to exit after its result before it is
+    /// stopped; 5 seconds if nobody says otherwise. Background work that goes on is waited for.
+    pub exit_after_result: Option<Duration>,
     /// Names the run to [`agent_process::sweep`].
     pub marker: Option<String>,
     /// Deadlines and sizes of the process. `timeout` above counts, not the one in here.
@@ -124,6 +127,8 @@ setters! {
     transport: StdoutMode => Some(transport);
     /// Chooses whether the child gets a process namespace of its own.
     isolation: Isolation => Some(isolation);
+    /// Limits how long the process may take to exit after its result.
+    exit_after_result: Duration => Some(exit_after_result);
     /// Names the run to [`agent_process::sweep`].
     marker: impl Into<String> => Some(marker.into());
     /// Sets deadlines and sizes of the process.
@@ -169,6 +174,7 @@ impl Options {
             stderr_log: self.stderr_log.or_else(|| defaults.stderr_log.clone()),
             transport: self.transport.or(defaults.transport),
             isolation: self.isolation.or(defaults.isolation),
+            exit_after_result: self.exit_after_result.or(defaults.exit_after_result),
             marker: self.marker.or_else(|| defaults.marker.clone()),
             limits: self.limits.or_else(|| defaults.limits.clone()),
         }
