@@ -1,23 +1,64 @@
-//! `bench parser`: measures ralph against its peers, in one run, on this machine.
+//! `bench`: measures ralph against its peers and its limits, in one run, on this machine.
 
 mod arguments;
+mod corpus;
 mod parser;
+mod process;
 
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: bench parser [--fixtures DIR] [--megabytes N] [--rounds N] [--only NAME] [--corpus NAME]";
+const USAGE: &str = "\
+usage: bench [WHAT [OPTIONS]]      everything, or one of:
+  parser      [--fixtures DIR] [--megabytes N] [--rounds N] [--only NAME] [--corpus NAME]
+  throughput  [--fixtures DIR] [--megabytes N] [--rounds N]
+  latency     [--lines N] [--rounds N]
+  memory      [--fixtures DIR]
+  idle
+  survivors   [--rounds N]
+  burst       [--rounds N]";
 
 fn main() -> ExitCode {
-    let mut arguments = std::env::args().skip(1);
-    let outcome = match arguments.next().as_deref() {
-        Some("parser") => parser::run(arguments),
-        _ => Err(USAGE.to_owned()),
-    };
-    match outcome {
+    let role = std::env::args().nth(1).unwrap_or_default();
+    if role == "__idle_reexec" {
+        agent_process::guard_main_reexec();
+    } else {
+        agent_process::guard_main();
+    }
+    match perform(&role) {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
             eprintln!("{message}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn perform(what: &str) -> Result<(), String> {
+    let rest = std::env::args().skip(2);
+    match what {
+        "" => everything(),
+        "parser" => parser::run(rest),
+        "throughput" => process::throughput(rest),
+        "latency" => process::latency(rest),
+        "memory" => process::memory(rest),
+        "idle" => process::idle(),
+        "survivors" => process::survivors(rest),
+        "burst" => process::burst(rest),
+        // Measurements that need a process of their own start this program again.
+        "__idle" | "__idle_reexec" => process::idle_children(),
+        "__memory" => process::memory_child(rest),
+        "__supervise" => process::supervise(rest),
+        _ => Err(USAGE.to_owned()),
+    }
+}
+
+fn everything() -> Result<(), String> {
+    let none = || std::iter::empty();
+    parser::run(none())?;
+    process::throughput(none())?;
+    process::latency(none())?;
+    process::memory(none())?;
+    process::idle()?;
+    process::survivors(none())?;
+    process::burst(none())
 }

@@ -1,14 +1,11 @@
 //! How fast lines become typed events, and how many are lost on the way.
 
 mod contestants;
-mod corpus;
 mod rounds;
 
 use crate::arguments::Arguments;
+use crate::corpus::{Corpus, FIXTURES};
 use contestants::Contestant;
-use corpus::Corpus;
-
-const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/test_support/fixtures/claude");
 
 /// `bench parser`.
 pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::contestants::Contestant;
-use super::corpus::Corpus;
+use crate::corpus::Corpus;
 
 /// What one contestant did.
 pub struct Measured {

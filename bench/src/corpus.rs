@@ -4,6 +4,9 @@ use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
+/// The captured lines in the repository.
+pub const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/test_support/fixtures/claude");
+
 const LONGEST_FIXTURE_LINE_BYTES: usize = 64 * 1024;
 const BIG_TEXT_BYTES: usize = 2_000_000;
 
