@@ -40,6 +40,8 @@ pub enum Feature {
     Questions,
     /// `system/task_started` and `system/task_notification` tell about background work.
     TaskEvents,
+    /// The control request `end_session`.
+    EndSession,
     /// `--permission-mode=auto`.
     AutoMode,
     /// `client_composed`: a message is data, `/` and `@` in it mean nothing.
@@ -50,7 +52,7 @@ pub enum Feature {
 
 impl Feature {
     /// All of them.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::SystemPromptFile,
         Self::AppendSystemPromptFile,
         Self::SessionId,
@@ -67,6 +69,7 @@ impl Feature {
         Self::DontAskMode,
         Self::Questions,
         Self::TaskEvents,
+        Self::EndSession,
         Self::AutoMode,
         Self::ClientComposed,
         Self::MessageReceipts,
@@ -97,8 +100,8 @@ impl Feature {
             | Self::NoSessionPersistence
             | Self::DontAskMode
             | Self::Questions => Version::new(2, 1, 9),
-            // 2.1.9 runs background work silently.
-            Self::TaskEvents => Version::new(2, 1, 83),
+            // 2.1.9 says nothing about background work and does not answer control requests that it does not know.
+            Self::TaskEvents | Self::EndSession => Version::new(2, 1, 83),
             // 2.1.83 accepts the word and then runs in the default mode.
             Self::AutoMode => Version::new(2, 1, 197),
             Self::MessageReceipts => Version::new(2, 1, 247),
@@ -127,6 +130,7 @@ impl Feature {
             Self::DontAskMode => "`--permission-mode=dontAsk`",
             Self::Questions => "`AskUserQuestion`",
             Self::TaskEvents => "background task events",
+            Self::EndSession => "`end_session`",
             Self::AutoMode => "`--permission-mode=auto`",
             Self::ClientComposed => "`client_composed` messages",
             Self::MessageReceipts => "message receipts",

@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 use super::events::Events;
 use super::handle::Handle;
 use super::launch::{Launched, launch};
-use crate::argv::{self, Input};
+use crate::argv::{self, AnyRequest, Argv, Input};
 use crate::capabilities::Capabilities;
 use crate::error::Error;
 use crate::probe::{Probe, ProbeError, probe};
@@ -109,7 +109,7 @@ impl Client {
             prompt,
             options: options.or(&self.inner.defaults),
         };
-        let argv = argv::build(&request, &self.capabilities().await?)?;
+        let (argv, _) = self.command_line(&request).await?;
         let stdin = match &argv.input {
             Input::Prompt(prompt) => StdinMode::Bytes(prompt.clone()),
             Input::Messages => StdinMode::Null,
@@ -128,6 +128,20 @@ impl Client {
             control,
             notes: argv.notes,
         })
+    }
+
+    /// The command line for a request, and what it was built for.
+    pub(crate) async fn command_line<'a>(
+        &self,
+        request: impl Into<AnyRequest<'a>>,
+    ) -> Result<(Argv, Capabilities), Error> {
+        let request = request.into();
+        if !self.inner.capabilities.initialized() {
+            // What no version takes is refused before anything is started, the question for the version included.
+            argv::build(request, &Capabilities::current())?;
+        }
+        let capabilities = self.capabilities().await?;
+        Ok((argv::build(request, &capabilities)?, capabilities))
     }
 
     /// The program.

@@ -46,6 +46,11 @@ impl Completion {
             _files: files,
         }
     }
+
+    /// How the process ended, also when its time was up.
+    pub(crate) async fn into_report(self) -> ExitReport {
+        self.exit.await
+    }
 }
 
 impl Future for Completion {

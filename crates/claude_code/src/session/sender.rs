@@ -151,14 +151,18 @@ impl SessionSender {
         let _ = self.orders.send(Order::Close).await;
     }
 
-    /// Asks the CLI to exit now, and ends its input.
+    /// Asks the CLI to exit now, and ends its input. One that is too old to be asked exits after its turn.
     ///
     /// # Errors
     /// As [`Self::control`]; its input is ended in any case.
     pub async fn end(&self) -> Result<(), Error> {
-        let asked = self.control(&HostRequest::EndSession).await;
+        let asked = if self.capabilities.has(Feature::EndSession) {
+            self.control(&HostRequest::EndSession).await.map(drop)
+        } else {
+            Ok(())
+        };
         self.close().await;
-        asked.map(drop)
+        asked
     }
 
     async fn write(&self, line: Bytes) -> Result<(), Error> {

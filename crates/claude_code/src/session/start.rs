@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use super::connection::PendingRequests;
 use super::sender::SessionSender;
 use super::tasks::{read_events, write_lines};
-use crate::argv::{self, Note};
+use crate::argv::Note;
 use crate::client::{Client, Completion, Events, Launched, event_queue, launch};
 use crate::error::Error;
 use crate::request::SessionRequest;
@@ -71,8 +71,7 @@ impl Client {
             options: request.options.or(self.defaults()),
             ..request
         };
-        let capabilities = self.capabilities().await?;
-        let argv = argv::build(&request, &capabilities)?;
+        let (argv, capabilities) = self.command_line(&request).await?;
         let launched = launch(self.binary(), &argv, StdinMode::Piped, &request.options).await?;
         let Launched {
             reader,

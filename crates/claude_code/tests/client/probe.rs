@@ -150,3 +150,24 @@ async fn a_program_of_unknown_version_is_taken_for_the_current_one() {
     let mut handle = client.print_stream_json(tools).await.unwrap();
     assert_eq!(rest(&mut handle.events).await.len(), 3);
 }
+
+#[tokio::test]
+async fn what_no_version_takes_is_refused_before_anything_is_started() {
+    let client = Client::builder().binary("/no/such/program").build();
+    let error = client
+        .print_stream_json(PrintRequest::new(" "))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, Error::Request(RequestError::EmptyPrompt)),
+        "{error:?}"
+    );
+    let error = client
+        .print_stream_json(PrintRequest::new("Hi"))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, Error::Probe(ProbeError::NotFound { .. })),
+        "{error:?}"
+    );
+}

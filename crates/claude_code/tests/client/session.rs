@@ -381,6 +381,17 @@ async fn ending_asks_the_cli_to_exit() {
 }
 
 #[tokio::test]
+async fn a_cli_that_is_too_old_to_be_asked_only_sees_the_end_of_its_input() {
+    let agent = Script::new().read_to_end().install().unwrap();
+    let client = builder(&agent)
+        .capabilities(Capabilities::for_version(Version::new(2, 1, 9)))
+        .build();
+    let mut session = client.session(SessionRequest::new()).await.unwrap();
+    soon(session.sender.end()).await.unwrap();
+    assert_eq!(value(&next_event(&mut session.events).await)["lines"], 0);
+}
+
+#[tokio::test]
 async fn dropping_the_events_stops_the_process_and_closes_the_session() {
     let directory = tempfile::tempdir().unwrap();
     let script = Script::new()
