@@ -15,9 +15,11 @@ mod money;
 mod parse;
 mod probe;
 mod read;
+pub mod reconcile;
 mod request;
 mod session;
 mod text;
+mod usage;
 mod version;
 
 pub use agent_process::{Control, Exit, ExitReport as ExitStatus, Isolation, Limits, StdoutMode};
@@ -38,4 +40,5 @@ pub use request::{
 };
 pub use session::{Receipt, ReceiptState, Session, SessionSender};
 pub use text::Text;
+pub use usage::{CostAccount, CostBasis, TokenCount};
 pub use version::{Version, VersionError};

@@ -155,7 +155,7 @@ impl Members {
     }
 
     /// The block, if all it needs is there.
-    fn build(self, source: &Bytes, nesting: Nesting) -> Option<Block> {
+    fn build(&mut self, source: &Bytes, nesting: Nesting) -> Option<Block> {
         let text = |span: Option<StringSpan>| span.map(|span| span.text(source));
         let raw = |place: Option<Place>| {
             place.map(|(start, end)| RawJson::from_validated(source.slice(start..end)))
@@ -177,7 +177,7 @@ impl Members {
             b"tool_result" if nesting == Nesting::Message => Block::ToolResult(ToolResult {
                 tool_use_id: text(self.tool_use_id)?,
                 is_error: self.is_error,
-                content: self.parsed_content.unwrap_or_default(),
+                content: self.parsed_content.take().unwrap_or_default(),
             }),
             b"thinking" => Block::Thinking(Thinking {
                 thinking: text(self.thinking)?,

@@ -199,8 +199,16 @@ impl Field for ControlResponseBody {
         })?;
         *self = match subtype.as_deref() {
             Some("success") => Self::Success { request_id, response },
-            Some("error") => Self::Error { request_id, error, error_code },
-            _ => Self::Other { request_id, subtype, raw: cursor.raw_since(start) },
+            Some("error") => Self::Error {
+                request_id,
+                error,
+                error_code,
+            },
+            _ => Self::Other {
+                request_id,
+                subtype,
+                raw: cursor.raw_since(start),
+            },
         };
         Ok(())
     }

@@ -76,6 +76,18 @@ impl<T: Object> Field for Vec<T> {
     }
 }
 
+impl<T: Object> Field for Option<Box<T>> {
+    #[inline]
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+        if cursor.peek() != Some(b'{') {
+            *self = None;
+            return cursor.skip();
+        }
+        self.insert(Box::default()).read_members(cursor, &mut Ignored)?;
+        Ok(())
+    }
+}
+
 /// Declares a struct whose fields are read from the members of the same object. Members that it does not name go
 /// to the reader's [`Rest`]; of duplicate keys the last one counts.
 macro_rules! wire_struct {

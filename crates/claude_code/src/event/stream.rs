@@ -103,12 +103,12 @@ pub enum Delta {
 
 #[derive(Default)]
 struct Members {
-    type_name: Option<Text>,
+    type_name: Option<StringSpan>,
     index: Option<u64>,
-    message: Option<Message>,
+    message: Option<Box<Message>>,
     block: Option<Block>,
     delta: Option<DeltaMembers>,
-    usage: Option<Usage>,
+    usage: Option<Box<Usage>>,
 }
 
 #[derive(Default)]
@@ -168,7 +168,7 @@ impl Members {
     fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
         cursor.object(|cursor, key| {
             match key {
-                b"type" => self.type_name = cursor.text()?,
+                b"type" => self.type_name = cursor.string()?,
                 b"index" => self.index = cursor.u64()?,
                 b"delta" => self.delta = DeltaMembers::read(cursor)?,
                 b"content_block" => self.block = Some(Block::read(cursor, Nesting::Message)?),
@@ -181,30 +181,30 @@ impl Members {
         Ok(())
     }
 
-    fn build(self, source: &Bytes) -> Option<StreamBody> {
-        Some(match &*self.type_name? {
-            "content_block_delta" => StreamBody::ContentBlockDelta {
+    fn build(&mut self, source: &Bytes) -> Option<StreamBody> {
+        Some(match self.type_name?.written(source) {
+            b"content_block_delta" => StreamBody::ContentBlockDelta {
                 index: self.index?,
-                delta: self.delta?.build(source),
+                delta: self.delta.as_ref()?.build(source),
             },
-            "content_block_start" => StreamBody::ContentBlockStart {
+            b"content_block_start" => StreamBody::ContentBlockStart {
                 index: self.index?,
-                block: self.block?,
+                block: self.block.take()?,
             },
-            "content_block_stop" => StreamBody::ContentBlockStop { index: self.index? },
-            "message_start" => StreamBody::MessageStart {
-                message: Box::new(self.message?),
+            b"content_block_stop" => StreamBody::ContentBlockStop { index: self.index? },
+            b"message_start" => StreamBody::MessageStart {
+                message: self.message.take()?,
             },
-            "message_delta" => {
-                let delta = self.delta.unwrap_or_default();
+            b"message_delta" => {
+                let delta = self.delta.take().unwrap_or_default();
                 StreamBody::MessageDelta {
                     stop_reason: delta.stop_reason,
                     stop_sequence: delta.stop_sequence.map(|span| span.text(source)),
-                    usage: self.usage.map(Box::new),
+                    usage: self.usage.take(),
                 }
             }
-            "message_stop" => StreamBody::MessageStop,
-            "ping" => StreamBody::Ping,
+            b"message_stop" => StreamBody::MessageStop,
+            b"ping" => StreamBody::Ping,
             _ => return None,
         })
     }
@@ -216,7 +216,9 @@ impl Field for StreamBody {
         let start = cursor.position();
         let mut members = Members::default();
         members.read(cursor)?;
-        *self = members.build(cursor.source()).unwrap_or_else(|| Self::Unknown(cursor.raw_since(start)));
+        *self = members
+            .build(cursor.source())
+            .unwrap_or_else(|| Self::Unknown(cursor.raw_since(start)));
         Ok(())
     }
 }

@@ -57,6 +57,28 @@ pub(super) fn string_end(bytes: &[u8], position: usize) -> Result<StringEnd, Fau
     long_string_end(bytes, position, at)
 }
 
+/// Like [`string_end`] for a string that nobody wants: gives the position after it.
+#[inline(always)]
+fn skip_string(bytes: &[u8], position: usize) -> Result<usize, Fault> {
+    let mut at = position;
+    for _ in 0..SHORT_STRING_WORDS {
+        let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
+            break;
+        };
+        let quotes = u64::from_le_bytes(*word) ^ (ONES * b'"' as u64);
+        let marks = quotes.wrapping_sub(ONES) & !quotes & HIGH_BITS;
+        if marks != 0 {
+            let found = at + (marks.trailing_zeros() / 8) as usize;
+            if bytes[found - 1] == b'\\' {
+                break;
+            }
+            return Ok(found + 1);
+        }
+        at += 8;
+    }
+    Ok(long_string_end(bytes, position, at)?.quote + 1)
+}
+
 /// The rest of a string that is long, escaped, or at the end of the line. `position` is its first byte, no quote
 /// stands before `at`.
 #[inline(never)]
@@ -116,7 +138,7 @@ fn literal_end(bytes: &[u8], position: usize, literal: &[u8]) -> Result<usize, F
 #[inline(always)]
 fn scalar_end(bytes: &[u8], position: usize) -> Result<usize, Fault> {
     match bytes.get(position) {
-        Some(b'"') => Ok(string_end(bytes, position + 1)?.quote + 1),
+        Some(b'"') => skip_string(bytes, position + 1),
         Some(b'-' | b'0'..=b'9') => number_end(bytes, position),
         Some(b't') => literal_end(bytes, position, b"true"),
         Some(b'f') => literal_end(bytes, position, b"false"),
@@ -131,7 +153,7 @@ fn value_after_key(bytes: &[u8], position: usize) -> Result<usize, Fault> {
     if bytes.get(position) != Some(&b'"') {
         return Err(Fault::at(bytes, position));
     }
-    colon_end(bytes, string_end(bytes, position + 1)?.quote + 1)
+    colon_end(bytes, skip_string(bytes, position + 1)?)
 }
 
 /// Passes the colon after a key and gives the position of the value.

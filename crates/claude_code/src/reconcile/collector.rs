@@ -1,0 +1,101 @@
+//! The whole text.
+
+use super::change::{BlockKey, Change, Part};
+use super::reconciler::Reconciler;
+use crate::event::{Block, Event, Kind};
+
+/// Collects what the model said in the main conversation: text only, every block once.
+#[derive(Debug, Default)]
+pub struct TextCollector {
+    reconciler: Reconciler,
+    blocks: Vec<(BlockKey, String)>,
+    turn_start: usize,
+    has_turn_ended: bool,
+}
+
+impl TextCollector {
+    /// A collector for one process.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Takes the next event into account.
+    pub fn apply(&mut self, event: &Event) {
+        if matches!(event.kind(), Kind::Result(_)) {
+            self.has_turn_ended = true;
+        }
+        for change in self.reconciler.apply(event) {
+            self.change(change);
+        }
+    }
+
+    /// All text so far, blocks joined by newlines.
+    #[must_use]
+    pub fn text(&self) -> String {
+        join(&self.blocks)
+    }
+
+    /// The text of the current turn, or of the last one until the next begins.
+    #[must_use]
+    pub fn turn_text(&self) -> String {
+        join(self.blocks.get(self.turn_start..).unwrap_or_default())
+    }
+
+    /// The last block of the current turn: what a `result` should say.
+    #[must_use]
+    pub fn last_text(&self) -> Option<&str> {
+        let turn = self.blocks.get(self.turn_start..).unwrap_or_default();
+        turn.iter()
+            .rev()
+            .map(|(_, text)| text.as_str())
+            .find(|text| !text.is_empty())
+    }
+
+    fn change(&mut self, change: Change) {
+        match change {
+            Change::Appended {
+                key,
+                part: Part::Text,
+                text,
+            } if key.lane.is_none() => {
+                self.block(key).push_str(&text);
+            }
+            Change::Completed {
+                key,
+                block: Block::Text(text),
+            } if key.lane.is_none() => {
+                *self.block(key) = text.to_string();
+            }
+            Change::Discarded { key } => {
+                self.blocks.retain(|(other, _)| *other != key);
+                self.turn_start = self.turn_start.min(self.blocks.len());
+            }
+            Change::Appended { .. } | Change::Completed { .. } => {}
+        }
+    }
+
+    fn block(&mut self, key: BlockKey) -> &mut String {
+        if std::mem::take(&mut self.has_turn_ended) {
+            self.turn_start = self.blocks.len();
+        }
+        // The block is among the last ones, if it is there.
+        let place = match self.blocks.iter().rposition(|(other, _)| *other == key) {
+            Some(place) => place,
+            None => {
+                self.blocks.push((key, String::new()));
+                self.blocks.len() - 1
+            }
+        };
+        &mut self.blocks[place].1
+    }
+}
+
+fn join(blocks: &[(BlockKey, String)]) -> String {
+    let texts: Vec<&str> = blocks
+        .iter()
+        .map(|(_, text)| text.as_str())
+        .filter(|text| !text.is_empty())
+        .collect();
+    texts.join("\n")
+}
