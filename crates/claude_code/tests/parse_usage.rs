@@ -1,0 +1,239 @@
+//! What a process used and cost, with figures that real CLIs reported.
+
+use claude_code::{CostAccount, CostBasis, MicroUsd, TokenCount, parse_line};
+
+fn init(version: &str) -> String {
+    format!(r#"{{"type":"system","subtype":"init","claude_code_version":"{version}"}}"#)
+}
+
+/// A `result` with the main conversation's usage, the total, and the models' figures as (input, output, cost).
+fn result(usage: (u64, u64), total: &str, models: Option<&str>, part: Option<&str>) -> String {
+    let (input, output) = usage;
+    let models = models
+        .map(|models| format!(r#","modelUsage":{models}"#))
+        .unwrap_or_default();
+    let part = part
+        .map(|part| format!(r#","model_usage_since_last_result":{part}"#))
+        .unwrap_or_default();
+    format!(
+        r#"{{"duration_api_ms":1,"usage":{{"input_tokens":{input},"output_tokens":{output}}},"total_cost_usd":{total}{models}{part},"subtype":"success","type":"result"}}"#
+    )
+}
+
+fn opus(input: u64, output: u64, cost: &str) -> String {
+    format!(r#"{{"claude-opus-5-5":{{"inputTokens":{input},"outputTokens":{output},"costUSD":{cost}}}}}"#)
+}
+
+fn account(basis: CostBasis, lines: &[String]) -> CostAccount {
+    let mut account = CostAccount::new(basis);
+    for line in lines {
+        account.apply(&parse_line(line.as_bytes()).unwrap());
+    }
+    account
+}
+
+fn tokens(input: u64, output: u64) -> TokenCount {
+    TokenCount {
+        input,
+        output,
+        ..TokenCount::default()
+    }
+}
+
+#[test]
+fn nothing_is_known_before_the_first_result() {
+    let account = account(CostBasis::NewSession, &[init("2.1.325")]);
+    assert_eq!(
+        (account.cost(), account.session_total(), account.tokens()),
+        (None, None, tokens(0, 0))
+    );
+}
+
+#[test]
+fn totals_within_a_process_are_cumulative_and_never_added_up() {
+    let (first, second) = (opus(24, 54, "0.022065599999999998"), opus(36, 65, "0.0327784"));
+    let lines = [
+        init("2.1.300"),
+        result((24, 54), "0.022065599999999998", Some(&first), None),
+        init("2.1.300"),
+        result((12, 11), "0.0327784", Some(&second), None),
+    ];
+    let account = account(CostBasis::NewSession, &lines);
+    assert_eq!(account.cost(), Some(MicroUsd::new(32_778)));
+    assert_eq!(account.tokens(), tokens(36, 65));
+}
+
+#[test]
+fn parts_since_the_last_result_are_added_up() {
+    let lines = [
+        init("2.1.325"),
+        result(
+            (24, 54),
+            "0.022065599999999998",
+            Some(&opus(24, 54, "0.022065599999999998")),
+            Some(&opus(24, 54, "0.022065599999999998")),
+        ),
+        result(
+            (12, 11),
+            "0.0327784",
+            Some(&opus(36, 65, "0.0327784")),
+            Some(&opus(12, 11, "0.0107128")),
+        ),
+    ];
+    let account = account(CostBasis::NewSession, &lines);
+    assert_eq!(account.cost(), Some(MicroUsd::new(22_066 + 10_713)));
+    assert_eq!(account.tokens(), tokens(36, 65));
+}
+
+#[test]
+fn an_empty_part_is_nothing_and_not_absent() {
+    let whole = opus(60, 217, "0.05680399999999999");
+    let lines = [
+        init("2.1.325"),
+        result((24, 80), "0.05680399999999999", Some(&whole), Some(&whole)),
+        result((12, 18), "0.05680399999999999", Some(&whole), Some("{}")),
+    ];
+    let account = account(CostBasis::ResumedUnknown, &lines);
+    assert_eq!(account.cost(), Some(MicroUsd::new(56_804)));
+    assert_eq!(account.tokens(), tokens(60, 217));
+    assert!(!account.may_include_earlier_runs());
+}
+
+#[test]
+fn a_resumed_session_costs_only_its_new_part() {
+    let lines = [
+        init("2.1.325"),
+        result(
+            (12, 31),
+            "0.022105599999999996",
+            Some(&opus(24, 56, "0.022105599999999996")),
+            Some(&opus(12, 31, "0.011112799999999999")),
+        ),
+    ];
+    let resumed = CostBasis::Resumed {
+        session_total: MicroUsd::new(10_993),
+    };
+    for basis in [resumed, CostBasis::ResumedUnknown] {
+        let account = account(basis, &lines);
+        assert_eq!(account.cost(), Some(MicroUsd::new(11_113)), "{basis:?}");
+        assert_eq!(account.tokens(), tokens(12, 31), "{basis:?}");
+        assert_eq!(account.session_total(), Some(MicroUsd::new(22_106)), "{basis:?}");
+    }
+}
+
+#[test]
+fn without_parts_the_known_total_of_a_resumed_session_is_taken_off() {
+    let models = opus(24, 56, "0.022105599999999996");
+    let resumed = CostBasis::Resumed {
+        session_total: MicroUsd::new(10_993),
+    };
+    let lines = |version| {
+        [
+            init(version),
+            result((12, 31), "0.022105599999999996", Some(&models), None),
+        ]
+    };
+    assert_eq!(
+        account(resumed, &lines("2.1.277")).cost(),
+        Some(MicroUsd::new(11_113))
+    );
+    assert_eq!(
+        account(resumed, &lines("2.1.276")).cost(),
+        Some(MicroUsd::new(22_106)),
+        "only this process"
+    );
+    assert_eq!(
+        account(resumed, &lines("2.1.277")).tokens(),
+        tokens(12, 31),
+        "the turn's own"
+    );
+    assert_eq!(account(resumed, &lines("2.1.276")).tokens(), tokens(24, 56));
+
+    let unknown = account(CostBasis::ResumedUnknown, &lines("2.1.277"));
+    assert_eq!(unknown.cost(), Some(MicroUsd::new(22_106)));
+    assert!(unknown.may_include_earlier_runs());
+    assert!(!account(CostBasis::ResumedUnknown, &lines("2.1.276")).may_include_earlier_runs());
+}
+
+#[test]
+fn a_total_below_the_known_one_is_the_process_own() {
+    // After a kill in mid-turn the session's total starts over.
+    let resumed = CostBasis::Resumed {
+        session_total: MicroUsd::new(50_000),
+    };
+    let lines = [
+        init("2.1.300"),
+        result((12, 44), "0.011372799999999999", None, None),
+    ];
+    assert_eq!(account(resumed, &lines).cost(), Some(MicroUsd::new(11_373)));
+}
+
+#[test]
+fn subagents_are_counted_by_model_usage_only() {
+    let models = r#"{"claude-sonnet-4-5-20250929":{"inputTokens":48,"outputTokens":199,"costUSD":0.0350778},"claude-haiku-4-5-20251001":{"inputTokens":12,"outputTokens":13,"costUSD":0.0027394}}"#;
+    let lines = [
+        init("2.1.9"),
+        result((24, 80), "0.037817199999999995", Some(models), None),
+    ];
+    let account = account(CostBasis::NewSession, &lines);
+    assert_eq!(account.tokens(), tokens(60, 212));
+    assert_eq!(account.cost(), Some(MicroUsd::new(37_817)));
+}
+
+#[test]
+fn versions_without_model_usage_are_counted_by_turn() {
+    let lines = [
+        result((12, 14), "0.019257919999999998", None, None),
+        result((12, 14), "0.03", None, None),
+    ];
+    let account = account(CostBasis::NewSession, &lines);
+    assert_eq!(account.tokens(), tokens(24, 28));
+    assert_eq!(account.cost(), Some(MicroUsd::new(30_000)));
+}
+
+#[test]
+fn usage_repeated_for_every_block_of_a_message_counts_once() {
+    let said = |id: &str, output: u64| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"{id}","content":[],"usage":{{"input_tokens":12,"cache_creation_input_tokens":2048,"cache_read_input_tokens":1024,"output_tokens":{output}}}}}}}"#
+        )
+    };
+    let mut lines = vec![init("2.1.325"), said("m1", 1), said("m1", 1), said("m2", 1)];
+    let estimate = |input, output| TokenCount {
+        input,
+        output,
+        cache_read: input / 12 * 1024,
+        cache_creation: input / 12 * 2048,
+    };
+    assert_eq!(
+        account(CostBasis::NewSession, &lines).unsettled_tokens(),
+        estimate(24, 2)
+    );
+    lines.push(result((24, 68), "0.0223456", None, None));
+    assert_eq!(
+        account(CostBasis::NewSession, &lines).unsettled_tokens(),
+        TokenCount::default(),
+        "settled"
+    );
+}
+
+#[test]
+fn the_end_of_a_streamed_message_knows_its_output() {
+    let usage = |output: u64| format!(r#"{{"input_tokens":12,"output_tokens":{output}}}"#);
+    let start = format!(
+        r#"{{"type":"stream_event","event":{{"type":"message_start","message":{{"id":"m1","usage":{}}}}}}}"#,
+        usage(1)
+    );
+    let said = format!(
+        r#"{{"type":"assistant","message":{{"id":"m1","usage":{}}}}}"#,
+        usage(1)
+    );
+    let end = format!(
+        r#"{{"type":"stream_event","event":{{"type":"message_delta","delta":{{}},"usage":{}}}}}"#,
+        usage(54)
+    );
+    for lines in [[start.clone(), said.clone(), end.clone()], [start, end, said]] {
+        let account = account(CostBasis::NewSession, &lines);
+        assert_eq!(account.unsettled_tokens(), tokens(12, 54), "whatever the order");
+    }
+}
