@@ -79,8 +79,9 @@ impl Feature {
 impl Feature {
     /// The oldest version that is known to have it.
     ///
-    /// Measured on 1.0.108, 2.0.8, 2.1.9, 2.1.83, 2.1.197, 2.1.247, 2.1.248 and 2.1.325: the true bound may be any
-    /// version after the one before in this list. 1.0.108 stands for "the oldest that was tried".
+    /// Tried on 1.0.108, 2.0.8, 2.0.30, 2.0.31, 2.0.33, 2.0.44, 2.0.64, 2.0.77, 2.1.9, 2.1.83, 2.1.197, 2.1.247,
+    /// 2.1.248 and 2.1.325. Unless a comment says otherwise, the true bound may be any version after the one before
+    /// in this list, and 1.0.108 stands for "the oldest that was tried".
     #[must_use]
     pub const fn since(self) -> Version {
         match self {
@@ -92,14 +93,14 @@ impl Feature {
             Self::PartialMessages | Self::StableSessionId | Self::ForkSession | Self::ReplayUserMessages => {
                 Version::new(2, 0, 8)
             }
-            // 2.0.8 refuses all of these; it has no tool `AskUserQuestion` either.
-            Self::AppendSystemPromptFile
-            | Self::ForkWithSessionId
-            | Self::Tools
-            | Self::MaxBudget
-            | Self::NoSessionPersistence
-            | Self::DontAskMode
-            | Self::Questions => Version::new(2, 1, 9),
+            // These five are exact: the release before refuses the option or does not know it.
+            Self::MaxBudget => Version::new(2, 0, 30),
+            Self::Tools => Version::new(2, 0, 31),
+            Self::AppendSystemPromptFile => Version::new(2, 0, 33),
+            Self::DontAskMode => Version::new(2, 0, 44),
+            Self::NoSessionPersistence => Version::new(2, 0, 64),
+            // 2.0.64 refuses the two options together, and has the tool only in its user interface.
+            Self::ForkWithSessionId | Self::Questions => Version::new(2, 0, 77),
             // 2.1.9 says nothing about background work and does not answer control requests that it does not know.
             Self::TaskEvents | Self::EndSession => Version::new(2, 1, 83),
             // 2.1.83 accepts the word and then runs in the default mode.

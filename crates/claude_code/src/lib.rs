@@ -17,6 +17,7 @@ mod probe;
 mod read;
 pub mod reconcile;
 mod request;
+mod run;
 mod session;
 mod text;
 mod usage;
@@ -38,6 +39,7 @@ pub use request::{
     BaseEnvironment, Environment, Expansion, Fork, Options, PartialMessages, PermissionHost, Persistence,
     PrintRequest, Replay, Request, SessionChoice, SessionId, SessionIdError, SessionRequest, SystemPrompt,
 };
+pub use run::{Remark, Response};
 pub use session::{Receipt, ReceiptState, Session, SessionSender};
 pub use text::Text;
 pub use usage::{CostAccount, CostBasis, TokenCount};

@@ -1,4 +1,5 @@
 //! Requests become command lines.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use agent_process::StdoutMode;
 use claude_code::argv::{self, Input, MAX_ARGUMENT_BYTES, MAX_PROMPT_BYTES, Note};
@@ -187,7 +188,7 @@ fn an_old_cli_gets_only_what_it_knows() {
 fn what_an_old_cli_cannot_do_is_refused_with_the_version_that_can() {
     assert_snapshot!(
         refusal(Options::new().tools(["Read"]), version(2, 0, 8)),
-        @"`--tools` needs Claude Code 2.1.9 or newer: run `claude update`; installed is 2.0.8"
+        @"`--tools` needs Claude Code 2.0.31 or newer: run `claude update`; installed is 2.0.8"
     );
     let forked = SessionChoice::Resume {
         id: id(ID),

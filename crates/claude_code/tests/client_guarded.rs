@@ -1,5 +1,9 @@
 //! Behind a guard, dropping a run ends everything the agent ever started.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,10 @@
 //! Lines for the CLI's stdin.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
 
 use claude_code::event::{ControlRequestBody, PermissionMode};
 use claude_code::input::{self, Answer, HostRequest, MessageBlock, MessageId, PermissionAnswer, UserMessage};

@@ -10,6 +10,7 @@ use super::choices::{Expansion, PartialMessages, Persistence, SessionChoice, Sys
 use super::environment::Environment;
 use crate::event::PermissionMode;
 use crate::money::MicroUsd;
+use crate::usage::CostBasis;
 
 /// How to run the CLI. Everything is optional; what a request leaves open, the client's options decide.
 #[derive(Debug, Clone, Default)]
@@ -60,6 +61,9 @@ pub struct Options {
     /// [`Client::run`](crate::Client::run): how long the process may take to exit after its result before it is
     /// stopped; 5 seconds if nobody says otherwise. Background work that goes on is waited for.
     pub exit_after_result: Option<Duration>,
+    /// [`Client::run`](crate::Client::run): what the session that is gone on with had cost before, so that the cost of
+    /// this run can be told apart.
+    pub cost_basis: Option<CostBasis>,
     /// Names the run to [`agent_process::sweep`].
     pub marker: Option<String>,
     /// Deadlines and sizes of the process. `timeout` above counts, not the one in here.
@@ -129,6 +133,8 @@ setters! {
     isolation: Isolation => Some(isolation);
     /// Limits how long the process may take to exit after its result.
     exit_after_result: Duration => Some(exit_after_result);
+    /// Says what the session that is gone on with had cost before.
+    cost_basis: CostBasis => Some(cost_basis);
     /// Names the run to [`agent_process::sweep`].
     marker: impl Into<String> => Some(marker.into());
     /// Sets deadlines and sizes of the process.
@@ -175,6 +181,7 @@ impl Options {
             transport: self.transport.or(defaults.transport),
             isolation: self.isolation.or(defaults.isolation),
             exit_after_result: self.exit_after_result.or(defaults.exit_after_result),
+            cost_basis: self.cost_basis.or(defaults.cost_basis),
             marker: self.marker.or_else(|| defaults.marker.clone()),
             limits: self.limits.or_else(|| defaults.limits.clone()),
         }

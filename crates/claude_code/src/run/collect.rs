@@ -1,0 +1,131 @@
+//! Events → what a response says.
+
+use super::response::Remark;
+use super::turns::{Noticed, Turns};
+use crate::event::{Event, Init, Kind, PermissionDenial, System, TurnResult};
+use crate::line_error::LineError;
+use crate::money::MicroUsd;
+use crate::reconcile::TextCollector;
+use crate::usage::{CostAccount, CostBasis, TokenCount};
+
+/// Collects what a response says, event by event.
+#[derive(Debug)]
+pub(super) struct Collector {
+    session_id: Option<String>,
+    model: Option<String>,
+    version: Option<String>,
+    text: TextCollector,
+    account: CostAccount,
+    turns: Turns,
+    permission_denials: Vec<PermissionDenial>,
+    broken_lines: u64,
+}
+
+/// All that was collected.
+pub(super) struct Collected {
+    pub(super) session_id: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) stream_text: String,
+    pub(super) last_turn_text: String,
+    pub(super) tokens: TokenCount,
+    pub(super) total_cost: Option<MicroUsd>,
+    pub(super) session_total: Option<MicroUsd>,
+    pub(super) permission_denials: Vec<PermissionDenial>,
+    pub(super) result: Option<Box<TurnResult>>,
+    pub(super) remarks: Vec<Remark>,
+}
+
+impl Collector {
+    pub(super) fn new(basis: CostBasis) -> Self {
+        Self {
+            session_id: None,
+            model: None,
+            version: None,
+            text: TextCollector::new(),
+            account: CostAccount::new(basis),
+            turns: Turns::default(),
+            permission_denials: Vec::new(),
+            broken_lines: 0,
+        }
+    }
+
+    /// Takes the next item of the stream into account.
+    pub(super) fn notice(&mut self, item: &Result<Event, LineError>) {
+        let Ok(event) = item else {
+            self.broken_lines += 1;
+            return;
+        };
+        if self.turns.notice(event) == Noticed::SpuriousResult {
+            return;
+        }
+        // The last one counts: `/clear` and the like go on under another id.
+        if let Some(session_id) = event.session_id()
+            && self.session_id.as_deref() != Some(&*session_id)
+        {
+            self.session_id = Some(session_id.into_owned());
+        }
+        self.text.apply(event);
+        self.account.apply(event);
+        match event.kind() {
+            Kind::System(System::Init(init)) => self.notice_init(init),
+            Kind::Result(result) => self.notice_denials(&result.permission_denials),
+            _ => {}
+        }
+    }
+
+    fn notice_init(&mut self, init: &Init) {
+        self.model = init
+            .model
+            .as_ref()
+            .map(ToString::to_string)
+            .or_else(|| self.model.take());
+        let version = init.claude_code_version.as_ref().map(ToString::to_string);
+        self.version = version.or_else(|| self.version.take());
+    }
+
+    /// Later results may repeat what earlier ones said.
+    fn notice_denials(&mut self, denials: &[PermissionDenial]) {
+        for denial in denials {
+            let is_known = self
+                .permission_denials
+                .iter()
+                .any(|known| known.tool_use_id == denial.tool_use_id);
+            if !is_known || denial.tool_use_id.is_none() {
+                self.permission_denials.push(denial.clone());
+            }
+        }
+    }
+
+    /// Whether the process has nothing left to do.
+    pub(super) fn is_idle(&self) -> bool {
+        self.turns.is_idle()
+    }
+
+    pub(super) fn finish(self) -> Collected {
+        let mut remarks = Vec::new();
+        if self.broken_lines > 0 {
+            remarks.push(Remark::BrokenLines(self.broken_lines));
+        }
+        if self.account.may_include_earlier_runs() {
+            remarks.push(Remark::CostMayIncludeEarlierRuns);
+        }
+        let (result, spurious) = self.turns.into_result();
+        if spurious > 0 {
+            remarks.push(Remark::SpuriousResults(spurious));
+        }
+        Collected {
+            session_id: self.session_id,
+            model: self.model,
+            version: self.version,
+            stream_text: self.text.text(),
+            last_turn_text: self.text.turn_text(),
+            tokens: self.account.tokens(),
+            total_cost: self.account.cost(),
+            session_total: self.account.session_total(),
+            permission_denials: self.permission_denials,
+            result,
+            remarks,
+        }
+    }
+}

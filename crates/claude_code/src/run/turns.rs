@@ -1,0 +1,185 @@
+//! Which `result` counts, and whether the CLI has anything left to do.
+//!
+//! A process can write several: background work that ends wakes another turn, and both results may come at the end.
+//! Each turn begins with an `init`, so a result without a turn of its own is not one: some versions add an error
+//! after a success.
+
+use std::collections::HashSet;
+
+use crate::event::{Event, Kind, System, TaskStatus, TurnResult};
+
+/// What an event turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Noticed {
+    /// Part of the run.
+    Event,
+    /// A result that no turn belongs to.
+    SpuriousResult,
+}
+
+/// Follows turns and background tasks.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    /// Turns that have begun and have no result yet.
+    open: u32,
+    open_tasks: HashSet<String>,
+    queued: u64,
+    counted: Option<Box<TurnResult>>,
+    spurious: u32,
+}
+
+impl Turns {
+    /// Takes the next event into account.
+    pub(super) fn notice(&mut self, event: &Event) -> Noticed {
+        match event.kind() {
+            Kind::System(system) => self.notice_system(system),
+            // Old versions and other programs may go on without a further `init`.
+            Kind::Assistant(_) | Kind::StreamEvent(_) if event.parent_tool_use_id().is_none() => {
+                self.open = self.open.max(1);
+            }
+            Kind::Result(result) => return self.notice_result(result),
+            _ => {}
+        }
+        Noticed::Event
+    }
+
+    fn notice_system(&mut self, system: &System) {
+        match system {
+            System::Init(_) => self.open += 1,
+            System::TaskStarted(task) => {
+                self.open_tasks
+                    .extend(task.task_id.as_ref().map(ToString::to_string));
+            }
+            System::TaskNotification(task) => self.end_task(task.task_id.as_deref()),
+            System::TaskUpdated(task) => {
+                let status = task.patch.as_ref().and_then(|patch| patch.status.as_ref());
+                if status.is_some_and(|status| *status != TaskStatus::Running) {
+                    self.end_task(task.task_id.as_deref());
+                }
+            }
+            // The whole list, so it corrects whatever was missed.
+            System::BackgroundTasksChanged(changed) => {
+                let ids = changed.tasks.iter().filter_map(|task| task.task_id.as_ref());
+                self.open_tasks = ids.map(ToString::to_string).collect();
+            }
+            _ => {}
+        }
+    }
+
+    fn end_task(&mut self, task_id: Option<&str>) {
+        if let Some(task_id) = task_id {
+            self.open_tasks.remove(task_id);
+        }
+    }
+
+    fn notice_result(&mut self, result: &TurnResult) -> Noticed {
+        if self.open == 0 && self.counted.is_some() {
+            self.spurious += 1;
+            return Noticed::SpuriousResult;
+        }
+        // The first result may come without a turn, for example when there is nothing to resume.
+        self.open = self.open.saturating_sub(1);
+        self.queued = result.queued_turn_count.unwrap_or_default();
+        self.counted = Some(Box::new(result.clone()));
+        Noticed::Event
+    }
+
+    /// Whether there was a result and nothing is left to do: the process should exit by itself.
+    pub(super) fn is_idle(&self) -> bool {
+        self.counted.is_some() && self.open == 0 && self.queued == 0 && self.open_tasks.is_empty()
+    }
+
+    /// The last result that ends a turn, and how many others there were that do not.
+    pub(super) fn into_result(self) -> (Option<Box<TurnResult>>, u32) {
+        (self.counted, self.spurious)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Turns;
+    use crate::parse_line;
+
+    const INIT: &str = r#"{"type":"system","subtype":"init"}"#;
+    const SAID: &str = r#"{"type":"assistant","message":{"content":[]},"parent_tool_use_id":null}"#;
+    const SUBAGENT_SAID: &str =
+        r#"{"type":"assistant","message":{"content":[]},"parent_tool_use_id":"toolu_1"}"#;
+    const STARTED: &str =
+        r#"{"type":"system","subtype":"task_started","task_id":"b1","is_backgrounded":true}"#;
+    const ENDED: &str =
+        r#"{"type":"system","subtype":"task_notification","task_id":"b1","status":"completed"}"#;
+
+    fn result(text: &str) -> String {
+        format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"{text}"}}"#)
+    }
+
+    fn follow(lines: &[&str]) -> Turns {
+        let mut turns = Turns::default();
+        for line in lines {
+            turns.notice(&parse_line(line.as_bytes()).unwrap());
+        }
+        turns
+    }
+
+    fn counted(lines: &[&str]) -> (Option<String>, u32) {
+        let (result, spurious) = follow(lines).into_result();
+        (
+            result
+                .and_then(|result| result.result)
+                .map(|text| text.to_string()),
+            spurious,
+        )
+    }
+
+    #[test]
+    fn the_last_result_with_a_turn_counts() {
+        let (one, two) = (result("one"), result("two"));
+        assert_eq!(counted(&[INIT, SAID, &one]), (Some("one".into()), 0));
+        assert_eq!(
+            counted(&[INIT, SAID, &one, INIT, SAID, &two]),
+            (Some("two".into()), 0)
+        );
+        assert_eq!(
+            counted(&[INIT, SAID, INIT, SAID, &one, &two]),
+            (Some("two".into()), 0),
+            "both at the end"
+        );
+        assert_eq!(
+            counted(&[INIT, SAID, &one, SAID, &two]),
+            (Some("two".into()), 0),
+            "a turn without init"
+        );
+        assert_eq!(counted(&[&one]), (Some("one".into()), 0), "nothing to resume");
+        assert_eq!(counted(&[INIT, SAID]), (None, 0));
+    }
+
+    #[test]
+    fn a_result_without_a_turn_is_ignored_and_noted() {
+        let (one, two) = (result("one"), result("two"));
+        assert_eq!(counted(&[INIT, SAID, &one, &two]), (Some("one".into()), 1));
+        assert_eq!(
+            counted(&[INIT, SAID, &one, SUBAGENT_SAID, &two]),
+            (Some("one".into()), 1)
+        );
+    }
+
+    #[test]
+    fn a_run_is_idle_when_every_turn_and_task_has_ended() {
+        let done = result("done");
+        assert!(!follow(&[INIT, SAID]).is_idle());
+        assert!(follow(&[INIT, SAID, &done]).is_idle());
+        assert!(
+            !follow(&[INIT, STARTED, SAID, &done]).is_idle(),
+            "background work goes on"
+        );
+        assert!(follow(&[INIT, STARTED, SAID, &done, ENDED]).is_idle());
+        assert!(
+            !follow(&[INIT, STARTED, SAID, &done, ENDED, INIT]).is_idle(),
+            "it wakes another turn"
+        );
+        let none = r#"{"type":"system","subtype":"background_tasks_changed","tasks":[]}"#;
+        assert!(follow(&[INIT, STARTED, SAID, &done, none]).is_idle());
+        let queued = r#"{"type":"result","subtype":"success","queued_turn_count":1}"#;
+        assert!(!follow(&[INIT, SAID, queued]).is_idle());
+    }
+}
