@@ -28,8 +28,9 @@ check: ## the fast inner loop: format, lints, tests without the real CLIs
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	cargo nextest run --profile quick --workspace --all-features
 
-bench: ## measure parser, transport, memory and supervision against their peers (ARGS="parser" for one)
-	cd bench && cargo run --release --locked -- $(ARGS)
+bench: ## measure parser, transport, memory and supervision against peers and limits (ARGS=parser for one)
+	cargo build --release --locked --target-dir target -p test_support --bins
+	cd bench && RALPH_TEST_BINARIES="$(CURDIR)/target/release" cargo run --release --locked -- $(ARGS)
 
 fuzz: ## run every fuzz target for FUZZ_RUNS executions (default 10 million)
 	@scripts/install-tools fuzz
