@@ -1,0 +1,89 @@
+//! Stopping a real agent in the middle of its work.
+
+use agent_process::{Exit, Isolation};
+use claude_code::{Event, Handle, Kind, Options, PrintRequest};
+use libtest_mimic::Trial;
+
+use super::stage::{Stage, last_result, long_tool_prompt, rest, trial, until, uses_bash};
+
+/// Starts a run and waits until its tool runs.
+async fn in_mid_tool(stage: &Stage, options: Options) -> Handle {
+    let request = PrintRequest::new(long_tool_prompt()).options(options);
+    let mut handle = stage.client.print_stream_json(request).await.unwrap();
+    until(&mut handle.events, uses_bash).await;
+    stage.tool_started().await;
+    handle
+}
+
+fn assert_gone(pids: &[u32]) {
+    for pid in pids {
+        // A number that was given to somebody else meanwhile is no sleep of ours.
+        let command = std::fs::read_to_string(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        assert!(!command.contains("sleep\x00600"), "{pid} is alive");
+    }
+}
+
+fn has_result(events: &[Event]) -> bool {
+    events.iter().any(|event| matches!(event.kind(), Kind::Result(_)))
+}
+
+pub(crate) fn trials() -> Vec<Trial> {
+    vec![
+        trial(
+            "stop_in_mid_tool_gives_a_result_and_leaves_nobody",
+            |stage| async move {
+                let mut handle = in_mid_tool(&stage, stage.options()).await;
+                let pids = stage.tool_pids();
+                handle.control.stop();
+                let events = rest(&mut handle.events).await;
+                let report = handle.completion.await.unwrap();
+                assert_eq!(report.exit, Exit::Cancelled);
+                assert!(!last_result(&events).is_success());
+                assert_gone(&pids);
+            },
+        ),
+        trial("kill_in_mid_tool_leaves_nobody", |stage| async move {
+            let mut handle = in_mid_tool(&stage, stage.options()).await;
+            let pids = stage.tool_pids();
+            handle.control.kill();
+            let events = rest(&mut handle.events).await;
+            let report = handle.completion.await.unwrap();
+            assert_eq!(report.exit, Exit::Cancelled);
+            assert!(!has_result(&events));
+            assert!(report.survivors_killed >= 1, "the shell has a session of its own");
+            assert_gone(&pids);
+        }),
+        trial(
+            "dropping_the_events_in_mid_tool_leaves_nobody",
+            |stage| async move {
+                let handle = in_mid_tool(&stage, stage.options()).await;
+                let pids = stage.tool_pids();
+                drop(handle.events);
+                let report = handle.completion.await.unwrap();
+                assert_eq!(report.exit, Exit::Cancelled);
+                assert_gone(&pids);
+            },
+        ),
+        trial("a_timeout_in_mid_tool_leaves_nobody", |stage| async move {
+            let options = stage.options().timeout(std::time::Duration::from_secs(8));
+            let mut handle = in_mid_tool(&stage, options).await;
+            let pids = stage.tool_pids();
+            rest(&mut handle.events).await;
+            let error = handle.completion.await.unwrap_err();
+            assert!(matches!(error, claude_code::Error::TimedOut { .. }), "{error}");
+            assert_gone(&pids);
+        }),
+        trial(
+            "in_a_namespace_the_tool_ends_with_the_agent",
+            |stage| async move {
+                let options = stage.options().isolation(Isolation::PidNamespace);
+                let mut handle = in_mid_tool(&stage, options).await;
+                handle.control.kill();
+                rest(&mut handle.events).await;
+                let report = handle.completion.await.unwrap();
+                assert_eq!(report.exit, Exit::Cancelled);
+                assert!(report.survivors_killed >= 1);
+            },
+        ),
+    ]
+}
