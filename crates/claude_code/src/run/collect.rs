@@ -1,7 +1,7 @@
 //! Events → what a response says.
 
 use super::response::Remark;
-use super::turns::{Noticed, Turns};
+use super::turns::{Noticed, Results, Turns};
 use crate::event::{Event, Init, Kind, PermissionDenial, System, TurnResult};
 use crate::line_error::LineError;
 use crate::money::MicroUsd;
@@ -33,6 +33,7 @@ pub(super) struct Collected {
     pub(super) session_total: Option<MicroUsd>,
     pub(super) permission_denials: Vec<PermissionDenial>,
     pub(super) result: Option<Box<TurnResult>>,
+    pub(super) earlier_results: Vec<TurnResult>,
     pub(super) remarks: Vec<Remark>,
 }
 
@@ -110,7 +111,11 @@ impl Collector {
         if self.account.may_include_earlier_runs() {
             remarks.push(Remark::CostMayIncludeEarlierRuns);
         }
-        let (result, spurious) = self.turns.into_result();
+        let Results {
+            counted,
+            earlier,
+            spurious,
+        } = self.turns.into_results();
         if spurious > 0 {
             remarks.push(Remark::SpuriousResults(spurious));
         }
@@ -124,7 +129,8 @@ impl Collector {
             total_cost: self.account.cost(),
             session_total: self.account.session_total(),
             permission_denials: self.permission_denials,
-            result,
+            result: counted,
+            earlier_results: earlier,
             remarks,
         }
     }

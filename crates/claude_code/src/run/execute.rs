@@ -155,6 +155,7 @@ async fn collect(
         raw_events_path: raw_log,
         degraded: is_degraded,
         result,
+        earlier_results: collected.earlier_results,
         exit,
         remarks,
     })

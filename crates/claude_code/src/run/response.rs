@@ -37,6 +37,8 @@ pub struct Response {
     pub degraded: bool,
     /// The result that counts. It decides, whatever the exit status says.
     pub result: Box<TurnResult>,
+    /// Results of earlier turns: background work that ends wakes another one.
+    pub earlier_results: Vec<TurnResult>,
     /// How the process ended.
     pub exit: ExitReport,
     /// What was odd.

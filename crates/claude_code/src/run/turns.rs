@@ -17,6 +17,17 @@ pub(super) enum Noticed {
     SpuriousResult,
 }
 
+/// The results of a process.
+#[derive(Debug)]
+pub(super) struct Results {
+    /// The last one that ends a turn.
+    pub(super) counted: Option<Box<TurnResult>>,
+    /// Those of the turns before, in order.
+    pub(super) earlier: Vec<TurnResult>,
+    /// How many there were that end no turn.
+    pub(super) spurious: u32,
+}
+
 /// Follows turns and background tasks.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
@@ -25,6 +36,7 @@ pub(super) struct Turns {
     open_tasks: HashSet<String>,
     queued: u64,
     counted: Option<Box<TurnResult>>,
+    earlier: Vec<TurnResult>,
     spurious: u32,
 }
 
@@ -80,7 +92,8 @@ impl Turns {
         // The first result may come without a turn, for example when there is nothing to resume.
         self.open = self.open.saturating_sub(1);
         self.queued = result.queued_turn_count.unwrap_or_default();
-        self.counted = Some(Box::new(result.clone()));
+        let earlier = self.counted.replace(Box::new(result.clone()));
+        self.earlier.extend(earlier.map(|result| *result));
         Noticed::Event
     }
 
@@ -89,15 +102,19 @@ impl Turns {
         self.counted.is_some() && self.open == 0 && self.queued == 0 && self.open_tasks.is_empty()
     }
 
-    /// The last result that ends a turn, and how many others there were that do not.
-    pub(super) fn into_result(self) -> (Option<Box<TurnResult>>, u32) {
-        (self.counted, self.spurious)
+    /// All results.
+    pub(super) fn into_results(self) -> Results {
+        Results {
+            counted: self.counted,
+            earlier: self.earlier,
+            spurious: self.spurious,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Turns;
+    use super::{Results, Turns};
     use crate::parse_line;
 
     const INIT: &str = r#"{"type":"system","subtype":"init"}"#;
@@ -122,7 +139,11 @@ mod tests {
     }
 
     fn counted(lines: &[&str]) -> (Option<String>, u32) {
-        let (result, spurious) = follow(lines).into_result();
+        let Results {
+            counted: result,
+            spurious,
+            ..
+        } = follow(lines).into_results();
         (
             result
                 .and_then(|result| result.result)

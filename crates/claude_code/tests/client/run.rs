@@ -218,6 +218,12 @@ async fn the_last_turn_counts_when_background_work_wakes_another_one() {
     let response = run(&first.then(second)).await;
     assert_eq!(response.final_text, "Finished.");
     assert!(response.stream_text.contains("Started."));
+    let earlier: Vec<_> = response
+        .earlier_results
+        .iter()
+        .map(|result| result.result.as_deref())
+        .collect();
+    assert_eq!(earlier, [Some("Started.")]);
     assert_eq!(
         response.total_cost,
         Some(MicroUsd::new(20_000)),

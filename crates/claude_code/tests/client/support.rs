@@ -79,3 +79,16 @@ pub(crate) fn names(events: &[Event]) -> Vec<String> {
 pub(crate) fn value(event: &Event) -> serde_json::Value {
     event.raw_json().deserialize().expect("an event is JSON")
 }
+
+/// Lines of 4 KiB that fit into no pipe and no channel: 64 MiB.
+pub(crate) const MANY_LINES: u64 = 16_000;
+
+/// Lets another agent write three times as much and reads it: whatever could pile up elsewhere has done so by then.
+pub(crate) async fn let_another_agent_write() {
+    let (client, _agent) = play(&Script::new().flood(3 * MANY_LINES, 4_096));
+    let mut handle = client
+        .print_stream_json(claude_code::PrintRequest::new("Go."))
+        .await
+        .unwrap();
+    while next(&mut handle.events).await.is_some() {}
+}
