@@ -4,13 +4,16 @@
 //! - [`dialect`]: single lines as Claude Code writes them, and [`demo`], a short session made of them;
 //! - [`recorded`]: which of the processes that a script started are still alive;
 //! - [`fake_model`]: the model's API, scripted, for the real CLI;
-//! - [`real_cli`]: exact versions of the real CLI, isolated.
+//! - [`real_cli`]: exact versions of the real CLI, isolated;
+//! - [`fixtures`]: what they wrote, captured by the binary `capture` and made fit to be kept by [`normalise`].
 #![warn(missing_docs)]
 
 mod binaries;
 pub mod demo;
 pub mod dialect;
 pub mod fake_model;
+pub mod fixtures;
+pub mod normalise;
 pub mod real_cli;
 pub mod recorded;
 pub mod script;

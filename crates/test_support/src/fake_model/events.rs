@@ -16,6 +16,8 @@ pub(super) enum Action {
 pub(super) struct Identity<'a> {
     pub(super) message_id: &'a str,
     pub(super) model: &'a str,
+    /// The CLI's directory: it is never cut in two, so that whoever looks for it in the stream finds it.
+    pub(super) directory: &'a str,
 }
 
 pub(super) fn whole(message: &Message, identity: &Identity<'_>) -> String {
@@ -42,7 +44,7 @@ pub(super) fn stream(message: &Message, identity: &Identity<'_>) -> Vec<Action> 
     actions.push(event("message_start", &start));
     let mut sent = 0;
     for (index, block) in message.blocks.iter().enumerate() {
-        let (opening, deltas) = pieces(block, message);
+        let (opening, deltas) = pieces(block, message, identity.directory);
         let start = format!(r#"{{"type":"content_block_start","index":{index},"content_block":{opening}}}"#);
         actions.push(event("content_block_start", &start));
         if index == 0 {
@@ -87,8 +89,8 @@ fn event(name: &str, data: &str) -> Action {
 }
 
 /// The block as it opens, and its deltas.
-fn pieces(block: &Block, message: &Message) -> (String, Vec<String>) {
-    let cut = |text: &str| cut(text, message.delta_chars);
+fn pieces(block: &Block, message: &Message, directory: &str) -> (String, Vec<String>) {
+    let cut = |text: &str| cut(text, message.delta_chars, directory);
     match block {
         Block::Text { text } => {
             let deltas = cut(text)
@@ -109,12 +111,13 @@ fn pieces(block: &Block, message: &Message) -> (String, Vec<String>) {
                 thoughts.chain([signature]).collect(),
             )
         }
-        Block::ToolUse { id, name, input } => {
-            (opening_call("tool_use", id, name), input_deltas(input, message))
-        }
+        Block::ToolUse { id, name, input } => (
+            opening_call("tool_use", id, name),
+            input_deltas(input, message, directory),
+        ),
         Block::ServerToolUse { id, name, input } => (
             opening_call("server_tool_use", id, name),
-            input_deltas(input, message),
+            input_deltas(input, message, directory),
         ),
         Block::RedactedThinking { .. } | Block::WebSearchToolResult { .. } => (block_json(block), Vec::new()),
     }
@@ -127,11 +130,11 @@ fn opening_call(kind: &str, id: &str, name: &str) -> String {
     )
 }
 
-fn input_deltas(input: &Value, message: &Message) -> Vec<String> {
+fn input_deltas(input: &Value, message: &Message, directory: &str) -> Vec<String> {
     let json = message
         .broken_input
         .map_or_else(|| input.to_string(), str::to_owned);
-    let pieces = cut(&json, message.delta_chars);
+    let pieces = cut(&json, message.delta_chars, directory);
     [r#""""#.to_owned()]
         .into_iter()
         .chain(pieces)
@@ -139,12 +142,15 @@ fn input_deltas(input: &Value, message: &Message) -> Vec<String> {
         .collect()
 }
 
-/// The text in pieces of that many characters, each as a JSON string.
-fn cut(text: &str, characters: usize) -> Vec<String> {
-    let characters_of_text: Vec<char> = text.chars().collect();
-    let pieces = characters_of_text.chunks(characters.max(1));
+/// The text in pieces of that many characters, the directory counted as one, each as a JSON string.
+fn cut(text: &str, characters: usize, directory: &str) -> Vec<String> {
+    const ATOM: &str = "\u{e000}";
+    let text: Vec<char> = text.replace(directory, ATOM).chars().collect();
+    let pieces = text
+        .chunks(characters.max(1))
+        .map(|piece| piece.iter().collect::<String>());
     pieces
-        .map(|piece| Value::from(piece.iter().collect::<String>()).to_string())
+        .map(|piece| Value::from(piece.replace(ATOM, directory)).to_string())
         .collect()
 }
 

@@ -130,6 +130,7 @@ impl Service {
         record.label = label;
         let model = record.body["model"].as_str().unwrap_or_default().to_owned();
         let streams = record.body["stream"] == true;
+        let directory = request::working_directory(&record.body);
         self.record(record);
         let mut message = match answer {
             Answer::Error(error) => return error_response(&error, &self.next_id("req")),
@@ -141,6 +142,7 @@ impl Service {
         let identity = Identity {
             message_id: &message_id,
             model: &model,
+            directory: &directory,
         };
         let mut headers = message.headers.clone();
         headers.push(("request-id", self.next_id("req")));

@@ -17,9 +17,11 @@ mod builder;
 mod data;
 mod flood;
 mod step;
+mod template;
 
 pub use agent::{InstallError, SCRIPT_FAILED, SCRIPT_VARIABLE, ScriptedAgent};
 pub use builder::Script;
 pub use data::Data;
 pub use flood::flood_line;
 pub use step::{Case, ChildKind, Signal, Step, Stream, includes};
+pub use template::fill_template;

@@ -12,7 +12,6 @@ mod report;
 mod signals;
 #[cfg_attr(not(unix), path = "system_elsewhere.rs")]
 mod system;
-mod template;
 
 use player::{End, Player};
 use report::Report;

@@ -2,7 +2,7 @@
 
 use crate::report::Report;
 use crate::signals::Signals;
-use crate::{children, input, output, system, template};
+use crate::{children, input, output, system};
 use serde_json::Value;
 use std::env;
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 use test_support::recorded;
-use test_support::script::{Case, SCRIPT_FAILED, Signal, Step, Stream, includes};
+use test_support::script::{Case, SCRIPT_FAILED, Signal, Step, Stream, fill_template, includes};
 
 /// A failed test must not leave a process behind for ever.
 pub(crate) const FOR_EVER: Duration = Duration::from_secs(600);
@@ -73,7 +73,7 @@ impl Player {
             }
             Step::FloodStderr { bytes } => output::flood_stderr(*bytes),
             Step::Answer { template } => {
-                let line = template::fill(template, &self.last_line, &self.arguments)?;
+                let line = fill_template(template, &self.last_line, &self.arguments)?;
                 output::write(Stream::Stdout, format!("{line}\n").as_bytes());
             }
             Step::ReadLine { expect } => self.read_line(expect.as_ref())?,

@@ -83,7 +83,7 @@ pub(super) const SCENARIOS: &[(&str, Scenario)] = &[
             Block::tool("Glob", json!({"pattern": "**/*.txt"})),
             Block::tool(
                 "Grep",
-                json!({"pattern": "line", "output_mode": "content", "-n": true}),
+                json!({"pattern": "second", "output_mode": "content", "-n": true}),
             ),
         ]
         .into(),

@@ -56,7 +56,7 @@ pub(super) const SCENARIOS: &[(&str, Scenario)] = &[
         .into()
     }),
     ("maxtokens", |turn| {
-        if turn.attempt as usize > turn.number_or(99) {
+        if turn.step >= turn.number_or(usize::MAX) {
             return [Block::text("ens. Finished.")].into();
         }
         Message::stopped_by(

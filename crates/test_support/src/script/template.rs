@@ -1,8 +1,10 @@
-//! Lines made from what the agent was given: `${/json/pointer}` and `${argument:--name}`.
+//! Lines made from a line that was read.
 
 use serde_json::Value;
 
-pub(crate) fn fill(template: &str, line: &Value, arguments: &[String]) -> Result<String, String> {
+/// Fills in a template: `${/json/pointer}` from the line, `${argument:--name}` from the arguments; the error says what is
+/// missing.
+pub fn fill_template(template: &str, line: &Value, arguments: &[String]) -> Result<String, String> {
     let mut filled = String::with_capacity(template.len());
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("${") {
@@ -57,7 +59,7 @@ fn inside_string(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::fill;
+    use super::fill_template;
     use serde_json::json;
 
     #[test]
@@ -68,7 +70,7 @@ mod tests {
             "--model".to_owned(),
             "opus".to_owned(),
         ];
-        let filled = fill(
+        let filled = fill_template(
             r#"{"id":"${/request_id}","tokens":${/request/tokens},"session":"${argument:--session-id}","model":"${argument:--model}"}"#,
             &line,
             &arguments,
@@ -81,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_not_there_is_an_error() {
-        assert!(fill("${/nothing}", &json!({}), &[]).is_err());
-        assert!(fill("${/open", &json!({}), &[]).is_err());
+        assert!(fill_template("${/nothing}", &json!({}), &[]).is_err());
+        assert!(fill_template("${/open", &json!({}), &[]).is_err());
     }
 }

@@ -1,0 +1,37 @@
+//! The scenarios, by theme.
+
+mod answers;
+mod dialogues;
+mod faults;
+mod hosts;
+mod limits;
+mod permissions;
+mod sessions;
+mod signals;
+mod tools;
+
+use crate::scenario::Scenario;
+
+/// Stands for the path of `fake_mcp` in arguments and in fixtures.
+pub(crate) const MCP_SERVER: &str = "/opt/fake_mcp";
+
+/// For what changed from version to version.
+const OLDER: [&str; 3] = ["2.1.197", "2.1.83", "1.0.108"];
+
+/// For what the oldest does not have.
+const RECENT: [&str; 2] = ["2.1.197", "2.1.83"];
+
+pub(crate) fn all() -> Vec<Scenario> {
+    [
+        answers::scenarios(),
+        tools::scenarios(),
+        permissions::scenarios(),
+        limits::scenarios(),
+        faults::scenarios(),
+        sessions::scenarios(),
+        signals::scenarios(),
+        dialogues::scenarios(),
+        hosts::scenarios(),
+    ]
+    .concat()
+}

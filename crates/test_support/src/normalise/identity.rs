@@ -1,0 +1,60 @@
+use regex::{Captures, Regex};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+static UUID: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"));
+static TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"));
+static RESET: LazyLock<Regex> = LazyLock::new(|| pattern(r#""resetsAt":\d{10}"#));
+/// Such as "resets 7:40pm (UTC)".
+static CLOCK: LazyLock<Regex> = LazyLock::new(|| pattern(r"resets \d{1,2}(:\d\d)?(am|pm)"));
+
+/// Random ids and times of one capture, counted instead. What was counted already stays.
+#[derive(Debug, Default)]
+pub(super) struct Identities {
+    uuids: HashMap<String, usize>,
+    times: HashMap<String, usize>,
+}
+
+const COUNTED_UUID: &str = "00000000-0000-4000-8000-";
+const COUNTED_TIME: &str = "2026-01-01T00:";
+
+impl Identities {
+    pub(super) fn replace(&mut self, text: &str) -> String {
+        let text = UUID.replace_all(text, |found: &Captures<'_>| {
+            match found.get(0).map_or("", |id| id.as_str()) {
+                counted if counted.starts_with(COUNTED_UUID) => counted.to_owned(),
+                new => format!("{COUNTED_UUID}{:012x}", count(&mut self.uuids, new)),
+            }
+        });
+        let text = TIME.replace_all(&text, |found: &Captures<'_>| {
+            match found.get(0).map_or("", |time| time.as_str()) {
+                counted if counted.starts_with(COUNTED_TIME) => counted.to_owned(),
+                new => {
+                    let milliseconds = count(&mut self.times, new);
+                    let (minutes, rest) = (milliseconds / 60_000 % 60, milliseconds % 60_000);
+                    format!(
+                        "{COUNTED_TIME}{minutes:02}:{:02}.{:03}Z",
+                        rest / 1000,
+                        rest % 1000
+                    )
+                }
+            }
+        });
+        let text = RESET.replace_all(&text, r#""resetsAt":1800000000"#);
+        CLOCK.replace_all(&text, "resets 7:40pm").into_owned()
+    }
+}
+
+fn count(known: &mut HashMap<String, usize>, new: &str) -> usize {
+    let next = known.len() + 1;
+    *known.entry(new.to_owned()).or_insert(next)
+}
+
+#[expect(
+    clippy::expect_used,
+    reason = "the patterns are constants, and every test uses them"
+)]
+pub(super) fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("a valid pattern")
+}
