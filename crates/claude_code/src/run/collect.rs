@@ -7,6 +7,7 @@ use crate::line_error::LineError;
 use crate::money::MicroUsd;
 use crate::reconcile::TextCollector;
 use crate::usage::{CostAccount, CostBasis, TokenCount};
+use crate::version::Version;
 
 /// Collects what a response says, event by event.
 #[derive(Debug)]
@@ -38,13 +39,18 @@ pub(super) struct Collected {
 }
 
 impl Collector {
-    pub(super) fn new(basis: CostBasis) -> Self {
+    /// For a CLI whose version may be known already.
+    pub(super) fn new(basis: CostBasis, version: Option<Version>) -> Self {
+        let account = match version {
+            Some(version) => CostAccount::new(basis).with_version(version),
+            None => CostAccount::new(basis),
+        };
         Self {
             session_id: None,
             model: None,
-            version: None,
+            version: version.map(|version| version.to_string()),
             text: TextCollector::new(),
-            account: CostAccount::new(basis),
+            account,
             turns: Turns::default(),
             permission_denials: Vec::new(),
             broken_lines: 0,

@@ -58,8 +58,10 @@ impl Client {
         request.options.raw_log = Some(raw_log.clone());
         let options = request.options.clone().or(self.defaults());
         let exit_after_result = options.exit_after_result.unwrap_or(EXIT_AFTER_RESULT);
-        let collector = Collector::new(cost_basis(&options));
         let handle = self.print_stream_json(request).await?;
+        // Old versions do not say themselves which they are.
+        let version = self.capabilities().await?.version();
+        let collector = Collector::new(cost_basis(&options), version);
         collect(handle, collector, raw_log, exit_after_result).await
     }
 

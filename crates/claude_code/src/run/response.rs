@@ -16,7 +16,7 @@ pub struct Response {
     pub session_id: Option<String>,
     /// The model that answered.
     pub model: Option<String>,
-    /// The CLI's version, where it says so.
+    /// The CLI's version, as it says itself or as it was probed.
     pub version: Option<String>,
     /// The answer: the last text of the last turn. If the CLI gave none, all that was streamed in that turn.
     pub final_text: String,

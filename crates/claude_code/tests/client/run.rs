@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use agent_process::{Exit, Limits};
 use claude_code::{
-    Client, CostBasis, Error, MicroUsd, NoResult, Options, Remark, Request, Response, SessionChoice,
+    Capabilities, Client, CostBasis, Error, MicroUsd, NoResult, Options, Remark, Request, Response,
+    SessionChoice, Version,
 };
 use serde_json::{Value, json};
 use test_support::dialect;
@@ -334,6 +335,41 @@ async fn a_resumed_session_does_not_charge_its_earlier_runs_again() {
         assert_eq!(response.session_total, Some(MicroUsd::new(10_000)));
         assert_eq!(response.remarks, remarks);
     }
+}
+
+#[tokio::test]
+async fn a_cli_that_does_not_say_its_version_counts_only_its_own_run() {
+    let mut session = session();
+    let init = changed(&session.init("/workspace"), json!({"claude_code_version": null}));
+    session.begin_message();
+    let agent = Script::new()
+        .emit(init)
+        .emit(session.result("Done."))
+        .install()
+        .unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let old = Capabilities::for_version(Version::new(1, 0, 108));
+    let client = builder(&agent)
+        .capabilities(old)
+        .log_directory(directory.path())
+        .build();
+    let options = Options::new()
+        .session(SessionChoice::Resume {
+            id: SESSION_ID.parse().unwrap(),
+            fork: None,
+        })
+        .cost_basis(CostBasis::Resumed {
+            session_total: MicroUsd::new(4_000),
+        });
+    let response = soon(client.run(Request::new("Go.").options(options)))
+        .await
+        .unwrap();
+    assert_eq!(
+        response.total_cost,
+        Some(MicroUsd::new(10_000)),
+        "nothing is taken off"
+    );
+    assert_eq!(response.version.as_deref(), Some("1.0.108"));
 }
 
 #[tokio::test]
