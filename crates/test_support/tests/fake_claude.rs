@@ -275,6 +275,7 @@ fn the_version_is_answered_unless_the_script_wants_to() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn a_report_tells_what_the_process_inherited() {
     let agent = Script::new()
         .report()
@@ -373,7 +374,7 @@ fn it_dies_by_the_signal_asked_for() {
 fn a_named_pipe_is_a_gate() {
     let directory = TempDir::new().unwrap();
     let gate = directory.path().join("gate");
-    rustix::fs::mkfifoat(rustix::fs::CWD, &gate, rustix::fs::Mode::RWXU).unwrap();
+    assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
     let mut agent = Running::start(&Script::new().wait_for_file(&gate).emit("through"));
     fs::OpenOptions::new().write(true).open(&gate).unwrap();
     assert_eq!(agent.line(), "through");
@@ -450,6 +451,7 @@ fn the_tree_has_six_kinds_of_processes_that_outlive_their_parent() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn each_child_is_related_as_its_kind_says() {
     let directory = TempDir::new().unwrap();
     let script = ChildKind::TREE
@@ -499,9 +501,10 @@ fn a_grandchild_can_keep_stdout_open() {
     let mut agent = Running::start(&script);
     assert!(agent.child.wait().unwrap().success());
     assert_eq!(agent.line(), "bye");
-    let holder = &recorded::alive(directory.path()).unwrap()[0];
-    let stdout = fs::read_link(format!("/proc/{}/fd/1", holder.pid)).unwrap();
-    assert!(stdout.to_string_lossy().starts_with("pipe:"), "{stdout:?}");
+    assert_eq!(
+        names(&recorded::alive(directory.path()).unwrap()),
+        ["holds_stdout"]
+    );
     kill_all(directory.path());
     assert_eq!(agent.line(), "", "the end comes when the last holder is gone");
 }

@@ -1,8 +1,8 @@
 //! Subagents, questions, plans, lists of tasks, structured output, and tools that come from elsewhere.
 
+use super::table::Scenario;
 use super::turn::{Turn, bash};
-use super::{Answer, Scenario};
-use crate::fake_model::message::{Block, Message};
+use crate::fake_model::message::{Answer, Block, Message};
 use serde_json::json;
 
 pub(super) const SCENARIOS: &[(&str, Scenario)] = &[

@@ -1,8 +1,8 @@
 //! Errors, limits, slow and broken streams.
 
+use super::table::Scenario;
 use super::turn::Turn;
-use super::{Answer, Scenario};
-use crate::fake_model::message::{ApiError, Block, Incident, Message};
+use crate::fake_model::message::{Answer, ApiError, Block, Incident, Message};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub(super) const SCENARIOS: &[(&str, Scenario)] = &[

@@ -1,8 +1,8 @@
 //! The file tools, on the files of the workspace in `real_cli`.
 
+use super::table::Scenario;
 use super::turn::Turn;
-use super::{Answer, Scenario};
-use crate::fake_model::message::{Block, Message};
+use crate::fake_model::message::{Answer, Block, Message};
 use serde_json::{Value, json};
 
 pub(super) const SCENARIOS: &[(&str, Scenario)] = &[

@@ -1,8 +1,8 @@
 //! The Bash tool, and several tools at once.
 
+use super::table::Scenario;
 use super::turn::{Turn, bash};
-use super::{Answer, Scenario};
-use crate::fake_model::message::{Block, Message, Usage};
+use crate::fake_model::message::{Answer, Block, Message, Usage};
 use crate::fake_model::request;
 use serde_json::json;
 

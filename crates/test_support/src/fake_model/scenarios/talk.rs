@@ -1,8 +1,8 @@
 //! Words, thoughts, and the ways in which a message can stop.
 
+use super::table::Scenario;
 use super::turn::Turn;
-use super::{Answer, Scenario};
-use crate::fake_model::message::{Block, Message, Usage};
+use crate::fake_model::message::{Answer, Block, Message, Usage};
 use crate::fake_model::request;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

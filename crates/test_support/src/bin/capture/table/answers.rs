@@ -1,6 +1,6 @@
 //! Text, thinking, ways to stop, partial messages, output formats.
 
-use super::{OLDER, RECENT};
+use super::all::{OLDER, RECENT};
 use crate::scenario::Scenario;
 
 pub(super) fn scenarios() -> Vec<Scenario> {

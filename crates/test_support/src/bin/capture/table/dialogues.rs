@@ -1,6 +1,6 @@
 //! Conversations over stdin, all permissions given.
 
-use super::RECENT;
+use super::all::RECENT;
 use crate::scenario::{Scenario, Step, answered, bash, control, turn_ends, user, user_with_id};
 use serde_json::json;
 use test_support::fake_model::{Block, scripted_prompt};

@@ -1,6 +1,6 @@
 //! Errors of the API, retries, rate limits, and CLIs that do not even start.
 
-use super::OLDER;
+use super::all::OLDER;
 use crate::scenario::{Run, Scenario};
 
 const STREAM: [&str; 3] = ["-p", "--output-format=stream-json", "--verbose"];

@@ -1,6 +1,6 @@
 //! Conversations with a host that is asked: permissions, questions, plans, hooks, tools.
 
-use super::RECENT;
+use super::all::RECENT;
 use crate::scenario::{Scenario, Step, answer, answered, asked, bash, control, turn_ends, user};
 use serde_json::json;
 use test_support::fake_model::{Block, scripted_prompt};

@@ -1,6 +1,6 @@
 //! Turns, budget, fallback models, structured output.
 
-use super::OLDER;
+use super::all::OLDER;
 use crate::scenario::Scenario;
 
 pub(super) fn scenarios() -> Vec<Scenario> {

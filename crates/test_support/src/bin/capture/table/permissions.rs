@@ -1,6 +1,6 @@
 //! Permissions when nobody can be asked.
 
-use super::OLDER;
+use super::all::OLDER;
 use crate::scenario::{Scenario, bash};
 
 pub(super) fn scenarios() -> Vec<Scenario> {

@@ -1,6 +1,6 @@
 //! Sessions that go on.
 
-use super::OLDER;
+use super::all::OLDER;
 use crate::scenario::{Run, Scenario, Step, bash};
 use test_support::fake_model::scripted_prompt;
 use test_support::script::Signal;

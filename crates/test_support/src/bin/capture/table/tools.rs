@@ -1,6 +1,6 @@
 //! Tools, background work, subagents, hooks, MCP.
 
-use super::{MCP_SERVER, OLDER};
+use super::all::{MCP_SERVER, OLDER};
 use crate::scenario::{Run, Scenario, bash};
 use serde_json::json;
 use test_support::fake_model::{Block, scripted_prompt};
