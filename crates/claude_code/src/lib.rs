@@ -15,6 +15,9 @@ mod money;
 mod parse;
 mod probe;
 mod read;
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}
 pub mod reconcile;
 mod request;
 mod run;
