@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use crate::blank::skip_blank;
 use crate::event::{Event, read_event};
-use crate::json::{Cursor, Fault, FaultKind};
+use crate::json::{Cursor, Failed, Fault, FaultKind};
 use crate::line_error::{LineError, LineErrorCode};
 
 /// Reads a line that holds exactly one event.
@@ -165,7 +165,7 @@ impl LineEvents {
     fn pass_value(&self, start: usize) -> Result<usize, Fault> {
         let value = self.line.slice(start..);
         let mut cursor = Cursor::new(&value);
-        cursor.skip()?;
+        cursor.skip().map_err(|Failed| cursor.fault())?;
         Ok(start + cursor.position())
     }
 

@@ -1,4 +1,9 @@
 //! Whatever a vendor, a terminal or a dying process puts on the stream: kept, or refused by name.
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed"
+)]
 
 use bytes::Bytes;
 use claude_code::event::{Block, Content};
@@ -249,6 +254,20 @@ fn errors_say_where_and_never_what() {
     }
     let error = parse_line(br#"{"type":"x",}"#).unwrap_err();
     assert_eq!((error.code, error.column), (LineErrorCode::NotJson, 13));
+}
+
+#[test]
+fn white_space_between_tokens_does_not_matter() {
+    let line = r#" { "type" : "assistant" , "message": { "id": "m" , "content": [ { "type": "text", "text": "a" } , {"type" :"text","text"
+        : "b"} ] , "usage": { "input_tokens": 12 , "output_tokens" : 3 } } , "session_id": "s" } "#;
+    let event = parse_line(line.as_bytes()).unwrap();
+    assert_eq!(said(line.as_bytes()), "a\nb");
+    let Kind::Assistant(assistant) = event.kind() else {
+        panic!("not an assistant event")
+    };
+    let usage = assistant.message.as_ref().unwrap().usage.as_ref().unwrap();
+    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(12), Some(3)));
+    assert_eq!(event.session_id().as_deref(), Some("s"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
 //! Text with partial messages is the text without them, whatever happens in between.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use claude_code::event::Block;
 use claude_code::reconcile::{Change, Part, Reconciler, TextCollector};

@@ -100,6 +100,10 @@ proptest! {
         let event = claude_code::parse_line(&line).unwrap();
         assert_eq!(&event.raw()[..], &line[..]);
         assert_eq!(event.raw_json().deserialize::<serde_json::Value>().unwrap(), value);
+        // The same with white space wherever it is allowed.
+        let spaced = serde_json::to_string_pretty(&value).unwrap().replace('\n', "\t").replace(':', ": ");
+        let same = claude_code::parse_line(spaced.as_bytes()).unwrap();
+        assert_eq!(std::mem::discriminant(same.kind()), std::mem::discriminant(event.kind()));
     }
 }
 

@@ -1,4 +1,5 @@
 //! What a process used and cost, with figures that real CLIs reported.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use claude_code::{CostAccount, CostBasis, MicroUsd, TokenCount, parse_line};
 

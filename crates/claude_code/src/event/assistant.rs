@@ -9,6 +9,7 @@ use crate::text::Text;
 wire_struct! {
     /// A content block of the model's message, or an API error in the shape of one.
     pub struct Assistant {
+        @usual { rest "type", message "message", rest "parent_tool_use_id", rest "session_id", rest "uuid", rest "timestamp", request_id "request_id" }
         /// The message; several events share one `message.id`.
         message: Option<Message> = b"message",
         /// Category of an API error, for example `rate_limit`.

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use crate::event::message::Content;
-use crate::json::{Cursor, Fault, RawJson, StringSpan};
+use crate::json::{Cursor, Failed, RawJson, StringSpan};
 use crate::text::Text;
 
 /// One content block. A block of an unknown type, or without the fields that make its type useful, is `Unknown`
@@ -117,7 +117,7 @@ struct Members {
 /// Start and end of a value.
 type Place = (usize, usize);
 
-fn place(cursor: &mut Cursor<'_>) -> Result<Option<Place>, Fault> {
+fn place(cursor: &mut Cursor<'_>) -> Result<Option<Place>, Failed> {
     let start = cursor.position();
     let is_null = cursor.peek() == Some(b'n');
     cursor.skip()?;
@@ -126,7 +126,7 @@ fn place(cursor: &mut Cursor<'_>) -> Result<Option<Place>, Fault> {
 
 impl Members {
     #[inline(always)]
-    fn read(&mut self, cursor: &mut Cursor<'_>, nesting: Nesting) -> Result<bool, Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>, nesting: Nesting) -> Result<bool, Failed> {
         cursor.object(|cursor, key| {
             match key {
                 b"type" => self.type_name = cursor.string()?,
@@ -233,7 +233,7 @@ impl Block {
         }
     }
 
-    pub(crate) fn read(cursor: &mut Cursor<'_>, nesting: Nesting) -> Result<Self, Fault> {
+    pub(crate) fn read(cursor: &mut Cursor<'_>, nesting: Nesting) -> Result<Self, Failed> {
         let start = cursor.position();
         let mut members = Members::default();
         let is_object = members.read(cursor, nesting)?;

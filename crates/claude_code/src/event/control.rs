@@ -1,7 +1,7 @@
 //! Questions and answers between the CLI and whoever embeds it.
 
 use crate::event::field::{Field, Ignored, Object, wire_struct};
-use crate::json::{Cursor, Fault, RawJson};
+use crate::json::{Cursor, Failed, RawJson};
 use crate::text::Text;
 
 wire_struct! {
@@ -90,7 +90,7 @@ wire_struct! {
 }
 
 impl Field for ControlRequestBody {
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         let start = cursor.position();
         // The subtype may stand anywhere, so the object is read twice. Requests are rare and small.
         let mut subtype = None;
@@ -113,7 +113,7 @@ impl Field for ControlRequestBody {
 }
 
 /// Reads the object at `start` once more, now for its members.
-fn body_at<T: Object>(cursor: &mut Cursor<'_>, start: usize) -> Result<Box<T>, Fault> {
+fn body_at<T: Object>(cursor: &mut Cursor<'_>, start: usize) -> Result<Box<T>, Failed> {
     cursor.back_to(start);
     let mut body = Box::<T>::default();
     body.read_members(cursor, &mut Ignored)?;
@@ -182,7 +182,7 @@ impl Default for ControlResponseBody {
 }
 
 impl Field for ControlResponseBody {
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         let start = cursor.position();
         let (mut subtype, mut request_id, mut response, mut error, mut error_code) =
             (None, None, None, None, None);

@@ -10,7 +10,7 @@ use crate::event::field::Rest;
 use crate::event::kind::Kind;
 use crate::event::system::System;
 use crate::event::tag::Tag;
-use crate::json::{Cursor, Fault, RawJson, StringSpan};
+use crate::json::{Cursor, Failed, Fault, RawJson, StringSpan};
 
 /// One event of Claude Code's output. Cheap to clone and to send.
 ///
@@ -42,7 +42,7 @@ pub(super) struct Envelope {
 
 impl Rest for Envelope {
     #[inline(always)]
-    fn take(&mut self, cursor: &mut Cursor<'_>, key: &[u8]) -> Result<(), Fault> {
+    fn take(&mut self, cursor: &mut Cursor<'_>, key: &[u8]) -> Result<(), Failed> {
         match key {
             b"type" => self.type_name = cursor.string()?,
             b"subtype" => self.subtype = cursor.string()?,
@@ -69,38 +69,28 @@ impl Envelope {
     }
 }
 
-/// Reads the object at the start of `source`. `place` says where `source` starts in the stream.
+/// Reads the object at the start of `source`, which starts at `offset` in the stream.
 pub(crate) fn read_event(source: &Bytes, line_number: u64, offset: u64) -> Result<Event, Fault> {
-    let mut tag = Tag::guess(source);
-    if let Some(guessed) = tag {
-        let mut envelope = Envelope::default();
-        let mut cursor = Cursor::new(source);
-        let kind = Kind::read(&mut cursor, guessed, &mut envelope)?;
+    if let Some(guessed) = Tag::guess(source) {
+        let (kind, envelope, end) = read_as(guessed, source)?;
         if envelope.tag(source, guessed).is_some() {
-            return Ok(Event::new(
-                kind,
-                envelope,
-                source,
-                cursor.position(),
-                line_number,
-                offset,
-            ));
+            return Ok(Event::new(kind, envelope, source, end, line_number, offset));
         }
-        tag = None;
     }
-    debug_assert!(tag.is_none());
-    let found = Tag::find(&mut Cursor::new(source))?;
+    let mut cursor = Cursor::new(source);
+    let found = Tag::find(&mut cursor).map_err(|Failed| cursor.fault())?;
+    let (kind, envelope, end) = read_as(found, source)?;
+    Ok(Event::new(kind, envelope, source, end, line_number, offset))
+}
+
+#[inline]
+fn read_as(tag: Tag, source: &Bytes) -> Result<(Kind, Envelope, usize), Fault> {
     let mut envelope = Envelope::default();
     let mut cursor = Cursor::new(source);
-    let kind = Kind::read(&mut cursor, found, &mut envelope)?;
-    Ok(Event::new(
-        kind,
-        envelope,
-        source,
-        cursor.position(),
-        line_number,
-        offset,
-    ))
+    match Kind::read(&mut cursor, tag, &mut envelope) {
+        Ok(kind) => Ok((kind, envelope, cursor.position())),
+        Err(Failed) => Err(cursor.fault()),
+    }
 }
 
 impl Event {

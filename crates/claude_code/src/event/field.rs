@@ -1,6 +1,6 @@
 //! Reads typed fields, and declares structs made of them.
 
-use crate::json::{Cursor, Fault, RawJson};
+use crate::json::{Cursor, Failed, RawJson};
 use crate::money::MicroUsd;
 use crate::text::Text;
 
@@ -8,12 +8,12 @@ use crate::text::Text;
 ///
 /// Fields are read in place: moving them around would cost as much as reading them.
 pub(crate) trait Field: Default {
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault>;
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed>;
 }
 
 /// Takes the members that a struct does not name.
 pub(crate) trait Rest {
-    fn take(&mut self, cursor: &mut Cursor<'_>, key: &[u8]) -> Result<(), Fault>;
+    fn take(&mut self, cursor: &mut Cursor<'_>, key: &[u8]) -> Result<(), Failed>;
 }
 
 /// Passes them by: they stay in the raw line.
@@ -21,7 +21,7 @@ pub(crate) struct Ignored;
 
 impl Rest for Ignored {
     #[inline(always)]
-    fn take(&mut self, cursor: &mut Cursor<'_>, _key: &[u8]) -> Result<(), Fault> {
+    fn take(&mut self, cursor: &mut Cursor<'_>, _key: &[u8]) -> Result<(), Failed> {
         cursor.skip()
     }
 }
@@ -29,14 +29,14 @@ impl Rest for Ignored {
 /// A struct that is read from an object.
 pub(crate) trait Object: Default {
     /// Says whether the value is an object; if not, nothing was read.
-    fn read_members(&mut self, cursor: &mut Cursor<'_>, rest: &mut impl Rest) -> Result<bool, Fault>;
+    fn read_members(&mut self, cursor: &mut Cursor<'_>, rest: &mut impl Rest) -> Result<bool, Failed>;
 }
 
 macro_rules! scalar_fields {
     ($($type:ty => $method:ident),+ $(,)?) => {$(
         impl Field for Option<$type> {
-            #[inline(always)]
-            fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+            #[inline(never)]
+            fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
                 *self = cursor.$method()?;
                 Ok(())
             }
@@ -47,23 +47,24 @@ macro_rules! scalar_fields {
 scalar_fields! { Text => text, u64 => u64, f64 => f64, bool => bool, RawJson => raw }
 
 impl Field for bool {
-    #[inline(always)]
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    #[inline(never)]
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         *self = cursor.bool()?.unwrap_or_default();
         Ok(())
     }
 }
 
 impl Field for Option<MicroUsd> {
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    #[inline(never)]
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         *self = cursor.micro_units()?.map(MicroUsd::new);
         Ok(())
     }
 }
 
 impl<T: Object> Field for Vec<T> {
-    #[inline]
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    #[inline(never)]
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         self.clear();
         cursor.array(|cursor| {
             let mut element = T::default();
@@ -78,7 +79,7 @@ impl<T: Object> Field for Vec<T> {
 
 impl<T: Object> Field for Option<Box<T>> {
     #[inline]
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         if cursor.peek() != Some(b'{') {
             *self = None;
             return cursor.skip();
@@ -90,10 +91,14 @@ impl<T: Object> Field for Option<Box<T>> {
 
 /// Declares a struct whose fields are read from the members of the same object. Members that it does not name go
 /// to the reader's [`Rest`]; of duplicate keys the last one counts.
+///
+/// `usual` lists members in the order in which the CLI writes them (`rest` for those that go to the rest): they are
+/// compared instead of searched, which is most of the work. It is only a guess, any order is read.
 macro_rules! wire_struct {
     (
         $(#[$meta:meta])*
         pub struct $name:ident {
+            $( @usual { $( $usual:ident $usual_key:literal ),+ $(,)? } )?
             $( $(#[$field_meta:meta])* $field:ident: $type:ty = $key:literal, )*
         }
     ) => {
@@ -109,19 +114,32 @@ macro_rules! wire_struct {
                 &mut self,
                 cursor: &mut $crate::json::Cursor<'_>,
                 rest: &mut impl $crate::event::field::Rest,
-            ) -> Result<bool, $crate::json::Fault> {
-                cursor.object(
+            ) -> Result<bool, $crate::json::Failed> {
+                let entry = cursor.enter(b'{', b'}')?;
+                if entry != $crate::json::Entry::Inside {
+                    return Ok(entry == $crate::json::Entry::Empty);
+                }
+                $( $(
+                    if cursor.is_at_key(concat!("\"", $usual_key, "\":").as_bytes()) {
+                        $crate::event::field::usual_member!(self, cursor, rest, $usual, $usual_key);
+                        if !cursor.next_member()? {
+                            return Ok(true);
+                        }
+                    }
+                )+ )?
+                cursor.members(
                     #[inline(always)]
                     |cursor, key| match key {
                         $( $key => $crate::event::field::Field::read(&mut self.$field, cursor), )*
                         _ => rest.take(cursor, key),
                     },
-                )
+                )?;
+                Ok(true)
             }
         }
 
         impl $crate::event::field::Field for Option<$name> {
-            fn read(&mut self, cursor: &mut $crate::json::Cursor<'_>) -> Result<(), $crate::json::Fault> {
+            fn read(&mut self, cursor: &mut $crate::json::Cursor<'_>) -> Result<(), $crate::json::Failed> {
                 use $crate::event::field::Object as _;
                 let is_object = self.insert($name::default()).read_members(cursor, &mut $crate::event::field::Ignored)?;
                 if !is_object {
@@ -133,3 +151,13 @@ macro_rules! wire_struct {
     };
 }
 pub(crate) use wire_struct;
+
+macro_rules! usual_member {
+    ($self:ident, $cursor:ident, $rest:ident, rest, $key:literal) => {
+        $rest.take($cursor, $key.as_bytes())?
+    };
+    ($self:ident, $cursor:ident, $rest:ident, $field:ident, $key:literal) => {
+        $crate::event::field::Field::read(&mut $self.$field, $cursor)?
+    };
+}
+pub(crate) use usual_member;

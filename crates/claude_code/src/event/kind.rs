@@ -12,7 +12,7 @@ use crate::event::stream::StreamEvent;
 use crate::event::system::System;
 use crate::event::tag::Tag;
 use crate::event::user::User;
-use crate::json::{Cursor, Fault};
+use crate::json::{Cursor, Failed};
 use crate::text::Text;
 
 /// What a line says.
@@ -62,14 +62,14 @@ pub enum Kind {
 }
 
 /// Reads a body where it stays.
-fn body<T: Object>(cursor: &mut Cursor<'_>, rest: &mut impl Rest) -> Result<Box<T>, Fault> {
+fn body<T: Object>(cursor: &mut Cursor<'_>, rest: &mut impl Rest) -> Result<Box<T>, Failed> {
     let mut body = Box::<T>::default();
     body.read_members(cursor, rest)?;
     Ok(body)
 }
 
 impl Kind {
-    pub(super) fn read(cursor: &mut Cursor<'_>, tag: Tag, rest: &mut impl Rest) -> Result<Self, Fault> {
+    pub(super) fn read(cursor: &mut Cursor<'_>, tag: Tag, rest: &mut impl Rest) -> Result<Self, Failed> {
         let without_body = match tag {
             Tag::StreamEvent => return Ok(Self::StreamEvent(body(cursor, rest)?)),
             Tag::Assistant => return Ok(Self::Assistant(body(cursor, rest)?)),

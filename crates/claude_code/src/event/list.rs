@@ -2,7 +2,7 @@
 
 use crate::event::field::{Field, Ignored, Object};
 use crate::event::tokens::ModelUsage;
-use crate::json::{Cursor, Fault, RawJson};
+use crate::json::{Cursor, Failed, RawJson};
 use crate::text::Text;
 
 /// A list of strings. Elements of other types are left out.
@@ -40,8 +40,8 @@ impl TextList {
 }
 
 impl Field for TextList {
-    #[inline]
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    #[inline(never)]
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         let is_array = cursor.peek() == Some(b'[');
         self.raw = cursor.raw()?.filter(|_| is_array);
         Ok(())
@@ -86,8 +86,8 @@ impl Models {
 }
 
 impl Field for Models {
-    #[inline]
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    #[inline(never)]
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         let is_object = cursor.peek() == Some(b'{');
         self.raw = cursor.raw()?.filter(|_| is_object);
         Ok(())

@@ -4,13 +4,14 @@ use crate::event::block::{Block, Nesting};
 use crate::event::field::{Field, wire_struct};
 use crate::event::open::open_enum;
 use crate::event::tokens::Usage;
-use crate::json::{Cursor, Fault, RawJson};
+use crate::json::{Cursor, Failed, RawJson};
 use crate::text::Text;
 
 wire_struct! {
     /// A message as the Messages API knows it. One API message arrives as several `assistant` events, one per
     /// content block, all with the same `id`.
     pub struct Message {
+        @usual { id "id", rest "type", role "role", model "model", content "content", stop_reason "stop_reason", stop_sequence "stop_sequence", usage "usage", rest "context_management" }
         /// Same for all blocks of one API message; absent in `user` messages.
         id: Option<Text> = b"id",
         /// The model that wrote it; `<synthetic>` for messages the CLI made up, such as API errors.
@@ -102,7 +103,7 @@ impl Content {
         Text::from(joined)
     }
 
-    pub(super) fn read_nested(cursor: &mut Cursor<'_>, nesting: Nesting) -> Result<Self, Fault> {
+    pub(super) fn read_nested(cursor: &mut Cursor<'_>, nesting: Nesting) -> Result<Self, Failed> {
         match cursor.peek() {
             Some(b'"') => Ok(cursor.text()?.map_or_else(Self::default, Self::Text)),
             Some(b'[') => {
@@ -126,7 +127,7 @@ impl Default for Content {
 
 impl Field for Content {
     #[inline]
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         *self = Self::read_nested(cursor, Nesting::Message)?;
         Ok(())
     }

@@ -49,8 +49,8 @@ macro_rules! open_enum {
         }
 
         impl $crate::event::field::Field for Option<$name> {
-            #[inline]
-            fn read(&mut self, cursor: &mut $crate::json::Cursor<'_>) -> Result<(), $crate::json::Fault> {
+            #[inline(never)]
+            fn read(&mut self, cursor: &mut $crate::json::Cursor<'_>) -> Result<(), $crate::json::Failed> {
                 *self = cursor.string()?.map(|span| $name::from_span(span, cursor.source()));
                 Ok(())
             }

@@ -12,6 +12,7 @@ use crate::text::Text;
 wire_struct! {
     /// The end of a turn (`result`). A process can write several; the run ends with the process.
     pub struct TurnResult {
+        @usual { duration_api_ms "duration_api_ms", stop_reason "stop_reason", rest "session_id", total_cost "total_cost_usd", usage "usage", model_usage "modelUsage", permission_denials "permission_denials", terminal_reason "terminal_reason", rest "fast_mode_state", rest "fast_mode_disabled_reason", subagent_stats "subagent_stats", rest "safety_stops", is_error "is_error", num_turns "num_turns", subtype "subtype", api_error_status "api_error_status", result "result", ttft_ms "ttft_ms", rest "type", duration_ms "duration_ms", rest "uuid", rest "ttft_stream_ms", rest "time_to_request_ms", rest "first_content_frame_ms", queued_turn_count "queued_turn_count", result_index "result_index", model_usage_since_last_result "model_usage_since_last_result" }
         /// How it ended. API errors come as `success` with `is_error`.
         subtype: Option<ResultSubtype> = b"subtype",
         /// Whether it failed. CLIs up to 2.1.87 said `false` for `error_max_turns`: see [`TurnResult::is_success`].

@@ -7,12 +7,13 @@ use crate::event::field::{Field, wire_struct};
 use crate::event::list::TextList;
 use crate::event::message::{Message, StopReason};
 use crate::event::tokens::Usage;
-use crate::json::{Cursor, Fault, RawJson, StringSpan};
+use crate::json::{Cursor, Failed, RawJson, StringSpan};
 use crate::text::Text;
 
 wire_struct! {
     /// A piece of a message while the model writes it. Never sent for subagents.
     pub struct StreamEvent {
+        @usual { rest "type", body "event", rest "session_id", rest "parent_tool_use_id", rest "uuid", api_message_id "api_message_id" }
         /// The piece.
         body: StreamBody = b"event",
         /// The message it belongs to (2.1.325; older versions only name it in `message_start`).
@@ -126,7 +127,7 @@ struct DeltaMembers {
 
 impl DeltaMembers {
     #[inline]
-    fn read(cursor: &mut Cursor<'_>) -> Result<Option<Self>, Fault> {
+    fn read(cursor: &mut Cursor<'_>) -> Result<Option<Self>, Failed> {
         let mut members = Self {
             place: (cursor.position(), 0),
             ..Self::default()
@@ -165,7 +166,7 @@ impl DeltaMembers {
 
 impl Members {
     #[inline]
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         cursor.object(|cursor, key| {
             match key {
                 b"type" => self.type_name = cursor.string()?,
@@ -212,7 +213,7 @@ impl Members {
 
 impl Field for StreamBody {
     #[inline]
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Fault> {
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         let start = cursor.position();
         let mut members = Members::default();
         members.read(cursor)?;

@@ -1,7 +1,7 @@
 //! Which kind of line this is, before it is read.
 
 use crate::event::system::SystemTag;
-use crate::json::{Cursor, Fault};
+use crate::json::{Cursor, Failed};
 
 /// The kind of a line, from its `type` and, for `system`, its `subtype`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Tag {
     }
 
     /// Reads the whole line for its `type` and `subtype`.
-    pub(super) fn find(cursor: &mut Cursor<'_>) -> Result<Self, Fault> {
+    pub(super) fn find(cursor: &mut Cursor<'_>) -> Result<Self, Failed> {
         let (mut type_name, mut subtype) = (None, None);
         cursor.object(|cursor, key| {
             match key {

@@ -10,6 +10,7 @@ wire_struct! {
     /// In `assistant` events these are the counts at the *start* of the message, repeated for each of its content
     /// blocks: never add them up. [`crate::CostAccount`] knows the rules.
     pub struct Usage {
+        @usual { input_tokens "input_tokens", cache_creation_input_tokens "cache_creation_input_tokens", cache_read_input_tokens "cache_read_input_tokens", output_tokens "output_tokens", output_tokens_details "output_tokens_details", server_tool_use "server_tool_use", service_tier "service_tier", cache_creation "cache_creation" }
         /// Tokens of the prompt that were neither read from nor written to the cache.
         input_tokens: Option<u64> = b"input_tokens",
         /// Tokens that the model wrote.
@@ -33,6 +34,7 @@ wire_struct! {
     /// Cache writes by lifetime.
     #[derive(Copy)]
     pub struct CacheCreation {
+        @usual { ephemeral_5m_input_tokens "ephemeral_5m_input_tokens", ephemeral_1h_input_tokens "ephemeral_1h_input_tokens" }
         /// Kept for five minutes.
         ephemeral_5m_input_tokens: Option<u64> = b"ephemeral_5m_input_tokens",
         /// Kept for an hour.

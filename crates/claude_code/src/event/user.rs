@@ -8,6 +8,7 @@ use crate::text::Text;
 wire_struct! {
     /// A message to the model. Tool results come one per event, in the order of completion.
     pub struct User {
+        @usual { rest "type", message "message", rest "parent_tool_use_id", rest "session_id", rest "uuid", rest "timestamp", tool_use_result "tool_use_result", tool_result_meta "tool_result_meta" }
         /// The message.
         message: Option<Message> = b"message",
         /// The structured twin of the tool result: an object per tool, an array for MCP, a string on failure. May

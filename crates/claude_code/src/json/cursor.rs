@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::fault::{Fault, FaultKind};
+use super::fault::{Failed, Fault, FaultKind};
 use super::number::{parse_f64, parse_u64};
 use super::raw::RawJson;
 use super::scan::{colon_end, skip_space, string_end, value_end};
@@ -45,13 +45,28 @@ impl StringSpan {
     }
 }
 
+/// Where [`Cursor::enter`] leads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// To the first member or element.
+    Inside,
+    /// Past a container without any.
+    Empty,
+    /// Past a value that is no such container.
+    Other,
+}
+
 /// Reads a value front to back. Every method consumes exactly one value; one of another type than asked for is
 /// validated, passed and reported as absent.
+///
+/// The methods that typed fields call are deliberately not inlined: with dozens of fields per line the reader's code
+/// would outgrow the instruction cache, which costs more than the calls.
 pub(crate) struct Cursor<'a> {
     source: &'a Bytes,
     bytes: &'a [u8],
     position: usize,
     depth: u32,
+    fault: Option<Fault>,
 }
 
 impl<'a> Cursor<'a> {
@@ -63,6 +78,7 @@ impl<'a> Cursor<'a> {
             bytes,
             position: skip_space(bytes, 0),
             depth: 0,
+            fault: None,
         }
     }
 
@@ -76,6 +92,11 @@ impl<'a> Cursor<'a> {
         self.source
     }
 
+    /// What went wrong, after a method said [`Failed`].
+    pub(crate) fn fault(&self) -> Fault {
+        self.fault.unwrap_or_else(|| Fault::at(self.bytes, self.position))
+    }
+
     /// First byte of the next value.
     #[inline(always)]
     pub(crate) fn peek(&self) -> Option<u8> {
@@ -87,35 +108,88 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(crate) fn object(
         &mut self,
-        mut field: impl FnMut(&mut Self, &[u8]) -> Result<(), Fault>,
-    ) -> Result<bool, Fault> {
-        if self.peek() != Some(b'{') {
+        field: impl FnMut(&mut Self, &[u8]) -> Result<(), Failed>,
+    ) -> Result<bool, Failed> {
+        let entry = self.enter(b'{', b'}')?;
+        if entry == Entry::Inside {
+            self.members(field)?;
+        }
+        Ok(entry != Entry::Other)
+    }
+
+    /// Steps into an object or array, to its first member or element.
+    #[inline(never)]
+    pub(crate) fn enter(&mut self, opening: u8, closing: u8) -> Result<Entry, Failed> {
+        if self.peek() != Some(opening) {
             self.skip()?;
-            return Ok(false);
+            return Ok(Entry::Other);
         }
-        self.open()?;
-        if self.peek() == Some(b'}') {
-            self.close();
-            return Ok(true);
+        if self.depth >= MAX_DEPTH {
+            return Err(self.fail(Fault {
+                kind: FaultKind::TooDeep,
+                position: self.position,
+            }));
         }
+        let inside = skip_space(self.bytes, self.position + 1);
+        if self.bytes.get(inside) == Some(&closing) {
+            self.position = inside + 1;
+            return Ok(Entry::Empty);
+        }
+        self.depth += 1;
+        self.position = inside;
+        Ok(Entry::Inside)
+    }
+
+    /// Whether the next member is `quoted_key`, given with its quotes and its colon; if so, moves to its value.
+    #[inline(always)]
+    pub(crate) fn is_at_key(&mut self, quoted_key: &'static [u8]) -> bool {
+        let is_it = self
+            .bytes
+            .get(self.position..)
+            .is_some_and(|rest| rest.starts_with(quoted_key));
+        if is_it {
+            self.position = skip_space(self.bytes, self.position + quoted_key.len());
+        }
+        is_it
+    }
+
+    /// After a member: moves on to the next one, or out of the object.
+    #[inline(never)]
+    pub(crate) fn next_member(&mut self) -> Result<bool, Failed> {
+        self.another(b'}')
+    }
+
+    /// Calls `field` for the member at the cursor and all that follow, and steps out of the object.
+    #[inline(always)]
+    pub(crate) fn members(
+        &mut self,
+        mut field: impl FnMut(&mut Self, &[u8]) -> Result<(), Failed>,
+    ) -> Result<(), Failed> {
         loop {
-            if self.peek() != Some(b'"') {
-                return Err(self.fault());
-            }
-            let start = self.position + 1;
-            let end = string_end(self.bytes, start)?;
+            let (start, end, may_be_escaped) = self.key()?;
             let decoded;
-            let mut key = &self.bytes[start..end.quote];
-            if end.may_be_escaped {
+            let mut key = &self.bytes[start..end];
+            if may_be_escaped {
                 decoded = string::decode(key);
                 key = decoded.as_bytes();
             }
-            self.position = colon_end(self.bytes, end.quote + 1)?;
             field(self, key)?;
-            if !self.another(b'}')? {
-                return Ok(true);
+            if !self.next_member()? {
+                return Ok(());
             }
         }
+    }
+
+    #[inline(never)]
+    fn key(&mut self) -> Result<(usize, usize, bool), Failed> {
+        let start = self.position + 1;
+        let end = match self.peek() {
+            Some(b'"') => string_end(self.bytes, start),
+            _ => Err(Fault::at(self.bytes, self.position)),
+        };
+        let end = end.map_err(|fault| self.fail(fault))?;
+        self.position = colon_end(self.bytes, end.quote + 1).map_err(|fault| self.fail(fault))?;
+        Ok((start, end.quote, end.may_be_escaped))
     }
 
     /// Calls `element` for every element with the cursor on it, which it must consume. Says whether the value was
@@ -123,16 +197,11 @@ impl<'a> Cursor<'a> {
     #[inline(always)]
     pub(crate) fn array(
         &mut self,
-        mut element: impl FnMut(&mut Self) -> Result<(), Fault>,
-    ) -> Result<bool, Fault> {
-        if self.peek() != Some(b'[') {
-            self.skip()?;
-            return Ok(false);
-        }
-        self.open()?;
-        if self.peek() == Some(b']') {
-            self.close();
-            return Ok(true);
+        mut element: impl FnMut(&mut Self) -> Result<(), Failed>,
+    ) -> Result<bool, Failed> {
+        let entry = self.enter(b'[', b']')?;
+        if entry != Entry::Inside {
+            return Ok(entry == Entry::Empty);
         }
         loop {
             element(self)?;
@@ -143,21 +212,26 @@ impl<'a> Cursor<'a> {
     }
 
     /// Passes a value of any kind.
-    #[inline(always)]
-    pub(crate) fn skip(&mut self) -> Result<(), Fault> {
-        self.position = value_end(self.bytes, self.position, self.depth)?;
-        Ok(())
+    #[inline(never)]
+    pub(crate) fn skip(&mut self) -> Result<(), Failed> {
+        match value_end(self.bytes, self.position, self.depth) {
+            Ok(end) => {
+                self.position = end;
+                Ok(())
+            }
+            Err(fault) => Err(self.fail(fault)),
+        }
     }
 
     /// A string's place.
-    #[inline(always)]
-    pub(crate) fn string(&mut self) -> Result<Option<StringSpan>, Fault> {
+    #[inline(never)]
+    pub(crate) fn string(&mut self) -> Result<Option<StringSpan>, Failed> {
         if self.peek() != Some(b'"') {
             self.skip()?;
             return Ok(None);
         }
         let start = self.position + 1;
-        let end = string_end(self.bytes, start)?;
+        let end = string_end(self.bytes, start).map_err(|fault| self.fail(fault))?;
         self.position = end.quote + 1;
         Ok(Some(StringSpan {
             start: start as u32,
@@ -167,14 +241,14 @@ impl<'a> Cursor<'a> {
     }
 
     /// A string's text.
-    #[inline]
-    pub(crate) fn text(&mut self) -> Result<Option<Text>, Fault> {
+    #[inline(never)]
+    pub(crate) fn text(&mut self) -> Result<Option<Text>, Failed> {
         Ok(self.string()?.map(|span| span.text(self.source)))
     }
 
     /// An integer of 64 bits without sign.
-    #[inline]
-    pub(crate) fn u64(&mut self) -> Result<Option<u64>, Fault> {
+    #[inline(never)]
+    pub(crate) fn u64(&mut self) -> Result<Option<u64>, Failed> {
         // Counts are short: read and passed in one go, unless they turn out to be something else.
         let mut value: u64 = 0;
         let mut end = self.position;
@@ -194,18 +268,18 @@ impl<'a> Cursor<'a> {
     }
 
     /// A finite number.
-    pub(crate) fn f64(&mut self) -> Result<Option<f64>, Fault> {
+    pub(crate) fn f64(&mut self) -> Result<Option<f64>, Failed> {
         Ok(self.number()?.and_then(parse_f64))
     }
 
     /// A number in millionths, rounded.
-    pub(crate) fn micro_units(&mut self) -> Result<Option<u64>, Fault> {
+    pub(crate) fn micro_units(&mut self) -> Result<Option<u64>, Failed> {
         Ok(self.number()?.and_then(number::parse_micro_units))
     }
 
     /// `true` or `false`.
-    #[inline]
-    pub(crate) fn bool(&mut self) -> Result<Option<bool>, Fault> {
+    #[inline(never)]
+    pub(crate) fn bool(&mut self) -> Result<Option<bool>, Failed> {
         let first = self.peek();
         self.skip()?;
         Ok(match first {
@@ -216,8 +290,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// Any value but `null`, as written.
-    #[inline]
-    pub(crate) fn raw(&mut self) -> Result<Option<RawJson>, Fault> {
+    #[inline(never)]
+    pub(crate) fn raw(&mut self) -> Result<Option<RawJson>, Failed> {
         let start = self.position;
         self.skip()?;
         if self.bytes[start] == b'n' {
@@ -227,7 +301,6 @@ impl<'a> Cursor<'a> {
     }
 
     /// What was consumed since `start`, as written.
-    #[inline]
     pub(crate) fn raw_since(&self, start: usize) -> RawJson {
         RawJson::from_validated(self.source.slice(start..self.position))
     }
@@ -237,8 +310,7 @@ impl<'a> Cursor<'a> {
         self.position = position;
     }
 
-    #[inline]
-    fn number(&mut self) -> Result<Option<&'a [u8]>, Fault> {
+    fn number(&mut self) -> Result<Option<&'a [u8]>, Failed> {
         let start = self.position;
         self.skip()?;
         Ok(match self.bytes[start] {
@@ -247,44 +319,28 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    #[inline(always)]
-    fn open(&mut self) -> Result<(), Fault> {
-        if self.depth >= MAX_DEPTH {
-            return Err(Fault {
-                kind: FaultKind::TooDeep,
-                position: self.position,
-            });
-        }
-        self.depth += 1;
-        self.position = skip_space(self.bytes, self.position + 1);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn close(&mut self) {
-        self.depth -= 1;
-        self.position += 1;
-    }
-
     /// After a member or element: moves on to the next one, or past the `closing` byte.
     #[inline(always)]
-    fn another(&mut self, closing: u8) -> Result<bool, Fault> {
-        self.position = skip_space(self.bytes, self.position);
-        match self.peek() {
+    fn another(&mut self, closing: u8) -> Result<bool, Failed> {
+        let position = skip_space(self.bytes, self.position);
+        self.position = position + 1;
+        match self.bytes.get(position) {
             Some(b',') => {
-                self.position = skip_space(self.bytes, self.position + 1);
+                self.position = skip_space(self.bytes, position + 1);
                 Ok(true)
             }
-            Some(byte) if byte == closing => {
-                self.close();
+            Some(byte) if *byte == closing => {
+                self.depth -= 1;
                 Ok(false)
             }
-            _ => Err(self.fault()),
+            _ => Err(self.fail(Fault::at(self.bytes, position))),
         }
     }
 
     #[cold]
-    fn fault(&self) -> Fault {
-        Fault::at(self.bytes, self.position)
+    #[inline(never)]
+    fn fail(&mut self, fault: Fault) -> Failed {
+        self.fault = Some(fault);
+        Failed
     }
 }

@@ -36,3 +36,7 @@ impl Fault {
         }
     }
 }
+
+/// A value could not be read; the cursor knows the [`Fault`]. Without content, so that it travels in a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Failed;

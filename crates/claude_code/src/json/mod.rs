@@ -12,8 +12,8 @@ mod repair;
 mod scan;
 mod string;
 
-pub(crate) use cursor::{Cursor, StringSpan};
-pub(crate) use fault::{Fault, FaultKind};
+pub(crate) use cursor::{Cursor, Entry, StringSpan};
+pub(crate) use fault::{Failed, Fault, FaultKind};
 pub use raw::RawJson;
 
 /// Values nested deeper than this are refused.

@@ -9,6 +9,7 @@ use crate::text::Text;
 wire_struct! {
     /// A session or a further turn begins. Not always the first line, and not always the only `init`.
     pub struct Init {
+        @usual { rest "type", rest "subtype", cwd "cwd", rest "session_id", tools "tools", mcp_servers "mcp_servers", model "model", permission_mode "permissionMode", slash_commands "slash_commands", rest "terminal_slash_commands", api_key_source "apiKeySource", claude_code_version "claude_code_version", output_style "output_style", agents "agents", skills "skills", plugins "plugins", capabilities "capabilities", rest "analytics_disabled", rest "product_feedback_disabled", rest "uuid", rest "memory_paths", rest "original_cwd", additional_directories "additional_directories", rest "messaging_socket_path" }
         /// The model.
         model: Option<Text> = b"model",
         /// Working directory.

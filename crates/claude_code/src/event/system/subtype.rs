@@ -6,7 +6,7 @@ use super::{
     Status, TaskNotification, TaskProgress, TaskStarted, TaskUpdated, ThinkingTokens, UiInvalidate,
 };
 use crate::event::field::{Object, Rest};
-use crate::json::{Cursor, Fault};
+use crate::json::{Cursor, Failed};
 use crate::text::Text;
 
 macro_rules! system_subtypes {
@@ -41,7 +41,7 @@ macro_rules! system_subtypes {
                 cursor: &mut Cursor<'_>,
                 tag: SystemTag,
                 rest: &mut impl Rest,
-            ) -> Result<Self, Fault> {
+            ) -> Result<Self, Failed> {
                 Ok(match tag {
                     $( SystemTag::$typed => {
                         let mut body = Box::<$body>::default();
