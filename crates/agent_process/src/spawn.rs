@@ -139,11 +139,7 @@ fn start_portable(
     }
     #[cfg(windows)]
     {
-        if spec.stdout != StdoutMode::Pipe {
-            let what = "the spool and PTY transports on Windows: use a pipe";
-            return Err(SpawnError::Unsupported { what, source: None });
-        }
-        let (child, ours) = crate::portable::spawn_portable(command, &spec.stdin)?;
+        let (child, ours) = crate::portable::spawn_portable(command, spec)?;
         Ok((Child::Portable(child), ours))
     }
 }

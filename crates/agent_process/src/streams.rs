@@ -74,9 +74,8 @@ pub(crate) use unix::{ChildEnds, open_streams};
 mod unix {
     use std::fs::OpenOptions;
     use std::io;
-    use std::os::fd::{AsFd, OwnedFd};
+    use std::os::fd::OwnedFd;
 
-    use rustix::pipe::PipeFlags;
     use tokio::net::unix::pipe::{Receiver, Sender};
 
     use super::{BoxRead, BoxWrite, OurEnds, OutputSource};
@@ -157,16 +156,11 @@ mod unix {
         let (ours, theirs) = new_pipe()?;
         // More room is a favour of the system: without it the child only waits more often.
         #[cfg(target_os = "linux")]
-        let _ = rustix::pipe::fcntl_setpipe_size(ours.as_fd(), PIPE_BYTES);
+        let _ = rustix::pipe::fcntl_setpipe_size(&ours, PIPE_BYTES);
         Ok((Box::pin(Receiver::from_owned_fd(ours)?), theirs))
     }
 
-    #[cfg(target_os = "linux")]
-    fn new_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
-        Ok(rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?)
-    }
-
-    #[cfg(not(target_os = "linux"))]
+    /// Both ends are closed on exec.
     fn new_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
         let (reader, writer) = std::io::pipe()?;
         Ok((reader.into(), writer.into()))

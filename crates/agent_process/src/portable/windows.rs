@@ -1,5 +1,6 @@
 //! Job objects.
 
+use std::fs::OpenOptions;
 use std::io;
 use std::process::Stdio;
 
@@ -9,7 +10,8 @@ use tokio::process::Command;
 use crate::child::{ChildEvent, spawn_failure};
 use crate::error::SpawnError;
 use crate::exit::WaitStatus;
-use crate::spec::StdinMode;
+use crate::follow::FileFollower;
+use crate::spec::{SpawnSpec, StdinMode, StdoutMode};
 use crate::streams::{OurEnds, OutputSource};
 
 /// A child in a job that ends with us.
@@ -22,14 +24,15 @@ pub(crate) struct Portable {
 
 pub(crate) fn spawn_portable(
     mut command: Command,
-    stdin: &StdinMode,
+    spec: &SpawnSpec,
 ) -> Result<(Portable, OurEnds), SpawnError> {
-    let input = if matches!(stdin, StdinMode::Null) {
+    let input = if matches!(spec.stdin, StdinMode::Null) {
         Stdio::null()
     } else {
         Stdio::piped()
     };
-    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (output, spool) = open_stdout(spec)?;
+    command.stdin(input).stdout(output).stderr(Stdio::piped());
     let program = command.as_std().get_program().to_owned();
     let mut wrap = CommandWrap::from(command);
     wrap.wrap(KillOnDrop).wrap(JobObject);
@@ -37,9 +40,16 @@ pub(crate) fn spawn_portable(
         .spawn()
         .map_err(|error| spawn_failure(error, &Command::new(program)))?;
     let missing = || SpawnError::at("opening the child's streams", io::ErrorKind::NotFound.into());
+    let stdout = match spool {
+        Some(follower) => OutputSource::Spool {
+            follower,
+            finished: false,
+        },
+        None => OutputSource::Stream(Box::pin(child.stdout().take().ok_or_else(missing)?)),
+    };
     let ours = OurEnds {
         stdin: child.stdin().take().map(|stdin| Box::pin(stdin) as _),
-        stdout: OutputSource::Stream(Box::pin(child.stdout().take().ok_or_else(missing)?)),
+        stdout,
         stderr: Box::pin(child.stderr().take().ok_or_else(missing)?),
     };
     Ok((
@@ -50,6 +60,23 @@ pub(crate) fn spawn_portable(
         },
         ours,
     ))
+}
+
+/// What the child writes to, and the follower of it when that is a file.
+fn open_stdout(spec: &SpawnSpec) -> Result<(Stdio, Option<FileFollower>), SpawnError> {
+    let failed = |error| SpawnError::at("opening stdout", error);
+    match spec.stdout {
+        StdoutMode::Pipe => Ok((Stdio::piped(), None)),
+        StdoutMode::Spool => {
+            let path = spec.raw_log.as_deref().ok_or(SpawnError::SpoolWithoutLog)?;
+            let theirs = OpenOptions::new().append(true).open(path).map_err(failed)?;
+            Ok((theirs.into(), Some(FileFollower::open(path, 0).map_err(failed)?)))
+        }
+        StdoutMode::Pty { .. } => {
+            let what = "a terminal for stdout alone, on Windows: use a pipe or the spool";
+            Err(SpawnError::Unsupported { what, source: None })
+        }
+    }
 }
 
 impl Portable {
