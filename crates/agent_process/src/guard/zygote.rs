@@ -35,22 +35,27 @@ pub(crate) enum Source {
 /// Must be the first line of `main` in a program that wants its children guarded.
 ///
 /// In a process that was started to be a guard it never returns. In any other it forks, while there is only one
-/// thread, the small process that all guards are forked from later; that process ends with this one. Where that
-/// fails, guards are started as new runs of this executable instead, which takes more memory.
-/// A program that never calls it still works, in the weaker mode that
+/// thread, the small process that all guards are forked from later; that process ends with this one. Where the
+/// fork fails, and when that process is killed, guards are new runs of this executable.
+///
+/// Called too late, when threads exist, it does nothing: a guard needs a process without threads. Then, and in a
+/// program that never calls it, children are run in the weaker mode that
 /// [`capabilities`](crate::capabilities) reports.
 pub fn guard_main() {
-    serve_if_guard();
-    PREPARED.get_or_init(|| Prepared {
-        zygote: is_single_threaded().then(fork_zygote).and_then(Result::ok),
-    });
+    prepare(|| fork_zygote().ok());
 }
 
 /// [`guard_main`] for a program that wants no process beside it while it has no child: every guard is a new run of
-/// this executable. It must be the first line of `main` as well.
+/// this executable, which takes more memory. It must be the first line of `main` as well.
 pub fn guard_main_reexec() {
+    prepare(|| None);
+}
+
+fn prepare(zygote: impl FnOnce() -> Option<OwnedFd>) {
     serve_if_guard();
-    PREPARED.get_or_init(|| Prepared { zygote: None });
+    if is_single_threaded() {
+        PREPARED.get_or_init(|| Prepared { zygote: zygote() });
+    }
 }
 
 /// Does not return in a process that was started to be a guard.
