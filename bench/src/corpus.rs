@@ -35,33 +35,28 @@ impl Corpus {
         Ok(Self::repeat("captured lines up to 64 KiB", &lines, size_bytes))
     }
 
-    /// What a tool that writes a 2 MB file leaves behind: the call, the result with its structured twin, and the
-    /// same text as an answer.
+    /// What a tool that writes a 2 MB text file leaves behind, as captured: the call, and the result with its
+    /// structured twin.
     pub fn of_big_lines(size_bytes: usize) -> Self {
-        let mut source = String::with_capacity(BIG_TEXT_BYTES + 128);
-        let mut number = 0;
-        while source.len() < BIG_TEXT_BYTES {
-            number += 1;
-            source.push_str(&format!("    let value_{number} = map.get(\"key {number}\"); // größer als {number} — ok\n"));
-        }
-        let text = serde_json::to_string(&source).unwrap_or_default();
-        let usage = r#"{"input_tokens":12,"cache_creation_input_tokens":2048,"cache_read_input_tokens":1024,"output_tokens":1}"#;
-        let tail = r#""parent_tool_use_id":null,"session_id":"904d7bf7-af57-4680-81dc-050eab5d720d","uuid":"e65ef018-7b86-4d39-9b16-01b71d64a554""#;
-        let message = |block: &str| {
-            format!(
-                r#"{{"type":"assistant","message":{{"id":"msg_01","type":"message","role":"assistant","model":"claude-opus-5-5","content":[{block}],"stop_reason":null,"stop_sequence":null,"usage":{usage}}},{tail}}}"#
-            )
-        };
+        let text = json_text(|_| "The quick brown fox.\n".to_owned());
         let lines = [
-            message(&format!(
-                r#"{{"type":"tool_use","id":"toolu_01","name":"Write","input":{{"file_path":"/workspace/big.rs","content":{text}}}}}"#
+            assistant(&format!(
+                r#"{{"type":"tool_use","id":"toolu_01","name":"Write","input":{{"file_path":"/workspace/big.txt","content":{text}}}}}"#
             )),
             format!(
-                r#"{{"type":"user","message":{{"role":"user","content":[{{"tool_use_id":"toolu_01","type":"tool_result","content":"File created successfully at: /workspace/big.rs"}}]}},{tail},"tool_use_result":{{"type":"create","filePath":"/workspace/big.rs","content":{text},"structuredPatch":[],"originalFile":null}}}}"#
+                r#"{{"type":"user","message":{{"role":"user","content":[{{"tool_use_id":"toolu_01","type":"tool_result","content":"File created successfully at: /workspace/big.txt"}}]}},{TAIL},"tool_use_result":{{"type":"create","filePath":"/workspace/big.txt","content":{text},"structuredPatch":[],"originalFile":null}}}}"#
             ),
-            message(&format!(r#"{{"type":"text","text":{text}}}"#)),
         ];
         Self::repeat("lines of 2 MB", &lines.map(String::into_bytes), size_bytes)
+    }
+
+    /// 2 MB of source code as an answer: full of escapes, and all of it must be decoded.
+    pub fn of_big_answers(size_bytes: usize) -> Self {
+        let text = json_text(|number| {
+            format!("    let value_{number} = map.get(\"key {number}\"); // größer als {number}\n")
+        });
+        let line = assistant(&format!(r#"{{"type":"text","text":{text}}}"#));
+        Self::repeat("answers of 2 MB", &[line.into_bytes()], size_bytes)
     }
 
     fn repeat(name: &'static str, lines: &[Vec<u8>], size_bytes: usize) -> Self {
@@ -77,6 +72,27 @@ impl Corpus {
         }
         Self { name, bytes: Bytes::from(bytes), line_count }
     }
+}
+
+/// What all lines end with.
+const TAIL: &str = r#""parent_tool_use_id":null,"session_id":"904d7bf7-af57-4680-81dc-050eab5d720d","uuid":"e65ef018-7b86-4d39-9b16-01b71d64a554""#;
+
+/// 2 MB of numbered lines, as a JSON string.
+fn json_text(line: impl Fn(usize) -> String) -> String {
+    let mut text = String::with_capacity(BIG_TEXT_BYTES + 128);
+    let mut number = 0;
+    while text.len() < BIG_TEXT_BYTES {
+        number += 1;
+        text.push_str(&line(number));
+    }
+    serde_json::to_string(&text).unwrap_or_default()
+}
+
+fn assistant(block: &str) -> String {
+    let usage = r#"{"input_tokens":12,"cache_creation_input_tokens":2048,"cache_read_input_tokens":1024,"output_tokens":1}"#;
+    format!(
+        r#"{{"type":"assistant","message":{{"id":"msg_01","type":"message","role":"assistant","model":"claude-opus-5-5","content":[{block}],"stop_reason":null,"stop_sequence":null,"usage":{usage}}},{TAIL}}}"#
+    )
 }
 
 /// Streams as captured from the CLI; `.io.ndjson` files hold both directions in a shape of their own.

@@ -16,7 +16,12 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let contestants: Vec<Contestant> =
         Contestant::ALL.iter().copied().filter(|contestant| contestant.name().contains(&only)).collect();
     let fixtures = arguments.text("fixtures", FIXTURES);
-    for corpus in [Corpus::of_fixtures(fixtures.as_ref(), size_bytes)?, Corpus::of_big_lines(size_bytes)] {
+    let corpora = [
+        Corpus::of_fixtures(fixtures.as_ref(), size_bytes)?,
+        Corpus::of_big_lines(size_bytes),
+        Corpus::of_big_answers(size_bytes),
+    ];
+    for corpus in corpora {
         if !corpus.name.contains(&arguments.text("corpus", "")) {
             continue;
         }

@@ -107,7 +107,8 @@ impl Content {
         match cursor.peek() {
             Some(b'"') => Ok(cursor.text()?.map_or_else(Self::default, Self::Text)),
             Some(b'[') => {
-                let mut blocks = Vec::new();
+                // Nearly always exactly one.
+                let mut blocks = Vec::with_capacity(1);
                 cursor.array(|cursor| {
                     blocks.push(Block::read(cursor, nesting)?);
                     Ok(())

@@ -34,7 +34,7 @@ impl StringSpan {
     }
 
     /// The text, sharing the memory of `source` where nothing had to be decoded.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn text(&self, source: &Bytes) -> Text {
         if !self.is_literal(source) {
             return Text::from(string::decode(self.written(source)));

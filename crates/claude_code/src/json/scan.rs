@@ -22,13 +22,12 @@ const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
 /// After this many bytes without a quote the string is long, and the vectorised search pays for its call.
 const SHORT_STRING_WORDS: usize = 6;
 
-/// Marks (in its high bit) the first byte of `word` that is a quote or a backslash. Bytes above the first mark
-/// may be marked wrongly, so only the lowest mark means anything.
+/// Marks (in its high bit) the first of the eight bytes that equals `byte`. Bytes above the first mark may be marked
+/// wrongly, so only the lowest mark means anything.
 #[inline(always)]
-fn quote_or_backslash(word: u64) -> u64 {
-    let quotes = word ^ (ONES * b'"' as u64);
-    let backslashes = word ^ (ONES * b'\\' as u64);
-    ((quotes.wrapping_sub(ONES) & !quotes) | (backslashes.wrapping_sub(ONES) & !backslashes)) & HIGH_BITS
+pub(super) fn first_equal(word: u64, byte: u8) -> u64 {
+    let difference = word ^ (ONES * u64::from(byte));
+    difference.wrapping_sub(ONES) & !difference & HIGH_BITS
 }
 
 /// `position` is the first byte after the opening quote.
@@ -55,7 +54,8 @@ fn find_string_end(bytes: &[u8], position: usize) -> usize {
         let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
             break;
         };
-        let marks = quote_or_backslash(u64::from_le_bytes(*word));
+        let word = u64::from_le_bytes(*word);
+        let marks = first_equal(word, b'"') | first_equal(word, b'\\');
         if marks != 0 {
             let found = at + (marks.trailing_zeros() / 8) as usize;
             if bytes[found] == b'"' {
@@ -79,8 +79,7 @@ fn skip_string(bytes: &[u8], position: usize) -> Result<usize, Fault> {
         let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
             break;
         };
-        let quotes = u64::from_le_bytes(*word) ^ (ONES * b'"' as u64);
-        let marks = quotes.wrapping_sub(ONES) & !quotes & HIGH_BITS;
+        let marks = first_equal(u64::from_le_bytes(*word), b'"');
         if marks != 0 {
             let found = at + (marks.trailing_zeros() / 8) as usize;
             if bytes[found - 1] == b'\\' {
