@@ -42,6 +42,15 @@ impl Child {
         }
     }
 
+    /// Whether its descendants are certain to be gone when it is reported so.
+    pub(crate) fn is_guarded(&self) -> bool {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Guarded(_) => true,
+            Self::Portable(_) => false,
+        }
+    }
+
     /// The next event. Cancelling the wait loses nothing.
     pub(crate) async fn next_event(&mut self) -> ChildEvent {
         match self {

@@ -10,13 +10,14 @@ use bytes::Bytes;
 pub enum Exit {
     /// It exited by itself with this code.
     Code(i32),
-    /// A signal that we did not send ended it.
+    /// A signal ended it that was not part of stopping it: one from outside, its own, or an interrupt.
     Signal(i32),
-    /// Its time was up and it was stopped.
+    /// A deadline passed and it was stopped: its timeout, or the one for exiting after it closed its output.
     TimedOut,
     /// It was stopped because the caller said so, or dropped its output.
     Cancelled,
-    /// Its guard was killed, so nobody saw how it ended. It and its descendants were killed.
+    /// Nobody saw how it ended: its guard was killed, or the runtime was shut down. The child was killed; of its
+    /// descendants those that the marker or the guard still reached.
     Lost,
 }
 
@@ -36,7 +37,7 @@ impl fmt::Display for Exit {
             Self::Signal(signal) => write!(formatter, "killed by signal {signal}"),
             Self::TimedOut => formatter.write_str("stopped: its time was up"),
             Self::Cancelled => formatter.write_str("stopped on request"),
-            Self::Lost => formatter.write_str("lost: its guard was killed"),
+            Self::Lost => formatter.write_str("lost: nobody saw how it ended"),
         }
     }
 }
@@ -72,6 +73,8 @@ pub struct ExitReport {
     pub stopped_by: Option<StopStep>,
     /// How many descendants were still alive after the child's exit and had to be killed.
     pub survivors_killed: u32,
+    /// How many descendants could not be killed: other users' processes, or ones stuck in the kernel.
+    pub survivors_remaining: u32,
     /// The end of stderr.
     pub stderr_tail: Bytes,
     /// How many bytes stderr had in all.
@@ -80,8 +83,10 @@ pub struct ExitReport {
     pub stdout_bytes: u64,
     /// The raw log could not be written to its end (disk full?); the events were delivered all the same.
     pub raw_log_error: Option<io::Error>,
+    /// Likewise for the log of stderr.
+    pub stderr_log_error: Option<io::Error>,
     /// The spool shrank under us: somebody truncated the child's stdout, and what was cut off is lost.
     pub log_truncated: bool,
-    /// Stdin could not be written to its end because the child closed it or died.
+    /// Not all bytes for stdin were taken: the child closed it, died, or did not read.
     pub stdin_cut: bool,
 }

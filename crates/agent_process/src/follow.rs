@@ -46,7 +46,16 @@ impl FileFollower {
         self.offset
     }
 
-    /// Whether the file was once found shorter than what had been read.
+    /// How long the file is now.
+    #[must_use]
+    pub fn length_bytes(&self) -> u64 {
+        self.file
+            .metadata()
+            .map_or(self.offset, |metadata| metadata.len())
+    }
+
+    /// Whether the file was once found shorter than what had been read. One that has grown past that again before it
+    /// was looked at goes unnoticed.
     #[must_use]
     pub fn was_truncated(&self) -> bool {
         self.truncated
@@ -58,7 +67,8 @@ impl FileFollower {
         self.watch.is_told()
     }
 
-    /// Appends what is there now to `buffer`, at most its spare room, and says how much that was; 0 at the end.
+    /// Appends what is there now to `buffer`, at most its spare room, and says how much that was; 0 at the end, or
+    /// without spare room.
     ///
     /// # Errors
     /// What the system said.

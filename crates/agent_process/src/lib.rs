@@ -46,6 +46,8 @@ mod process;
 #[cfg(unix)]
 mod pty;
 mod pump;
+#[cfg(unix)]
+mod readiness;
 mod resolve;
 mod spawn;
 mod spec;

@@ -34,7 +34,8 @@ pub struct Output {
 }
 
 impl Output {
-    /// The next bytes, cut anywhere; `None` at the end. A read error is delivered once and is then the end.
+    /// The next bytes, cut anywhere; `None` at the end, which a descendant that holds the output open can put off
+    /// until it was killed. Small pieces may keep a larger buffer in memory: copy what is kept for long. A read error is delivered once and is then the end.
     /// Cancelling the wait loses nothing.
     pub async fn next_chunk(&mut self) -> Option<io::Result<Bytes>> {
         self.chunks.recv().await
@@ -143,7 +144,8 @@ impl Control {
     }
 
     /// Stops the child: interrupt, terminate, then kill everything it started, with the graces of
-    /// [`Limits`](crate::Limits). A second call kills at once.
+    /// [`Limits`](crate::Limits). A second call kills at once. After the child's own exit it ends the wait for
+    /// output that descendants hold open.
     pub fn stop(&self) {
         self.send(Command::Stop);
     }
@@ -159,30 +161,39 @@ impl Control {
     }
 }
 
-/// Resolves once the child and its descendants are gone. Dropping it changes nothing.
+/// Resolves once, when the child and its descendants are gone. Dropping it changes nothing.
 #[derive(Debug)]
 pub struct ExitWaiter {
-    pub(crate) report: oneshot::Receiver<ExitReport>,
+    pub(crate) report: Option<oneshot::Receiver<ExitReport>>,
 }
 
 impl Future for ExitWaiter {
     type Output = ExitReport;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ExitReport> {
-        // Without a report the runtime was shut down, and the child with it.
-        Pin::new(&mut self.report).poll(context).map(|report| {
-            report.unwrap_or_else(|_| ExitReport {
-                exit: Exit::Lost,
-                status: None,
-                stopped_by: None,
-                survivors_killed: 0,
-                stderr_tail: Bytes::new(),
-                stderr_bytes: 0,
-                stdout_bytes: 0,
-                raw_log_error: None,
-                log_truncated: false,
-                stdin_cut: false,
-            })
-        })
+        let Some(report) = &mut self.report else {
+            return Poll::Pending;
+        };
+        let report = std::task::ready!(Pin::new(report).poll(context));
+        self.report = None;
+        Poll::Ready(report.unwrap_or_else(|_| unseen()))
+    }
+}
+
+/// Without a report the runtime was shut down, and the child with it.
+fn unseen() -> ExitReport {
+    ExitReport {
+        exit: Exit::Lost,
+        status: None,
+        stopped_by: None,
+        survivors_killed: 0,
+        survivors_remaining: 0,
+        stderr_tail: Bytes::new(),
+        stderr_bytes: 0,
+        stdout_bytes: 0,
+        raw_log_error: None,
+        stderr_log_error: None,
+        log_truncated: false,
+        stdin_cut: false,
     }
 }

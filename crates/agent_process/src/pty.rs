@@ -12,8 +12,9 @@ use rustix::fs::{Mode, OFlags};
 use rustix::pty::OpenptFlags;
 use rustix::termios::{OptionalActions, Winsize};
 use tokio::io::unix::AsyncFd;
-use tokio::io::{AsyncRead, Interest, ReadBuf};
+use tokio::io::{AsyncRead, ReadBuf};
 
+use crate::readiness::register;
 use crate::streams::BoxRead;
 
 /// Opens a terminal in raw mode: no echo, no line ends rewritten. Gives our end and the child's.
@@ -40,15 +41,6 @@ pub(crate) fn open(columns: u16, rows: u16) -> io::Result<(BoxRead, OwnedFd)> {
     rustix::termios::tcsetwinsize(&theirs, size)?;
     rustix::io::ioctl_fionbio(&ours, true)?;
     Ok((Box::pin(Master(register(ours)?)), theirs))
-}
-
-#[expect(
-    unsafe_code,
-    reason = "tokio cannot know by itself that the descriptor stays open"
-)]
-fn register(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    // SAFETY: an `OwnedFd` keeps its descriptor open and to itself until it is dropped, and `AsyncFd` deregisters first.
-    Ok(unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) }?)
 }
 
 struct Master(AsyncFd<OwnedFd>);

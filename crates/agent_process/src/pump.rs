@@ -1,5 +1,6 @@
 //! The one loop that owns a running child: it reads, logs, feeds, watches deadlines and ends everything.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::time::Duration;
@@ -33,6 +34,7 @@ const KILL_LIMIT: Duration = Duration::from_secs(8);
 
 const SIGINT: i32 = 2;
 const SIGTERM: i32 = 15;
+const SIGCONT: i32 = 18;
 
 /// Bytes for the child's stdin that are still to be written.
 pub(crate) struct StdinFeed {
@@ -51,8 +53,9 @@ pub(crate) struct Pump {
     stderr_log: Log,
     reservation: Option<Reservation>,
     chunks: mpsc::Sender<io::Result<Bytes>>,
-    /// Read and logged, but the consumer has no room yet: nothing more is read meanwhile.
-    pending: Option<io::Result<Bytes>>,
+    /// Read and logged, but the consumer has no room yet. Nothing more is read meanwhile, but for what a pipe still
+    /// holds once everybody who could write to it is gone.
+    pending: VecDeque<io::Result<Bytes>>,
     /// The consumer is gone: output goes to the log only.
     deaf: bool,
     commands: mpsc::UnboundedReceiver<Command>,
@@ -71,6 +74,8 @@ struct Deadlines {
     next_step: Option<Instant>,
     end_of_output: Option<Instant>,
     drained: Option<Instant>,
+    /// The latest that `drained` may be moved to. Nothing happens then by itself.
+    drain_end: Option<Instant>,
     gone: Option<Instant>,
     last_read: Option<Instant>,
 }
@@ -107,6 +112,9 @@ struct State {
     killing: bool,
     gone: bool,
     survivors_killed: u32,
+    survivors_remaining: u32,
+    /// The caller has asked to stop at least once.
+    stop_asked: bool,
     stdout_bytes: u64,
     log_truncated: bool,
     stdin_cut: bool,
@@ -127,9 +135,7 @@ impl Pump {
         commands: mpsc::UnboundedReceiver<Command>,
         exit: oneshot::Sender<ExitReport>,
     ) -> Self {
-        let timeout = limits
-            .timeout
-            .and_then(|timeout| Instant::now().checked_add(timeout));
+        let timeout = limits.timeout.and_then(after);
         Self {
             child,
             marker: None,
@@ -140,7 +146,7 @@ impl Pump {
             stderr_log: Log::default(),
             reservation: None,
             chunks,
-            pending: None,
+            pending: VecDeque::new(),
             deaf: false,
             commands,
             buffer: BytesMut::new(),
@@ -159,6 +165,8 @@ impl Pump {
     pub(crate) fn with_logs(mut self, raw_log: Option<File>, stderr_log: Option<File>) -> Self {
         match self.stdout {
             // The child writes the spool itself; we only see to it that there is room.
+            // Without a guard it is never certain that nobody writes any more, so the room could not be given back.
+            Some(OutputSource::Spool { .. }) if !self.child.is_guarded() => {}
             Some(OutputSource::Spool { .. }) => self.reservation = raw_log.map(Reservation::new),
             Some(OutputSource::Stream(_)) | None => self.raw_log = Log::new(raw_log),
         }
@@ -174,42 +182,53 @@ impl Pump {
     pub(crate) async fn run(mut self) {
         while !self.is_finished() {
             let deadline = self.deadlines.next();
+            let reads_stdout = self.reads_stdout();
             self.buffer
-                .reserve(if self.stdout.is_some() && self.pending.is_none() {
-                    self.read_bytes
-                } else {
-                    0
-                });
+                .reserve(if reads_stdout { self.read_bytes } else { 0 });
             tokio::select! {
                 biased;
                 Some(command) = self.commands.recv() => self.obey(command),
                 event = self.child.next_event(), if !self.state.gone => self.on_child(event),
+                () = wait_until(deadline), if deadline.is_some() => self.on_deadline(),
                 () = self.chunks.closed(), if !self.deaf => self.on_deaf(),
-                () = room(&self.chunks), if self.pending.is_some() => {
-                    if let Some(chunk) = self.pending.take() {
-                        self.deliver(chunk);
+                () = room(&self.chunks), if !self.pending.is_empty() => {
+                    if let Some(chunk) = self.pending.pop_front() {
+                        self.deliver_now(chunk);
                     }
                 }
                 written = feed(&mut self.stdin), if self.stdin.is_some() => self.on_stdin(written),
                 read = read_stderr(&mut self.stderr), if self.stderr.is_some() => self.on_stderr(read),
-                read = read_stdout(&mut self.stdout, &mut self.buffer), if self.stdout.is_some() && self.pending.is_none() => {
-                    self.on_stdout(read);
-                }
-                () = wait_until(deadline), if deadline.is_some() => self.on_deadline(),
+                read = read_stdout(&mut self.stdout, &mut self.buffer), if reads_stdout => self.on_stdout(read),
             }
             self.report_when_known();
         }
-        self.child.close().await;
+        let _ = tokio::time::timeout(KILL_LIMIT, self.child.close()).await;
+    }
+
+    /// Whether there is somewhere to put what could be read.
+    fn reads_stdout(&self) -> bool {
+        match &self.stdout {
+            // A pipe that nobody can write to any more is emptied, so that log and report are complete.
+            Some(OutputSource::Stream(_)) => self.pending.is_empty() || self.state.gone,
+            // The spool is its own log: without a consumer there is nothing to do.
+            Some(OutputSource::Spool { .. }) => self.pending.is_empty() && !self.deaf,
+            None => false,
+        }
     }
 
     fn is_finished(&self) -> bool {
-        self.state.gone && self.stdout.is_none() && self.stderr.is_none() && self.pending.is_none()
+        self.state.gone && self.stdout.is_none() && self.stderr.is_none() && self.pending.is_empty()
     }
 
     fn obey(&mut self, command: Command) {
+        let is_first_stop = command == Command::Stop && !std::mem::replace(&mut self.state.stop_asked, true);
         match command {
+            // What has ended must not be signalled: its number may be somebody else's by now.
+            Command::Interrupt if self.state.status.is_some() => {}
             Command::Interrupt => self.child.signal(SIGINT),
-            Command::Stop if self.state.step.is_none() => self.begin_stop(Exit::Cancelled),
+            // Only descendants are left; they had their chance while the output was drained.
+            Command::Stop | Command::Kill if self.state.status.is_some() => self.end_family(),
+            Command::Stop if is_first_stop => self.begin_stop(Exit::Cancelled),
             Command::Stop | Command::Kill => {
                 self.blame(Exit::Cancelled);
                 self.kill();
@@ -231,15 +250,17 @@ impl Pump {
         self.blame(cause);
         self.child.signal(SIGINT);
         self.state.step = Some(StopStep::Interrupt);
-        self.deadlines.next_step = Some(Instant::now() + self.limits.interrupt_grace);
+        self.deadlines.next_step = after(self.limits.interrupt_grace);
     }
 
     fn next_step(&mut self) {
         match self.state.step {
             Some(StopStep::Interrupt) => {
                 self.child.signal(SIGTERM);
+                // One that was stopped by a signal could not act on that one.
+                self.child.signal(SIGCONT);
                 self.state.step = Some(StopStep::Terminate);
-                self.deadlines.next_step = Some(Instant::now() + self.limits.terminate_grace);
+                self.deadlines.next_step = after(self.limits.terminate_grace);
             }
             Some(StopStep::Terminate) => self.kill(),
             Some(StopStep::Kill) | None => {}
@@ -258,7 +279,7 @@ impl Pump {
         if !self.state.killing {
             self.state.killing = true;
             self.child.kill_all();
-            self.deadlines.gone = Some(Instant::now() + KILL_LIMIT);
+            self.deadlines.gone = after(KILL_LIMIT);
         }
     }
 
@@ -272,16 +293,13 @@ impl Pump {
                 if self.is_drained() || (descendants == Some(0) && self.is_spooled()) {
                     self.end_family();
                 } else {
-                    let grace = if self.is_spooled() {
-                        SPOOL_QUIET.min(self.limits.drain)
-                    } else {
-                        self.limits.drain
-                    };
-                    self.deadlines.drained = Some(Instant::now() + grace);
+                    self.deadlines.drain_end = after(self.limits.drain);
+                    self.await_quiet();
                 }
             }
             ChildEvent::Gone { killed, remaining } => {
                 self.state.survivors_killed = killed;
+                self.state.survivors_remaining = remaining;
                 if remaining > 0 {
                     tracing::warn!(remaining, "processes of an ended agent could not be killed");
                 }
@@ -308,12 +326,30 @@ impl Pump {
         self.state.gone = true;
         self.state.killing = true;
         self.deadlines = Deadlines {
-            last_read: Some(Instant::now() + LAST_READ),
+            last_read: after(LAST_READ),
             ..Deadlines::default()
         };
         if let Some(OutputSource::Spool { finished, .. }) = &mut self.stdout {
             *finished = true;
         }
+        self.end_unread_spool();
+    }
+
+    /// Nobody reads a spool whose consumer is gone; it is complete as it is.
+    fn end_unread_spool(&mut self) {
+        if self.deaf && self.state.gone && self.is_spooled() {
+            self.end_stdout();
+        }
+    }
+
+    /// Sets the moment at which what is left of the output is given up.
+    fn await_quiet(&mut self) {
+        let end = self.deadlines.drain_end;
+        self.deadlines.drained = if self.is_spooled() {
+            after(SPOOL_QUIET).into_iter().chain(end).min()
+        } else {
+            end
+        };
     }
 
     fn is_drained(&self) -> bool {
@@ -326,8 +362,9 @@ impl Pump {
 
     fn on_deaf(&mut self) {
         self.deaf = true;
-        self.pending = None;
+        self.pending.clear();
         self.begin_stop(Exit::Cancelled);
+        self.end_unread_spool();
     }
 
     fn on_stdin(&mut self, written: io::Result<bool>) {
@@ -364,7 +401,7 @@ impl Pump {
                 self.state.stdout_bytes += chunk.len() as u64;
                 self.log(&chunk);
                 if self.is_spooled() && self.deadlines.drained.is_some() {
-                    self.deadlines.drained = Some(Instant::now() + SPOOL_QUIET);
+                    self.await_quiet();
                 }
                 self.deliver(Ok(chunk));
             }
@@ -383,13 +420,19 @@ impl Pump {
         }
     }
 
+    /// Hands a chunk to the consumer, after those that wait already.
     fn deliver(&mut self, chunk: io::Result<Bytes>) {
-        if self.deaf {
-            return;
+        match self.pending.is_empty() {
+            _ if self.deaf => {}
+            true => self.deliver_now(chunk),
+            false => self.pending.push_back(chunk),
         }
+    }
+
+    fn deliver_now(&mut self, chunk: io::Result<Bytes>) {
         match self.chunks.try_send(chunk) {
             Ok(()) => {}
-            Err(mpsc::error::TrySendError::Full(chunk)) => self.pending = Some(chunk),
+            Err(mpsc::error::TrySendError::Full(chunk)) => self.pending.push_front(chunk),
             Err(mpsc::error::TrySendError::Closed(_)) => self.on_deaf(),
         }
     }
@@ -398,7 +441,9 @@ impl Pump {
         if let Some(OutputSource::Spool { follower, .. }) = &self.stdout {
             self.state.log_truncated = follower.was_truncated();
         }
-        if let Some(reservation) = self.reservation.take() {
+        // Only when it is certain that nobody writes any more: giving back room must not cut a late line.
+        let is_certain = self.state.gone && !self.state.lost && self.state.survivors_remaining == 0;
+        if let Some(reservation) = self.reservation.take().filter(|_| is_certain) {
             reservation.release();
         }
         self.stdout = None;
@@ -413,8 +458,7 @@ impl Pump {
                 self.end_family();
             }
         } else if self.stdout.is_none() && self.state.step.is_none() {
-            let limit = self.limits.exit_after_end_of_output;
-            self.deadlines.end_of_output = Instant::now().checked_add(limit);
+            self.deadlines.end_of_output = after(self.limits.exit_after_end_of_output);
         }
     }
 
@@ -427,29 +471,38 @@ impl Pump {
             self.next_step();
         }
         if passed(&mut self.deadlines.end_of_output, now) {
-            // It has nothing more to say and does not leave: that is not how it was asked to end.
-            self.begin_stop(Exit::Cancelled);
+            // It has nothing more to say and does not leave.
+            self.begin_stop(Exit::TimedOut);
         }
         if passed(&mut self.deadlines.drained, now) {
             self.end_family();
         }
         if passed(&mut self.deadlines.gone, now) {
-            tracing::warn!("the guard did not confirm the end of an agent's processes");
+            // It was stopped, or worse: what it watches must not live on for that.
+            tracing::warn!("a guard does not answer; its agent is killed without it");
+            self.state.lost = self.state.status.is_none();
+            #[cfg(target_os = "linux")]
+            self.kill_unguarded();
             self.on_gone();
         }
         if passed(&mut self.deadlines.last_read, now) {
             self.stderr = None;
-            if self.stdout.is_some() && self.pending.is_none() {
+            if matches!(self.stdout, Some(OutputSource::Stream(_))) {
                 self.end_stdout();
-            } else if self.stdout.is_some() {
-                self.deadlines.last_read = Some(now + LAST_READ);
             }
         }
     }
 
-    /// Tells the outcome once: when all is read, or when only the consumer holds up the rest.
+    /// Tells the outcome once: when all is read, or when only the consumer of a spool holds up the rest.
     fn report_when_known(&mut self) {
-        if !self.state.gone || (!self.is_drained() && self.pending.is_none()) {
+        let spool_bytes = match &self.stdout {
+            Some(OutputSource::Spool { follower, .. }) if !self.pending.is_empty() => {
+                Some(follower.length_bytes())
+            }
+            Some(OutputSource::Spool { .. } | OutputSource::Stream(_)) | None => None,
+        };
+        let is_known = self.stderr.is_none() && (self.stdout.is_none() || spool_bytes.is_some());
+        if !self.state.gone || !is_known {
             return;
         }
         let Some(exit) = self.exit.take() else { return };
@@ -466,14 +519,21 @@ impl Pump {
             status: state.status,
             stopped_by: state.step,
             survivors_killed: state.survivors_killed,
+            survivors_remaining: state.survivors_remaining,
             stderr_tail: self.tail.bytes(),
             stderr_bytes: self.tail.total_bytes(),
-            stdout_bytes: state.stdout_bytes,
+            stdout_bytes: spool_bytes.unwrap_or(state.stdout_bytes).max(state.stdout_bytes),
             raw_log_error: self.raw_log.take_error(),
+            stderr_log_error: self.stderr_log.take_error(),
             log_truncated: state.log_truncated,
-            stdin_cut: state.stdin_cut,
+            stdin_cut: state.stdin_cut || self.stdin.is_some(),
         });
     }
+}
+
+/// The moment after a while; none for a while that never ends.
+fn after(duration: Duration) -> Option<Instant> {
+    Instant::now().checked_add(duration)
 }
 
 /// A full read asks for a larger one, a mostly empty one for a smaller.

@@ -1,6 +1,7 @@
 //! Starting a child.
 
-use std::path::Path;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -17,6 +18,9 @@ const CHANNEL_CHUNKS: usize = 16;
 
 /// Starts a child. Must be called on a tokio runtime with I/O and time; the child is watched by a task there.
 ///
+/// The process must ignore SIGPIPE, as Rust programs do by themselves: children close their stdin when they like.
+/// Without a guard it must not ignore SIGCHLD, or exits are [`Exit::Lost`](crate::Exit::Lost).
+///
 /// # Errors
 /// Says what is wrong with the request or the system; nothing is left running.
 pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
@@ -26,14 +30,19 @@ pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
     let env = resolve_env(&spec);
     let cwd = resolve_cwd(&spec)?;
     let program = resolve_program(&spec.program, &cwd, &env)?;
-    let raw_log = spec.raw_log.as_deref().map(create_log).transpose()?;
-    let stderr_log = spec.stderr_log.as_deref().map(create_log).transpose()?;
-    let (child, ours) = start(&spec, &program, &cwd, env).await.inspect_err(|_| {
-        // An empty log of a child that never ran would only be in the way of the next attempt.
-        for log in spec.raw_log.iter().chain(&spec.stderr_log) {
-            let _ = std::fs::remove_file(log);
-        }
-    })?;
+    let mut fresh = FreshLogs(Vec::new());
+    let raw_log = spec
+        .raw_log
+        .as_deref()
+        .map(|path| fresh.create(path))
+        .transpose()?;
+    let stderr_log = spec
+        .stderr_log
+        .as_deref()
+        .map(|path| fresh.create(path))
+        .transpose()?;
+    let (child, ours) = start(&spec, &program, &cwd, env).await?;
+    fresh.0.clear();
     let (stdin, feed) = match spec.stdin {
         StdinMode::Null => (None, None),
         StdinMode::Bytes(bytes) => (None, ours.stdin.map(|writer| StdinFeed { writer, bytes })),
@@ -67,8 +76,27 @@ pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
         output,
         stdin,
         control,
-        exit: ExitWaiter { report },
+        exit: ExitWaiter { report: Some(report) },
     })
+}
+
+/// Logs of a child that does not run yet. Empty ones of a child that never ran would only be in the way.
+struct FreshLogs(Vec<PathBuf>);
+
+impl FreshLogs {
+    fn create(&mut self, path: &Path) -> Result<File, SpawnError> {
+        let log = create_log(path)?;
+        self.0.push(path.to_owned());
+        Ok(log)
+    }
+}
+
+impl Drop for FreshLogs {
+    fn drop(&mut self) {
+        for log in &self.0 {
+            let _ = std::fs::remove_file(log);
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]

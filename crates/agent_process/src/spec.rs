@@ -35,6 +35,7 @@ pub struct SpawnSpec {
     /// Whether the child gets a process namespace of its own.
     pub isolation: Isolation,
     /// Set as [`MARKER_VARIABLE`] in the child, so that [`sweep`](crate::sweep) can find what a killed guard left.
+    /// Best one for each child: should its guard be killed, everything with this marker is.
     pub marker: Option<String>,
 }
 
@@ -139,7 +140,8 @@ pub struct Limits {
     pub terminate_grace: Duration,
     /// How long output is still awaited after the exit, when a descendant keeps it open.
     pub drain: Duration,
-    /// How long a child may live on after it closed its output; then it is stopped.
+    /// How long a child may live on after it closed its output; then it is stopped. The spool cannot tell: it has
+    /// no end.
     pub exit_after_end_of_output: Duration,
     /// What a guard that lost its runner allows the child between terminate and kill.
     pub orphan_grace: Duration,

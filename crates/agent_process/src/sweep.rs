@@ -13,7 +13,8 @@ const ROUNDS: usize = 20;
 /// Kills every process that carries this marker in the environment it was started with, and says how many.
 ///
 /// For runs whose runner is known to be dead. Finds nothing that cleared its environment or belongs to another
-/// user. The caller and its ancestors are spared, so that a run may sweep another one it was started by.
+/// user. Spared are the caller and its ancestors, so that a run may sweep another one it was started by, and all
+/// guards: they end by themselves, and with them what they guard, once their runner is gone.
 #[must_use = "says how many processes were killed"]
 pub fn sweep(marker: &str) -> u32 {
     let entry = format!("{MARKER_VARIABLE}={marker}").into_bytes();
@@ -22,7 +23,9 @@ pub fn sweep(marker: &str) -> u32 {
     for _ in 0..ROUNDS {
         let marked: Vec<_> = everyone()
             .into_iter()
-            .filter(|process| !spared.contains(&process.pid) && carries(process.pid, &entry))
+            .filter(|process| {
+                !spared.contains(&process.pid) && carries(process.pid, &entry) && !is_guard(process.pid)
+            })
             .collect();
         if marked.is_empty() {
             break;
@@ -43,6 +46,14 @@ fn carries(pid: i32, entry: &[u8]) -> bool {
             .split(|byte| *byte == 0)
             .any(|variable| variable == entry)
     })
+}
+
+/// Guards carry the environment of the process they were forked from, so also the marker of a run around it.
+fn is_guard(pid: i32) -> bool {
+    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    [crate::guard::GUARD_NAME, crate::guard::ZYGOTE_NAME]
+        .iter()
+        .any(|guard| guard.to_str() == Ok(name.trim_end()))
 }
 
 fn ancestors() -> Vec<i32> {

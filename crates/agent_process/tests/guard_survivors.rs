@@ -25,6 +25,11 @@ fn main() {
         agent_process::guard_main();
     }
     let arguments: Vec<String> = std::env::args().collect();
+    match arguments.get(1).map(String::as_str) {
+        Some("__nested") => nested(),
+        Some("__dropped") => dropped(),
+        _ => {}
+    }
     if arguments.get(1).is_some_and(|argument| argument == SUPERVISE) {
         supervise(
             Path::new(&arguments[2]),
@@ -61,7 +66,22 @@ fn main() {
         isolate_unprivileged();
         Ok(())
     });
-    let trials = trials.into_iter().chain([next_start, unprivileged]).collect();
+    let nested = Trial::test("a_sweep_of_the_run_around_us_spares_our_own_guards", || {
+        sweep_from_within();
+        Ok(())
+    });
+    let dropped = Trial::test("a_child_has_the_privileges_of_its_parent_at_the_spawn", || {
+        drop_privileges_late();
+        Ok(())
+    });
+    let replaced = Trial::test("a_killed_zygote_is_replaced", || {
+        kill_the_zygote();
+        Ok(())
+    });
+    let trials = trials
+        .into_iter()
+        .chain([next_start, unprivileged, nested, dropped, replaced])
+        .collect();
     libtest_mimic::run(&Arguments::from_args(), trials).exit()
 }
 
@@ -188,4 +208,110 @@ fn isolate_unprivileged() {
     let gone = recorded::wait_until_gone(&folder.path().join("pids"), 4 * PROMISED).unwrap();
     assert!(gone.is_ok(), "alive: {gone:?}");
     supervisor.wait().unwrap();
+}
+
+/// Runs a shell line to its end and gives what it printed.
+fn run_line(line: &str) -> String {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let mut spec = SpawnSpec::new("/bin/sh");
+        spec.args = vec!["-c".into(), line.into()];
+        let mut process = agent_process::spawn(spec).await.unwrap();
+        let mut text = Vec::new();
+        while let Some(chunk) = process.output.next_chunk().await {
+            text.extend_from_slice(&chunk.unwrap());
+        }
+        assert!(process.exit.await.exit.success());
+        String::from_utf8(text).unwrap()
+    })
+}
+
+/// In a process that was itself started in a run: sweeps that run while a child of its own lives.
+fn nested() -> ! {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let swept = runtime.block_on(async {
+        let mut spec = SpawnSpec::new("/bin/sh");
+        spec.args = vec!["-c".into(), "echo ready; read line; echo $line".into()];
+        spec.stdin = agent_process::StdinMode::Piped;
+        spec.marker = Some("inner".into());
+        let mut process = agent_process::spawn(spec).await.unwrap();
+        process.output.next_chunk().await.unwrap().unwrap();
+        let swept = agent_process::sweep(&std::env::var(agent_process::MARKER_VARIABLE).unwrap());
+        drop(process.stdin.take());
+        while process.output.next_chunk().await.is_some() {}
+        assert!(
+            matches!(process.exit.await.exit, agent_process::Exit::Code(_)),
+            "the child must not be lost"
+        );
+        swept
+    });
+    assert_eq!(
+        agent_process::capabilities().guard,
+        agent_process::GuardKind::Forked
+    );
+    std::process::exit(i32::try_from(swept).unwrap())
+}
+
+fn sweep_from_within() {
+    let marker = format!("outer-{}", std::process::id());
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let status = command
+        .arg("__nested")
+        .env(agent_process::MARKER_VARIABLE, marker)
+        .status()
+        .unwrap();
+    assert_eq!(status.code(), Some(0), "nobody else carries the outer marker");
+}
+
+/// In a process that gives up being root after `guard_main`.
+fn dropped() -> ! {
+    let nobody = rustix::process::Uid::from_raw(65_534);
+    rustix::thread::set_thread_res_uid(nobody, nobody, nobody).unwrap();
+    let user = run_line("id -u");
+    std::process::exit(i32::from(user.trim() != "65534"))
+}
+
+fn drop_privileges_late() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    // The executable is started again, so it must be where that user can reach it.
+    let folder = TempDir::with_prefix("survivors-").unwrap();
+    let program = folder.path().join("dropper");
+    std::fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
+    std::os::unix::fs::chown(folder.path(), Some(65_534), Some(65_534)).unwrap();
+    let status = Command::new(program)
+        .arg("__dropped")
+        .current_dir("/")
+        .status()
+        .unwrap();
+    assert_eq!(
+        status.code(),
+        Some(0),
+        "the child ran with the privileges of before"
+    );
+}
+
+fn kill_the_zygote() {
+    assert_eq!(
+        agent_process::capabilities().guard,
+        agent_process::GuardKind::Forked
+    );
+    let own = std::process::id();
+    let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap();
+    let zygote = children.split_whitespace().find(|pid| {
+        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "agent-zygote")
+    });
+    let zygote = rustix::process::Pid::from_raw(zygote.unwrap().parse().unwrap()).unwrap();
+    rustix::process::kill_process(zygote, rustix::process::Signal::KILL).unwrap();
+    while agent_process::capabilities().guard == agent_process::GuardKind::Forked {
+        std::thread::yield_now();
+    }
+    assert_eq!(run_line("echo alive"), "alive\n");
 }

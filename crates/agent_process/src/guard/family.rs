@@ -82,6 +82,15 @@ pub(super) fn living_descendants() -> Vec<Member> {
         .collect()
 }
 
+/// Kills a descendant of ours. A child that we have not reaped needs no descriptor to be told from others.
+fn kill_descendant(target: &Member) {
+    let is_child = target.parent == rustix::process::getpid().as_raw_nonzero().get();
+    match Pid::from_raw(target.pid).filter(|_| is_child) {
+        Some(child) => drop(rustix::process::kill_process(child, Signal::KILL)),
+        None => drop(signal_member(target, Signal::KILL)),
+    }
+}
+
 /// Sends a signal to exactly this process: through a descriptor that cannot come to mean another one, checked
 /// after it was opened.
 pub(crate) fn signal_member(target: &Member, signal: Signal) -> bool {
@@ -127,7 +136,7 @@ pub(super) fn kill_all(children: &OwnedFd, limit: Duration, mut seen: impl FnMut
         for member in living {
             // Counted even if it was gone before its turn came: an init takes its whole namespace along.
             killed.insert((member.pid, member.started_ticks));
-            signal_member(&member, Signal::KILL);
+            kill_descendant(&member);
         }
         wait_readable(children, Duration::from_millis(10));
     }

@@ -4,12 +4,12 @@ use std::ffi::{CString, OsString};
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::net::UnixStream as StdUnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use rustix::net::SendFlags;
 use rustix::process::Signal;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
 
 use super::family::{self, Member};
@@ -26,8 +26,8 @@ const START_LIMIT: Duration = Duration::from_secs(20);
 pub(crate) struct Guarded {
     control: UnixStream,
     pub(crate) pid: i32,
-    /// The agent as the system knows it, to find it again should the guard be killed.
-    agent: Option<Member>,
+    /// Agent and guard as the system knows them, to find them again should the guard fail.
+    members: Vec<Member>,
     frame: [u8; REPORT_BYTES],
     filled: usize,
     /// A guard that was started as a program is our child and wants to be reaped.
@@ -54,25 +54,24 @@ pub(crate) async fn spawn_guarded(
     let guard = |source| SpawnError::Guard { source };
     let (control, process) =
         zygote::new_guard(source).map_err(|error| SpawnError::at("starting the guard", error))?;
-    send(&control, &spec, descriptors).map_err(guard)?;
     control.set_nonblocking(true).map_err(guard)?;
     let control = UnixStream::from_std(control).map_err(guard)?;
     let mut guarded = Guarded {
         control,
         pid: 0,
-        agent: None,
+        members: Vec::new(),
         frame: [0; REPORT_BYTES],
         filled: 0,
         process,
     };
-    let report = tokio::time::timeout(START_LIMIT, guarded.next_report())
+    let report = tokio::time::timeout(START_LIMIT, guarded.start(&spec, descriptors))
         .await
         .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
         .map_err(guard)?;
     match report {
-        Report::Started { pid } => {
+        Report::Started { pid, guard } => {
             guarded.pid = pid;
-            guarded.agent = family::member(pid);
+            guarded.members = [pid, guard].into_iter().filter_map(family::member).collect();
             Ok(guarded)
         }
         Report::Failed { step, error } => {
@@ -84,6 +83,35 @@ pub(crate) async fn spawn_guarded(
 }
 
 impl Guarded {
+    /// Tells a new guard what to start and waits for what came of it.
+    async fn start(&mut self, spec: &ChildSpec, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<Report> {
+        let sent = self.send(spec, descriptors).await;
+        match self.next_report().await {
+            Ok(report) => Ok(report),
+            // A guard that could not be forked says so and hangs up, maybe before it was told anything.
+            Err(error) => Err(sent.err().unwrap_or(error)),
+        }
+    }
+
+    async fn send(&self, spec: &ChildSpec, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<()> {
+        let body = spec.encode();
+        let header = wire::header(&body)?;
+        let control = &self.control;
+        control
+            .async_io(Interest::WRITABLE, || {
+                wire::send_descriptors(control, &header, &descriptors)
+            })
+            .await?;
+        let mut rest = body.as_slice();
+        while !rest.is_empty() {
+            let sent = control
+                .async_io(Interest::WRITABLE, || send_some(control, rest))
+                .await?;
+            rest = rest.get(sent..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
     /// The guard's next report. Cancelling the wait loses nothing. An end of the stream is an error: the guard
     /// was killed.
     pub(crate) async fn next_report(&mut self) -> io::Result<Report> {
@@ -110,16 +138,17 @@ impl Guarded {
         self.order(Order::KillAll);
     }
 
-    /// The guard was killed: ends the agent itself, if it is still the same process.
+    /// The guard was killed or does not answer: ends the agent and the guard, if they are still the same processes.
     pub(crate) fn kill_orphan(&self) {
-        if let Some(agent) = &self.agent {
-            family::signal_member(agent, Signal::KILL);
+        for member in &self.members {
+            family::signal_member(member, Signal::KILL);
         }
     }
 
     /// Orders are a few bytes in an otherwise empty socket: they always fit. A guard that is gone reports itself.
     fn order(&self, order: Order) {
-        let _ = self.control.try_write(&order.encode());
+        let control = &self.control;
+        let _ = control.try_io(Interest::WRITABLE, || send_some(control, &order.encode()));
     }
 
     /// Waits for a guard that is our own child; it has nothing left to do.
@@ -130,9 +159,13 @@ impl Guarded {
     }
 }
 
-fn send(control: &StdUnixStream, spec: &ChildSpec, descriptors: [BorrowedFd<'_>; 3]) -> io::Result<()> {
-    control.set_write_timeout(Some(START_LIMIT))?;
-    wire::send_spec(control, spec, descriptors)
+/// Sends what fits. Unlike a plain write it raises no SIGPIPE when the guard is gone.
+fn send_some(control: &UnixStream, bytes: &[u8]) -> io::Result<usize> {
+    Ok(rustix::net::send(
+        control,
+        bytes,
+        SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
+    )?)
 }
 
 fn child_spec(resolved: &Resolved<'_>) -> Result<ChildSpec, SpawnError> {
@@ -167,6 +200,8 @@ fn failure(step: FailedStep, source: io::Error, resolved: &Resolved<'_>) -> Spaw
         FailedStep::Exec if source.kind() == io::ErrorKind::NotFound => SpawnError::NotFound {
             program: resolved.program.into(),
         },
+        FailedStep::Exec if is_shortage(&source) => SpawnError::at("executing the program", source),
+        FailedStep::Namespace if is_shortage(&source) => SpawnError::at("making a namespace", source),
         FailedStep::Exec => SpawnError::NotExecutable {
             program: resolved.program.into(),
             source: Some(source),
@@ -182,4 +217,12 @@ fn failure(step: FailedStep, source: io::Error, resolved: &Resolved<'_>) -> Spaw
         FailedStep::Fork => SpawnError::at("forking", source),
         FailedStep::Setup => SpawnError::at("preparing the child's streams", source),
     }
+}
+
+/// Whether the system is short of something, rather than the request wrong.
+fn is_shortage(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EMFILE | libc::ENFILE | libc::EAGAIN | libc::ENOMEM)
+    )
 }

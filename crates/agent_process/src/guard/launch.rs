@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 
+use rustix::event::{PollFd, PollFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Signal};
@@ -20,6 +21,8 @@ pub(super) struct Launched {
     pub(super) agent: Pid,
     /// Where a namespace's init reports the agent's status; without one the guard reaps the agent itself.
     pub(super) status: Option<OwnedFd>,
+    /// Open for as long as the guard lives: how an init that is just starting learns that it does not.
+    _alive: Option<OwnedFd>,
 }
 
 /// Why the child did not start.
@@ -67,6 +70,7 @@ pub(super) fn launch(
                     child: pid,
                     agent: pid,
                     status: None,
+                    _alive: None,
                 }
             }
         }
@@ -112,7 +116,7 @@ fn launch_in_namespace(
     match system::fork().map_err(&refused)? {
         Forked::Child => {
             drop((status, ready));
-            become_init(spec, stdio, mask, &go, &report, failed)
+            become_init(spec, stdio, mask, &go, &report, &failed)
         }
         Forked::Parent(child) => {
             drop((go, report, failed));
@@ -121,6 +125,7 @@ fn launch_in_namespace(
                 child,
                 agent: child,
                 status: Some(status),
+                _alive: Some(ready),
             })
         }
     }
@@ -149,11 +154,12 @@ fn become_init(
     mask: &SignalMask,
     go: &OwnedFd,
     report: &OwnedFd,
-    failed: OwnedFd,
+    failed: &OwnedFd,
 ) -> ! {
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-    // The guard may have died before the line above took effect; then nothing ever comes through this pipe.
-    if !matches!(wire::read_exact(go, &mut [0]), Ok(true)) {
+    // The guard may have died before the line above took effect. Its end of this pipe is open for as long as it
+    // lives, so a closed one means just that.
+    if !matches!(wire::read_exact(go, &mut [0]), Ok(true)) || has_hung_up(go) {
         system::exit_now(1);
     }
     let started = own_proc().and_then(|()| {
@@ -163,23 +169,27 @@ fn become_init(
         ))
     });
     let (signals, agent) = match started {
-        Ok((_, Forked::Child)) => become_agent(spec, stdio, mask, &failed),
+        Ok((_, Forked::Child)) => become_agent(spec, stdio, mask, failed),
         Ok((signals, Forked::Parent(agent))) => (signals, agent),
-        Err(error) => give_up(&failed, FailedStep::Namespace, &error),
+        Err(error) => give_up(failed, FailedStep::Namespace, &error),
     };
-    drop(failed);
+    // Nobody may mistake the init for a reader or writer of the agent's streams, or for the guard.
+    system::close_all_but(&[&signals, report]);
     for standard in 0..3 {
         let _ = open_null().and_then(|null| system::install(&null, standard));
     }
+    let mut agent = Some(agent);
     loop {
         family::wait_readable(&signals, family::FOREVER);
         while let Some(signal) = system::take_signal(&signals) {
-            if let Some(signal) = Signal::from_named_raw(signal).filter(|signal| *signal != Signal::CHILD) {
+            let signal = Signal::from_named_raw(signal).filter(|signal| *signal != Signal::CHILD);
+            if let (Some(agent), Some(signal)) = (agent, signal) {
                 let _ = rustix::process::kill_process_group(agent, signal);
             }
         }
         let anyone = family::reap(|pid, status| {
-            if pid == agent {
+            if agent == Some(pid) {
+                agent = None;
                 let _ = wire::write_all(report, &status.to_le_bytes());
             }
         });
@@ -187,6 +197,19 @@ fn become_init(
             system::exit_now(0);
         }
     }
+}
+
+/// Whether the other end of a pipe is closed.
+pub(super) fn has_hung_up(pipe: &OwnedFd) -> bool {
+    let mut waiting = [PollFd::new(pipe, PollFlags::IN)];
+    let now = rustix::event::Timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let _ = rustix::event::poll(&mut waiting, Some(&now));
+    waiting
+        .iter()
+        .any(|waiting| waiting.revents().contains(PollFlags::HUP))
 }
 
 /// A `/proc` that shows the namespace's processes only, invisible to the rest of the system.

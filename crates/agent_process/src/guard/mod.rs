@@ -22,4 +22,8 @@ pub(crate) use family::{everyone, member, signal_member};
 pub(crate) use host::{Guarded, Resolved, spawn_guarded};
 pub(crate) use wire::Report;
 pub(crate) use zygote::{Source, source};
+
+/// What guards and their zygote call themselves.
+pub(crate) const GUARD_NAME: &std::ffi::CStr = c"agent-guard";
+pub(crate) const ZYGOTE_NAME: &std::ffi::CStr = c"agent-zygote";
 pub use zygote::{guard_main, guard_main_reexec};

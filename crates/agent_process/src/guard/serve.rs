@@ -15,6 +15,9 @@ use super::wire::{self, ORDER_BYTES, Order, Report};
 /// How long a guard tries to kill what does not die before it reports it as remaining.
 const KILL_LIMIT: Duration = Duration::from_secs(5);
 
+/// How often it tries again after that report.
+const KILL_ATTEMPTS: usize = 120;
+
 /// Runs a guard until nothing is left to guard, then ends the process.
 pub(super) fn serve(control: &OwnedFd) -> ! {
     let served = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| guard(control)));
@@ -29,7 +32,7 @@ struct Guard<'a> {
 }
 
 fn guard(control: &OwnedFd) -> io::Result<()> {
-    let _ = rustix::thread::set_name(c"agent-guard");
+    let _ = rustix::thread::set_name(super::GUARD_NAME);
     let (spec, stdio) = wire::receive_spec(control)?;
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
     system::notice_children();
@@ -49,6 +52,7 @@ fn guard(control: &OwnedFd) -> io::Result<()> {
     drop(stdio);
     let started = Report::Started {
         pid: launched.agent.as_raw_nonzero().get(),
+        guard: rustix::process::getpid().as_raw_nonzero().get(),
     };
     let orphan_grace = Duration::from_millis(spec.orphan_grace_milliseconds.into());
     drop(spec);
@@ -70,6 +74,7 @@ fn guard(control: &OwnedFd) -> io::Result<()> {
                 let gone = guard.kill_all();
                 // The runner may be gone by now; then there is nobody to tell.
                 let _ = guard.tell(gone);
+                guard.keep_killing(gone);
                 return Ok(());
             }
             Turn::RunnerGone => {
@@ -171,6 +176,8 @@ impl Guard<'_> {
                     ended = Some(status);
                 }
             });
+        // The agent's own status, if its init had the time to pass it on, is better than the init's.
+        let ended = self.launched.status.as_ref().and_then(namespace_status).or(ended);
         if let Some(status) = ended.filter(|_| !self.exited) {
             self.exited = true;
             let _ = self.tell(Report::Exited {
@@ -198,7 +205,18 @@ impl Guard<'_> {
             family::wait_readable(&self.children, left);
             self.notice_deaths();
         }
-        self.kill_all();
+        let gone = self.kill_all();
+        self.keep_killing(gone);
+    }
+
+    /// Does not let go of what would not die: it may yet leave the kernel, or run out of children.
+    fn keep_killing(&mut self, mut gone: Report) {
+        for _ in 0..KILL_ATTEMPTS {
+            match gone {
+                Report::Gone { remaining: 1.., .. } => gone = self.kill_all(),
+                _ => return,
+            }
+        }
     }
 
     fn tell(&self, report: Report) -> io::Result<()> {

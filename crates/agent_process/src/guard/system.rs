@@ -120,23 +120,52 @@ pub(super) fn notice_children() {
     }
 }
 
-/// Closes every descriptor above stderr but `keep`.
-pub(super) fn close_others(keep: &OwnedFd) {
-    let keep = u32::try_from(keep.as_raw_fd()).unwrap_or(3);
-    // SAFETY: nothing else in this process uses the descriptors it inherited from the one it was forked from.
-    unsafe {
-        if keep > 3 {
-            libc::syscall(libc::SYS_close_range, 3_u32, keep - 1, 0_u32);
+/// Closes every descriptor above stderr but these.
+pub(super) fn close_all_but(keep: &[&OwnedFd]) {
+    let mut kept: Vec<u32> = keep
+        .iter()
+        .filter_map(|kept| u32::try_from(kept.as_raw_fd()).ok())
+        .collect();
+    kept.sort_unstable();
+    let mut first = 3;
+    for kept in kept.into_iter().filter(|kept| *kept >= 3).chain([u32::MAX]) {
+        if kept > first {
+            let last = if kept == u32::MAX { kept } else { kept - 1 };
+            close_range(first, last, 0);
         }
-        libc::syscall(libc::SYS_close_range, keep + 1, u32::MAX, 0_u32);
+        first = kept.saturating_add(1);
     }
 }
 
 /// Marks every descriptor above stderr to be closed by the next exec.
 pub(super) fn close_on_exec() {
-    // SAFETY: only flags of descriptors change.
-    unsafe {
-        libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+    close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
+}
+
+/// Closes or marks all descriptors from `first` to `last`; one by one where the kernel (before 5.11) cannot.
+fn close_range(first: u32, last: u32, flags: u32) {
+    // SAFETY: what is closed belongs to nobody: these processes never drop what they inherited.
+    if unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) } == 0 {
+        return;
+    }
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
+        return;
+    };
+    let open: Vec<i32> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect();
+    for descriptor in open
+        .into_iter()
+        .filter(|open| (first..=last).contains(&open.unsigned_abs()))
+    {
+        // SAFETY: as above; a descriptor that is gone already is an error without consequence.
+        unsafe {
+            if flags == 0 {
+                libc::close(descriptor);
+            } else {
+                libc::fcntl(descriptor, libc::F_SETFD, libc::FD_CLOEXEC);
+            }
+        }
     }
 }
 

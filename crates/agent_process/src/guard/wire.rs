@@ -36,8 +36,8 @@ pub(super) enum Order {
 /// What a guard tells its runner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The program runs under this process id.
-    Started { pid: i32 },
+    /// The program runs under this process id, and the guard under that one.
+    Started { pid: i32, guard: i32 },
     /// It does not; `error` is an errno.
     Failed { step: FailedStep, error: i32 },
     /// The child's wait status, and how many of its descendants are alive.
@@ -104,7 +104,7 @@ impl FailedStep {
 impl Report {
     pub(super) fn encode(self) -> [u8; REPORT_BYTES] {
         let (tag, first, second) = match self {
-            Self::Started { pid } => (1, pid, 0),
+            Self::Started { pid, guard } => (1, pid, guard),
             Self::Failed { step, error } => (2, i32::from(step.code()), error),
             Self::Exited { status, descendants } => (3, status, descendants),
             Self::Gone { killed, remaining } => (4, killed, remaining),
@@ -119,7 +119,10 @@ impl Report {
         let [tag, a, b, c, d, second @ ..] = frame;
         let (first, second) = (i32::from_le_bytes([a, b, c, d]), i32::from_le_bytes(second));
         match tag {
-            1 => Some(Self::Started { pid: first }),
+            1 => Some(Self::Started {
+                pid: first,
+                guard: second,
+            }),
             2 => Some(Self::Failed {
                 step: FailedStep::from_code(a),
                 error: second,
@@ -163,19 +166,13 @@ impl ChildSpec {
     }
 }
 
-/// Sends the description and the child's three descriptors. Blocks until the guard has taken them.
-pub(super) fn send_spec(
-    socket: &impl AsFd,
-    spec: &ChildSpec,
-    descriptors: [BorrowedFd<'_>; 3],
-) -> io::Result<()> {
-    let body = spec.encode();
+/// What announces a description: its length. The child's three descriptors travel with it.
+pub(super) fn header(body: &[u8]) -> io::Result<[u8; 4]> {
     let length = u32::try_from(body.len()).map_err(|_| io::Error::from_raw_os_error(libc::E2BIG))?;
-    send_descriptors(socket, &length.to_le_bytes(), &descriptors)?;
-    write_all(socket, &body)
+    Ok(length.to_le_bytes())
 }
 
-/// The guard's side of [`send_spec`].
+/// Receives a [`header`], the descriptors and the description.
 pub(super) fn receive_spec(socket: &impl AsFd) -> io::Result<(ChildSpec, [OwnedFd; 3])> {
     let mut length = [0_u8; 4];
     let descriptors = receive_descriptors(socket, &mut length)?;
@@ -187,7 +184,7 @@ pub(super) fn receive_spec(socket: &impl AsFd) -> io::Result<(ChildSpec, [OwnedF
     Ok((ChildSpec::decode(&body)?, descriptors))
 }
 
-/// Sends a few bytes with descriptors attached.
+/// Sends a few bytes with descriptors attached, without waiting.
 pub(super) fn send_descriptors(
     socket: &impl AsFd,
     bytes: &[u8],
@@ -200,7 +197,7 @@ pub(super) fn send_descriptors(
         socket,
         &[IoSlice::new(bytes)],
         &mut ancillary,
-        SendFlags::NOSIGNAL,
+        SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
     )?;
     if sent == bytes.len() {
         Ok(())
@@ -301,7 +298,10 @@ mod tests {
             assert_eq!(Order::decode(order.encode()), Some(order));
         }
         for report in [
-            Report::Started { pid: 77_777 },
+            Report::Started {
+                pid: 77_777,
+                guard: 77_776,
+            },
             Report::Failed {
                 step: FailedStep::WorkingDirectory,
                 error: 2,

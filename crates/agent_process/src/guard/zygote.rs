@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::sync::OnceLock;
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use rustix::process::{Gid, Pid, Uid, WaitOptions};
 
 use super::system::{self, Forked};
 use super::wire::{self, FailedStep, Report};
@@ -20,8 +21,34 @@ pub(super) const GUARD_ARGUMENT: &str = "__agent_process_guard";
 static PREPARED: OnceLock<Prepared> = OnceLock::new();
 
 struct Prepared {
-    /// The zygote's socket, when it could be forked.
-    zygote: Option<OwnedFd>,
+    /// The zygote, when it could be forked.
+    zygote: Option<Zygote>,
+    /// Who this process was then.
+    identity: Identity,
+}
+
+struct Zygote {
+    requests: OwnedFd,
+    pid: Pid,
+}
+
+/// Whom a process acts as. A zygote keeps the one it was forked with.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    users: [Uid; 2],
+    groups: [Gid; 2],
+    others: Vec<Gid>,
+}
+
+impl Identity {
+    fn current() -> Self {
+        use rustix::process::{getegid, geteuid, getgid, getgroups, getuid};
+        Self {
+            users: [getuid(), geteuid()],
+            groups: [getgid(), getegid()],
+            others: getgroups().unwrap_or_default(),
+        }
+    }
 }
 
 /// How guards are made in this process.
@@ -41,6 +68,10 @@ pub(crate) enum Source {
 /// Called too late, when threads exist, it does nothing: a guard needs a process without threads. Then, and in a
 /// program that never calls it, children are run in the weaker mode that
 /// [`capabilities`](crate::capabilities) reports.
+///
+/// Guards, and so children, have the limits (`ulimit`), umask, niceness and namespaces that this process has now;
+/// their environment and directory are those of the spawn. A process that changes its user or groups later gets
+/// re-executed guards from then on, with the identity it has then.
 pub fn guard_main() {
     prepare(|| fork_zygote().ok());
 }
@@ -51,10 +82,13 @@ pub fn guard_main_reexec() {
     prepare(|| None);
 }
 
-fn prepare(zygote: impl FnOnce() -> Option<OwnedFd>) {
+fn prepare(zygote: impl FnOnce() -> Option<Zygote>) {
     serve_if_guard();
     if is_single_threaded() {
-        PREPARED.get_or_init(|| Prepared { zygote: zygote() });
+        PREPARED.get_or_init(|| Prepared {
+            zygote: zygote(),
+            identity: Identity::current(),
+        });
     }
 }
 
@@ -76,10 +110,23 @@ fn serve_if_guard() {
 
 /// Where a guard would come from now.
 pub(crate) fn source() -> Source {
-    match PREPARED.get() {
-        Some(Prepared { zygote: Some(_) }) => Source::Forked,
-        Some(Prepared { zygote: None }) => Source::Reexec,
-        None => Source::Nowhere,
+    let Some(prepared) = PREPARED.get() else {
+        return Source::Nowhere;
+    };
+    match &prepared.zygote {
+        Some(zygote) if zygote.is_alive() && prepared.identity == Identity::current() => Source::Forked,
+        Some(_) | None => Source::Reexec,
+    }
+}
+
+impl Zygote {
+    fn is_alive(&self) -> bool {
+        let alive = !launch::has_hung_up(&self.requests);
+        if !alive {
+            // It was killed; nobody else reaps it.
+            let _ = rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG);
+        }
+        alive
     }
 }
 
@@ -88,13 +135,15 @@ pub(super) fn new_guard(source: Source) -> io::Result<(UnixStream, Option<tokio:
     let (ours, theirs) = UnixStream::pair()?;
     let zygote = PREPARED.get().and_then(|prepared| prepared.zygote.as_ref());
     if let Some(zygote) = zygote.filter(|_| source == Source::Forked)
-        && wire::send_descriptors(zygote, b"+", &[theirs.as_fd()]).is_ok()
+        && wire::send_descriptors(&zygote.requests, b"+", &[theirs.as_fd()]).is_ok()
     {
         return Ok((ours, None));
     }
-    // The zygote was killed, or there never was one.
+    // The zygote was killed or is stuck, or there never was one.
     let mut command = tokio::process::Command::new("/proc/self/exe");
     command.arg(GUARD_ARGUMENT).env_clear().current_dir("/");
+    // What the dynamic linker needs to start this executable again.
+    command.envs(std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"LD_")));
     command
         .stdin(OwnedFd::from(theirs))
         .stdout(Stdio::null())
@@ -107,19 +156,19 @@ fn is_single_threaded() -> bool {
     std::fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() == 1)
 }
 
-fn fork_zygote() -> io::Result<OwnedFd> {
+fn fork_zygote() -> io::Result<Zygote> {
     let flags = SocketFlags::CLOEXEC;
     let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
     match system::fork()? {
-        Forked::Parent(_) => Ok(ours),
+        Forked::Parent(pid) => Ok(Zygote { requests: ours, pid }),
         Forked::Child => {
             drop(ours);
             if system::block_signals().and_then(|_| detach()).is_err() {
                 system::exit_now(1);
             }
-            system::close_others(&theirs);
+            system::close_all_but(&[&theirs]);
             system::ignore_children();
-            let _ = rustix::thread::set_name(c"agent-zygote");
+            let _ = rustix::thread::set_name(super::ZYGOTE_NAME);
             breed(&theirs)
         }
     }
@@ -136,7 +185,7 @@ fn breed(requests: &OwnedFd) -> ! {
         match system::fork() {
             Ok(Forked::Child) => {
                 // Requests and their end are the zygote's business; this copy would keep nothing alive, but is not ours.
-                system::close_others(&control);
+                system::close_all_but(&[&control]);
                 serve::serve(&control)
             }
             Ok(Forked::Parent(_)) => {}

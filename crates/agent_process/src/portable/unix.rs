@@ -4,9 +4,8 @@ use std::io;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions};
 use tokio::process::Command;
-use tokio::task::JoinHandle;
 
-use crate::child::ChildEvent;
+use crate::child::{ChildEvent, spawn_failure};
 use crate::error::SpawnError;
 use crate::exit::WaitStatus;
 use crate::streams::ChildEnds;
@@ -17,8 +16,9 @@ pub(crate) struct Portable {
     child: tokio::process::Child,
     pid: Pid,
     /// Sees the exit without reaping, so that the group's number stays ours until the group was killed.
-    exited: Option<JoinHandle<io::Result<WaitStatus>>>,
+    exited: Option<ExitWatch>,
     killing: bool,
+    reaped: bool,
 }
 
 pub(crate) fn spawn_portable(mut command: Command, ends: ChildEnds) -> Result<Portable, SpawnError> {
@@ -28,21 +28,64 @@ pub(crate) fn spawn_portable(mut command: Command, ends: ChildEnds) -> Result<Po
         .stderr(ends.stderr)
         .process_group(0)
         .kill_on_drop(true);
-    let child = command
-        .spawn()
-        .map_err(|error| super::super::child::spawn_failure(error, &command))?;
+    let child = command.spawn().map_err(|error| spawn_failure(error, &command))?;
     let pid = child
         .id()
         .and_then(|pid| i32::try_from(pid).ok())
         .and_then(Pid::from_raw);
     let pid = pid.ok_or_else(|| SpawnError::at("reading the child's id", io::ErrorKind::NotFound.into()))?;
-    let exited = Some(tokio::task::spawn_blocking(move || wait_unreaped(pid)));
+    let exited = ExitWatch::new(pid).map_err(|error| SpawnError::at("watching the child", error))?;
     Ok(Portable {
         child,
         pid,
-        exited,
+        exited: Some(exited),
         killing: false,
+        reaped: false,
     })
+}
+
+/// Tells when a process has ended, without reaping it.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+struct ExitWatch {
+    pid: Pid,
+    descriptor: tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>,
+}
+
+#[cfg(target_os = "linux")]
+impl ExitWatch {
+    fn new(pid: Pid) -> io::Result<Self> {
+        let descriptor = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?;
+        Ok(Self {
+            pid,
+            descriptor: crate::readiness::register(descriptor)?,
+        })
+    }
+
+    async fn status(&mut self) -> io::Result<WaitStatus> {
+        self.descriptor.readable().await?.retain_ready();
+        wait_unreaped(self.pid)
+    }
+}
+
+/// The same with a thread that waits: at most as many children as the runtime has blocking threads.
+#[cfg(not(target_os = "linux"))]
+#[derive(Debug)]
+struct ExitWatch {
+    waiting: tokio::task::JoinHandle<io::Result<WaitStatus>>,
+}
+
+#[cfg(not(target_os = "linux"))]
+impl ExitWatch {
+    fn new(pid: Pid) -> io::Result<Self> {
+        Ok(Self {
+            waiting: tokio::task::spawn_blocking(move || wait_unreaped(pid)),
+        })
+    }
+
+    async fn status(&mut self) -> io::Result<WaitStatus> {
+        (&mut self.waiting).await?
+    }
 }
 
 fn wait_unreaped(pid: Pid) -> io::Result<WaitStatus> {
@@ -63,20 +106,21 @@ impl Portable {
 
     pub(crate) async fn next_event(&mut self) -> ChildEvent {
         if let Some(exited) = &mut self.exited {
-            let status = exited.await;
+            let status = exited.status().await;
             self.exited = None;
             return match status {
-                Ok(Ok(status)) => ChildEvent::Exited {
+                Ok(status) => ChildEvent::Exited {
                     status,
                     descendants: None,
                 },
-                Ok(Err(_)) | Err(_) => ChildEvent::Lost,
+                Err(_) => ChildEvent::Lost,
             };
         }
         if !self.killing {
             return std::future::pending().await;
         }
         let _ = self.child.wait().await;
+        self.reaped = true;
         ChildEvent::Gone {
             killed: 0,
             remaining: 0,
@@ -94,6 +138,15 @@ impl Portable {
         if !self.killing {
             self.signal(libc::SIGKILL);
             self.killing = true;
+        }
+    }
+}
+
+impl Drop for Portable {
+    /// The runtime is shut down, or the child was lost sight of: the group goes with it.
+    fn drop(&mut self) {
+        if !self.reaped {
+            self.signal(libc::SIGKILL);
         }
     }
 }

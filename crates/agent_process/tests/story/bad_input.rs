@@ -169,5 +169,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         drop(hoard);
         assert!(matches!(error, SpawnError::TooManyOpenFiles), "{error:?}");
     }));
+    trials.push(trial(
+        "a_second_log_that_fails_leaves_no_first_one",
+        |scene| async move {
+            let mut spec = spec(&scene);
+            spec.stderr_log = Some(scene.path("no/such/folder/stderr.log"));
+            assert!(matches!(spawn(spec).await.map(drop), Err(SpawnError::Log { .. })));
+            assert!(!scene.path("raw.ndjson").exists());
+        },
+    ));
     trials
 }

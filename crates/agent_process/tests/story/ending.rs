@@ -172,7 +172,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             spec.limits.exit_after_end_of_output = GRACE;
             let (bytes, report) = run(spec).await;
             assert_eq!(bytes, b"bye\n");
-            assert_eq!(report.exit, Exit::Cancelled);
+            assert_eq!(report.exit, Exit::TimedOut);
         },
     ));
     trials.push(trial(
@@ -200,5 +200,62 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(report.stdin_cut);
         },
     ));
+    trials.push(trial(
+        "a_stop_after_the_timeout_still_climbs_the_ladder",
+        |scene| async move {
+            let interrupted = scene.path("interrupted");
+            let script = Script::new()
+                .on_signal(Signal::Interrupt, Script::new().create_file(&interrupted))
+                .on_signal(Signal::Terminate, Script::new().emit("ended").exit(0))
+                .then(waiting());
+            let mut spec = scene.spec(&script);
+            spec.limits.timeout = Some(GRACE);
+            spec.limits.interrupt_grace = GRACE;
+            let process = spawn_ready(spec).await;
+            while !interrupted.exists() {
+                tokio::task::yield_now().await;
+            }
+            process.control.stop();
+            let (bytes, report) = collect(process).await;
+            assert_eq!((bytes.as_slice(), report.exit), (&b"ended\n"[..], Exit::TimedOut));
+            assert_eq!(report.stopped_by, Some(StopStep::Terminate));
+        },
+    ));
+    trials.push(trial(
+        "a_child_that_stopped_itself_can_still_end_its_way",
+        |scene| async move {
+            let script = Script::new()
+                .ignore_signals([Signal::Interrupt])
+                .on_signal(Signal::Terminate, Script::new().emit("ended").exit(0))
+                .emit("ready")
+                .stop_self();
+            let mut spec = scene.spec(&script.sleep_forever());
+            spec.limits.interrupt_grace = GRACE;
+            let process = spawn_ready(spec).await;
+            process.control.stop();
+            let (bytes, report) = collect(process).await;
+            assert_eq!(
+                (bytes.as_slice(), report.exit),
+                (&b"ended\n"[..], Exit::Cancelled)
+            );
+        },
+    ));
+    trials.push(trial("graces_without_end_are_no_error", |scene| async move {
+        let mut spec = scene.spec(&Script::new().emit("bye").exit(3));
+        spec.limits.timeout = Some(Duration::MAX);
+        spec.limits.drain = Duration::MAX;
+        spec.limits.exit_after_end_of_output = Duration::MAX;
+        let (bytes, report) = run(spec).await;
+        assert_eq!((bytes.as_slice(), report.exit), (&b"bye\n"[..], Exit::Code(3)));
+    }));
+    trials.push(trial("nothing_is_signalled_after_its_end", |scene| async move {
+        let process = spawn(scene.spec(&Script::new().exit(0))).await.unwrap();
+        let control = process.control.clone();
+        let (_, report) = collect(process).await;
+        control.interrupt();
+        control.stop();
+        control.kill();
+        assert_success(&report);
+    }));
     trials
 }

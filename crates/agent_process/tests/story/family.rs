@@ -109,6 +109,52 @@ pub(crate) fn trials() -> Vec<Trial> {
         ));
     }
     trials.push(trial(
+        "a_closed_output_is_noticed_in_a_namespace_too",
+        |scene| async move {
+            let mut spec = isolated(scene.spec(&Script::new().emit("bye").close_stdout().sleep_forever()));
+            spec.limits.exit_after_end_of_output = Duration::from_millis(100);
+            let (bytes, report) = run(spec).await;
+            assert_eq!((bytes.as_slice(), report.exit), (&b"bye\n"[..], Exit::TimedOut));
+        },
+    ));
+    trials.push(trial(
+        "a_guard_that_does_not_answer_saves_nobody",
+        |scene| async move {
+            let mut spec = scene.spec(&tree(&scene));
+            spec.marker = Some(format!("stuck-{}", std::process::id()));
+            let process = spawn_ready(spec).await;
+            signal_guard_of(process.control.pid(), rustix::process::Signal::STOP);
+            process.control.kill();
+            let (_, report) = collect(process).await;
+            assert_eq!((report.exit, report.status), (Exit::Cancelled, None));
+            assert_all_gone(&scene);
+        },
+    ));
+    trials.push(trial(
+        "a_shut_down_runtime_takes_its_children_along",
+        |scene| async move {
+            let spec = scene.spec(&tree(&scene));
+            let thread = std::thread::spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .unwrap();
+                let process = runtime.block_on(spawn_ready(spec));
+                drop(runtime);
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .unwrap();
+                runtime.block_on(process.exit)
+            });
+            let report = thread.join().unwrap();
+            assert_eq!(report.exit, Exit::Lost);
+            recorded::wait_until_gone(&scene.path("pids"), Duration::from_secs(10))
+                .unwrap()
+                .unwrap();
+        },
+    ));
+    trials.push(trial(
         "a_namespace_shows_the_child_its_own_processes_only",
         |scene| async move {
             let mut spec = agent_process::SpawnSpec::new("/bin/sh");
@@ -236,11 +282,15 @@ fn parent_of(pid: u32) -> u32 {
         .unwrap()
 }
 
-/// The guard is the parent of the process it started; nobody else here is called that.
 fn kill_guard_of(pid: u32) {
+    signal_guard_of(pid, rustix::process::Signal::KILL);
+}
+
+/// The guard is the parent of the process it started; nobody else here is called that.
+fn signal_guard_of(pid: u32, signal: rustix::process::Signal) {
     let guard = parent_of(pid);
     let name = std::fs::read_to_string(format!("/proc/{guard}/comm")).unwrap();
     assert_eq!(name.trim(), "agent-guard");
     let pid = rustix::process::Pid::from_raw(i32::try_from(guard).unwrap()).unwrap();
-    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+    rustix::process::kill_process(pid, signal).unwrap();
 }

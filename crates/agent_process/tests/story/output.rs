@@ -186,12 +186,79 @@ pub(crate) fn trials() -> Vec<Trial> {
             let reached = scene.path("reached");
             let script = Script::new().flood(lines, line_bytes).create_file(&reached);
             let process = spawn(scene.spec(&script)).await.unwrap();
-            // The child cannot have written all of it: 10 MB do not fit into the pipe and the channel.
-            tokio::task::yield_now().await;
+            // 10 MB fit neither into the pipe nor into the channel: the log stops growing long before.
+            let mut logged = 0;
+            loop {
+                tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+                let now = std::fs::metadata(scene.path("raw.ndjson")).unwrap().len();
+                if now > 0 && now == std::mem::replace(&mut logged, now) {
+                    break;
+                }
+            }
+            assert!(logged < 5_000_000, "{logged} bytes were read for nobody");
             assert!(!reached.exists());
             let (bytes, report) = collect(process).await;
             assert_success(&report);
             assert_eq!(bytes.len() as u64, lines * line_bytes as u64);
+        },
+    ));
+    trials.extend(for_each_transport(
+        "the_report_is_complete_though_nobody_reads",
+        |scene, mode| async move {
+            // Fits into pipe and channel, so that the child can exit; a terminal holds less.
+            let lines = if matches!(mode, StdoutMode::Pty { .. }) {
+                100
+            } else {
+                20_000
+            };
+            let spec = with_transport(scene.spec(&Script::new().flood(lines, 100)), mode);
+            let process = spawn(spec).await.unwrap();
+            let report = process.exit.await;
+            assert_success(&report);
+            assert_eq!(report.stdout_bytes, lines * 100);
+            assert_eq!(scene.raw_log().len() as u64, lines * 100);
+            let mut output = process.output;
+            let mut delivered = 0;
+            while let Some(chunk) = output.next_chunk().await {
+                delivered += chunk.unwrap().len() as u64;
+            }
+            assert_eq!(delivered, lines * 100);
+        },
+    ));
+    trials.extend(for_each_transport("odd_bytes_pass_unchanged", |scene, mode| async move {
+        let odd = b"\xef\xbb\xbf{\"a\":\"\xe2\x80\xa8\"}\r\n\x00\x1b[?25h\xff\xfe\n\n\x03\x04\x11\x13banner\n{} {}\ntorn";
+        let (bytes, report) = run(with_transport(scene.spec(&Script::new().emit_bytes(&odd[..])), mode)).await;
+        assert_success(&report);
+        assert_eq!(bytes, odd);
+        assert_eq!(scene.raw_log(), odd);
+    }));
+    trials.push(trial("a_line_of_64_mebibytes_is_delivered", |scene| async move {
+        let length = 64 * 1024 * 1024 - 1;
+        let process = spawn(scene.spec(&Script::new().long_line(length).emit("next")))
+            .await
+            .unwrap();
+        let mut lines = process.output.into_lines();
+        let mut lengths = Vec::new();
+        while let Some(Ok(Framed::Line(line))) = lines.next_line().await {
+            lengths.push(line.bytes.len());
+        }
+        assert_eq!(lengths.len(), 2);
+        assert!(lengths[0] >= length - 1 && lengths[1] == 4, "{lengths:?}");
+    }));
+    trials.extend(for_each_transport(
+        "a_chattering_grandchild_cannot_put_off_the_end",
+        |scene, mode| async move {
+            let mut spec = agent_process::SpawnSpec::new("/bin/sh");
+            spec.args = vec![
+                "-c".into(),
+                "(while :; do echo tick; sleep 0.02; done) & echo done; exit 0".into(),
+            ];
+            spec.cwd = Some(scene.folder().into());
+            spec.raw_log = Some(scene.path("raw.ndjson"));
+            spec.limits.drain = std::time::Duration::from_millis(500);
+            let (bytes, report) = run(with_transport(spec, mode)).await;
+            assert_success(&report);
+            assert_eq!(scene.raw_log(), bytes);
         },
     ));
     trials
