@@ -1,4 +1,4 @@
-//! Being told that a file has changed. One inotify instance serves the whole process: users have 128 of them.
+//! Being told that a file has changed. One inotify instance serves a whole runtime: users have 128 of them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,13 +14,13 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches `path` as well as the system can; where it cannot, [`Self::changed`] never returns and the caller's
-    /// own poll does the work.
+    /// Watches `path` as well as the system can; where it cannot, or outside a runtime, [`Self::changed`] never
+    /// returns and the caller's own poll does the work.
     pub(crate) fn new(path: &Path) -> Self {
         let changes = Arc::new(Notify::new());
         #[cfg(target_os = "linux")]
         return Self {
-            registration: linux::register(path, Arc::clone(&changes)),
+            registration: linux::register(path, &changes),
             changes,
         };
         #[cfg(not(target_os = "linux"))]
@@ -47,101 +47,130 @@ impl Watch {
 #[cfg(target_os = "linux")]
 mod linux {
     use std::collections::HashMap;
+    use std::io;
     use std::mem::MaybeUninit;
     use std::os::fd::OwnedFd;
     use std::path::Path;
-    use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-    use std::thread;
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+    use tokio::io::unix::AsyncFd;
+    use tokio::runtime::{Handle, Id};
     use tokio::sync::Notify;
+    use tokio::task::AbortHandle;
 
     type Interests = HashMap<i32, Vec<Arc<Notify>>>;
 
+    /// One inotify instance and who wants to know what of it.
+    #[derive(Debug)]
     struct Hub {
-        descriptor: OwnedFd,
-        interests: Mutex<Interests>,
+        descriptor: Arc<AsyncFd<OwnedFd>>,
+        interests: Arc<Mutex<Interests>>,
+        listener: AbortHandle,
     }
 
     #[derive(Debug)]
     pub(super) struct Registration {
+        hub: Arc<Hub>,
         watch: i32,
         changes: Arc<Notify>,
     }
 
-    static HUB: OnceLock<Option<Hub>> = OnceLock::new();
+    /// The hub of each runtime that has one. Waking a task from within its own runtime saves a change of threads.
+    static HUBS: Mutex<Option<HashMap<Id, Weak<Hub>>>> = Mutex::new(None);
 
-    fn hub() -> Option<&'static Hub> {
-        let start = || {
-            let descriptor = inotify::init(CreateFlags::CLOEXEC).ok()?;
-            thread::Builder::new()
-                .name("file-watch".into())
-                .stack_size(64 * 1024)
-                .spawn(listen)
-                .ok()?;
-            Some(Hub {
-                descriptor,
-                interests: Mutex::default(),
-            })
-        };
-        HUB.get_or_init(start).as_ref()
+    fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+        mutex.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    impl Hub {
-        fn interests(&self) -> MutexGuard<'_, Interests> {
-            self.interests.lock().unwrap_or_else(PoisonError::into_inner)
+    fn hub() -> Option<Arc<Hub>> {
+        let runtime = Handle::try_current().ok()?;
+        let mut hubs = locked(&HUBS);
+        let hubs = hubs.get_or_insert_default();
+        hubs.retain(|_, hub| hub.strong_count() > 0);
+        if let Some(hub) = hubs.get(&runtime.id()).and_then(Weak::upgrade) {
+            return Some(hub);
+        }
+        let descriptor = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+        let descriptor = Arc::new(crate::readiness::register(descriptor).ok()?);
+        let interests = Arc::default();
+        let listening = listen(Arc::clone(&descriptor), Arc::clone(&interests));
+        let listener = runtime.spawn(listening).abort_handle();
+        let hub = Arc::new(Hub {
+            descriptor,
+            interests,
+            listener,
+        });
+        hubs.insert(runtime.id(), Arc::downgrade(&hub));
+        Some(hub)
+    }
+
+    impl Drop for Hub {
+        fn drop(&mut self) {
+            self.listener.abort();
         }
     }
 
-    pub(super) fn register(path: &Path, changes: Arc<Notify>) -> Option<Registration> {
+    pub(super) fn register(path: &Path, changes: &Arc<Notify>) -> Option<Registration> {
         let hub = hub()?;
-        let mut interests = hub.interests();
-        let watch =
-            inotify::add_watch(&hub.descriptor, path, WatchFlags::MODIFY | WatchFlags::ATTRIB).ok()?;
-        interests.entry(watch).or_default().push(Arc::clone(&changes));
-        Some(Registration { watch, changes })
+        let watch = {
+            // Held over both steps: an event must not find its watch unknown.
+            let mut interests = locked(&hub.interests);
+            let flags = WatchFlags::MODIFY | WatchFlags::ATTRIB;
+            let watch = inotify::add_watch(hub.descriptor.get_ref(), path, flags).ok()?;
+            interests.entry(watch).or_default().push(Arc::clone(changes));
+            watch
+        };
+        Some(Registration {
+            hub,
+            watch,
+            changes: Arc::clone(changes),
+        })
     }
 
     impl Drop for Registration {
         fn drop(&mut self) {
-            let Some(hub) = hub() else { return };
-            let mut interests = hub.interests();
+            let mut interests = locked(&self.hub.interests);
             let Some(interested) = interests.get_mut(&self.watch) else {
                 return;
             };
             interested.retain(|changes| !Arc::ptr_eq(changes, &self.changes));
             if interested.is_empty() {
                 interests.remove(&self.watch);
-                let _ = inotify::remove_watch(&hub.descriptor, self.watch);
+                let _ = inotify::remove_watch(self.hub.descriptor.get_ref(), self.watch);
             }
         }
     }
 
-    /// Passes events on for as long as the process lives.
-    fn listen() {
-        // The hub is being initialised by the thread that started this one.
-        let Some(hub) = HUB.wait().as_ref() else { return };
+    /// Passes events on until the hub or the runtime is gone.
+    async fn listen(descriptor: Arc<AsyncFd<OwnedFd>>, interests: Arc<Mutex<Interests>>) {
+        while let Ok(mut ready) = descriptor.readable().await {
+            match ready.try_io(|descriptor| pass_on(descriptor.get_ref(), &interests)) {
+                Ok(Ok(())) | Err(_) => {}
+                Ok(Err(_)) => return,
+            }
+        }
+    }
+
+    /// Passes on all events there are; ends with "would block".
+    fn pass_on(descriptor: &OwnedFd, interests: &Mutex<Interests>) -> io::Result<()> {
         let mut space = [MaybeUninit::uninit(); 4096];
-        let mut events = inotify::Reader::new(&hub.descriptor, &mut space);
+        let mut events = inotify::Reader::new(descriptor, &mut space);
         loop {
-            let changed = match events.next() {
-                Ok(event) if event.events().contains(ReadFlags::QUEUE_OVERFLOW) => None,
-                Ok(event) => Some(event.wd()),
-                Err(rustix::io::Errno::INTR) => continue,
-                Err(_) => return,
-            };
-            let interests = hub.interests();
-            match changed {
-                Some(watch) => interests
-                    .get(&watch)
-                    .into_iter()
-                    .flatten()
-                    .for_each(|changes| changes.notify_one()),
+            let event = events.next()?;
+            let interests = locked(interests);
+            if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
                 // Events were dropped: everybody looks.
-                None => interests
+                interests
                     .values()
                     .flatten()
-                    .for_each(|changes| changes.notify_one()),
+                    .for_each(|changes| changes.notify_one());
+            } else {
+                interests
+                    .get(&event.wd())
+                    .into_iter()
+                    .flatten()
+                    .for_each(|changes| changes.notify_one());
             }
         }
     }
@@ -153,10 +182,16 @@ mod tests {
     use std::io::Write;
     use std::time::Duration;
 
+    #[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+    fn file(name: &str) -> (std::path::PathBuf, std::fs::File) {
+        let path = std::env::temp_dir().join(format!("agent_process-watch-{}-{name}", std::process::id()));
+        let file = std::fs::File::create(&path).unwrap();
+        (path, file)
+    }
+
     #[tokio::test]
     async fn a_write_is_told_to_every_watcher_of_the_file() {
-        let path = std::env::temp_dir().join(format!("agent_process-watch-{}", std::process::id()));
-        let mut file = std::fs::File::create(&path).unwrap();
+        let (path, mut file) = file("every");
         let (first, second) = (Watch::new(&path), Watch::new(&path));
         assert!(first.is_told() && second.is_told());
         drop(first);
@@ -164,6 +199,30 @@ mod tests {
         tokio::time::timeout(Duration::from_secs(10), second.changed())
             .await
             .unwrap();
+        std::fs::remove_file(&path).unwrap();
+    }
+
+    #[test]
+    fn a_runtime_that_ended_does_not_silence_the_next() {
+        let (path, mut file) = file("next");
+        for _ in 0..3 {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async {
+                let watch = Watch::new(&path);
+                assert!(watch.is_told());
+                file.write_all(b"x").unwrap();
+                tokio::time::timeout(Duration::from_secs(10), watch.changed())
+                    .await
+                    .unwrap();
+            });
+        }
+        assert!(
+            !Watch::new(&path).is_told(),
+            "without a runtime there is nobody to tell"
+        );
         std::fs::remove_file(&path).unwrap();
     }
 }

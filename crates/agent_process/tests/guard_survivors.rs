@@ -304,11 +304,18 @@ fn kill_the_zygote() {
         agent_process::GuardKind::Forked
     );
     let own = std::process::id();
-    let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap();
-    let zygote = children.split_whitespace().find(|pid| {
-        std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim() == "agent-zygote")
-    });
-    let zygote = rustix::process::Pid::from_raw(zygote.unwrap().parse().unwrap()).unwrap();
+    // It takes its name a moment after the fork.
+    let zygote = loop {
+        let children = std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).unwrap();
+        let named = |pid: &&str| std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        if let Some(pid) = children
+            .split_whitespace()
+            .find(|pid| named(pid).trim() == "agent-zygote")
+        {
+            break rustix::process::Pid::from_raw(pid.parse().unwrap()).unwrap();
+        }
+        std::thread::yield_now();
+    };
     rustix::process::kill_process(zygote, rustix::process::Signal::KILL).unwrap();
     while agent_process::capabilities().guard == agent_process::GuardKind::Forked {
         std::thread::yield_now();

@@ -162,13 +162,13 @@ fn fork_zygote() -> io::Result<Zygote> {
     match system::fork()? {
         Forked::Parent(pid) => Ok(Zygote { requests: ours, pid }),
         Forked::Child => {
+            let _ = rustix::thread::set_name(super::ZYGOTE_NAME);
             drop(ours);
             if system::block_signals().and_then(|_| detach()).is_err() {
                 system::exit_now(1);
             }
             system::close_all_but(&[&theirs]);
             system::ignore_children();
-            let _ = rustix::thread::set_name(super::ZYGOTE_NAME);
             breed(&theirs)
         }
     }
