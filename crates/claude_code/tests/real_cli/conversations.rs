@@ -5,7 +5,7 @@ use claude_code::input::PermissionAnswer;
 use claude_code::{Event, Kind, Options, PartialMessages, PermissionHost, Receipt, Session, SessionRequest};
 use libtest_mimic::Trial;
 
-use super::stage::{Stage, last_result, long_tool_prompt, rest, trial, until, uses_bash};
+use super::stage::{Stage, last_result, long_tool_prompt, over_each, rest, until, uses_bash};
 
 async fn converse(stage: &Stage, options: Options) -> Session {
     let request = SessionRequest::new()
@@ -29,15 +29,15 @@ fn asked(event: &Event) -> Option<(String, &CanUseTool)> {
     Some((request.request_id.as_deref()?.to_owned(), tool))
 }
 
-fn asking() -> Options {
-    Options::new()
-        .permission_mode(PermissionMode::Default)
+fn asking(stage: &Stage) -> Options {
+    stage
+        .options_with(PermissionMode::Default)
         .partial_messages(PartialMessages::Off)
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![
-        trial("two_messages_are_two_turns_of_one_process", |stage| async move {
+    [
+        over_each("two_messages_are_two_turns_of_one_process", |stage| async move {
             let mut session = converse(&stage, stage.options()).await;
             let first = session.sender.send("SCENARIO:chat one").await.unwrap();
             let mut completed = Vec::new();
@@ -58,32 +58,47 @@ pub(crate) fn trials() -> Vec<Trial> {
             rest(&mut session.events).await;
             assert!(session.completion.await.unwrap().exit.success());
         }),
-        trial(
+        over_each(
             "an_allowed_tool_runs_with_the_input_of_the_answer",
             |stage| async move {
-                let mut session = converse(&stage, asking()).await;
+                let mut session = converse(&stage, asking(&stage)).await;
                 session.sender.send("SCENARIO:write").await.unwrap();
                 let request = until(&mut session.events, |event| asked(event).is_some()).await;
                 let (id, tool) = asked(&request).unwrap();
                 assert_eq!(tool.tool_name.as_deref(), Some("Write"));
-                session
-                    .sender
-                    .answer(
-                        &id,
-                        PermissionAnswer::allow(tool.input.as_ref().unwrap()).unwrap(),
-                    )
-                    .await
-                    .unwrap();
+                let mut input: serde_json::Value = tool.input.as_ref().unwrap().deserialize().unwrap();
+                input["content"] = "changed by the person asked".into();
+                let answer = PermissionAnswer::Allow {
+                    input: serde_json::value::to_raw_value(&input).unwrap(),
+                    permissions: Vec::new(),
+                };
+                session.sender.answer(&id, answer).await.unwrap();
                 until(&mut session.events, is_result).await;
                 session.sender.close().await;
                 let written = std::fs::read_to_string(stage.workspace.path().join("new_file.txt")).unwrap();
-                assert_eq!(written, "line one\nline two\nline three\n");
+                assert_eq!(written, "changed by the person asked");
             },
         ),
-        trial(
+        over_each("an_interrupt_ends_a_streaming_answer", |stage| async move {
+            let mut session = converse(&stage, stage.options()).await;
+            session.sender.send("SCENARIO:gate:held").await.unwrap();
+            stage.model.gate_reached("held").await;
+            until(&mut session.events, |event| {
+                matches!(event.kind(), Kind::StreamEvent(_))
+            })
+            .await;
+            let sender = session.sender.clone();
+            let interrupt = tokio::spawn(async move { sender.interrupt().await });
+            let result = until(&mut session.events, is_result).await;
+            interrupt.await.unwrap().unwrap();
+            assert!(!last_result(&[result]).is_success());
+            session.sender.close().await;
+            rest(&mut session.events).await;
+        }),
+        over_each(
             "a_denied_tool_does_not_run_and_the_turn_goes_on",
             |stage| async move {
-                let mut session = converse(&stage, asking()).await;
+                let mut session = converse(&stage, asking(&stage)).await;
                 session.sender.send("SCENARIO:write").await.unwrap();
                 let request = until(&mut session.events, |event| asked(event).is_some()).await;
                 let (id, _) = asked(&request).unwrap();
@@ -98,7 +113,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert!(!stage.workspace.path().join("new_file.txt").exists());
             },
         ),
-        trial(
+        over_each(
             "a_question_is_answered_even_when_permissions_are_bypassed",
             |stage| async move {
                 let mut session = converse(&stage, stage.options()).await;
@@ -124,7 +139,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 session.sender.close().await;
             },
         ),
-        trial(
+        over_each(
             "an_interrupt_ends_the_turn_and_the_session_goes_on",
             |stage| async move {
                 let mut session = converse(&stage, stage.options()).await;
@@ -143,8 +158,8 @@ pub(crate) fn trials() -> Vec<Trial> {
                 rest(&mut session.events).await;
             },
         ),
-        trial("model_and_permission_mode_can_be_changed", |stage| async move {
-            let mut session = converse(&stage, asking()).await;
+        over_each("model_and_permission_mode_can_be_changed", |stage| async move {
+            let mut session = converse(&stage, asking(&stage)).await;
             session.sender.send("SCENARIO:chat").await.unwrap();
             until(&mut session.events, is_result).await;
             session
@@ -177,7 +192,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             );
             session.sender.close().await;
         }),
-        trial(
+        over_each(
             "an_unknown_control_request_is_refused_with_its_code",
             |stage| async move {
                 let session = converse(&stage, stage.options()).await;
@@ -193,7 +208,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 session.sender.end().await.unwrap();
             },
         ),
-        trial("a_prompt_is_data", |stage| async move {
+        over_each("a_prompt_is_data", |stage| async move {
             let mut session = converse(&stage, stage.options()).await;
             session
                 .sender
@@ -214,4 +229,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             );
         }),
     ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

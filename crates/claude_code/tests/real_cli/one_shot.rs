@@ -104,9 +104,9 @@ const CASES: &[Case] = &[
         );
     }),
     Case {
-        options: |_| {
-            Options::new()
-                .permission_mode(PermissionMode::Default)
+        options: |stage| {
+            stage
+                .options_with(PermissionMode::Default)
                 .partial_messages(PartialMessages::Off)
         },
         ..Case::new("write", "a_denial", |events, code| {
@@ -123,6 +123,23 @@ const CASES: &[Case] = &[
             assert!(!last_result(events).is_success());
             assert_eq!(code, 1);
         })
+    },
+    Case {
+        options: Stage::options,
+        ..Case::new(
+            "midstreamerr",
+            "a_message_broken_in_mid_stream",
+            |events, code| {
+                succeeds(events, code);
+                let mut collector = claude_code::reconcile::TextCollector::new();
+                events.iter().for_each(|event| collector.apply(event));
+                assert_eq!(
+                    collector.text(),
+                    "The second attempt worked.",
+                    "the broken message's text is gone"
+                );
+            },
+        )
     },
     Case::new("bigwrite:2097152", "lines_of_two_megabytes", |events, code| {
         succeeds(events, code);
@@ -144,6 +161,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             move |stage| async move {
                 let mut expected: Option<Vec<String>> = None;
                 for (transport, mode) in TRANSPORTS {
+                    // A file that is there already is answered differently.
+                    let _ = std::fs::remove_file(stage.workspace.path().join("bigwrite.txt"));
                     let log = stage.workspace.root().join(format!("{transport}.ndjson"));
                     let options = (case.options)(&stage).transport(mode).raw_log(&log);
                     let (events, code) = stage.play(case.scenario, options).await;

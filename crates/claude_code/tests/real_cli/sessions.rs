@@ -3,7 +3,7 @@
 use claude_code::{Fork, PartialMessages, Request, SessionChoice, SessionId};
 use libtest_mimic::Trial;
 
-use super::stage::{Stage, last_result, session_id, trial};
+use super::stage::{Stage, last_result, over_each, session_id};
 
 /// The scripted model repeats the user's messages that it can see.
 fn turns(said: &str) -> usize {
@@ -28,8 +28,8 @@ async fn chat(stage: &Stage, session: SessionChoice) -> (String, String) {
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![
-        trial("a_preset_session_id_is_used_and_resumed", |stage| async move {
+    [
+        over_each("a_preset_session_id_is_used_and_resumed", |stage| async move {
             let id = SessionId::random();
             let (first, said) = chat(&stage, SessionChoice::New { id: Some(id.clone()) }).await;
             assert_eq!(first, id.as_str());
@@ -45,7 +45,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert_eq!(again, id.as_str());
             assert_eq!(turns(&said), 2, "{said}");
         }),
-        trial(
+        over_each(
             "a_fork_gets_another_id_and_leaves_the_original",
             |stage| async move {
                 let id = SessionId::random();
@@ -64,13 +64,13 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!(turns(&said), 2, "the fork must not be in the original: {said}");
             },
         ),
-        trial("continue_takes_the_latest_of_the_directory", |stage| async move {
+        over_each("continue_takes_the_latest_of_the_directory", |stage| async move {
             let (first, _) = chat(&stage, SessionChoice::New { id: None }).await;
             let (again, said) = chat(&stage, SessionChoice::ContinueLatest { fork: None }).await;
             assert_eq!(again, first);
             assert_eq!(turns(&said), 2, "{said}");
         }),
-        trial(
+        over_each(
             "resuming_an_unknown_session_fails_with_a_result",
             |stage| async move {
                 let choice = SessionChoice::Resume {
@@ -81,7 +81,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!((code, last_result(&events).is_success()), (1, false));
             },
         ),
-        trial("the_cost_of_a_resumed_run_is_counted_once", |stage| async move {
+        over_each("the_cost_of_a_resumed_run_is_counted_once", |stage| async move {
             let id = SessionId::random();
             let run = |session| {
                 let options = stage.options().session(session);
@@ -100,7 +100,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(!second.degraded && second.is_success());
             assert_eq!(second.final_text, second.stream_text);
         }),
-        trial(
+        over_each(
             "a_run_names_its_log_and_everything_a_caller_needs",
             |stage| async move {
                 let request = Request::new("SCENARIO:bash").options(stage.options());
@@ -110,8 +110,13 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!(response.version.as_deref(), Some(test_support::real_cli::CURRENT));
                 assert!(response.session_id.is_some() && response.model.is_some());
                 assert!(response.usage.output > 0 && response.usage.input > 0);
-                assert!(std::fs::read(response.raw_events_path).unwrap().ends_with(b"}\n"));
+                let log = std::fs::read(response.raw_events_path).unwrap();
+                // A terminal is left with an escape sequence after the last line.
+                assert!(log.windows(2).any(|end| end == b"}\n"));
             },
         ),
     ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

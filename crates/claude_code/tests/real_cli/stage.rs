@@ -1,9 +1,10 @@
 //! A real CLI, isolated, with a scripted model to talk to.
 
 use std::future::Future;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use claude_code::event::{Block, Content, PermissionMode, System};
+use claude_code::event::{Block, Content, PermissionMode, StreamBody, System};
 use claude_code::{Client, Environment, Event, Events, Handle, Kind, Options, PrintRequest, StdoutMode};
 use libtest_mimic::{Failed, Trial};
 use test_support::fake_model::{Block as ModelBlock, FakeModel, scripted_prompt};
@@ -29,10 +30,12 @@ pub(crate) struct Stage {
     pub(crate) model: FakeModel,
     pub(crate) workspace: Workspace,
     pub(crate) client: Client,
+    transport: StdoutMode,
+    logs: AtomicU32,
 }
 
 impl Stage {
-    pub(crate) async fn new(version: &str) -> Self {
+    pub(crate) async fn new(version: &str, transport: StdoutMode) -> Self {
         let cli = RealClaude::install(version).unwrap();
         let model = FakeModel::start().await.unwrap();
         let workspace = Workspace::create().unwrap();
@@ -52,12 +55,23 @@ impl Stage {
             model,
             workspace,
             client,
+            transport,
+            logs: AtomicU32::new(0),
         }
     }
 
     /// Options that let every tool run.
     pub(crate) fn options(&self) -> Options {
-        Options::new().permission_mode(PermissionMode::BypassPermissions)
+        self.options_with(PermissionMode::BypassPermissions)
+    }
+
+    /// Options with this stage's transport and a log of their own.
+    pub(crate) fn options_with(&self, mode: PermissionMode) -> Options {
+        let log = format!("run-{}.ndjson", self.logs.fetch_add(1, Ordering::Relaxed));
+        Options::new()
+            .permission_mode(mode)
+            .transport(self.transport)
+            .raw_log(self.workspace.root().join(log))
     }
 
     pub(crate) async fn start(&self, scenario: &str, options: Options) -> Handle {
@@ -121,17 +135,33 @@ impl Stage {
     }
 }
 
-/// A trial on a runtime of its own, within [`LIMIT`], with the current CLI.
+/// A trial on a runtime of its own, within [`LIMIT`], with the current CLI on a pipe.
 pub(crate) fn trial<F, T>(name: impl Into<String>, test: F) -> Trial
 where
     F: FnOnce(Stage) -> T + Send + 'static,
     T: Future<Output = ()>,
 {
-    trial_of(CURRENT, name, test)
+    trial_of(CURRENT, StdoutMode::Pipe, name, test)
 }
 
-/// The same with another version.
-pub(crate) fn trial_of<F, T>(version: &'static str, name: impl Into<String>, test: F) -> Trial
+/// The same over every transport.
+pub(crate) fn over_each<F, T>(name: &str, test: F) -> Vec<Trial>
+where
+    F: Fn(Stage) -> T + Copy + Send + 'static,
+    T: Future<Output = ()>,
+{
+    TRANSPORTS
+        .map(|(transport, mode)| trial_of(CURRENT, mode, format!("{name}_over_{transport}"), test))
+        .into()
+}
+
+/// A trial with another version.
+pub(crate) fn trial_of<F, T>(
+    version: &'static str,
+    transport: StdoutMode,
+    name: impl Into<String>,
+    test: F,
+) -> Trial
 where
     F: FnOnce(Stage) -> T + Send + 'static,
     T: Future<Output = ()>,
@@ -141,7 +171,7 @@ where
             .worker_threads(2)
             .enable_all()
             .build()?;
-        let acted = async { test(Stage::new(version).await).await };
+        let acted = async { test(Stage::new(version, transport).await).await };
         runtime
             .block_on(async { tokio::time::timeout(LIMIT, acted).await })
             .map_err(|_| Failed::from("the test hangs"))
@@ -169,18 +199,9 @@ pub(crate) async fn until(events: &mut Events, mut found: impl FnMut(&Event) -> 
 
 /// What an event says, without ids, times and counts: equal for equal runs.
 pub(crate) fn gist(event: &Event) -> Option<String> {
-    let blocks = |content: &Content| -> String {
-        content
-            .blocks()
-            .iter()
-            .map(block_gist)
-            .chain(plain(content))
-            .collect::<Vec<_>>()
-            .join(" + ")
-    };
     Some(match event.kind() {
-        Kind::Assistant(said) => format!("assistant {}", blocks(&said.message.as_ref()?.content)),
-        Kind::User(said) => format!("user {}", blocks(&said.message.as_ref()?.content)),
+        Kind::Assistant(said) => format!("assistant {}", content_gist(&said.message.as_ref()?.content)),
+        Kind::User(said) => format!("user {}", content_gist(&said.message.as_ref()?.content)),
         Kind::Result(result) => {
             format!(
                 "result {:?} {:?} {:?}",
@@ -192,8 +213,14 @@ pub(crate) fn gist(event: &Event) -> Option<String> {
         // How often these come depends on the clock.
         Kind::System(System::ThinkingTokens(_) | System::Status(_)) | Kind::ToolProgress(_) => return None,
         Kind::System(_) => format!("system {}", event.field("subtype")?.as_str()),
+        Kind::StreamEvent(piece) => format!("stream_event {}", stream_gist(&piece.body)),
         _ => event.type_name()?.into_owned(),
     })
+}
+
+fn content_gist(content: &Content) -> String {
+    let blocks = content.blocks().iter().map(block_gist);
+    blocks.chain(plain(content)).collect::<Vec<_>>().join(" + ")
 }
 
 fn plain(content: &Content) -> Option<String> {
@@ -203,12 +230,35 @@ fn plain(content: &Content) -> Option<String> {
     }
 }
 
+/// The start of a text: enough to tell it from others, and before the ids that some tools end with.
+fn cut(mut text: String) -> String {
+    let end = text.char_indices().nth(100).map_or(text.len(), |(end, _)| end);
+    text.truncate(end);
+    text
+}
+
+/// What a piece of a message adds; ids and counts differ from run to run.
+fn stream_gist(body: &StreamBody) -> String {
+    match body {
+        StreamBody::ContentBlockDelta { index, delta } => cut(format!("{index} {delta:?}")),
+        other => format!("{other:?}")
+            .split(['(', ' '])
+            .next()
+            .unwrap_or_default()
+            .to_owned(),
+    }
+}
+
 fn block_gist(block: &Block) -> String {
     match block {
         Block::Text(text) => format!("text {text}"),
         Block::Thinking(thinking) => format!("thinking {}", thinking.thinking),
-        Block::ToolUse(call) => format!("call {}", call.name),
-        Block::ToolResult(result) => format!("result error={}", result.is_error),
+        Block::ToolUse(call) => cut(format!("call {} {}", call.name, call.input.as_str())),
+        Block::ToolResult(result) => cut(format!(
+            "result error={} {}",
+            result.is_error,
+            content_gist(&result.content)
+        )),
         other => format!("{other:?}")
             .split(['(', ' '])
             .next()

@@ -4,7 +4,7 @@ use agent_process::{Exit, Isolation};
 use claude_code::{Event, Handle, Kind, Options, PrintRequest};
 use libtest_mimic::Trial;
 
-use super::stage::{Stage, last_result, long_tool_prompt, rest, trial, until, uses_bash};
+use super::stage::{Stage, last_result, long_tool_prompt, over_each, rest, until, uses_bash};
 
 /// Starts a run and waits until its tool runs.
 async fn in_mid_tool(stage: &Stage, options: Options) -> Handle {
@@ -28,8 +28,8 @@ fn has_result(events: &[Event]) -> bool {
 }
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![
-        trial(
+    [
+        over_each(
             "stop_in_mid_tool_gives_a_result_and_leaves_nobody",
             |stage| async move {
                 let mut handle = in_mid_tool(&stage, stage.options()).await;
@@ -42,7 +42,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_gone(&pids);
             },
         ),
-        trial("kill_in_mid_tool_leaves_nobody", |stage| async move {
+        over_each("kill_in_mid_tool_leaves_nobody", |stage| async move {
             let mut handle = in_mid_tool(&stage, stage.options()).await;
             let pids = stage.tool_pids();
             handle.control.kill();
@@ -53,7 +53,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(report.survivors_killed >= 1, "the shell has a session of its own");
             assert_gone(&pids);
         }),
-        trial(
+        over_each(
             "dropping_the_events_in_mid_tool_leaves_nobody",
             |stage| async move {
                 let handle = in_mid_tool(&stage, stage.options()).await;
@@ -64,7 +64,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_gone(&pids);
             },
         ),
-        trial("a_timeout_in_mid_tool_leaves_nobody", |stage| async move {
+        over_each("a_timeout_in_mid_tool_leaves_nobody", |stage| async move {
             let options = stage.options().timeout(std::time::Duration::from_secs(8));
             let mut handle = in_mid_tool(&stage, options).await;
             let pids = stage.tool_pids();
@@ -73,7 +73,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(matches!(error, claude_code::Error::TimedOut { .. }), "{error}");
             assert_gone(&pids);
         }),
-        trial(
+        over_each(
             "in_a_namespace_the_tool_ends_with_the_agent",
             |stage| async move {
                 let options = stage.options().isolation(Isolation::PidNamespace);
@@ -86,4 +86,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             },
         ),
     ]
+    .into_iter()
+    .flatten()
+    .collect()
 }

@@ -1,6 +1,6 @@
-//! Older releases: the same client, the same tests.
+//! Older releases: the same client, the same tests. Over the spool, which their Node needs to lose nothing.
 
-use claude_code::{Kind, PartialMessages, Request, SessionChoice};
+use claude_code::{Kind, PartialMessages, Request, SessionChoice, StdoutMode};
 use libtest_mimic::Trial;
 use test_support::real_cli::VERSIONS;
 
@@ -13,22 +13,32 @@ pub(crate) fn trials() -> Vec<Trial> {
 fn of(version: &'static str) -> Vec<Trial> {
     let name = |what: &str| format!("v{}_{what}", version.replace('.', "_"));
     vec![
-        trial_of(version, name("is_probed"), move |stage| async move {
-            let probe = stage.client.probe().await.unwrap();
-            assert_eq!(probe.version.to_string(), version);
-        }),
-        trial_of(version, name("runs_tools"), |stage| async move {
-            let (events, code) = stage.play("bash", stage.options()).await;
-            assert!(last_result(&events).is_success(), "{:?}", gists(&events));
-            assert_eq!(code, 0);
-            assert!(gists(&events).iter().any(|gist| gist.contains("call Bash")));
-            assert!(
-                events
-                    .iter()
-                    .all(|event| !matches!(event.kind(), Kind::Unknown { .. }))
-            );
-        }),
-        trial_of(version, name("resumes"), |stage| async move {
+        trial_of(
+            version,
+            StdoutMode::Spool,
+            name("is_probed"),
+            move |stage| async move {
+                let probe = stage.client.probe().await.unwrap();
+                assert_eq!(probe.version.to_string(), version);
+            },
+        ),
+        trial_of(
+            version,
+            StdoutMode::Spool,
+            name("runs_tools"),
+            |stage| async move {
+                let (events, code) = stage.play("bash", stage.options()).await;
+                assert!(last_result(&events).is_success(), "{:?}", gists(&events));
+                assert_eq!(code, 0);
+                assert!(gists(&events).iter().any(|gist| gist.contains("call Bash")));
+                assert!(
+                    events
+                        .iter()
+                        .all(|event| !matches!(event.kind(), Kind::Unknown { .. }))
+                );
+            },
+        ),
+        trial_of(version, StdoutMode::Spool, name("resumes"), |stage| async move {
             let (events, _) = stage.play("chat", stage.options()).await;
             let id = session_id(&events).parse().unwrap();
             let options = stage.options().session(SessionChoice::Resume { id, fork: None });
@@ -40,26 +50,36 @@ fn of(version: &'static str) -> Vec<Trial> {
                 .to_owned();
             assert_eq!(said.matches("SCENARIO:chat").count(), 2, "{said}");
         }),
-        trial_of(version, name("takes_a_system_prompt"), |stage| async move {
-            let prompt = claude_code::SystemPrompt::Text("You are the scripted test agent ZEBRA.".into());
-            let options = stage
-                .options()
-                .partial_messages(PartialMessages::Off)
-                .append_system_prompt(prompt);
-            let (events, _) = stage.play("plain", options).await;
-            assert!(last_result(&events).is_success());
-            let requests = stage.model.requests();
-            assert!(
-                requests
-                    .iter()
-                    .any(|request| request.body["system"].to_string().contains("ZEBRA"))
-            );
-        }),
-        trial_of(version, name("ends_with_an_api_error"), |stage| async move {
-            let request = Request::new("SCENARIO:err400").options(stage.options());
-            let response = stage.client.run(request).await.unwrap();
-            assert!(!response.is_success());
-            assert_eq!(response.exit.exit, agent_process::Exit::Code(1));
-        }),
+        trial_of(
+            version,
+            StdoutMode::Spool,
+            name("takes_a_system_prompt"),
+            |stage| async move {
+                let prompt = claude_code::SystemPrompt::Text("You are the scripted test agent ZEBRA.".into());
+                let options = stage
+                    .options()
+                    .partial_messages(PartialMessages::Off)
+                    .append_system_prompt(prompt);
+                let (events, _) = stage.play("plain", options).await;
+                assert!(last_result(&events).is_success());
+                let requests = stage.model.requests();
+                assert!(
+                    requests
+                        .iter()
+                        .any(|request| request.body["system"].to_string().contains("ZEBRA"))
+                );
+            },
+        ),
+        trial_of(
+            version,
+            StdoutMode::Spool,
+            name("ends_with_an_api_error"),
+            |stage| async move {
+                let request = Request::new("SCENARIO:err400").options(stage.options());
+                let response = stage.client.run(request).await.unwrap();
+                assert!(!response.is_success());
+                assert_eq!(response.exit.exit, agent_process::Exit::Code(1));
+            },
+        ),
     ]
 }
