@@ -388,3 +388,25 @@ fn events_can_be_sent_and_outlive_their_stream() {
     };
     assert_eq!(assistant.message.as_ref().unwrap().content.text(), "kept");
 }
+
+#[test]
+fn an_object_after_an_unfinished_escape_sequence_is_not_lost_silently() {
+    for line in [
+        "\x1b]0;title{\"type\":\"result\"}",
+        "\x1b]0;title{\"type\":\"result\"}\x1b[0m",
+        "\x1bPtitle {\"type\":\"result\"}",
+        "\x1b[{\"type\":\"result\"}",
+    ] {
+        let stream = format!("{line}\n{{\"type\":\"user\"}}\n");
+        assert_eq!(
+            codes(stream.as_bytes()),
+            [Err(LineErrorCode::Noise), one("user")],
+            "{line:?}"
+        );
+    }
+    assert_eq!(codes(b"\x1b]0;title\n{\"type\":\"user\"}\n"), [one("user")]);
+    assert_eq!(
+        codes(b"{\"type\":\"user\"}\x1b]0;title{\"type\":\"result\"}\n"),
+        [one("user"), Err(LineErrorCode::NotJson)]
+    );
+}
