@@ -30,7 +30,7 @@ pub use agent_process::{Control, Exit, ExitReport as ExitStatus, Isolation, Limi
 pub use capabilities::{Capabilities, Feature};
 pub use client::{Client, ClientBuilder, Completion, Events, Handle};
 pub use decoder::Decoder;
-pub use error::{Error, NoResult, RequestError};
+pub use error::{Captured, Error, NoResult, RequestError, WrongShape};
 pub use event::{Event, Kind};
 pub use json::RawJson;
 pub use line_error::{LineError, LineErrorCode};

@@ -68,8 +68,18 @@ pub enum ProbeError {
 /// # Errors
 /// When there is no such program, or it does not say its version.
 pub async fn probe(binary: impl AsRef<Path>, environment: &Environment) -> Result<Probe, ProbeError> {
-    let program = binary.as_ref().to_path_buf();
+    ask(binary.as_ref(), environment, None).await
+}
+
+/// [`probe`] in a working directory, which a relative path of the program counts from.
+pub(crate) async fn ask(
+    binary: &Path,
+    environment: &Environment,
+    cwd: Option<&Path>,
+) -> Result<Probe, ProbeError> {
+    let program = binary.to_path_buf();
     let mut spec = SpawnSpec::new(&program);
+    spec.cwd = cwd.map(Path::to_path_buf);
     spec.args = vec!["--version".into()];
     spec.env = environment.policy(Isolation::None);
     // Somebody who does not answer a simple question gets no time to say goodbye.

@@ -50,7 +50,7 @@ impl<'a> From<&'a SessionRequest> for AnyRequest<'a> {
 }
 
 impl AnyRequest<'_> {
-    fn options(&self) -> &Options {
+    pub(crate) fn options(&self) -> &Options {
         match self {
             Self::Print(request) => &request.options,
             Self::Session(request) => &request.options,

@@ -4,16 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_process::StdinMode;
-use tokio::sync::OnceCell;
+use agent_process::{SpawnError, StdinMode};
 
 use super::events::Events;
 use super::handle::Handle;
+use super::known::Known;
 use super::launch::{Launched, launch};
 use crate::argv::{self, AnyRequest, Argv, Input};
 use crate::capabilities::Capabilities;
 use crate::error::Error;
-use crate::probe::{Probe, ProbeError, probe};
+use crate::probe::{Probe, ProbeError, ask};
 use crate::request::{Environment, Options, PrintRequest};
 
 /// How long the CLI may take to answer a control request.
@@ -34,7 +34,8 @@ struct Inner {
     defaults: Options,
     log_directory: Option<PathBuf>,
     control_deadline: Duration,
-    capabilities: OnceCell<Capabilities>,
+    told: Option<Capabilities>,
+    asked: Known,
 }
 
 impl Client {
@@ -55,29 +56,46 @@ impl Client {
     /// # Errors
     /// When there is no such program, or it does not say its version.
     pub async fn probe(&self) -> Result<Probe, ProbeError> {
-        probe(&self.inner.binary, &self.inner.defaults.environment).await
+        self.probe_for(&self.inner.defaults).await
+    }
+
+    /// As the process for these options would be started.
+    async fn probe_for(&self, options: &Options) -> Result<Probe, ProbeError> {
+        ask(&self.inner.binary, &options.environment, options.cwd.as_deref()).await
     }
 
     /// What the CLI can do: as the builder was told, else asked once and remembered. A program that does not say its
     /// version is taken for the current one.
     ///
+    /// This is about the program that the client's own environment and working directory lead to. A request that
+    /// leads to another one, by its `PATH` for example, has that one asked.
+    ///
     /// # Errors
     /// When there is no such program, or it does not answer.
     pub async fn capabilities(&self) -> Result<Capabilities, ProbeError> {
-        let known = self.inner.capabilities.get_or_try_init(|| async {
-            match self.probe().await {
+        self.capabilities_for(&self.inner.defaults).await
+    }
+
+    async fn capabilities_for(&self, options: &Options) -> Result<Capabilities, ProbeError> {
+        if let Some(told) = self.inner.told {
+            return Ok(told);
+        }
+        let known = self.inner.asked.entry(&self.inner.binary, options);
+        let capabilities = known.get_or_try_init(|| async {
+            match self.probe_for(options).await {
                 Ok(probe) => Ok(probe.capabilities),
                 Err(ProbeError::NoVersion { .. }) => Ok(Capabilities::current()),
                 Err(error) => Err(error),
             }
         });
-        known.await.copied()
+        capabilities.await.copied()
     }
 
     /// Runs one prompt and gives its events as they come, while the process runs.
     ///
-    /// Nothing is lost and nothing piles up: a consumer that does not read makes the CLI wait. Dropping the events,
-    /// or the whole handle, stops the process and everything it started; dropping the completion does not.
+    /// Nothing is lost, and nothing piles up in this process: what the consumer does not read stays in the pipe. The
+    /// real CLI does not wait for it, it goes on and keeps its output in its own memory. Dropping the events, or the
+    /// whole handle, stops the process and everything it started; dropping the completion does not.
     ///
     /// ```no_run
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -104,12 +122,17 @@ impl Client {
     /// # Errors
     /// When the request cannot be carried out, or the process cannot be started.
     pub async fn print_stream_json(&self, request: PrintRequest) -> Result<Handle, Error> {
+        self.start_print(request).await.map(|(handle, _)| handle)
+    }
+
+    /// [`Self::print_stream_json`], and what the CLI can do.
+    pub(crate) async fn start_print(&self, request: PrintRequest) -> Result<(Handle, Capabilities), Error> {
         let PrintRequest { prompt, options } = request;
         let request = PrintRequest {
             prompt,
             options: options.or(&self.inner.defaults),
         };
-        let (argv, _) = self.command_line(&request).await?;
+        let (argv, capabilities) = self.command_line(&request).await?;
         let stdin = match &argv.input {
             Input::Prompt(prompt) => StdinMode::Bytes(prompt.clone()),
             Input::Messages => StdinMode::Null,
@@ -122,12 +145,13 @@ impl Client {
             files,
             ..
         } = launched;
-        Ok(Handle {
+        let handle = Handle {
             events: Events::direct(reader, files),
             completion,
             control,
             notes: argv.notes,
-        })
+        };
+        Ok((handle, capabilities))
     }
 
     /// The command line for a request, and what it was built for.
@@ -136,11 +160,20 @@ impl Client {
         request: impl Into<AnyRequest<'a>>,
     ) -> Result<(Argv, Capabilities), Error> {
         let request = request.into();
-        if !self.inner.capabilities.initialized() {
+        if self.inner.told.is_none() {
             // What no version takes is refused before anything is started, the question for the version included.
             argv::build(request, &Capabilities::current())?;
         }
-        let capabilities = self.capabilities().await?;
+        let capabilities = self
+            .capabilities_for(request.options())
+            .await
+            .map_err(|error| match error {
+                // The process itself would fail in the same way.
+                ProbeError::Spawn {
+                    source: source @ SpawnError::BadWorkingDirectory { .. },
+                } => Error::Spawn(source),
+                other => Error::Probe(other),
+            })?;
         Ok((argv::build(request, &capabilities)?, capabilities))
     }
 
@@ -240,7 +273,8 @@ impl ClientBuilder {
                 defaults: self.defaults,
                 log_directory: self.log_directory,
                 control_deadline: self.control_deadline,
-                capabilities: OnceCell::new_with(self.capabilities),
+                told: self.capabilities,
+                asked: Known::default(),
             }),
         }
     }

@@ -10,7 +10,7 @@ use agent_process::{Control, Exit, ExitReport, ExitWaiter};
 use super::events::Events;
 use super::launch::HeldFiles;
 use crate::argv::Note;
-use crate::error::Error;
+use crate::error::{Captured, Error};
 
 /// A run in progress. Its parts can be moved apart; dropping the events, and so the handle, stops the process and
 /// everything it started.
@@ -71,6 +71,6 @@ impl Future for Completion {
 }
 
 /// The end of stderr as text.
-pub(crate) fn stderr_tail(report: &ExitReport) -> String {
-    String::from_utf8_lossy(&report.stderr_tail).into_owned()
+pub(crate) fn stderr_tail(report: &ExitReport) -> Captured {
+    String::from_utf8_lossy(&report.stderr_tail).into_owned().into()
 }

@@ -3,6 +3,7 @@
 mod builder;
 mod events;
 mod handle;
+mod known;
 mod launch;
 mod queue;
 

@@ -7,9 +7,11 @@ use std::time::Duration;
 
 use agent_process::{Exit, SpawnError};
 
+use super::captured::Captured;
 use super::request::RequestError;
 use crate::input::UnsuitableInput;
 use crate::probe::ProbeError;
+use crate::usage::TokenCount;
 
 /// Why a call failed. A process that ran and exited with an error is not one: its exit status says so.
 #[derive(Debug, thiserror::Error)]
@@ -31,12 +33,12 @@ pub enum Error {
         source: io::Error,
     },
     /// The time was up, and the process and all it started were stopped.
-    #[error("the time was up: allow more than {} seconds, or ask for less{}", .timeout.as_secs_f64(), Tail(.stderr_tail))]
+    #[error("the time was up: allow more than {} seconds, or ask for less", .timeout.as_secs_f64())]
     TimedOut {
         /// How long it was allowed to take.
         timeout: Duration,
         /// The end of what it wrote to stderr.
-        stderr_tail: String,
+        stderr_tail: Captured,
     },
     /// The process ended without saying how its turn ended.
     #[error(transparent)]
@@ -56,7 +58,7 @@ pub enum Error {
         /// What was asked.
         subtype: String,
         /// Why, in the CLI's words.
-        message: String,
+        message: Captured,
         /// Why, as a code, for example `unsupported_request`.
         code: Option<String>,
     },
@@ -82,39 +84,21 @@ impl From<SpawnError> for Error {
 
 /// A process that ended without a `result`. What it did say is kept.
 #[derive(Debug, thiserror::Error)]
-#[error("the run ended without a result ({exit}): read its log `{}`{}", raw_log.display(), Tail(stderr_tail))]
+#[error("the run ended without a result ({exit}): read its log `{}`", raw_log.display())]
+#[non_exhaustive]
 pub struct NoResult {
     /// The whole output.
     pub raw_log: PathBuf,
     /// How the process ended.
     pub exit: Exit,
     /// The text that the model had written until then.
-    pub stream_text: String,
+    pub stream_text: Captured,
     /// The session, if it got so far; it can be resumed.
     pub session_id: Option<String>,
-    /// The end of what it wrote to stderr.
-    pub stderr_tail: String,
-}
-
-/// The last words of a process, one line of them, at the end of a message.
-struct Tail<'a>(&'a str);
-
-impl fmt::Display for Tail<'_> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const LONGEST: usize = 300;
-        let Some(line) = self.0.lines().map(str::trim).rfind(|line| !line.is_empty()) else {
-            return Ok(());
-        };
-        formatter.write_str("; its last words: ")?;
-        for character in line
-            .chars()
-            .filter(|character| !character.is_control())
-            .take(LONGEST)
-        {
-            fmt::Write::write_char(formatter, character)?;
-        }
-        Ok(())
-    }
+    /// The tokens it used until then: a low estimate, because nobody added them up. What it cost is not known.
+    pub usage: TokenCount,
+    /// The end of what it wrote to stderr; [`Captured::last_line`] often says what is wrong.
+    pub stderr_tail: Captured,
 }
 
 struct Code<'a>(Option<&'a str>);
@@ -128,46 +112,42 @@ impl fmt::Display for Code<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Error, NoResult};
+    use crate::usage::TokenCount;
     use agent_process::Exit;
     use std::time::Duration;
 
-    fn no_result(stderr_tail: &str) -> String {
-        NoResult {
+    #[test]
+    fn a_missing_result_names_the_log_and_quotes_nothing() {
+        let error = Error::NoResult(Box::new(NoResult {
             raw_log: "/logs/1.ndjson".into(),
             exit: Exit::Code(1),
-            stream_text: "half an answer".into(),
+            stream_text: "secret answer".to_owned().into(),
             session_id: None,
-            stderr_tail: stderr_tail.into(),
-        }
-        .to_string()
-    }
-
-    #[test]
-    fn a_missing_result_names_the_log_and_the_last_words() {
+            usage: TokenCount::default(),
+            stderr_tail: "secret key refused".to_owned().into(),
+        }));
         insta::assert_snapshot!(
-            no_result("warning: x\nError: Invalid session ID.\u{1b}[0m\n\n"),
-            @"the run ended without a result (exited with code 1): read its log `/logs/1.ndjson`; its last words: Error: Invalid session ID.[0m"
-        );
-        insta::assert_snapshot!(
-            no_result(""),
+            error,
             @"the run ended without a result (exited with code 1): read its log `/logs/1.ndjson`"
         );
-        assert!(
-            no_result(&"x".repeat(10_000)).len() < 500,
-            "the last words are bounded"
-        );
+        assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+        let timed_out = Error::TimedOut {
+            timeout: Duration::from_secs(1),
+            stderr_tail: "secret".to_owned().into(),
+        };
+        assert!(!format!("{timed_out} {timed_out:?}").contains("secret"));
     }
 
     #[test]
     fn messages_say_what_to_do_next() {
         let timed_out = Error::TimedOut {
             timeout: Duration::from_millis(1500),
-            stderr_tail: String::new(),
+            stderr_tail: String::new().into(),
         };
         insta::assert_snapshot!(timed_out, @"the time was up: allow more than 1.5 seconds, or ask for less");
         let refused = Error::Refused {
             subtype: "nosuch".into(),
-            message: "Unsupported control request subtype: nosuch".into(),
+            message: "Unsupported control request subtype: nosuch".to_owned().into(),
             code: Some("unsupported_request".into()),
         };
         insta::assert_snapshot!(refused, @"the CLI refused the control request `nosuch`: unsupported_request");

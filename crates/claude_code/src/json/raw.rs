@@ -8,6 +8,7 @@ use serde::de::DeserializeOwned;
 
 use super::cursor::Cursor;
 use super::repair::repaired;
+use crate::error::WrongShape;
 use crate::text::Text;
 
 /// A JSON value, byte for byte as the vendor wrote it.
@@ -40,14 +41,16 @@ impl RawJson {
     ///
     /// # Errors
     /// When the value does not have the shape of `T`, or holds a number that no machine type can.
-    pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
-        serde_json::from_slice(&self.bytes).or_else(|error| {
+    pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, WrongShape> {
+        let read = serde_json::from_slice(&self.bytes).or_else(|error| {
             if error.is_data() {
                 Err(error)
             } else {
                 serde_json::from_slice(&repaired(&self.bytes))
             }
-        })
+        });
+        // The reader's own message quotes the value.
+        read.map_err(|error| WrongShape::from(&error))
     }
 
     /// The member `key` of an object; `None` for other values. Of duplicate keys the last one counts.
@@ -136,5 +139,10 @@ mod tests {
     #[test]
     fn a_wrong_shape_is_an_error() {
         assert!(raw("{\"a\":1}").deserialize::<Vec<u8>>().is_err());
+        let error = raw(r#"{"a":"secret"}"#)
+            .deserialize::<std::collections::BTreeMap<String, u8>>()
+            .unwrap_err();
+        assert_eq!((error.line, error.column), (1, 13));
+        assert!(!format!("{error} {error:?}").contains("secret"), "{error}");
     }
 }

@@ -30,6 +30,12 @@ impl TextCollector {
         }
     }
 
+    /// A turn begins here, also if it will say nothing.
+    pub(crate) fn begin_turn(&mut self) {
+        self.turn_start = self.blocks.len();
+        self.has_turn_ended = false;
+    }
+
     /// All text so far, blocks joined by newlines.
     #[must_use]
     pub fn text(&self) -> String {

@@ -1,7 +1,7 @@
 //! Events → what a response says.
 
 use super::response::Remark;
-use super::turns::{Noticed, Results, Turns};
+use super::turns::{Left, Noticed, Results, Turns};
 use crate::event::{Event, Init, Kind, PermissionDenial, System, TurnResult};
 use crate::line_error::LineError;
 use crate::money::MicroUsd;
@@ -16,6 +16,8 @@ pub(super) struct Collector {
     model: Option<String>,
     version: Option<String>,
     text: TextCollector,
+    /// Of the turn that the last result ended.
+    result_text: String,
     account: CostAccount,
     turns: Turns,
     permission_denials: Vec<PermissionDenial>,
@@ -28,13 +30,16 @@ pub(super) struct Collected {
     pub(super) model: Option<String>,
     pub(super) version: Option<String>,
     pub(super) stream_text: String,
-    pub(super) last_turn_text: String,
+    /// What was said in the turn that the result ended.
+    pub(super) result_text: String,
     pub(super) tokens: TokenCount,
     pub(super) total_cost: Option<MicroUsd>,
     pub(super) session_total: Option<MicroUsd>,
     pub(super) permission_denials: Vec<PermissionDenial>,
     pub(super) result: Option<Box<TurnResult>>,
     pub(super) earlier_results: Vec<TurnResult>,
+    /// What was not finished.
+    pub(super) left: Left,
     pub(super) remarks: Vec<Remark>,
 }
 
@@ -50,6 +55,7 @@ impl Collector {
             model: None,
             version: version.map(|version| version.to_string()),
             text: TextCollector::new(),
+            result_text: String::new(),
             account,
             turns: Turns::default(),
             permission_denials: Vec::new(),
@@ -75,8 +81,14 @@ impl Collector {
         self.text.apply(event);
         self.account.apply(event);
         match event.kind() {
-            Kind::System(System::Init(init)) => self.notice_init(init),
-            Kind::Result(result) => self.notice_denials(&result.permission_denials),
+            Kind::System(System::Init(init)) => {
+                self.text.begin_turn();
+                self.notice_init(init);
+            }
+            Kind::Result(result) => {
+                self.result_text = self.text.turn_text();
+                self.notice_denials(&result.permission_denials);
+            }
             _ => {}
         }
     }
@@ -121,6 +133,7 @@ impl Collector {
             counted,
             earlier,
             spurious,
+            left,
         } = self.turns.into_results();
         if spurious > 0 {
             remarks.push(Remark::SpuriousResults(spurious));
@@ -130,13 +143,15 @@ impl Collector {
             model: self.model,
             version: self.version,
             stream_text: self.text.text(),
-            last_turn_text: self.text.turn_text(),
-            tokens: self.account.tokens(),
+            result_text: self.result_text,
+            // What a turn without a result used is known only roughly.
+            tokens: self.account.tokens() + self.account.unsettled_tokens(),
             total_cost: self.account.cost(),
             session_total: self.account.session_total(),
             permission_denials: self.permission_denials,
             result: counted,
             earlier_results: earlier,
+            left,
             remarks,
         }
     }

@@ -3,19 +3,25 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agent_process::Exit;
+use agent_process::{Exit, ExitReport};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::collect::Collector;
+use super::collect::{Collected, Collector};
 use super::response::{Remark, Response};
+use super::turns::Left;
+use crate::argv::Note;
+use crate::capabilities::{Capabilities, Feature};
 use crate::client::{Client, Handle, stderr_tail};
 use crate::error::{Error, NoResult};
-use crate::request::{Options, Request, SessionChoice};
+use crate::request::{Fork, Options, Request, SessionChoice, SessionId};
 use crate::usage::CostBasis;
 
 /// How long a process may take to exit after its last result (when nothing is left to do) before it is stopped.
 const EXIT_AFTER_RESULT: Duration = Duration::from_secs(5);
+/// The same for a CLI that does not tell whether background work goes on. It exits by itself, so this is only for one
+/// that hangs.
+const EXIT_AFTER_RESULT_UNTOLD: Duration = Duration::from_secs(60);
 
 impl Client {
     /// Runs one prompt to its end and gives the answer. The whole output is kept in a raw log, which the response or
@@ -39,7 +45,8 @@ impl Client {
     /// ```
     ///
     /// A run that failed by its own account is a response too: see [`Response::is_success`]. If there was a result,
-    /// it counts, whatever the exit status says; a process that does not exit after it is stopped.
+    /// it counts, whatever the exit status says, unless another turn was cut off after it. A process that does not
+    /// exit after its last result is stopped.
     ///
     /// # Errors
     /// When the request cannot be carried out, the process cannot be started, or it ended (or ran out of time)
@@ -57,12 +64,22 @@ impl Client {
         };
         request.options.raw_log = Some(raw_log.clone());
         let options = request.options.clone().or(self.defaults());
-        let exit_after_result = options.exit_after_result.unwrap_or(EXIT_AFTER_RESULT);
-        let handle = self.print_stream_json(request).await?;
+        let (handle, capabilities) = self.start_print(request).await?;
+        let exit_after_result = options
+            .exit_after_result
+            .unwrap_or_else(|| default_grace(&capabilities));
         // Old versions do not say themselves which they are.
-        let version = self.capabilities().await?.version();
-        let collector = Collector::new(cost_basis(&options), version);
-        collect(handle, collector, raw_log, exit_after_result).await
+        let collector = Collector::new(cost_basis(&options), capabilities.version());
+        let notes = handle.notes.clone();
+        let Ended { collected, exit, end } = follow(handle, collector, exit_after_result).await;
+        conclude(
+            collected,
+            exit,
+            end,
+            requested_id(options.session.as_ref()),
+            notes,
+            raw_log,
+        )
     }
 
     fn new_log_path(&self) -> PathBuf {
@@ -83,12 +100,47 @@ fn cost_basis(options: &Options) -> CostBasis {
     })
 }
 
-async fn collect(
-    handle: Handle,
-    mut collector: Collector,
-    raw_log: PathBuf,
-    exit_after_result: Duration,
-) -> Result<Response, Error> {
+/// The id that the session should have, if that is known.
+fn requested_id(choice: Option<&SessionChoice>) -> Option<&SessionId> {
+    match choice? {
+        SessionChoice::New { id } => id.as_ref(),
+        SessionChoice::Resume { id, fork: None } => Some(id),
+        SessionChoice::Resume {
+            fork: Some(Fork { id }),
+            ..
+        }
+        | SessionChoice::ContinueLatest {
+            fork: Some(Fork { id }),
+        } => id.as_ref(),
+        SessionChoice::ContinueLatest { fork: None } => None,
+    }
+}
+
+fn default_grace(capabilities: &Capabilities) -> Duration {
+    if capabilities.has(Feature::TaskEvents) {
+        EXIT_AFTER_RESULT
+    } else {
+        EXIT_AFTER_RESULT_UNTOLD
+    }
+}
+
+/// A process that is gone, and all it said.
+struct Ended {
+    collected: Collected,
+    exit: ExitReport,
+    end: End,
+}
+
+/// Who ended the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The process, or something outside.
+    Itself,
+    /// We did, because it did not exit after its last result.
+    AfterResult,
+}
+
+async fn follow(handle: Handle, mut collector: Collector, exit_after_result: Duration) -> Ended {
     let Handle {
         mut events,
         completion,
@@ -96,15 +148,15 @@ async fn collect(
         ..
     } = handle;
     let mut idle_since = None;
-    let mut is_stopped = false;
+    let mut end = End::Itself;
     loop {
         let item = match idle_since {
-            Some(since) if !is_stopped => tokio::select! {
+            Some(since) if end == End::Itself => tokio::select! {
                 biased;
                 item = events.next() => item,
                 () = tokio::time::sleep_until(since + exit_after_result) => {
                     control.stop();
-                    is_stopped = true;
+                    end = End::AfterResult;
                     continue;
                 }
             },
@@ -119,33 +171,46 @@ async fn collect(
             None
         };
     }
-    let exit = completion.into_report().await;
-    let collected = collector.finish();
+    Ended {
+        exit: completion.into_report().await,
+        collected: collector.finish(),
+        end,
+    }
+}
+
+fn conclude(
+    collected: Collected,
+    exit: ExitReport,
+    end: End,
+    requested: Option<&SessionId>,
+    notes: Vec<Note>,
+    raw_log: PathBuf,
+) -> Result<Response, Error> {
     let Some(result) = collected.result else {
         return Err(Error::NoResult(Box::new(NoResult {
             raw_log,
             exit: exit.exit,
-            stream_text: collected.stream_text,
+            stream_text: collected.stream_text.into(),
             session_id: collected.session_id,
+            usage: collected.tokens,
             stderr_tail: stderr_tail(&exit),
         })));
     };
-    let mut remarks = collected.remarks;
-    if is_stopped {
-        remarks.push(Remark::StoppedAfterResult);
-    } else if result.is_success() != exit.exit.success()
-        && matches!(exit.exit, Exit::Code(_) | Exit::Signal(_))
+    let mut remarks = remarks_on_the_end(collected.left, exit.exit, end, result.is_success());
+    if let (Some(requested), Some(received)) = (requested, &collected.session_id)
+        && !requested.as_str().eq_ignore_ascii_case(received)
     {
-        remarks.push(Remark::ExitContradictsResult);
+        remarks.push(Remark::SessionForked);
     }
+    remarks.extend(collected.remarks);
     let last_text = result.result.as_deref().unwrap_or_default();
-    let is_degraded = last_text.trim().is_empty() && !collected.last_turn_text.trim().is_empty();
+    let is_degraded = last_text.trim().is_empty() && !collected.result_text.trim().is_empty();
     Ok(Response {
         session_id: collected.session_id,
         model: collected.model,
         version: collected.version,
         final_text: if is_degraded {
-            collected.last_turn_text
+            collected.result_text
         } else {
             last_text.to_owned()
         },
@@ -159,6 +224,35 @@ async fn collect(
         result,
         earlier_results: collected.earlier_results,
         exit,
+        notes,
         remarks,
     })
+}
+
+/// What is to be said about how the process ended; first what keeps the run from being a success.
+fn remarks_on_the_end(left: Left, exit: Exit, end: End, is_success: bool) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    let is_done = left == Left::default();
+    match exit {
+        Exit::TimedOut if !is_done => remarks.push(Remark::TimedOut),
+        Exit::Cancelled | Exit::Lost if !is_done => remarks.push(Remark::Stopped),
+        _ => {}
+    }
+    if left.turns > 0 {
+        remarks.push(Remark::UnfinishedTurn);
+    }
+    if left.tasks > 0 {
+        remarks.push(Remark::OpenTasks(left.tasks));
+    }
+    match exit {
+        Exit::TimedOut | Exit::Cancelled if is_done => remarks.push(Remark::StoppedAfterResult),
+        Exit::Code(_) | Exit::Signal(_) if end == End::AfterResult => {
+            remarks.push(Remark::StoppedAfterResult);
+        }
+        Exit::Code(_) | Exit::Signal(_) if is_success != exit.success() => {
+            remarks.push(Remark::ExitContradictsResult);
+        }
+        _ => {}
+    }
+    remarks
 }

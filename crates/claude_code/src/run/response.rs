@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use agent_process::ExitReport;
 
+use crate::argv::Note;
 use crate::event::{PermissionDenial, TurnResult};
 use crate::money::MicroUsd;
 use crate::usage::TokenCount;
@@ -22,7 +23,8 @@ pub struct Response {
     pub final_text: String,
     /// Everything the model said in the main conversation, turn by turn.
     pub stream_text: String,
-    /// Tokens of this run, subagents included where the CLI counts them.
+    /// Tokens of this run, subagents included where the CLI counts them. Of a turn that did not end they are a low
+    /// estimate.
     pub usage: TokenCount,
     /// What this run cost.
     pub total_cost: Option<MicroUsd>,
@@ -41,22 +43,34 @@ pub struct Response {
     pub earlier_results: Vec<TurnResult>,
     /// How the process ended.
     pub exit: ExitReport,
-    /// What was odd.
+    /// What was asked for and could not be had in full.
+    pub notes: Vec<Note>,
+    /// What was odd; first what keeps the run from being a success.
     pub remarks: Vec<Remark>,
 }
 
 impl Response {
-    /// Whether the run succeeded, by its result.
+    /// Whether the run succeeded: its last result says so, and nothing was cut off after it.
     #[must_use]
     pub fn is_success(&self) -> bool {
-        self.result.is_success()
+        self.result.is_success() && !self.remarks.iter().any(|remark| remark.is_failure())
     }
 }
 
-/// Something odd about a run that does not change its outcome.
+/// Something odd about a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remark {
+    /// A turn had begun, or waited to begin, and has no result: `result` is that of a turn before.
+    UnfinishedTurn,
+    /// The time was up before everything was done, and the process was stopped.
+    TimedOut,
+    /// The process was stopped before everything was done, or nobody saw how it ended.
+    Stopped,
+    /// So many background tasks had not ended when the process did.
+    OpenTasks(usize),
+    /// The session has another id than the one that was asked for: `session_id` is the one to resume.
+    SessionForked,
     /// Results that no turn belongs to; they were ignored.
     SpuriousResults(u32),
     /// Lines that are no events; the raw log has them.
@@ -67,4 +81,12 @@ pub enum Remark {
     CostMayIncludeEarlierRuns,
     /// The exit status contradicts the result, which counts.
     ExitContradictsResult,
+}
+
+impl Remark {
+    /// Whether a run with this remark is no success, whatever its result says.
+    #[must_use]
+    pub fn is_failure(self) -> bool {
+        matches!(self, Self::UnfinishedTurn | Self::TimedOut | Self::Stopped)
+    }
 }

@@ -26,6 +26,17 @@ pub(super) struct Results {
     pub(super) earlier: Vec<TurnResult>,
     /// How many there were that end no turn.
     pub(super) spurious: u32,
+    /// What had not ended.
+    pub(super) left: Left,
+}
+
+/// What a process had not finished when it ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Left {
+    /// Turns that had begun, or that waited to begin.
+    pub(super) turns: u64,
+    /// Background tasks.
+    pub(super) tasks: usize,
 }
 
 /// Follows turns and background tasks.
@@ -62,10 +73,14 @@ impl Turns {
                 self.open_tasks
                     .extend(task.task_id.as_ref().map(ToString::to_string));
             }
-            System::TaskNotification(task) => self.end_task(task.task_id.as_deref()),
+            System::TaskNotification(task) => {
+                if task.status.as_ref().is_none_or(has_ended) {
+                    self.end_task(task.task_id.as_deref());
+                }
+            }
             System::TaskUpdated(task) => {
                 let status = task.patch.as_ref().and_then(|patch| patch.status.as_ref());
-                if status.is_some_and(|status| *status != TaskStatus::Running) {
+                if status.is_some_and(has_ended) {
                     self.end_task(task.task_id.as_deref());
                 }
             }
@@ -99,12 +114,20 @@ impl Turns {
 
     /// Whether there was a result and nothing is left to do: the process should exit by itself.
     pub(super) fn is_idle(&self) -> bool {
-        self.counted.is_some() && self.open == 0 && self.queued == 0 && self.open_tasks.is_empty()
+        self.counted.is_some() && self.left() == Left::default()
+    }
+
+    fn left(&self) -> Left {
+        Left {
+            turns: u64::from(self.open).saturating_add(self.queued),
+            tasks: self.open_tasks.len(),
+        }
     }
 
     /// All results.
     pub(super) fn into_results(self) -> Results {
         Results {
+            left: self.left(),
             counted: self.counted,
             earlier: self.earlier,
             spurious: self.spurious,
@@ -112,9 +135,17 @@ impl Turns {
     }
 }
 
+/// A word that this library does not know, such as `pending`, may be one for a task that goes on.
+fn has_ended(status: &TaskStatus) -> bool {
+    match status {
+        TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Stopped | TaskStatus::Killed => true,
+        TaskStatus::Running | TaskStatus::Other(_) => false,
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Results, Turns};
+    use super::{Left, Results, Turns};
     use crate::parse_line;
 
     const INIT: &str = r#"{"type":"system","subtype":"init"}"#;
@@ -202,5 +233,39 @@ mod tests {
         assert!(follow(&[INIT, STARTED, SAID, &done, none]).is_idle());
         let queued = r#"{"type":"result","subtype":"success","queued_turn_count":1}"#;
         assert!(!follow(&[INIT, SAID, queued]).is_idle());
+    }
+
+    #[test]
+    fn only_an_end_ends_a_task() {
+        let done = result("done");
+        for (status, is_idle) in [
+            ("running", false),
+            ("pending", false),
+            ("paused", false),
+            ("completed", true),
+            ("failed", true),
+            ("stopped", true),
+            ("killed", true),
+        ] {
+            let updated = format!(
+                r#"{{"type":"system","subtype":"task_updated","task_id":"b1","patch":{{"status":"{status}"}}}}"#
+            );
+            let notified = ENDED.replace("completed", status);
+            for line in [updated, notified] {
+                let turns = follow(&[INIT, STARTED, SAID, &done, &line]);
+                assert_eq!(turns.is_idle(), is_idle, "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_not_finished_is_told() {
+        let done = result("done");
+        let left = |lines: &[&str]| follow(lines).into_results().left;
+        assert_eq!(left(&[INIT, SAID, &done]), Left::default());
+        assert_eq!(left(&[INIT, SAID, &done, INIT]), Left { turns: 1, tasks: 0 });
+        assert_eq!(left(&[INIT, STARTED, SAID, &done]), Left { turns: 0, tasks: 1 });
+        let queued = r#"{"type":"result","subtype":"success","queued_turn_count":2}"#;
+        assert_eq!(left(&[INIT, SAID, queued]), Left { turns: 2, tasks: 0 });
     }
 }

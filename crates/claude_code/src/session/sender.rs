@@ -115,7 +115,7 @@ impl SessionSender {
                 error, error_code, ..
             } => Err(Error::Refused {
                 subtype: subtype(),
-                message: error.map(|error| error.to_string()).unwrap_or_default(),
+                message: error.map(|error| error.to_string()).unwrap_or_default().into(),
                 code: error_code.map(|code| code.to_string()),
             }),
             ControlResponseBody::Other { raw, .. } => Ok(Some(raw)),

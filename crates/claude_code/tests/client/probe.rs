@@ -7,7 +7,7 @@ use agent_process::Exit;
 use claude_code::{
     Client, Environment, Error, Feature, Options, PrintRequest, ProbeError, RequestError, Version, probe,
 };
-use test_support::script::Script;
+use test_support::script::{Script, ScriptedAgent};
 
 #[tokio::test]
 async fn the_version_is_asked_for_and_tells_what_the_cli_can_do() {
@@ -170,4 +170,58 @@ async fn what_no_version_takes_is_refused_before_anything_is_started() {
         matches!(error, Error::Probe(ProbeError::NotFound { .. })),
         "{error:?}"
     );
+}
+
+#[tokio::test]
+async fn the_program_that_is_run_is_the_one_that_is_asked() {
+    let install = |version: &str| {
+        let agent = Script::claude_session("done")
+            .with_version(version)
+            .install()
+            .unwrap();
+        agent.as_program().unwrap();
+        agent
+    };
+    let (old, new) = (install("2.0.8 (Claude Code)"), install("2.1.325 (Claude Code)"));
+    let folder = |agent: &ScriptedAgent| agent.script().parent().unwrap().to_path_buf();
+    let tools = |options: Options| PrintRequest::new("Hi").options(options.tools(["Read"]));
+    let is_refused = |error: &Error| {
+        matches!(
+            error,
+            Error::Request(RequestError::Unsupported {
+                feature: Feature::Tools,
+                ..
+            })
+        )
+    };
+
+    // By the request's `PATH`.
+    let client = Client::builder()
+        .binary("claude")
+        .environment(Environment::clear().set("PATH", folder(&old)))
+        .build();
+    let path = |agent| Environment::default().set("PATH", folder(agent));
+    let error = client.print_stream_json(tools(Options::new())).await.unwrap_err();
+    assert!(is_refused(&error), "{error:?}");
+    let newer = tools(Options::new().environment(path(&new)));
+    let mut handle = client.print_stream_json(newer).await.unwrap();
+    assert_eq!(rest(&mut handle.events).await.len(), 3);
+    let again = tools(Options::new().environment(path(&old)));
+    let error = client.print_stream_json(again).await.unwrap_err();
+    assert!(is_refused(&error), "{error:?}");
+
+    // By the request's working directory.
+    let client = Client::builder()
+        .binary("./claude")
+        .environment(Environment::clear())
+        .cwd(folder(&old))
+        .build();
+    assert_eq!(soon(client.probe()).await.unwrap().version, Version::new(2, 0, 8));
+    let error = client.print_stream_json(tools(Options::new())).await.unwrap_err();
+    assert!(is_refused(&error), "{error:?}");
+    let mut handle = client
+        .print_stream_json(tools(Options::new().cwd(folder(&new))))
+        .await
+        .unwrap();
+    assert_eq!(rest(&mut handle.events).await.len(), 3);
 }

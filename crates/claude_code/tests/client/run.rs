@@ -4,8 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use agent_process::{Exit, Limits};
+use claude_code::argv::Note;
 use claude_code::{
-    Capabilities, Client, CostBasis, Error, MicroUsd, NoResult, Options, Remark, Request, Response,
+    Capabilities, Client, CostBasis, Error, Fork, MicroUsd, NoResult, Options, Remark, Request, Response,
     SessionChoice, Version,
 };
 use serde_json::{Value, json};
@@ -135,14 +136,16 @@ async fn a_run_without_a_result_keeps_what_was_said_and_names_the_log() {
             .unwrap()
             .contains("Then I ")
     );
-    let said = error.to_string();
-    assert!(
-        said.contains(error.raw_log.to_str().unwrap()) && said.contains("out of luck"),
-        "{said}"
+    assert_eq!(
+        error.stderr_tail.last_line().as_deref(),
+        Some("fatal: out of luck")
     );
+    assert_eq!(error.usage.input, 24, "two messages: {error:?}");
+    assert!(error.to_string().contains(error.raw_log.to_str().unwrap()));
+    let said = format!("{error} {error:?}");
     assert!(
-        !said.contains("First I read."),
-        "a message quotes no line: {said}"
+        !said.contains("First I read.") && !said.contains("out of luck"),
+        "an error quotes nothing: {said}"
     );
 }
 
@@ -325,7 +328,11 @@ async fn a_resumed_session_does_not_charge_its_earlier_runs_again() {
         (resume.clone().cost_basis(known), 6_000, vec![]),
         (resume, 10_000, vec![Remark::CostMayIncludeEarlierRuns]),
     ] {
-        let agent = Script::claude_session("Done.").install().unwrap();
+        let mut session = session();
+        let agent = said(&mut session, "Done.")
+            .emit(session.result("Done."))
+            .install()
+            .unwrap();
         let directory = tempfile::tempdir().unwrap();
         let client = builder(&agent).log_directory(directory.path()).build();
         let response = soon(client.run(Request::new("Go.").options(options)))
@@ -401,4 +408,170 @@ async fn a_log_that_was_asked_for_is_where_it_was_asked_for() {
         matches!(error, Error::Spawn(agent_process::SpawnError::Log { .. })),
         "{error:?}"
     );
+}
+
+/// A run that has so much time.
+async fn run_for(timeout: Duration, script: &Script) -> Response {
+    let agent = script.install().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let client = builder(&agent)
+        .log_directory(directory.path())
+        .timeout(timeout)
+        .build();
+    soon(client.run(Request::new("Go."))).await.unwrap()
+}
+
+const TASK_STARTED: &str =
+    r#"{"type":"system","subtype":"task_started","task_id":"b1","is_backgrounded":true}"#;
+
+#[tokio::test]
+async fn a_run_whose_last_turn_ran_out_of_time_is_no_success() {
+    let mut session = session();
+    let first = said(&mut session, "Started.").emit(session.result("Started."));
+    let script = first.emit(session.init("/workspace")).sleep_forever();
+    let response = run_for(Duration::from_millis(500), &script).await;
+    assert!(!response.is_success() && response.result.is_success());
+    assert_eq!(response.exit.exit, Exit::TimedOut);
+    assert_eq!(response.remarks, [Remark::TimedOut, Remark::UnfinishedTurn]);
+}
+
+#[tokio::test]
+async fn a_process_that_exits_in_mid_turn_is_no_success() {
+    let mut session = session();
+    let script = said(&mut session, "Started.")
+        .emit(TASK_STARTED)
+        .emit(session.result("Started."))
+        .emit(session.init("/workspace"))
+        .exit(0);
+    let response = run(&script).await;
+    assert!(!response.is_success());
+    assert_eq!(response.remarks, [Remark::UnfinishedTurn, Remark::OpenTasks(1)]);
+}
+
+#[tokio::test]
+async fn background_work_that_runs_out_of_time_is_reported() {
+    let mut session = session();
+    let script = said(&mut session, "Started.")
+        .emit(TASK_STARTED)
+        .emit(session.result("Started."));
+    let response = run(&script.clone()).await;
+    assert!(response.is_success(), "the process ended by itself");
+    assert_eq!(response.remarks, [Remark::OpenTasks(1)]);
+
+    let response = run_for(Duration::from_millis(500), &script.sleep_forever()).await;
+    assert!(!response.is_success());
+    assert_eq!(response.remarks, [Remark::TimedOut, Remark::OpenTasks(1)]);
+}
+
+#[tokio::test]
+async fn a_process_that_hangs_after_its_result_until_its_time_is_up_has_succeeded() {
+    let mut session = session();
+    let script = said(&mut session, "Done.")
+        .emit(session.result("Done."))
+        .sleep_forever();
+    let response = run_for(Duration::from_millis(500), &script).await;
+    assert!(response.is_success());
+    assert_eq!(response.remarks, [Remark::StoppedAfterResult]);
+}
+
+#[tokio::test]
+async fn a_cli_that_does_not_tell_about_background_work_has_longer_to_exit() {
+    let mut session = session();
+    // Longer than the five seconds that others have.
+    let script = said(&mut session, "Started.")
+        .emit(session.result("Started."))
+        .pause(Duration::from_millis(5_500));
+    let script = script.then(said(&mut session, "Finished.").emit(session.result("Finished.")));
+    let agent = script.install().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let client = builder(&agent)
+        .capabilities(Capabilities::for_version(Version::new(2, 1, 9)))
+        .log_directory(directory.path())
+        .build();
+    let response = soon(client.run(Request::new("Go."))).await.unwrap();
+    assert_eq!(response.final_text, "Finished.");
+    assert_eq!(response.remarks, []);
+}
+
+#[tokio::test]
+async fn a_turn_that_says_nothing_does_not_repeat_the_one_before() {
+    let mut session = session();
+    let script = said(&mut session, "TASK COMPLETE")
+        .emit(session.result("TASK COMPLETE"))
+        .emit(session.init("/workspace"))
+        .emit(session.error_result("error_during_execution", "aborted_streaming", &["oh no"]));
+    let response = run(&script).await;
+    assert_eq!((response.final_text.as_str(), response.degraded), ("", false));
+    assert!(!response.is_success());
+    assert_eq!(response.stream_text, "TASK COMPLETE");
+}
+
+#[tokio::test]
+async fn a_turn_that_was_cut_off_does_not_fill_the_result_of_the_one_before() {
+    let mut session = session();
+    let script = said(&mut session, "The answer.").emit(changed(&session.result("x"), json!({"result": ""})));
+    let response = run(&script.then(said(&mut session, "More of"))).await;
+    assert_eq!(response.final_text, "The answer.");
+    assert!(response.degraded && !response.is_success());
+}
+
+#[tokio::test]
+async fn another_session_than_the_one_asked_for_is_noted() {
+    let other = "20f6d5a2-3c4b-4f1e-9a7d-2b8c6e5f4a31";
+    let new = |id: &str| SessionChoice::New {
+        id: Some(id.parse().unwrap()),
+    };
+    let resume = |id: &str, fork| SessionChoice::Resume {
+        id: id.parse().unwrap(),
+        fork,
+    };
+    let copy = |id: Option<&str>| {
+        Some(Fork {
+            id: id.map(|id| id.parse().unwrap()),
+        })
+    };
+    for (choice, is_forked) in [
+        (new(SESSION_ID), false),
+        (new(&SESSION_ID.to_uppercase()), false),
+        (new(other), true),
+        (resume(SESSION_ID, None), false),
+        (resume(other, None), true),
+        (resume(other, copy(None)), false),
+        (resume(other, copy(Some(SESSION_ID))), false),
+        (resume(SESSION_ID, copy(Some(other))), true),
+        (SessionChoice::ContinueLatest { fork: None }, false),
+    ] {
+        let mut session = session();
+        let agent = said(&mut session, "Done.")
+            .emit(session.result("Done."))
+            .install()
+            .unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        let client = builder(&agent).log_directory(directory.path()).build();
+        let options = Options::new()
+            .session(choice.clone())
+            .cost_basis(CostBasis::NewSession);
+        let response = soon(client.run(Request::new("Go.").options(options)))
+            .await
+            .unwrap();
+        assert_eq!(
+            response.remarks.contains(&Remark::SessionForked),
+            is_forked,
+            "{choice:?}"
+        );
+        assert!(response.is_success());
+        assert_eq!(response.session_id.as_deref(), Some(SESSION_ID));
+    }
+}
+
+#[tokio::test]
+async fn what_could_not_be_had_in_full_is_told() {
+    let agent = Script::claude_session("Done.").install().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let client = builder(&agent)
+        .capabilities(Capabilities::for_version(Version::new(2, 1, 197)))
+        .log_directory(directory.path())
+        .build();
+    let response = soon(client.run(Request::new("/cost"))).await.unwrap();
+    assert_eq!(response.notes, [Note::SpaceBeforeSlash]);
 }
