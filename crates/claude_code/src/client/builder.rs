@@ -257,7 +257,8 @@ impl ClientBuilder {
         self
     }
 
-    /// How long the CLI may take to answer a control request of a session; 10 seconds if nobody says otherwise.
+    /// How long the CLI may take to answer a control request of a session, and to read what was sent before its input
+    /// is closed; 10 seconds if nobody says otherwise.
     #[must_use]
     pub fn control_deadline(mut self, deadline: Duration) -> Self {
         self.control_deadline = deadline;

@@ -10,7 +10,7 @@ use crate::line_error::LineError;
 
 type Item = Result<Event, LineError>;
 
-/// How much may wait for the consumer; then the process waits.
+/// How much may wait for the consumer; then no more is read from the process.
 const MOST_WAITING_BYTES: usize = 8 * 1024 * 1024;
 /// What an event takes besides its line.
 const OVERHEAD_BYTES: usize = 256;

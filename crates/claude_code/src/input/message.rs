@@ -36,7 +36,8 @@ impl fmt::Display for MessageId {
 /// Something a person says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UserMessage {
-    /// What receipts refer to; without one there are none.
+    /// What receipts refer to. [`SessionSender::send`](crate::SessionSender::send) gives one to a message that has
+    /// none; a line made by [`user_message`] goes without, and gets no receipts.
     pub id: Option<MessageId>,
     /// What is said.
     pub content: MessageContent,
@@ -59,7 +60,7 @@ impl UserMessage {
         }
     }
 
-    /// A text without an id.
+    /// A text without an id as yet.
     pub fn anonymous(text: impl Into<String>) -> Self {
         Self {
             id: None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use super::connection::PendingRequests;
 use super::tasks::Order;
@@ -22,10 +22,12 @@ use crate::request::Expansion;
 /// its turn and exits.
 ///
 /// Calls return once the CLI's pipe has the line. Events are read all the while, also if the caller is the one who
-/// should read them.
+/// should read them. A call that is given up before its line was begun has no effect.
 #[derive(Debug, Clone)]
 pub struct SessionSender {
     pub(super) orders: mpsc::Sender<Order>,
+    /// Beside the orders, which may wait for a process that does not read.
+    pub(super) closing: Arc<watch::Sender<bool>>,
     pub(super) pending: Arc<PendingRequests>,
     pub(super) busy: Busy,
     pub(super) capabilities: Capabilities,
@@ -146,9 +148,15 @@ impl SessionSender {
 
     /// Ends the CLI's input after all that was sent: it finishes its turn, waits for background work and exits.
     /// Further calls fail, also of clones.
+    ///
+    /// A CLI that does not read what was sent is given as long as for answering a control request
+    /// ([`ClientBuilder::control_deadline`](crate::ClientBuilder::control_deadline)). Then its input ends where it is,
+    /// possibly within a line, and calls that still wait fail.
     pub async fn close(&self) {
-        // A writer that is gone has closed it already.
-        let _ = self.orders.send(Order::Close).await;
+        let _busy = self.busy.enter();
+        self.closing.send_replace(true);
+        // The writer is gone once the input has ended.
+        self.closing.closed().await;
     }
 
     /// Asks the CLI to exit now, and ends its input. One that is too old to be asked exits after its turn.
@@ -169,7 +177,7 @@ impl SessionSender {
         let _busy = self.busy.enter();
         let (written, confirmation) = oneshot::channel();
         self.orders
-            .send(Order::Write(line, written))
+            .send(Order { line, written })
             .await
             .map_err(|_| Error::Closed)?;
         confirmation.await.map_err(|_| Error::Closed)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use agent_process::{Control, StdinMode};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
 use super::connection::PendingRequests;
 use super::sender::SessionSender;
@@ -84,16 +84,19 @@ impl Client {
         let (sink, queue, busy) = event_queue();
         tokio::spawn(read_events(reader, sink, pending.clone()));
         let (orders, received) = mpsc::channel(MOST_WAITING_LINES);
+        let (closing, told_to_close) = watch::channel(false);
+        let deadline = self.control_deadline();
         if let Some(stdin) = stdin {
-            tokio::spawn(write_lines(stdin, received));
+            tokio::spawn(write_lines(stdin, received, told_to_close, deadline));
         }
         let sender = SessionSender {
             orders,
+            closing: Arc::new(closing),
             pending,
             busy,
             capabilities,
             expansion: request.options.expansion.unwrap_or_default(),
-            deadline: self.control_deadline(),
+            deadline,
         };
         Ok(Session {
             events: Events::queued(queue, files),

@@ -1,5 +1,8 @@
 //! A conversation.
 
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use agent_process::Exit;
@@ -458,4 +461,74 @@ async fn broken_lines_do_not_end_a_session() {
     let items = rest(&mut session.events).await;
     assert_eq!(items.iter().filter(|item| item.is_err()).count(), 2);
     assert_eq!(items.len(), 3);
+}
+
+/// Lets a future begin, and no more.
+async fn begin<T>(future: &mut Pin<Box<impl Future<Output = T>>>) {
+    let is_ready = poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_ready())).await;
+    assert!(!is_ready, "it did not have to wait");
+}
+
+#[tokio::test]
+async fn a_message_that_was_given_up_is_not_sent() {
+    let directory = tempfile::tempdir().unwrap();
+    let gate = directory.path().join("go");
+    let (mut session, _agent) = start(&Script::new().wait_for_file(&gate).read_to_end()).await;
+    // More than any pipe holds: what comes after it waits.
+    let mut stuck = Box::pin(session.sender.send("x".repeat(4 << 20)));
+    begin(&mut stuck).await;
+    let mut given_up = Box::pin(session.sender.send("Never mind."));
+    begin(&mut given_up).await;
+    drop(given_up);
+    std::fs::write(gate, "").unwrap();
+    soon(stuck).await.unwrap();
+    soon(session.sender.send("Go on.")).await.unwrap();
+    soon(session.sender.close()).await;
+    assert_eq!(value(&next_event(&mut session.events).await)["lines"], 2);
+}
+
+#[tokio::test]
+async fn closing_does_not_wait_for_ever_for_a_process_that_does_not_read() {
+    const MESSAGE_BYTES: usize = 1 << 20;
+    const MESSAGES: usize = 100;
+    let directory = tempfile::tempdir().unwrap();
+    let gate = directory.path().join("go");
+    let agent = Script::new()
+        .wait_for_file(&gate)
+        .read_to_end()
+        .install()
+        .unwrap();
+    let client = builder(&agent)
+        .control_deadline(Duration::from_millis(200))
+        .build();
+    let mut session = client.session(SessionRequest::new()).await.unwrap();
+    // More than the queue takes.
+    let mut stuck = Vec::new();
+    for _ in 0..MESSAGES {
+        let mut message = Box::pin(session.sender.send("x".repeat(MESSAGE_BYTES)));
+        begin(&mut message).await;
+        stuck.push(message);
+    }
+    let error = soon(session.sender.end()).await.unwrap_err();
+    assert!(matches!(error, Error::Unanswered { .. }), "{error:?}");
+    for message in stuck {
+        assert!(matches!(soon(message).await, Err(Error::Closed)));
+    }
+    // The process sees the end of its input once it reads.
+    std::fs::write(gate, "").unwrap();
+    let read = next_event(&mut session.events).await;
+    assert!(value(&read)["bytes"].as_u64().unwrap() < MESSAGE_BYTES as u64);
+    assert!(soon(session.completion).await.unwrap().exit.success());
+}
+
+#[tokio::test]
+async fn a_message_without_an_id_gets_one() {
+    let script = Script::new().converse([(
+        json!({"type": "user"}),
+        Script::new().answer(r#"{"type":"heard","id":"${/uuid}"}"#),
+    )]);
+    let (mut session, _agent) = start(&script).await;
+    let id = session.sender.send(UserMessage::anonymous("Go.")).await.unwrap();
+    let heard = until(&mut session.events, "heard").await;
+    assert_eq!(value(&heard)["id"], id.to_string());
 }
