@@ -83,8 +83,8 @@ impl Environment {
         }
     }
 
-    /// What the process is started with. `IS_SANDBOX` is set only if there really is one; a user who set it in the
-    /// base keeps it.
+    /// What the process is started with. `IS_SANDBOX` is set only if there really is one and the caller says nothing
+    /// about the variable.
     pub(crate) fn policy(&self, isolation: Isolation) -> EnvPolicy {
         let mut set: Vec<(OsString, OsString)> = Vec::new();
         for (name, value) in self.set.iter().filter(|(name, _)| name != NESTED) {
@@ -93,8 +93,9 @@ impl Environment {
                 None => set.push((name.clone(), value.clone())),
             }
         }
-        if isolation != Isolation::None {
-            set.retain(|(name, _)| name != SANDBOXED);
+        let is_decided =
+            set.iter().any(|(name, _)| name == SANDBOXED) || self.remove.iter().any(|name| name == SANDBOXED);
+        if isolation != Isolation::None && !is_decided {
             set.push((SANDBOXED.into(), "1".into()));
         }
         match self.base.unwrap_or_default() {
@@ -142,9 +143,8 @@ mod tests {
 
     #[test]
     fn a_sandbox_is_announced_only_when_there_is_one() {
-        let environment = Environment::clear().set("IS_SANDBOX", "yes").set("A", "1");
         assert_eq!(
-            environment.policy(Isolation::PidNamespace),
+            Environment::clear().set("A", "1").policy(Isolation::PidNamespace),
             EnvPolicy::Clear {
                 set: pairs(&[("A", "1"), ("IS_SANDBOX", "1")])
             }
@@ -153,13 +153,29 @@ mod tests {
             Environment::clear().policy(Isolation::None),
             EnvPolicy::Clear { set: vec![] }
         );
-        assert_eq!(
-            environment.policy(Isolation::None),
-            EnvPolicy::Clear {
-                set: pairs(&[("IS_SANDBOX", "yes"), ("A", "1")])
-            },
-            "what the user says stays"
-        );
+    }
+
+    #[test]
+    fn what_the_caller_says_about_the_sandbox_stays() {
+        for isolation in [Isolation::None, Isolation::PidNamespace] {
+            assert_eq!(
+                Environment::clear().set("IS_SANDBOX", "0").policy(isolation),
+                EnvPolicy::Clear {
+                    set: pairs(&[("IS_SANDBOX", "0")])
+                }
+            );
+            assert_eq!(
+                Environment::clear().remove("IS_SANDBOX").policy(isolation),
+                EnvPolicy::Clear { set: vec![] }
+            );
+            assert_eq!(
+                Environment::inherit().remove("IS_SANDBOX").policy(isolation),
+                EnvPolicy::Inherit {
+                    set: vec![],
+                    remove: vec!["IS_SANDBOX".into(), "CLAUDECODE".into()]
+                }
+            );
+        }
     }
 
     #[test]
