@@ -14,7 +14,10 @@ const BYTE_ORDER_MARK: [u8; 3] = [0xef, 0xbb, 0xbf];
 #[derive(Debug, Default)]
 pub struct Decoder {
     framer: LineFramer,
+    /// The line whose events are being handed out; given up after its last one, so that nothing is kept while the
+    /// stream is idle.
     line: Option<LineEvents>,
+    line_number: u64,
     is_finished: bool,
     pushed_bytes: u64,
     /// The stream's first bytes, to know whether a byte order mark precedes the first line.
@@ -52,13 +55,15 @@ impl Decoder {
             if let Some(item) = self.line.as_mut().and_then(Iterator::next) {
                 return Some(item);
             }
+            self.line = None;
             let framed = match self.framer.next_line() {
                 Some(framed) => framed,
                 None if self.is_finished => self.framer.finish()?,
                 None => return None,
             };
             let events = LineEvents::of(framed);
-            let is_marked = events.line_number() == 1 && self.start == BYTE_ORDER_MARK;
+            self.line_number = events.line_number();
+            let is_marked = self.line_number == 1 && self.start == BYTE_ORDER_MARK;
             self.line = Some(if is_marked {
                 events.moved_by(BYTE_ORDER_MARK.len() as u64)
             } else {
@@ -69,9 +74,6 @@ impl Decoder {
 
     /// How far the decoder has come: the number of the last line, and the bytes it was given.
     pub(crate) fn progress(&self) -> (u64, u64) {
-        (
-            self.line.as_ref().map_or(0, LineEvents::line_number),
-            self.pushed_bytes,
-        )
+        (self.line_number, self.pushed_bytes)
     }
 }

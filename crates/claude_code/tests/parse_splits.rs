@@ -1,6 +1,7 @@
 //! However the bytes are cut, the events are the same.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -221,4 +222,29 @@ async fn a_read_error_comes_after_everything_that_was_read() {
     let (torn, failed) = (LineErrorCode::Truncated, LineErrorCode::ReadFailed(kind));
     assert_eq!(codes, [Ok(()), Ok(()), Err(torn), Err(failed)]);
     assert_eq!(items[3].as_ref().unwrap_err().offset, rest.len() as u64);
+}
+
+/// Bytes that tell when nobody holds them any more.
+struct Watched {
+    bytes: Vec<u8>,
+    _watch: Arc<()>,
+}
+
+impl AsRef<[u8]> for Watched {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+#[test]
+fn an_idle_decoder_keeps_no_line_that_it_has_handed_out() {
+    let watch = Arc::new(());
+    let mut decoder = Decoder::default();
+    decoder.push(Bytes::from_owner(Watched {
+        bytes: b"{\"type\":\"user\"}\n".to_vec(),
+        _watch: Arc::clone(&watch),
+    }));
+    assert!(decoder.next_event().is_some_and(|item| item.is_ok()));
+    assert!(decoder.next_event().is_none());
+    assert_eq!(Arc::strong_count(&watch), 1);
 }
