@@ -238,3 +238,21 @@ fn the_end_of_a_streamed_message_knows_its_output() {
         assert_eq!(account.unsettled_tokens(), tokens(12, 54), "whatever the order");
     }
 }
+
+#[test]
+fn a_message_delta_with_only_output_tokens_keeps_the_counts_of_the_start() {
+    let lines = [
+        r#"{"type":"stream_event","event":{"type":"message_start","message":{"id":"m1","usage":{"input_tokens":12,"cache_read_input_tokens":100,"cache_creation_input_tokens":7,"output_tokens":1}}}}"#.to_owned(),
+        r#"{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":50}}}"#.to_owned(),
+        r#"{"type":"assistant","message":{"id":"m1","usage":{"input_tokens":12,"output_tokens":1}}}"#.to_owned(),
+    ];
+    assert_eq!(
+        account(CostBasis::NewSession, &lines).unsettled_tokens(),
+        TokenCount {
+            input: 12,
+            output: 50,
+            cache_read: 100,
+            cache_creation: 7,
+        }
+    );
+}

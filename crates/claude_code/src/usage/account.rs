@@ -158,9 +158,8 @@ impl CostAccount {
     fn note_message(&mut self, id: &str, usage: &Usage) {
         let tokens = TokenCount::from(usage);
         match self.messages.get_mut(id) {
-            // The end of a message knows more than its start, whatever comes first.
-            Some(known) if known.output > tokens.output => {}
-            Some(known) => *known = tokens,
+            // The end of a message knows more than its start, whatever comes first, but may say less.
+            Some(known) => *known = known.max_of_each(tokens),
             None => {
                 self.messages.insert(id.to_owned(), tokens);
             }

@@ -31,6 +31,16 @@ impl TokenCount {
     pub fn context(&self) -> u64 {
         self.total().saturating_sub(self.output)
     }
+
+    /// The larger count of every kind: for two reports about the same tokens.
+    pub(super) fn max_of_each(self, other: Self) -> Self {
+        Self {
+            input: self.input.max(other.input),
+            output: self.output.max(other.output),
+            cache_read: self.cache_read.max(other.cache_read),
+            cache_creation: self.cache_creation.max(other.cache_creation),
+        }
+    }
 }
 
 impl Add for TokenCount {
