@@ -410,3 +410,41 @@ fn an_object_after_an_unfinished_escape_sequence_is_not_lost_silently() {
         [one("user"), Err(LineErrorCode::NotJson)]
     );
 }
+
+fn content_of(line: &str) -> Content {
+    let event = parse_line(line.as_bytes()).unwrap();
+    match event.kind() {
+        Kind::Assistant(assistant) => assistant.message.as_ref().unwrap().content.clone(),
+        Kind::User(user) => user.message.as_ref().unwrap().content.clone(),
+        _ => panic!("not a message: {event:?}"),
+    }
+}
+
+#[test]
+fn a_list_of_very_many_blocks_stays_as_written() {
+    let line = |list: &str| format!(r#"{{"type":"assistant","message":{{"id":"m","content":{list}}}}}"#);
+    let list = |count: usize| format!("[{}1]", "1,".repeat(count - 1));
+    assert_eq!(content_of(&line(&list(65_536))).blocks().len(), 65_536);
+    let long = list(65_537);
+    assert!(matches!(content_of(&line(&long)), Content::Other(raw) if raw.as_str() == long));
+}
+
+#[test]
+fn very_many_blocks_in_several_lists_of_a_line_count_together() {
+    let results =
+        r#"{"type":"tool_result","tool_use_id":"t","content":[1,1,1,1,1,1,1,1,1,1]},"#.repeat(10_000);
+    let list = format!("[{results}1]");
+    let line = format!(r#"{{"type":"user","message":{{"content":{list}}}}}"#);
+    assert!(matches!(content_of(&line), Content::Other(raw) if raw.as_str() == list));
+}
+
+#[test]
+fn of_a_very_long_list_the_first_elements_are_read_and_all_are_kept_as_written() {
+    let list = format!("[{}{{}}]", r#"{"tool_name":"Bash"},"#.repeat(100_000));
+    let event = parse_line(format!(r#"{{"type":"result","permission_denials":{list}}}"#).as_bytes()).unwrap();
+    let Kind::Result(result) = event.kind() else {
+        panic!("not a result: {event:?}")
+    };
+    assert_eq!(result.permission_denials.len(), 65_536);
+    assert_eq!(event.field("permission_denials").unwrap().as_str(), list);
+}

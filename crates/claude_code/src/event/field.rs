@@ -63,10 +63,14 @@ impl Field for Option<MicroUsd> {
 }
 
 impl<T: Object> Field for Vec<T> {
+    /// Of more elements than a line may have, the first ones; [`crate::Event::field`] has the list as written.
     #[inline(never)]
     fn read(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Failed> {
         self.clear();
         cursor.array(|cursor| {
+            if !cursor.allows_element() {
+                return cursor.skip();
+            }
             let mut element = T::default();
             if element.read_members(cursor, &mut Ignored)? {
                 self.push(element);

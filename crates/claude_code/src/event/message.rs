@@ -66,7 +66,7 @@ pub enum Content {
     Text(Text),
     /// A list of blocks, possibly empty.
     Blocks(Vec<Block>),
-    /// Something else.
+    /// Something else, or a list with more than the 65,536 blocks that are taken apart per line.
     Other(RawJson),
 }
 
@@ -107,12 +107,22 @@ impl Content {
         match cursor.peek() {
             Some(b'"') => Ok(cursor.text()?.map_or_else(Self::default, Self::Text)),
             Some(b'[') => {
+                let start = cursor.position();
                 // Nearly always exactly one.
                 let mut blocks = Vec::with_capacity(1);
+                let mut is_too_long = false;
                 cursor.array(|cursor| {
+                    if !cursor.allows_element() {
+                        is_too_long = true;
+                        blocks = Vec::new();
+                        return cursor.skip();
+                    }
                     blocks.push(Block::read(cursor, nesting)?);
                     Ok(())
                 })?;
+                if is_too_long {
+                    return Ok(Self::Other(cursor.raw_since(start)));
+                }
                 Ok(Self::Blocks(blocks))
             }
             _ => Ok(cursor.raw()?.map_or_else(Self::default, Self::Other)),

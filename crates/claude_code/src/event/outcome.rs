@@ -51,7 +51,7 @@ wire_struct! {
         duration_api_ms: Option<u64> = b"duration_api_ms",
         /// Time to the first token in milliseconds.
         ttft_ms: Option<u64> = b"ttft_ms",
-        /// What was not allowed.
+        /// What was not allowed; at most 65,536 calls, all of them are in [`crate::Event::field`].
         permission_denials: Vec<PermissionDenial> = b"permission_denials",
         /// The answer in the shape of the requested schema.
         structured_output: Option<RawJson> = b"structured_output",

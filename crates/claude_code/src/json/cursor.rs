@@ -6,7 +6,7 @@ use super::fault::{Failed, Fault, FaultKind};
 use super::number::{parse_f64, parse_u64};
 use super::raw::RawJson;
 use super::scan::{colon_end, skip_space, string_end, value_end};
-use super::{MAX_DEPTH, number, string};
+use super::{MAX_DEPTH, MAX_ELEMENTS, number, string};
 use crate::text::Text;
 
 /// Where a string stands in its line. Cheap to take; turned into text only when somebody wants it.
@@ -66,6 +66,7 @@ pub(crate) struct Cursor<'a> {
     bytes: &'a [u8],
     position: usize,
     depth: u32,
+    elements_left: u32,
     fault: Option<Fault>,
 }
 
@@ -78,6 +79,7 @@ impl<'a> Cursor<'a> {
             bytes,
             position: skip_space(bytes, 0),
             depth: 0,
+            elements_left: MAX_ELEMENTS,
             fault: None,
         }
     }
@@ -209,6 +211,15 @@ impl<'a> Cursor<'a> {
                 return Ok(true);
             }
         }
+    }
+
+    /// Whether one more element of a list may be turned into a value of its own. A few bytes become a hundred, so
+    /// that all lists of one line share an allowance.
+    #[inline(always)]
+    pub(crate) fn allows_element(&mut self) -> bool {
+        let is_allowed = self.elements_left > 0;
+        self.elements_left = self.elements_left.saturating_sub(1);
+        is_allowed
     }
 
     /// Passes a value of any kind.

@@ -18,3 +18,6 @@ pub use raw::RawJson;
 
 /// Values nested deeper than this are refused.
 pub(crate) const MAX_DEPTH: u32 = 128;
+
+/// How many list elements of one line become values of their own; longer lists stay as written.
+pub(crate) const MAX_ELEMENTS: u32 = 65_536;

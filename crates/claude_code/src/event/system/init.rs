@@ -20,7 +20,7 @@ wire_struct! {
         permission_mode: Option<PermissionMode> = b"permissionMode",
         /// Tools the model can call.
         tools: TextList = b"tools",
-        /// MCP servers and whether they answer.
+        /// MCP servers and whether they answer, up to 65,536.
         mcp_servers: Vec<McpServer> = b"mcp_servers",
         /// Where the API key comes from; `none` with a login.
         api_key_source: Option<Text> = b"apiKeySource",

@@ -116,7 +116,7 @@ wire_struct! {
 wire_struct! {
     /// The list of background tasks is now this.
     pub struct BackgroundTasksChanged {
-        /// All that are open.
+        /// All that are open, up to 65,536.
         tasks: Vec<BackgroundTask> = b"tasks",
     }
 }
