@@ -297,3 +297,123 @@ fn the_text_of_a_turn_starts_anew_after_a_result() {
     );
     assert_eq!(collector.text(), "one\ntwo\nthree");
 }
+
+fn keys(events: &[Event]) -> Vec<(String, u64)> {
+    let mut reconciler = Reconciler::new();
+    events
+        .iter()
+        .flat_map(|event| reconciler.apply(event))
+        .filter_map(|change| match change {
+            Change::Completed { key, .. } => Some((key.message_id.to_string(), key.index)),
+            Change::Appended { .. } | Change::Discarded { .. } => None,
+        })
+        .collect()
+}
+
+#[test]
+fn very_many_blocks_take_no_longer_each_than_a_few() {
+    // Looking at all blocks for each of them would take minutes.
+    let blocks = vec![text("a"); 60_000].join(",");
+    let whole = [said(MAIN, "m1", &blocks), said(MAIN, "m1", &blocks)];
+    assert_eq!(collected(&whole).len(), 2 * 120_000 - 1);
+
+    let mut collector = TextCollector::new();
+    collector.apply(&message_start("m1"));
+    for index in (0..60_000).rev() {
+        collector.apply(&text_delta(index, "b"));
+    }
+    assert_eq!(collector.text().len(), 2 * 60_000 - 1);
+    collector.apply(&said(MAIN, "m2", &text("again")));
+    assert_eq!(
+        collector.text(),
+        "again",
+        "all of the broken message is forgotten"
+    );
+}
+
+#[test]
+fn an_absurd_index_breaks_nothing() {
+    let events = [
+        message_start("m1"),
+        text_start(u64::MAX),
+        text_delta(u64::MAX, "a"),
+        block_stop(u64::MAX),
+        said(MAIN, "m1", &text("a")),
+        said(MAIN, "m1", &text("b")),
+        said(MAIN, "m1", &text("c")),
+    ];
+    assert_eq!(collected(&events), "a\nb\nc");
+}
+
+#[test]
+fn a_final_block_after_its_stop_goes_to_pieces_of_its_kind() {
+    let thinking = |body: &str| stream(&format!(r#"{{"type":"content_block_{body}}}"#));
+    let events = [
+        message_start("m1"),
+        thinking(r#"start","index":0,"content_block":{"type":"thinking","thinking":"","signature":""}"#),
+        thinking(r#"delta","index":0,"delta":{"type":"thinking_delta","thinking":"hm"}"#),
+        block_stop(0),
+        text_start(1),
+        text_delta(1, "ans"),
+        block_stop(1),
+        said(MAIN, "m1", &text("answer")),
+        message_delta(),
+    ];
+    assert_eq!(viewed(&events), ["hm", "answer"]);
+    assert_eq!(keys(&events), [("m1".to_owned(), 1)]);
+}
+
+#[test]
+fn a_message_that_is_taken_up_again_goes_on_after_its_blocks() {
+    let events = [
+        said(MAIN, "a", &text("one")),
+        said(MAIN, "b", &text("two")),
+        said(MAIN, "a", &text("three")),
+    ];
+    assert_eq!(viewed(&events), ["one", "two", "three"]);
+    assert_eq!(collected(&events), "one\ntwo\nthree");
+    let streamed = [
+        message_start("a"),
+        text_start(0),
+        said(MAIN, "a", &text("one")),
+        said(MAIN, "b", &text("two")),
+        message_start("a"),
+        text_delta(0, "one"),
+    ];
+    assert_eq!(
+        viewed(&streamed),
+        ["one", "two"],
+        "late pieces are part of their block"
+    );
+}
+
+const LAUNCHED: &str = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"agent_a","content":"launched"}]},"tool_use_result":{"isAsync":true,"status":"async_launched"}}"#;
+const REPORTED: &str = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"agent_a","content":"done"}]},"tool_use_result":{"status":"completed"}}"#;
+const STARTED: &str = r#"{"type":"system","subtype":"task_started","task_id":"t","tool_use_id":"agent_a","is_backgrounded":true}"#;
+const ENDED: &str = r#"{"type":"system","subtype":"task_notification","task_id":"t","tool_use_id":"agent_a","status":"completed"}"#;
+
+#[test]
+fn a_subagent_in_the_background_goes_on_after_its_launch() {
+    let lane = r#""agent_a""#;
+    let launches = [vec![LAUNCHED], vec![STARTED, REPORTED]];
+    for launch in launches {
+        let mut events = vec![said(lane, "s1", &text("one"))];
+        events.extend(launch.into_iter().map(event));
+        events.push(said(lane, "s1", &text("two")));
+        assert_eq!(keys(&events), [("s1".to_owned(), 0), ("s1".to_owned(), 1)]);
+        // Nothing is kept of it once it has ended: the same id would be another message.
+        events.extend([event(ENDED), said(lane, "s1", &text("three"))]);
+        assert_eq!(keys(&events).last(), Some(&("s1".to_owned(), 0)));
+    }
+}
+
+#[test]
+fn a_subagent_in_the_foreground_ends_with_its_result() {
+    let lane = r#""agent_a""#;
+    let events = [
+        said(lane, "s1", &text("one")),
+        event(REPORTED),
+        said(lane, "s1", &text("two")),
+    ];
+    assert_eq!(keys(&events), [("s1".to_owned(), 0), ("s1".to_owned(), 0)]);
+}

@@ -1,5 +1,7 @@
 //! The whole text.
 
+use std::collections::HashMap;
+
 use super::change::{BlockKey, Change, Part};
 use super::reconciler::Reconciler;
 use crate::event::{Block, Event, Kind};
@@ -8,7 +10,9 @@ use crate::event::{Block, Event, Kind};
 #[derive(Debug, Default)]
 pub struct TextCollector {
     reconciler: Reconciler,
-    blocks: Vec<(BlockKey, String)>,
+    /// In order. A discarded block leaves an empty one behind: removing it would move all that follow.
+    blocks: Vec<String>,
+    places: HashMap<BlockKey, usize>,
     turn_start: usize,
     has_turn_ended: bool,
 }
@@ -54,7 +58,7 @@ impl TextCollector {
         let turn = self.blocks.get(self.turn_start..).unwrap_or_default();
         turn.iter()
             .rev()
-            .map(|(_, text)| text.as_str())
+            .map(String::as_str)
             .find(|text| !text.is_empty())
     }
 
@@ -74,8 +78,13 @@ impl TextCollector {
                 *self.block(key) = text.to_string();
             }
             Change::Discarded { key } => {
-                self.blocks.retain(|(other, _)| *other != key);
-                self.turn_start = self.turn_start.min(self.blocks.len());
+                let text = self
+                    .places
+                    .remove(&key)
+                    .and_then(|place| self.blocks.get_mut(place));
+                if let Some(text) = text {
+                    *text = String::new();
+                }
             }
             Change::Appended { .. } | Change::Completed { .. } => {}
         }
@@ -85,22 +94,18 @@ impl TextCollector {
         if std::mem::take(&mut self.has_turn_ended) {
             self.turn_start = self.blocks.len();
         }
-        // The block is among the last ones, if it is there.
-        let place = match self.blocks.iter().rposition(|(other, _)| *other == key) {
-            Some(place) => place,
-            None => {
-                self.blocks.push((key, String::new()));
-                self.blocks.len() - 1
-            }
-        };
-        &mut self.blocks[place].1
+        let place = *self.places.entry(key).or_insert_with(|| {
+            self.blocks.push(String::new());
+            self.blocks.len() - 1
+        });
+        &mut self.blocks[place]
     }
 }
 
-fn join(blocks: &[(BlockKey, String)]) -> String {
+fn join(blocks: &[String]) -> String {
     let texts: Vec<&str> = blocks
         .iter()
-        .map(|(_, text)| text.as_str())
+        .map(String::as_str)
         .filter(|text| !text.is_empty())
         .collect();
     texts.join("\n")

@@ -1,42 +1,40 @@
 //! One speaker: the main conversation or a subagent.
 
+use std::collections::VecDeque;
+
 use super::change::{BlockKey, Change, Part};
+use super::slots::{Shape, Slots, State};
 use crate::event::{AbandonedBlocks, Block, Delta, Message, StreamBody, StreamEvent};
 use crate::text::Text;
+
+/// How many earlier messages of a speaker are remembered: pieces of one that come late must not start it anew.
+const MAX_EARLIER_MESSAGES: usize = 8;
+
+/// Pieces with a higher index are ignored; their complete block still counts.
+const MAX_INDEX: u64 = u32::MAX as u64;
 
 /// The message that is being written, and what is known of its blocks.
 #[derive(Debug)]
 pub(super) struct Lane {
     key: Option<Text>,
-    message_id: Option<Text>,
+    current: Option<Written>,
+    earlier: VecDeque<Written>,
+}
+
+#[derive(Debug, Default)]
+struct Written {
+    id: Text,
     /// Whether the message got its last figures. A broken one never does.
     is_whole: bool,
-    blocks: Vec<Slot>,
-}
-
-#[derive(Debug)]
-struct Slot {
-    index: u64,
-    state: State,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Pieces may still come.
-    Open,
-    /// No more pieces come, but the complete block has not come either.
-    Stopped,
-    /// The complete block has come.
-    Complete,
+    blocks: Slots,
 }
 
 impl Lane {
     pub(super) fn new(key: Option<Text>) -> Self {
         Self {
             key,
-            message_id: None,
-            is_whole: false,
-            blocks: Vec::new(),
+            current: None,
+            earlier: VecDeque::new(),
         }
     }
 
@@ -45,9 +43,9 @@ impl Lane {
             StreamBody::MessageStart { message } => {
                 self.turn_to(message.id.as_ref().or(event.api_message_id.as_ref()), changes);
             }
-            StreamBody::ContentBlockStart { index, block } => {
+            StreamBody::ContentBlockStart { index, block } if *index <= MAX_INDEX => {
                 self.expect(event, changes);
-                self.slot(*index);
+                self.message().blocks.open(*index, Shape::of(block));
                 match block {
                     Block::Text(text) => self.append(*index, Part::Text, text, changes),
                     Block::Thinking(thinking) => {
@@ -56,7 +54,7 @@ impl Lane {
                     _ => {}
                 }
             }
-            StreamBody::ContentBlockDelta { index, delta } => {
+            StreamBody::ContentBlockDelta { index, delta } if *index <= MAX_INDEX => {
                 self.expect(event, changes);
                 match delta {
                     Delta::Text(text) => self.append(*index, Part::Text, text, changes),
@@ -65,19 +63,20 @@ impl Lane {
                     Delta::Signature(_) | Delta::Unknown(_) => {}
                 }
             }
-            StreamBody::ContentBlockStop { index } => {
-                let slot = self.slot(*index);
-                if slot.state == State::Open {
-                    slot.state = State::Stopped;
-                }
+            StreamBody::ContentBlockStop { index } if *index <= MAX_INDEX => {
+                self.message().blocks.stop(*index);
             }
-            StreamBody::MessageDelta { .. } => self.is_whole = true,
+            StreamBody::MessageDelta { .. } => self.message().is_whole = true,
             StreamBody::MessageStop => {
                 if let Some(abandoned) = &event.abandoned_blocks {
                     self.abandon(abandoned, changes);
                 }
             }
-            StreamBody::Ping | StreamBody::Unknown(_) => {}
+            StreamBody::ContentBlockStart { .. }
+            | StreamBody::ContentBlockDelta { .. }
+            | StreamBody::ContentBlockStop { .. }
+            | StreamBody::Ping
+            | StreamBody::Unknown(_) => {}
         }
     }
 
@@ -90,8 +89,7 @@ impl Lane {
     ) {
         self.turn_to(message.id.as_ref().or(fallback_id), changes);
         for block in message.content.blocks() {
-            let index = self.next_incomplete();
-            self.slot(index).state = State::Complete;
+            let index = self.message().blocks.complete(Shape::of(block));
             changes.push(Change::Completed {
                 key: self.block_key(index),
                 block: block.clone(),
@@ -99,30 +97,13 @@ impl Lane {
         }
     }
 
-    /// The block that the next complete one belongs to: events do not say, but the complete block comes before its
-    /// `content_block_stop`, and blocks are written one after the other.
-    fn next_incomplete(&self) -> u64 {
-        let first = |state| {
-            self.blocks
-                .iter()
-                .find(|slot| slot.state == state)
-                .map(|slot| slot.index)
-        };
-        let after_last = || {
-            self.blocks
-                .iter()
-                .map(|slot| slot.index + 1)
-                .max()
-                .unwrap_or_default()
-        };
-        first(State::Open)
-            .or_else(|| first(State::Stopped))
-            .unwrap_or_else(after_last)
+    fn message(&mut self) -> &mut Written {
+        self.current.get_or_insert_default()
     }
 
     /// Pieces of a message whose start was not seen.
     fn expect(&mut self, event: &StreamEvent, changes: &mut Vec<Change>) {
-        if event.api_message_id.is_some() || self.message_id.is_none() {
+        if event.api_message_id.is_some() || self.current.is_none() {
             self.turn_to(event.api_message_id.as_ref(), changes);
         }
     }
@@ -130,42 +111,54 @@ impl Lane {
     /// Makes `id` the current message. A message that broke leaves nothing but its complete blocks.
     fn turn_to(&mut self, id: Option<&Text>, changes: &mut Vec<Change>) {
         let id = id.map_or("", |id| &**id);
-        if self.message_id.as_ref().is_some_and(|current| &**current == id) {
+        if self.current.as_ref().is_some_and(|current| &*current.id == id) {
             return;
         }
-        if !self.is_whole {
-            self.discard(|slot| slot.state != State::Complete, changes);
+        if let Some(broken) = self.current.as_mut().filter(|current| !current.is_whole) {
+            let lost = broken.blocks.remove_incomplete();
+            self.discard(lost, changes);
         }
-        self.blocks.clear();
-        self.is_whole = false;
-        // A copy: the id must not keep its whole line in memory.
-        self.message_id = Some(Text::from(id.to_owned()));
+        let known = self.earlier.iter().position(|message| &*message.id == id);
+        let next = known
+            .and_then(|place| self.earlier.remove(place))
+            .unwrap_or_else(|| Written {
+                // A copy: the id must not keep its whole line in memory.
+                id: Text::from(id.to_owned()),
+                ..Written::default()
+            });
+        if let Some(left) = self.current.replace(next) {
+            self.earlier.push_back(left);
+        }
+        if self.earlier.len() > MAX_EARLIER_MESSAGES {
+            self.earlier.pop_front();
+        }
     }
 
     fn abandon(&mut self, abandoned: &AbandonedBlocks, changes: &mut Vec<Change>) {
-        if abandoned.api_message_id.is_some() && abandoned.api_message_id != self.message_id {
+        let message = self.message();
+        if abandoned
+            .api_message_id
+            .as_ref()
+            .is_some_and(|id| *id != message.id)
+        {
             return;
         }
-        let first = abandoned.from_block_index.unwrap_or_default();
-        self.discard(|slot| slot.index >= first, changes);
+        let lost = message
+            .blocks
+            .remove_from(abandoned.from_block_index.unwrap_or_default());
+        self.discard(lost, changes);
     }
 
-    fn discard(&mut self, is_lost: impl Fn(&Slot) -> bool, changes: &mut Vec<Change>) {
-        let lost: Vec<u64> = self
-            .blocks
-            .iter()
-            .filter(|slot| is_lost(slot))
-            .map(|slot| slot.index)
-            .collect();
-        self.blocks.retain(|slot| !lost.contains(&slot.index));
+    fn discard(&self, lost: Vec<u64>, changes: &mut Vec<Change>) {
         changes.extend(lost.into_iter().map(|index| Change::Discarded {
             key: self.block_key(index),
         }));
     }
 
     fn append(&mut self, index: u64, part: Part, text: &Text, changes: &mut Vec<Change>) {
+        let state = self.message().blocks.open(index, Shape::from(part));
         // A piece that comes after its block was completed is already part of it.
-        if self.slot(index).state != State::Complete && !text.is_empty() {
+        if state != State::Complete && !text.is_empty() {
             changes.push(Change::Appended {
                 key: self.block_key(index),
                 part,
@@ -174,28 +167,11 @@ impl Lane {
         }
     }
 
-    fn slot(&mut self, index: u64) -> &mut Slot {
-        let place = match self.blocks.binary_search_by_key(&index, |slot| slot.index) {
-            Ok(place) => place,
-            Err(place) => {
-                self.blocks.insert(
-                    place,
-                    Slot {
-                        index,
-                        state: State::Open,
-                    },
-                );
-                place
-            }
-        };
-        &mut self.blocks[place]
-    }
-
     fn block_key(&self, index: u64) -> BlockKey {
-        let message_id = self.message_id.clone().unwrap_or_default();
+        let message_id = self.current.as_ref().map(|message| message.id.clone());
         BlockKey {
             lane: self.key.clone(),
-            message_id,
+            message_id: message_id.unwrap_or_default(),
             index,
         }
     }

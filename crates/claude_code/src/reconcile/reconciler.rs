@@ -1,17 +1,20 @@
 //! Events to changes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::change::Change;
 use super::lane::Lane;
-use crate::event::{Block, Event, Kind, System};
+use crate::event::{Block, Event, Kind, System, TaskStatus, User};
 use crate::text::Text;
 
-/// Turns events into changes without doubling anything. Holds little: one message per speaker.
+/// Turns events into changes without doubling anything. Holds little: the places of the last few messages' blocks per
+/// speaker.
 #[derive(Debug)]
 pub struct Reconciler {
     main: Lane,
     subagents: HashMap<String, Lane>,
+    /// Calls whose subagent goes on after their result, which only says that it was launched.
+    background_calls: HashSet<String>,
 }
 
 impl Default for Reconciler {
@@ -19,6 +22,7 @@ impl Default for Reconciler {
         Self {
             main: Lane::new(None),
             subagents: HashMap::new(),
+            background_calls: HashSet::new(),
         }
     }
 }
@@ -42,14 +46,17 @@ impl Reconciler {
                         .complete(message, fallback_id.as_ref(), &mut changes);
                 }
             }
-            Kind::User(user) => {
-                for block in user.message.iter().flat_map(|message| message.content.blocks()) {
-                    if let Block::ToolResult(result) = block {
-                        self.forget(Some(&result.tool_use_id));
-                    }
+            Kind::User(user) => self.note_results(user),
+            Kind::System(System::TaskStarted(task)) if task.is_backgrounded == Some(true) => {
+                self.background_calls
+                    .extend(task.tool_use_id.as_ref().map(ToString::to_string));
+            }
+            Kind::System(System::TaskNotification(task)) if task.status != Some(TaskStatus::Running) => {
+                if let Some(id) = &task.tool_use_id {
+                    self.background_calls.remove(&**id);
+                    self.subagents.remove(&**id);
                 }
             }
-            Kind::System(System::TaskNotification(task)) => self.forget(task.tool_use_id.as_deref()),
             _ => {}
         }
         changes
@@ -65,10 +72,28 @@ impl Reconciler {
         }
     }
 
-    /// The subagent has ended.
-    fn forget(&mut self, tool_use_id: Option<&str>) {
-        if let Some(id) = tool_use_id {
-            self.subagents.remove(id);
+    /// A subagent ends with the result of its call, unless it runs in the background.
+    fn note_results(&mut self, user: &User) {
+        for block in user.message.iter().flat_map(|message| message.content.blocks()) {
+            let Block::ToolResult(result) = block else {
+                continue;
+            };
+            let id = &*result.tool_use_id;
+            // Looked at last: it may hold whole files.
+            if self.subagents.contains_key(id) && !self.background_calls.contains(id) && !is_launch(user) {
+                self.subagents.remove(id);
+            }
         }
     }
+}
+
+/// Whether a call's result only says that its subagent was launched.
+fn is_launch(user: &User) -> bool {
+    let status = user
+        .tool_use_result
+        .as_ref()
+        .and_then(|result| result.get("status"));
+    status
+        .and_then(|status| status.text())
+        .is_some_and(|status| &*status == "async_launched")
 }
