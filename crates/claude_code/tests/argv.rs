@@ -63,7 +63,7 @@ fn every_option_carries_its_value_in_the_same_argument() {
         .persistence(Persistence::Off)
         .max_turns(7)
         .max_budget(MicroUsd::new(2_500_000))
-        .extra_args(["--add-dir", "/a", "/b"]);
+        .extra_args(["--add-dir=/a", "--add-dir=/b", "--bare"]);
     assert_snapshot!(build(options), @r"
     -p
     --output-format=stream-json
@@ -79,9 +79,9 @@ fn every_option_carries_its_value_in_the_same_argument() {
     --permission-mode=bypassPermissions
     --max-turns=7
     --max-budget-usd=2.50
-    --add-dir
-    /a
-    /b
+    --add-dir=/a
+    --add-dir=/b
+    --bare
     ");
 }
 
@@ -322,10 +322,51 @@ fn values_that_no_program_can_be_given_are_refused() {
     }
     assert_snapshot!(
         refusal(Options::new().extra_args(["--output-format=text"]), current()),
-        @"an extra argument that this library sets itself: leave it out: `--output-format`"
+        @"an extra argument that this library sets itself: leave it out, or set it in the options: `--output-format`"
     );
     let spool = refusal(Options::new().transport(StdoutMode::Spool), current());
     assert!(matches!(spool, RequestError::SpoolWithoutLog));
+}
+
+#[test]
+fn extra_arguments_change_neither_the_prompt_nor_the_session() {
+    for argument in [
+        "--",
+        "-p",
+        "-c",
+        "-r",
+        "-r10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55",
+        "--print",
+        "--resume",
+        "--resume=x",
+        "--continue",
+        "--session-id",
+        "--session-id=x",
+        "--fork-session",
+    ] {
+        let refused = refusal(
+            Options::new().extra_args(["--add-dir=/a", argument]),
+            Capabilities::current(),
+        );
+        assert!(
+            matches!(refused, RequestError::ReservedArgument { .. }),
+            "{argument}: {refused}"
+        );
+    }
+    for argument in ["Do something else.", "/a", "-", ""] {
+        let refused = refusal(
+            Options::new().extra_args(["--add-dir=/a", argument]),
+            Capabilities::current(),
+        );
+        assert!(
+            matches!(refused, RequestError::BareArgument { position: 2 }),
+            "{argument}: {refused}"
+        );
+    }
+    assert_snapshot!(
+        refusal(Options::new().extra_args(["/a"]), Capabilities::current()),
+        @"an extra argument that is no option: write `--option=value` as one argument: argument 1"
+    );
 }
 
 #[test]

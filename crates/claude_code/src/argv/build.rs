@@ -20,13 +20,20 @@ pub const MAX_PROMPT_BYTES: usize = 10 * 1024 * 1024;
 /// The longest argument Linux takes; one byte more is refused when the process is started.
 pub const MAX_ARGUMENT_BYTES: usize = 128 * 1024 - 1;
 
-/// Options that decide how this library talks to the CLI.
-const RESERVED: [&str; 4] = [
+/// Options that decide how this library talks to the CLI and in which session.
+const RESERVED: [&str; 9] = [
+    "--",
     "--print",
     "--output-format",
     "--input-format",
     "--permission-prompt-tool",
+    "--resume",
+    "--continue",
+    "--session-id",
+    "--fork-session",
 ];
+/// Short names of some of them. The value may follow without a space.
+const RESERVED_SHORT: [(u8, &str); 3] = [(b'p', "-p"), (b'r', "-r"), (b'c', "-c")];
 
 /// A request of either kind.
 #[derive(Debug, Clone, Copy)]
@@ -333,12 +340,15 @@ impl Builder<'_> {
     }
 
     fn extra(&mut self, arguments: &[OsString]) -> Result<(), RequestError> {
-        for argument in arguments {
+        for (index, argument) in arguments.iter().enumerate() {
             refuse_nul(argument, "an extra argument")?;
             let bytes = argument.as_encoded_bytes();
-            let name = bytes.split(|byte| *byte == b'=').next().unwrap_or_default();
-            if let Some(argument) = RESERVED.into_iter().find(|reserved| reserved.as_bytes() == name) {
+            if let Some(argument) = reserved(bytes) {
                 return Err(RequestError::ReservedArgument { argument });
+            }
+            // Whether it is the value of an option before or a second prompt depends on the CLI's version.
+            if !bytes.starts_with(b"-") || bytes == b"-" {
+                return Err(RequestError::BareArgument { position: index + 1 });
             }
             if bytes.len() > MAX_ARGUMENT_BYTES {
                 let limit = MAX_ARGUMENT_BYTES;
@@ -352,6 +362,17 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+/// The name of the reserved option that an argument is.
+fn reserved(argument: &[u8]) -> Option<&'static str> {
+    if let [b'-', letter, ..] = argument
+        && let Some((_, name)) = RESERVED_SHORT.iter().find(|(short, _)| short == letter)
+    {
+        return Some(name);
+    }
+    let name = argument.split(|byte| *byte == b'=').next().unwrap_or_default();
+    RESERVED.into_iter().find(|reserved| reserved.as_bytes() == name)
 }
 
 fn refuse_nul(value: &OsStr, what: &'static str) -> Result<(), RequestError> {

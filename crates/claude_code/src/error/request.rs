@@ -55,10 +55,20 @@ pub enum RequestError {
         version: Option<Version>,
     },
     /// An extra argument that would change how this library talks to the CLI.
-    #[error("an extra argument that this library sets itself: leave it out: `{argument}`")]
+    #[error(
+        "an extra argument that this library sets itself: leave it out, or set it in the options: `{argument}`"
+    )]
     ReservedArgument {
         /// The option's name.
         argument: &'static str,
+    },
+    /// An extra argument that is no option. The CLI could take it for part of the prompt.
+    #[error(
+        "an extra argument that is no option: write `--option=value` as one argument: argument {position}"
+    )]
+    BareArgument {
+        /// Which one, from 1; those of the client's defaults come first.
+        position: usize,
     },
     /// The spool is the raw log.
     #[error("the spool transport needs a raw log: set `raw_log`")]

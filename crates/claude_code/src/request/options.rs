@@ -48,7 +48,8 @@ pub struct Options {
     pub max_turns: Option<u32>,
     /// The run ends once it has cost so much. It is checked after each call of the model, so it may cost more.
     pub max_budget: Option<MicroUsd>,
-    /// Further arguments, passed as they are after all others.
+    /// Further options, passed as they are after all others. Each is one argument, its value after `=`; those that
+    /// decide how this library talks to the CLI or in which session are refused.
     pub extra_args: Vec<OsString>,
     /// Keeps stdout verbatim. The file must not exist yet; it is created with mode 0600.
     pub raw_log: Option<PathBuf>,
