@@ -105,15 +105,17 @@ fn write_private(text: &str) -> io::Result<TempPath> {
 fn read_text(option: &'static str, path: &Path, cwd: Option<&Path>) -> Result<String, Error> {
     let place: PathBuf = cwd.map_or_else(|| path.to_path_buf(), |cwd| cwd.join(path));
     let room = MAX_ARGUMENT_BYTES - option.len() - "=".len();
-    let mut text = String::new();
+    let unreadable = |source| RequestError::SystemPromptFile {
+        path: path.to_path_buf(),
+        source,
+    };
+    let mut bytes = Vec::new();
     std::fs::File::open(&place)
-        .and_then(|file| file.take(room as u64 + 1).read_to_string(&mut text))
-        .map_err(|source| RequestError::SystemPromptFile {
-            path: path.to_path_buf(),
-            source,
-        })?;
-    if text.len() > room {
-        let bytes = option.len() + "=".len() + text.len();
+        .and_then(|file| file.take(room as u64 + 1).read_to_end(&mut bytes))
+        .map_err(unreadable)?;
+    // First the length: the cut may go through a character.
+    if bytes.len() > room {
+        let bytes = option.len() + "=".len() + bytes.len();
         return Err(RequestError::ArgumentTooLong {
             option,
             bytes,
@@ -121,6 +123,8 @@ fn read_text(option: &'static str, path: &Path, cwd: Option<&Path>) -> Result<St
         }
         .into());
     }
+    let text = String::from_utf8(bytes)
+        .map_err(|error| unreadable(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))?;
     if text.contains('\0') {
         return Err(RequestError::NulByte { what: option }.into());
     }

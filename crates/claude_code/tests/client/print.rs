@@ -363,9 +363,20 @@ async fn a_system_prompt_file_is_read_for_a_cli_that_cannot() {
     );
 
     std::fs::write(directory.path().join("long.md"), "x".repeat(200_000)).unwrap();
+    // Whichever byte a limit falls on, it cuts one of these in two.
+    std::fs::write(directory.path().join("wide.md"), "é".repeat(100_000)).unwrap();
+    std::fs::write(
+        directory.path().join("wide2.md"),
+        format!("x{}", "é".repeat(100_000)),
+    )
+    .unwrap();
+    std::fs::write(directory.path().join("latin.md"), b"caf\xe9").unwrap();
     for (name, reason) in [
         ("missing.md", "cannot read the system prompt"),
+        ("latin.md", "cannot read the system prompt"),
         ("long.md", "too long"),
+        ("wide.md", "too long"),
+        ("wide2.md", "too long"),
     ] {
         let asked = request().options(options().append_system_prompt(prompt(name)));
         let error = client.print_stream_json(asked).await.unwrap_err();
