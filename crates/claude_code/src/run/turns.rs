@@ -73,10 +73,8 @@ impl Turns {
                 self.open_tasks
                     .extend(task.task_id.as_ref().map(ToString::to_string));
             }
-            System::TaskNotification(task) => {
-                if task.status.as_ref().is_none_or(has_ended) {
-                    self.end_task(task.task_id.as_deref());
-                }
+            System::TaskNotification(task) if task.status.as_ref().is_none_or(has_ended) => {
+                self.end_task(task.task_id.as_deref());
             }
             System::TaskUpdated(task) => {
                 let status = task.patch.as_ref().and_then(|patch| patch.status.as_ref());
