@@ -504,8 +504,10 @@ async fn closing_does_not_wait_for_ever_for_a_process_that_does_not_read() {
     let mut session = client.session(SessionRequest::new()).await.unwrap();
     // More than the queue takes.
     let mut stuck = Vec::new();
-    for _ in 0..MESSAGES {
-        let mut message = Box::pin(session.sender.send("x".repeat(MESSAGE_BYTES)));
+    for number in 0..MESSAGES {
+        // The first fits into no pipe, so the others wait.
+        let bytes = if number == 0 { MESSAGE_BYTES } else { 1 };
+        let mut message = Box::pin(session.sender.send("x".repeat(bytes)));
         begin(&mut message).await;
         stuck.push(message);
     }
