@@ -1,13 +1,17 @@
 //! Older releases: the same client, the same tests. Over the spool, which their Node needs to lose nothing.
 
-use claude_code::{Kind, PartialMessages, Request, SessionChoice, StdoutMode};
+use claude_code::{Kind, PartialMessages, Probe, Request, SessionChoice, StdoutMode};
 use libtest_mimic::Trial;
 use test_support::real_cli::VERSIONS;
 
-use super::stage::{gists, last_result, session_id, trial_of};
+use super::stage::{Stage, gists, last_result, session_id, trial_of};
 
 pub(crate) fn trials() -> Vec<Trial> {
     VERSIONS.iter().flat_map(|version| of(version)).collect()
+}
+
+async fn probe(stage: &Stage) -> Probe {
+    stage.client.probe().await.unwrap()
 }
 
 fn of(version: &'static str) -> Vec<Trial> {
@@ -18,7 +22,7 @@ fn of(version: &'static str) -> Vec<Trial> {
             StdoutMode::Spool,
             name("is_probed"),
             move |stage| async move {
-                let probe = stage.client.probe().await.unwrap();
+                let probe = probe(&stage).await;
                 assert_eq!(probe.version.to_string(), version);
             },
         ),
