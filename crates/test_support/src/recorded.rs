@@ -20,6 +20,33 @@ pub struct Recorded {
     pub pid: u32,
 }
 
+/// Parent, process group and session of a process; 0 where they are outside our PID namespace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relatives {
+    /// Who started it, or inherited it.
+    pub parent: u32,
+    /// The number of its process group.
+    pub group: u32,
+    /// The number of its session.
+    pub session: u32,
+}
+
+/// The relatives of a process, by number or `self`; nothing where the system has no `/proc`.
+///
+/// Read as text, because a session whose leader is in another namespace has the number 0, which typed wrappers of
+/// `getsid` refuse by a panic.
+pub fn relatives(process: &str) -> Option<Relatives> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The command's name is in parentheses and may contain some; state, parent, group and session follow.
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut fields = fields.split_whitespace().skip(1).map(|field| field.parse().ok());
+    Some(Relatives {
+        parent: fields.next()??,
+        group: fields.next()??,
+        session: fields.next()??,
+    })
+}
+
 /// Records the calling process; it counts as alive until the file returned is closed.
 pub fn record(directory: &Path, name: &str) -> io::Result<File> {
     let draft = directory.join(format!(".{name}.{}", std::process::id()));

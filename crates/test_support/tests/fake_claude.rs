@@ -465,21 +465,11 @@ fn each_child_is_related_as_its_kind_says() {
     let status = |name: &str| {
         let all = recorded::all(directory.path()).unwrap();
         let pid = all.iter().find(|process| process.name == name).unwrap().pid;
-        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        // After the command's name: state, parent, group, session.
-        let fields: Vec<i64> = stat
-            .rsplit_once(')')
-            .unwrap()
-            .1
-            .split_whitespace()
-            .skip(1)
-            .take(3)
-            .map(|field| field.parse().unwrap())
-            .collect();
-        (i64::from(pid), fields[0], fields[2])
+        let relatives = recorded::relatives(&pid.to_string()).unwrap();
+        (pid, relatives.parent, relatives.session)
     };
-    let main = i64::from(agent.child.id());
-    let own_session = i64::from(rustix::process::getsid(None).unwrap().as_raw_nonzero().get());
+    let main = agent.child.id();
+    let own_session = recorded::relatives("self").unwrap().session;
     assert_eq!(status("plain").1, main);
     assert_eq!(status("plain").2, own_session);
     let (pid, parent, session) = status("setsid");

@@ -1,9 +1,9 @@
 //! What the process found when it started.
 
-use crate::system;
 use serde_json::{Value, json};
 use std::io::IsTerminal as _;
 use std::{env, fs, io};
+use test_support::recorded::relatives;
 
 #[derive(Clone)]
 pub(crate) struct Report {
@@ -25,13 +25,13 @@ impl Report {
             .map(|(name, _)| name.to_string_lossy().into_owned())
             .collect();
         variables.sort();
-        let relatives = system::relatives();
+        let relatives = relatives("self");
         let report = json!({
             "type": "fake_report",
             "pid": std::process::id(),
-            "parent_pid": relatives.parent,
-            "process_group": relatives.group,
-            "session": relatives.session,
+            "parent_pid": relatives.map(|relatives| relatives.parent),
+            "process_group": relatives.map(|relatives| relatives.group),
+            "session": relatives.map(|relatives| relatives.session),
             "descriptors": self.descriptors,
             "signals": self.signals,
             "arguments": arguments,

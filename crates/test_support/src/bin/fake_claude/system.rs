@@ -71,18 +71,3 @@ pub(crate) fn number(signal: Signal) -> i32 {
         Signal::Terminate => signal::SIGTERM,
     }
 }
-
-/// Parent, process group and session.
-pub(crate) struct Relatives {
-    pub(crate) parent: i32,
-    pub(crate) group: i32,
-    pub(crate) session: i32,
-}
-
-pub(crate) fn relatives() -> Relatives {
-    Relatives {
-        parent: process::Pid::as_raw(process::getppid()),
-        group: process::getpgrp().as_raw_nonzero().get(),
-        session: process::getsid(None).map_or(0, |pid| pid.as_raw_nonzero().get()),
-    }
-}

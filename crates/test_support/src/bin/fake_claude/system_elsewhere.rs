@@ -55,17 +55,3 @@ pub(crate) fn stop_self() -> io::Result<()> {
 pub(crate) fn die_by(_signal: Signal) -> io::Result<()> {
     Err(absent())
 }
-
-pub(crate) struct Relatives {
-    pub(crate) parent: i32,
-    pub(crate) group: i32,
-    pub(crate) session: i32,
-}
-
-pub(crate) fn relatives() -> Relatives {
-    Relatives {
-        parent: 0,
-        group: 0,
-        session: 0,
-    }
-}
