@@ -32,6 +32,7 @@
 //! This crate prints nothing, changes no environment and reads no home directory.
 #![warn(missing_docs)]
 
+mod ask;
 mod capabilities;
 mod child;
 mod error;
@@ -60,6 +61,7 @@ mod tail;
 mod unguarded;
 mod watch;
 
+pub use ask::{ShortAnswer, ask, find_program};
 pub use capabilities::{Capabilities, GuardKind, capabilities};
 pub use error::SpawnError;
 pub use exit::{Exit, ExitReport, StopStep, WaitStatus};
@@ -67,9 +69,9 @@ pub use follow::FileFollower;
 #[cfg(target_os = "linux")]
 pub use guard::{guard_main, guard_main_reexec};
 pub use lines::{DEFAULT_MAX_LINE_BYTES, Framed, Line, LineEnding, LineFramer};
-pub use process::{Control, ExitWaiter, Lines, Output, Process, StdinWriter};
+pub use process::{Control, ExitWaiter, Lines, Output, Process, StderrOutput, StdinWriter};
 pub use spawn::spawn;
-pub use spec::{EnvPolicy, Isolation, Limits, MARKER_VARIABLE, SpawnSpec, StdinMode, StdoutMode};
+pub use spec::{EnvPolicy, Isolation, Limits, MARKER_VARIABLE, SpawnSpec, StderrMode, StdinMode, StdoutMode};
 #[cfg(target_os = "linux")]
 pub use sweep::sweep;
 #[cfg(not(target_os = "linux"))]

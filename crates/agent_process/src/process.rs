@@ -18,6 +18,9 @@ use crate::streams::BoxWrite;
 pub struct Process {
     /// What the child writes to stdout. Dropping it before its end stops the child and its descendants.
     pub output: Output,
+    /// What the child writes to stderr, when it was asked for as [`StderrMode::Stream`](crate::StderrMode::Stream).
+    /// Dropping it changes nothing.
+    pub stderr: Option<StderrOutput>,
     /// The child's stdin, when it was asked for as [`StdinMode::Piped`](crate::StdinMode::Piped). Dropping it is end of file.
     pub stdin: Option<StdinWriter>,
     /// Signals and stopping. Dropping it changes nothing.
@@ -54,6 +57,20 @@ impl Output {
             output: self,
             ended: false,
         }
+    }
+}
+
+/// The child's stderr as it arrives. It never holds the child up: what is not read in time is left out here, and is
+/// still in the log and in the tail of the exit report.
+#[derive(Debug)]
+pub struct StderrOutput {
+    pub(crate) chunks: mpsc::Receiver<Bytes>,
+}
+
+impl StderrOutput {
+    /// The next bytes, cut anywhere; `None` at the end. Cancelling the wait loses nothing.
+    pub async fn next_chunk(&mut self) -> Option<Bytes> {
+        self.chunks.recv().await
     }
 }
 

@@ -51,6 +51,7 @@ pub(crate) struct Pump {
     stdin: Option<StdinFeed>,
     raw_log: Log,
     stderr_log: Log,
+    stderr_chunks: Option<mpsc::Sender<Bytes>>,
     reservation: Option<Reservation>,
     chunks: mpsc::Sender<io::Result<Bytes>>,
     /// Read and logged, but the consumer has no room yet. Nothing more is read meanwhile, but for what a pipe still
@@ -144,6 +145,7 @@ impl Pump {
             stdin,
             raw_log: Log::default(),
             stderr_log: Log::default(),
+            stderr_chunks: None,
             reservation: None,
             chunks,
             pending: VecDeque::new(),
@@ -176,6 +178,11 @@ impl Pump {
 
     pub(crate) fn with_marker(mut self, marker: Option<String>) -> Self {
         self.marker = marker;
+        self
+    }
+
+    pub(crate) fn with_stderr_stream(mut self, chunks: Option<mpsc::Sender<Bytes>>) -> Self {
+        self.stderr_chunks = chunks;
         self
     }
 
@@ -384,9 +391,14 @@ impl Pump {
             Ok(bytes) if !bytes.is_empty() => {
                 self.tail.push(&bytes);
                 self.stderr_log.write(&bytes);
+                if let Some(chunks) = &self.stderr_chunks {
+                    // A reader that is behind must not hold the child up.
+                    let _ = chunks.try_send(bytes);
+                }
             }
             Ok(_) | Err(_) => {
                 self.stderr = None;
+                self.stderr_chunks = None;
                 self.on_stream_end();
             }
         }

@@ -7,10 +7,10 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::child::Child;
 use crate::error::SpawnError;
-use crate::process::{Control, ExitWaiter, Output, Process, StdinWriter};
+use crate::process::{Control, ExitWaiter, Output, Process, StderrOutput, StdinWriter};
 use crate::pump::{Pump, StdinFeed};
 use crate::resolve::{resolve_cwd, resolve_env, resolve_program};
-use crate::spec::{Isolation, SpawnSpec, StdinMode, StdoutMode};
+use crate::spec::{Isolation, SpawnSpec, StderrMode, StdinMode, StdoutMode};
 use crate::streams::{OurEnds, create_log};
 
 /// How many chunks may wait for the consumer; with [`Pump`]'s largest chunk that is 2 MiB.
@@ -51,6 +51,13 @@ pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
     let (chunks, received) = mpsc::channel(CHANNEL_CHUNKS);
     let (commands, ordered) = mpsc::unbounded_channel();
     let (exit, report) = oneshot::channel();
+    let (stderr_chunks, stderr) = match spec.stderr {
+        StderrMode::Tail => (None, None),
+        StderrMode::Stream => {
+            let (sender, chunks) = mpsc::channel(CHANNEL_CHUNKS);
+            (Some(sender), Some(StderrOutput { chunks }))
+        }
+    };
     let control = Control {
         commands,
         pid: child.pid(),
@@ -66,7 +73,8 @@ pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
         exit,
     )
     .with_logs(raw_log, stderr_log)
-    .with_marker(spec.marker);
+    .with_marker(spec.marker)
+    .with_stderr_stream(stderr_chunks);
     tokio::spawn(pump.run());
     let output = Output {
         chunks: received,
@@ -74,6 +82,7 @@ pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
     };
     Ok(Process {
         output,
+        stderr,
         stdin,
         control,
         exit: ExitWaiter { report: Some(report) },

@@ -26,6 +26,8 @@ pub struct SpawnSpec {
     pub stdin: StdinMode,
     /// What the child writes to.
     pub stdout: StdoutMode,
+    /// Whether stderr can be read while the child runs.
+    pub stderr: StderrMode,
     /// Keeps stdout verbatim. The file must not exist yet; it is created with mode 0600.
     pub raw_log: Option<PathBuf>,
     /// Keeps stderr verbatim, likewise.
@@ -49,6 +51,7 @@ impl SpawnSpec {
             env: EnvPolicy::default(),
             stdin: StdinMode::Null,
             stdout: StdoutMode::Pipe,
+            stderr: StderrMode::default(),
             raw_log: None,
             stderr_log: None,
             limits: Limits::default(),
@@ -112,6 +115,16 @@ pub enum StdoutMode {
         /// Height in lines.
         rows: u16,
     },
+}
+
+/// Whether stderr can be read while the child runs. In any case it is drained, logged, and its end is kept.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum StderrMode {
+    /// Only its end is kept.
+    #[default]
+    Tail,
+    /// It is delivered as [`Process::stderr`](crate::Process::stderr).
+    Stream,
 }
 
 /// Whether the child gets a process namespace of its own.

@@ -28,7 +28,7 @@ mod version;
 
 pub use agent_process::{Control, Exit, ExitReport as ExitStatus, Isolation, Limits, StdoutMode};
 pub use capabilities::{Capabilities, Feature};
-pub use client::{Client, ClientBuilder, Completion, Events, Handle};
+pub use client::{Client, ClientBuilder, Completion, Events, Handle, Prepared, PromptFiles, prepare};
 pub use decoder::Decoder;
 pub use error::{Captured, Error, NoResult, RequestError, WrongShape};
 pub use event::{Event, Kind};

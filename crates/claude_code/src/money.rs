@@ -7,7 +7,10 @@ use std::ops::{Add, AddAssign};
 /// An amount in millionths of a US dollar.
 ///
 /// Vendors report floating point dollars; they are rounded once, when they are read, and exact from then on.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(transparent)]
 pub struct MicroUsd(u64);
 
 impl MicroUsd {

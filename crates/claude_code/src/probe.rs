@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agent_process::{Exit, Isolation, Limits, SpawnError, SpawnSpec};
+use agent_process::{Exit, Isolation, SpawnError, SpawnSpec};
 
 use crate::capabilities::Capabilities;
 use crate::request::Environment;
@@ -11,8 +11,6 @@ use crate::version::Version;
 
 /// How long the CLI may take to say its version. It takes 10 ms; old ones that run on Node take a second.
 const PROBE_LIMIT: Duration = Duration::from_secs(5);
-/// More than any version text; a program that floods its output is not read any further.
-const MOST_OUTPUT_BYTES: usize = 64 * 1024;
 
 /// An installed CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,28 +80,15 @@ pub(crate) async fn ask(
     spec.cwd = cwd.map(Path::to_path_buf);
     spec.args = vec!["--version".into()];
     spec.env = environment.policy(Isolation::None);
-    // Somebody who does not answer a simple question gets no time to say goodbye.
-    spec.limits = Limits {
-        timeout: Some(PROBE_LIMIT),
-        interrupt_grace: Duration::ZERO,
-        terminate_grace: Duration::from_millis(200),
-        drain: Duration::from_millis(200),
-        exit_after_end_of_output: Duration::from_secs(1),
-        ..Limits::default()
-    };
-    let mut process = agent_process::spawn(spec).await.map_err(|error| match error {
-        SpawnError::NotFound { program } => ProbeError::NotFound { program },
-        SpawnError::NotExecutable { program, .. } => ProbeError::NotExecutable { program },
-        source => ProbeError::Spawn { source },
-    })?;
-    let mut answer = Vec::new();
-    while let Some(Ok(chunk)) = process.output.next_chunk().await {
-        if answer.len() < MOST_OUTPUT_BYTES {
-            answer.extend_from_slice(&chunk);
-        }
-    }
-    let report = process.exit.await;
-    let answer = String::from_utf8_lossy(&answer);
+    let answer = agent_process::ask(spec, PROBE_LIMIT)
+        .await
+        .map_err(|error| match error {
+            SpawnError::NotFound { program } => ProbeError::NotFound { program },
+            SpawnError::NotExecutable { program, .. } => ProbeError::NotExecutable { program },
+            source => ProbeError::Spawn { source },
+        })?;
+    let report = answer.exit;
+    let answer = String::from_utf8_lossy(&answer.stdout);
     // A banner or a warning may name the version of something else. One that was said counts, however the program
     // ended.
     let signed = answer

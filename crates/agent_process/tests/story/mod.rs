@@ -129,6 +129,7 @@ pub(crate) async fn collect(process: Process) -> (Vec<u8>, ExitReport) {
         exit,
         control: _control,
         stdin: _stdin,
+        stderr: _stderr,
     } = process;
     let mut bytes = Vec::new();
     while let Some(chunk) = output.next_chunk().await {

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_process::{SpawnError, StdinMode};
+use agent_process::SpawnError;
 
 use super::events::Events;
 use super::handle::Handle;
 use super::known::Known;
 use super::launch::{Launched, launch};
-use crate::argv::{self, AnyRequest, Argv, Input};
+use crate::argv::{self, AnyRequest, Argv};
 use crate::capabilities::Capabilities;
 use crate::error::Error;
 use crate::probe::{Probe, ProbeError, ask};
@@ -133,23 +133,20 @@ impl Client {
             options: options.or(&self.inner.defaults),
         };
         let (argv, capabilities) = self.command_line(&request).await?;
-        let stdin = match &argv.input {
-            Input::Prompt(prompt) => StdinMode::Bytes(prompt.clone()),
-            Input::Messages => StdinMode::Null,
-        };
-        let launched = launch(&self.inner.binary, &argv, stdin, &request.options).await?;
+        let launched = launch(&self.inner.binary, argv, &request.options).await?;
         let Launched {
             reader,
             control,
             completion,
             files,
+            notes,
             ..
         } = launched;
         let handle = Handle {
             events: Events::direct(reader, files),
             completion,
             control,
-            notes: argv.notes,
+            notes,
         };
         Ok((handle, capabilities))
     }

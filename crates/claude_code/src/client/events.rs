@@ -6,7 +6,7 @@ use std::task::{Context, Poll, ready};
 use agent_process::Output;
 use futures_core::Stream;
 
-use super::launch::HeldFiles;
+use super::launch::PromptFiles;
 use super::queue::EventQueue;
 use crate::decoder::Decoder;
 use crate::event::Event;
@@ -20,7 +20,7 @@ use crate::line_error::{LineError, LineErrorCode};
 #[derive(Debug)]
 pub struct Events {
     source: Source,
-    _files: HeldFiles,
+    _files: PromptFiles,
 }
 
 #[derive(Debug)]
@@ -32,14 +32,14 @@ enum Source {
 }
 
 impl Events {
-    pub(crate) fn direct(reader: Reader, files: HeldFiles) -> Self {
+    pub(crate) fn direct(reader: Reader, files: PromptFiles) -> Self {
         Self {
             source: Source::Direct(Box::new(reader)),
             _files: files,
         }
     }
 
-    pub(crate) fn queued(queue: EventQueue, files: HeldFiles) -> Self {
+    pub(crate) fn queued(queue: EventQueue, files: PromptFiles) -> Self {
         Self {
             source: Source::Queued(queue),
             _files: files,

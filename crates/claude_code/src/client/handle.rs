@@ -8,7 +8,7 @@ use std::time::Duration;
 use agent_process::{Control, Exit, ExitReport, ExitWaiter};
 
 use super::events::Events;
-use super::launch::HeldFiles;
+use super::launch::PromptFiles;
 use crate::argv::Note;
 use crate::error::{Captured, Error};
 
@@ -35,11 +35,11 @@ pub struct Handle {
 pub struct Completion {
     exit: ExitWaiter,
     timeout: Option<Duration>,
-    _files: HeldFiles,
+    _files: PromptFiles,
 }
 
 impl Completion {
-    pub(crate) fn new(exit: ExitWaiter, timeout: Option<Duration>, files: HeldFiles) -> Self {
+    pub(crate) fn new(exit: ExitWaiter, timeout: Option<Duration>, files: PromptFiles) -> Self {
         Self {
             exit,
             timeout,

@@ -10,29 +10,42 @@ use tempfile::TempPath;
 
 use super::events::Reader;
 use super::handle::Completion;
-use crate::argv::{Argument, Argv, MAX_ARGUMENT_BYTES};
+use crate::argv::{self, AnyRequest, Argument, Argv, Input, MAX_ARGUMENT_BYTES, Note};
+use crate::capabilities::Capabilities;
 use crate::error::{Error, RequestError};
 use crate::request::Options;
 
 /// Files that the process reads. They are removed when nobody holds them any more.
-pub(crate) type HeldFiles = Arc<[TempPath]>;
+pub type PromptFiles = Arc<[TempPath]>;
 
-/// A running CLI, in parts.
-pub(crate) struct Launched {
-    pub(crate) reader: Reader,
-    pub(crate) stdin: Option<StdinWriter>,
-    pub(crate) control: Control,
-    pub(crate) completion: Completion,
-    pub(crate) files: HeldFiles,
+/// A CLI that is ready to be started: for those who start and read it by themselves.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The process.
+    pub spec: SpawnSpec,
+    /// Must be held until the process has exited.
+    pub files: PromptFiles,
+    /// What was asked for and cannot be had in full.
+    pub notes: Vec<Note>,
 }
 
-/// Starts the CLI.
-pub(crate) async fn launch(
+/// Turns a request into a process, for a CLI that can do this much. The request's options are all that counts.
+///
+/// A conversation has a pipe as its input; its messages are written with [`crate::input`].
+///
+/// # Errors
+/// When the request cannot be carried out.
+pub fn prepare<'a>(
     binary: &Path,
-    argv: &Argv,
-    stdin: StdinMode,
-    options: &Options,
-) -> Result<Launched, Error> {
+    request: impl Into<AnyRequest<'a>>,
+    capabilities: &Capabilities,
+) -> Result<Prepared, Error> {
+    let request = request.into();
+    let argv = argv::build(request, capabilities)?;
+    prepared(binary, argv, request.options())
+}
+
+fn prepared(binary: &Path, argv: Argv, options: &Options) -> Result<Prepared, Error> {
     let (args, files) = materialise(&argv.arguments, options.cwd.as_deref())?;
     let isolation = options.isolation.unwrap_or_default();
     let mut limits = options.limits.clone().unwrap_or_default();
@@ -41,27 +54,51 @@ pub(crate) async fn launch(
     spec.args = args;
     spec.cwd.clone_from(&options.cwd);
     spec.env = options.environment.policy(isolation);
-    spec.stdin = stdin;
+    spec.stdin = match argv.input {
+        Input::Prompt(prompt) => StdinMode::Bytes(prompt),
+        Input::Messages => StdinMode::Piped,
+    };
     spec.stdout = options.transport.unwrap_or_default();
     spec.raw_log.clone_from(&options.raw_log);
     spec.stderr_log.clone_from(&options.stderr_log);
     spec.limits = limits;
     spec.isolation = isolation;
     spec.marker.clone_from(&options.marker);
+    Ok(Prepared {
+        spec,
+        files: PromptFiles::from(files),
+        notes: argv.notes,
+    })
+}
+
+/// A running CLI, in parts.
+pub(crate) struct Launched {
+    pub(crate) reader: Reader,
+    pub(crate) stdin: Option<StdinWriter>,
+    pub(crate) control: Control,
+    pub(crate) completion: Completion,
+    pub(crate) files: PromptFiles,
+    pub(crate) notes: Vec<Note>,
+}
+
+/// Starts the CLI.
+pub(crate) async fn launch(binary: &Path, argv: Argv, options: &Options) -> Result<Launched, Error> {
+    let Prepared { spec, files, notes } = prepared(binary, argv, options)?;
     let max_line_bytes = spec.limits.max_line_bytes;
     let Process {
         output,
         stdin,
         control,
         exit,
+        ..
     } = agent_process::spawn(spec).await?;
-    let files = HeldFiles::from(files);
     Ok(Launched {
         reader: Reader::new(output, max_line_bytes),
         stdin,
         control,
         completion: Completion::new(exit, options.timeout, files.clone()),
         files,
+        notes,
     })
 }
 

@@ -13,4 +13,5 @@ pub(crate) use events::Reader;
 pub(crate) use handle::stderr_tail;
 pub use handle::{Completion, Handle};
 pub(crate) use launch::{Launched, launch};
+pub use launch::{Prepared, PromptFiles, prepare};
 pub(crate) use queue::{Busy, EventSink, event_queue};

@@ -7,6 +7,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::line::line;
+use crate::capabilities::{Capabilities, Feature};
 use crate::request::Expansion;
 
 /// The id of a message that was sent. Receipts and replays carry it.
@@ -178,6 +179,36 @@ pub fn user_message(message: &UserMessage, expansion: Expansion) -> Bytes {
         uuid: message.id.map(|id| id.to_string()),
         client_composed: (expansion == Expansion::Literal).then_some(true),
     })
+}
+
+/// The line for a message to a CLI that can do this much. For one that cannot be told that a message is data, a space
+/// before a `/` keeps a command from running.
+#[must_use]
+pub fn composed_message(
+    mut message: UserMessage,
+    expansion: Expansion,
+    capabilities: &Capabilities,
+) -> Bytes {
+    if expansion == Expansion::Literal && !capabilities.has(Feature::ClientComposed) {
+        keep_from_running(&mut message.content);
+        // What it does not know it must not be told.
+        return user_message(&message, Expansion::Commands);
+    }
+    user_message(&message, expansion)
+}
+
+/// Puts a space before a `/`, so that it does not run a command (measured on all versions).
+fn keep_from_running(content: &mut MessageContent) {
+    let text = match content {
+        MessageContent::Text(text) => text,
+        MessageContent::Blocks(blocks) => match blocks.first_mut() {
+            Some(MessageBlock::Text(text)) => text,
+            _ => return,
+        },
+    };
+    if text.starts_with('/') {
+        text.insert(0, ' ');
+    }
 }
 
 fn wire_block(block: &MessageBlock) -> WireBlock<'_> {

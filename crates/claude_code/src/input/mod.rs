@@ -10,4 +10,4 @@ mod message;
 
 pub use answer::{Answer, PermissionAnswer, UnsuitableInput, answer, with_answers};
 pub use host_request::{HostRequest, host_request};
-pub use message::{MessageBlock, MessageContent, MessageId, UserMessage, user_message};
+pub use message::{MessageBlock, MessageContent, MessageId, UserMessage, composed_message, user_message};

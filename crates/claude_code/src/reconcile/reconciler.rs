@@ -37,13 +37,18 @@ impl Reconciler {
     /// What the event changes, in order; often nothing.
     pub fn apply(&mut self, event: &Event) -> Vec<Change> {
         let mut changes = Vec::new();
+        self.apply_to(event, &mut changes);
+        changes
+    }
+
+    /// [`Self::apply`], with a list that can be used again: the changes are added to it.
+    pub fn apply_to(&mut self, event: &Event, changes: &mut Vec<Change>) {
         match event.kind() {
-            Kind::StreamEvent(stream) => self.lane(event).stream(stream, &mut changes),
+            Kind::StreamEvent(stream) => self.lane(event).stream(stream, changes),
             Kind::Assistant(assistant) => {
                 if let Some(message) = &assistant.message {
                     let fallback_id = event.uuid().map(|uuid| Text::from(uuid.into_owned()));
-                    self.lane(event)
-                        .complete(message, fallback_id.as_ref(), &mut changes);
+                    self.lane(event).complete(message, fallback_id.as_ref(), changes);
                 }
             }
             Kind::User(user) => self.note_results(user),
@@ -59,7 +64,6 @@ impl Reconciler {
             }
             _ => {}
         }
-        changes
     }
 
     fn lane(&mut self, event: &Event) -> &mut Lane {

@@ -12,9 +12,7 @@ use crate::capabilities::{Capabilities, Feature};
 use crate::client::Busy;
 use crate::error::Error;
 use crate::event::{ControlResponseBody, PermissionMode};
-use crate::input::{
-    self, Answer, HostRequest, MessageBlock, MessageContent, MessageId, PermissionAnswer, UserMessage,
-};
+use crate::input::{self, Answer, HostRequest, MessageId, PermissionAnswer, UserMessage};
 use crate::json::RawJson;
 use crate::request::Expansion;
 
@@ -47,15 +45,12 @@ impl SessionSender {
             return Err(Error::EmptyMessage);
         }
         let id = *message.id.get_or_insert_with(MessageId::random);
-        let expansion =
-            if self.expansion == Expansion::Literal && !self.capabilities.has(Feature::ClientComposed) {
-                keep_from_running(&mut message.content);
-                // What it does not know it must not be told.
-                Expansion::Commands
-            } else {
-                self.expansion
-            };
-        self.write(input::user_message(&message, expansion)).await?;
+        self.write(input::composed_message(
+            message,
+            self.expansion,
+            &self.capabilities,
+        ))
+        .await?;
         Ok(id)
     }
 
@@ -193,19 +188,5 @@ struct Forget<'a> {
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
         self.pending.forget(self.request_id);
-    }
-}
-
-/// Puts a space before a `/`, so that it does not run a command (measured on all versions).
-fn keep_from_running(content: &mut MessageContent) {
-    let text = match content {
-        MessageContent::Text(text) => text,
-        MessageContent::Blocks(blocks) => match blocks.first_mut() {
-            Some(MessageBlock::Text(text)) => text,
-            _ => return,
-        },
-    };
-    if text.starts_with('/') {
-        text.insert(0, ' ');
     }
 }

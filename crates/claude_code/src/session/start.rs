@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_process::{Control, StdinMode};
+use agent_process::Control;
 use tokio::sync::{mpsc, watch};
 
 use super::connection::PendingRequests;
@@ -72,13 +72,14 @@ impl Client {
             ..request
         };
         let (argv, capabilities) = self.command_line(&request).await?;
-        let launched = launch(self.binary(), &argv, StdinMode::Piped, &request.options).await?;
+        let launched = launch(self.binary(), argv, &request.options).await?;
         let Launched {
             reader,
             stdin,
             control,
             completion,
             files,
+            notes,
         } = launched;
         let pending = Arc::new(PendingRequests::default());
         let (sink, queue, busy) = event_queue();
@@ -103,7 +104,7 @@ impl Client {
             sender,
             completion,
             control,
-            notes: argv.notes,
+            notes,
         })
     }
 }

@@ -1,0 +1,1 @@
+//! Anthropic's Claude Code, and other agents that speak its dialect.

@@ -1,0 +1,4 @@
+//! The backends that come with this crate, one cargo feature each.
+
+#[cfg(feature = "claude_code")]
+pub mod claude_code;

@@ -1,0 +1,244 @@
+//! The bounds of every kind of event.
+
+use super::cut::{cut_message, cut_output, cut_text, split_text};
+use super::{JSON_BYTES, LIST_ENTRIES, SESSION_ID_BYTES, TEXT_BYTES};
+use crate::event::{
+    Body, Delta, DeltaMode, Denial, ErrorInfo, Json, Piece, Question, QuestionOption, TextBlock,
+    ThinkingBlock, UserMessage,
+};
+
+/// Emits the body within all bounds: as it is, cut, or in several pieces.
+pub(crate) fn bounded(mut body: Body, mut emit: impl FnMut(Body)) {
+    match &mut body {
+        Body::Delta(delta) if delta.text.len() > TEXT_BYTES => return split_delta(delta, emit),
+        Body::TextBlock(block) if block.text.len() > TEXT_BYTES => {
+            return split(&block.text, block.piece, |text, piece| {
+                emit(Body::TextBlock(TextBlock {
+                    item: block.item.clone(),
+                    text,
+                    piece,
+                    is_aborted: block.is_aborted,
+                }));
+            });
+        }
+        Body::ThinkingBlock(block) if block.text.len() > TEXT_BYTES => {
+            return split(&block.text, block.piece, |text, piece| {
+                emit(Body::ThinkingBlock(ThinkingBlock {
+                    item: block.item.clone(),
+                    text,
+                    piece,
+                    is_redacted: block.is_redacted,
+                }));
+            });
+        }
+        Body::UserMessage(message) if message.text.len() > TEXT_BYTES => {
+            return split(&message.text, message.piece, |text, piece| {
+                emit(Body::UserMessage(UserMessage {
+                    item: message.item.clone(),
+                    text,
+                    piece,
+                    origin: message.origin,
+                }));
+            });
+        }
+        Body::Delta(_) | Body::TextBlock(_) | Body::ThinkingBlock(_) | Body::UserMessage(_) => {}
+        other => cut_body(other),
+    }
+    emit(body);
+}
+
+fn split_delta(delta: &Delta, mut emit: impl FnMut(Body)) {
+    for (index, text) in split_text(&delta.text).enumerate() {
+        emit(Body::Delta(Delta {
+            item: delta.item.clone(),
+            part: delta.part,
+            mode: if index == 0 { delta.mode } else { DeltaMode::Append },
+            text: text.to_owned(),
+        }));
+    }
+}
+
+fn split(text: &str, piece: Piece, mut emit: impl FnMut(String, Piece)) {
+    let mut pieces = split_text(text).peekable();
+    let mut index = piece.index;
+    while let Some(text) = pieces.next() {
+        let is_last = pieces.peek().is_none() && piece.is_last;
+        emit(text.to_owned(), Piece { index, is_last });
+        index += 1;
+    }
+}
+
+fn cut_body(body: &mut Body) {
+    match body {
+        Body::SessionStarted(session) => {
+            session_id(&mut session.session_id);
+            for text in [
+                &mut session.model,
+                &mut session.cwd,
+                &mut session.agent_version,
+                &mut session.permission_mode,
+            ] {
+                optional(text);
+            }
+            list(&mut session.tools, message, String::len);
+            list(&mut session.mcp_servers, message, String::len);
+        }
+        Body::SessionUpdated(session) => {
+            session_id(&mut session.session_id);
+            for text in [
+                &mut session.model,
+                &mut session.permission_mode,
+                &mut session.title,
+            ] {
+                optional(text);
+            }
+        }
+        Body::TurnFinished(turn) => {
+            if let Some(text) = &mut turn.text {
+                *text = cut_text(std::mem::take(text));
+            }
+            optional_error(&mut turn.error);
+            optional(&mut turn.stop_reason);
+            list(&mut turn.denials, denial, |denial| {
+                denial.tool.len() + denial.reason.as_ref().map_or(0, String::len)
+            });
+            json(&mut turn.structured_output);
+        }
+        Body::ToolStarted(tool) => {
+            message(&mut tool.name);
+            optional(&mut tool.subject);
+            optional(&mut tool.mcp_server);
+            json(&mut tool.input);
+        }
+        Body::ToolFinished(tool) => {
+            let (output, bytes) = cut_output(std::mem::take(&mut tool.output));
+            tool.output = output;
+            tool.output_bytes = tool.output_bytes.or(bytes);
+            list(&mut tool.attachments, message, String::len);
+            let mut room = JSON_BYTES;
+            for change in &mut tool.changes {
+                message(&mut change.path);
+                let fits = change.diff.as_ref().is_none_or(|diff| diff.len() <= room);
+                if fits {
+                    room -= change.diff.as_ref().map_or(0, String::len);
+                } else {
+                    change.diff = None;
+                }
+            }
+            list(&mut tool.changes, |_| {}, |change| change.path.len());
+        }
+        Body::PlanUpdated(plan) => list(
+            &mut plan.entries,
+            |entry| message(&mut entry.text),
+            |entry| entry.text.len(),
+        ),
+        Body::PermissionRequested(request) => {
+            message(&mut request.tool);
+            optional(&mut request.subject);
+            optional(&mut request.description);
+            json(&mut request.input);
+            json(&mut request.suggestions);
+        }
+        Body::QuestionAsked(asked) => list(&mut asked.questions, question, |question| question.text.len()),
+        Body::PlanProposed(proposed) => proposed.plan = cut_text(std::mem::take(&mut proposed.plan)),
+        Body::PermissionDenied(denied) => denial(denied),
+        Body::TaskUpdated(task) => {
+            message(&mut task.task_id);
+            optional(&mut task.title);
+            optional(&mut task.summary);
+        }
+        Body::MessageUpdated(updated) => message(&mut updated.message_id),
+        Body::CommandAnswered(answered) => {
+            message(&mut answered.command_id);
+            optional(&mut answered.error);
+        }
+        Body::Usage(usage) => optional(&mut usage.model),
+        Body::RetryScheduled(retry) => error(&mut retry.error),
+        Body::RateLimit(limit) => optional(&mut limit.window),
+        Body::Notice(notice) => {
+            message(&mut notice.code);
+            message(&mut notice.message);
+            json(&mut notice.data);
+        }
+        Body::Error(info) => error(info),
+        Body::Unknown(unknown) => message(&mut unknown.type_name),
+        Body::Finished(finished) => optional_error(&mut finished.error),
+        Body::Delta(_)
+        | Body::TextBlock(_)
+        | Body::ThinkingBlock(_)
+        | Body::UserMessage(_)
+        | Body::TurnStarted(_)
+        | Body::ToolProgressed(_)
+        | Body::ItemDiscarded(_)
+        | Body::RequestClosed(_)
+        | Body::StatusChanged(_) => {}
+    }
+}
+
+fn message(text: &mut String) {
+    if text.len() > super::MESSAGE_BYTES {
+        *text = cut_message(std::mem::take(text));
+    }
+}
+
+fn optional(text: &mut Option<String>) {
+    if let Some(text) = text {
+        message(text);
+    }
+}
+
+fn session_id(id: &mut Option<String>) {
+    id.take_if(|id| id.len() > SESSION_ID_BYTES);
+}
+
+fn json(value: &mut Option<Json>) {
+    if value
+        .as_ref()
+        .is_some_and(|value| value.as_str().len() > JSON_BYTES)
+    {
+        *value = Some(Json::oversize());
+    }
+}
+
+fn error(info: &mut ErrorInfo) {
+    message(&mut info.code);
+    message(&mut info.message);
+}
+
+fn optional_error(info: &mut Option<ErrorInfo>) {
+    if let Some(info) = info {
+        error(info);
+    }
+}
+
+fn denial(denial: &mut Denial) {
+    message(&mut denial.tool);
+    optional(&mut denial.reason);
+}
+
+fn question(question: &mut Question) {
+    message(&mut question.text);
+    optional(&mut question.header);
+    let option = |option: &mut QuestionOption| {
+        message(&mut option.label);
+        optional(&mut option.description);
+    };
+    list(&mut question.options, option, |option| {
+        option.label.len() + option.description.as_ref().map_or(0, String::len)
+    });
+}
+
+/// Cuts the entries, then the list: where it has too many, or they are too long together.
+fn list<T>(entries: &mut Vec<T>, cut: impl Fn(&mut T), length: impl Fn(&T) -> usize) {
+    let mut room = JSON_BYTES;
+    let mut fitting = 0;
+    for entry in entries.iter_mut().take(LIST_ENTRIES) {
+        cut(entry);
+        let Some(left) = room.checked_sub(length(entry)) else {
+            break;
+        };
+        room = left;
+        fitting += 1;
+    }
+    entries.truncate(fitting);
+}

@@ -1,0 +1,117 @@
+//! The exact cutting rules.
+
+use super::{MESSAGE_BYTES, TEXT_BYTES};
+
+const TRUNCATED: &str = "…(truncated)";
+
+/// A message of at most [`MESSAGE_BYTES`] bytes. A longer one ends with `…(truncated)`.
+#[must_use]
+pub fn cut_message(text: impl Into<String>) -> String {
+    cut(text.into(), MESSAGE_BYTES)
+}
+
+/// A text of at most [`TEXT_BYTES`] bytes, cut likewise; for texts that are not split into several events.
+#[must_use]
+pub fn cut_text(text: impl Into<String>) -> String {
+    cut(text.into(), TEXT_BYTES)
+}
+
+pub(crate) fn cut(mut text: String, limit: usize) -> String {
+    if text.len() <= limit {
+        return text;
+    }
+    text.truncate(text.floor_char_boundary(limit - TRUNCATED.len()));
+    text.push_str(TRUNCATED);
+    text
+}
+
+/// The pieces of a text, each at most [`TEXT_BYTES`] bytes and cut between characters. An empty text is one piece.
+pub fn split_text(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = Some(text);
+    std::iter::from_fn(move || {
+        let text = rest.take()?;
+        let (piece, more) = text.split_at(text.floor_char_boundary(TEXT_BYTES));
+        rest = (!more.is_empty()).then_some(more);
+        Some(piece)
+    })
+}
+
+/// An output of at most [`TEXT_BYTES`] bytes, and how long it was if it had to be cut. Of a longer one the first three
+/// quarters of that and the end remain: commands say at their end what went wrong.
+#[must_use]
+pub fn cut_output(text: String) -> (String, Option<u64>) {
+    if text.len() <= TEXT_BYTES {
+        return (text, None);
+    }
+    // Room for the line between, whose number has 20 digits at most.
+    let room = TEXT_BYTES - 64;
+    let head = text.floor_char_boundary(room / 4 * 3);
+    let tail = text.ceil_char_boundary(text.len() - room / 4);
+    let output = format!(
+        "{}\n…({} bytes omitted)…\n{}",
+        &text[..head],
+        tail - head,
+        &text[tail..]
+    );
+    (output, Some(text.len() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cut_message, cut_output, split_text};
+    use crate::bounds::{MESSAGE_BYTES, TEXT_BYTES};
+
+    #[test]
+    fn a_message_at_the_bound_stays_whole() {
+        let text = "x".repeat(MESSAGE_BYTES);
+        assert_eq!(cut_message(text.clone()), text);
+    }
+
+    #[test]
+    fn a_longer_message_says_that_it_was_cut() {
+        for text in [
+            "x".repeat(MESSAGE_BYTES + 1),
+            "é".repeat(MESSAGE_BYTES),
+            "🎉".repeat(MESSAGE_BYTES),
+        ] {
+            let message = cut_message(text.clone());
+            assert!(message.len() <= MESSAGE_BYTES && message.len() > MESSAGE_BYTES - 8);
+            assert!(text.starts_with(message.strip_suffix("…(truncated)").unwrap()));
+        }
+    }
+
+    #[test]
+    fn pieces_join_to_the_whole() {
+        for text in [
+            String::new(),
+            "x".repeat(TEXT_BYTES),
+            "x".repeat(TEXT_BYTES + 1),
+            format!("a{}", "🎉".repeat(TEXT_BYTES)),
+        ] {
+            let pieces: Vec<&str> = split_text(&text).collect();
+            assert_eq!(pieces.concat(), text);
+            assert!(pieces.iter().all(|piece| piece.len() <= TEXT_BYTES));
+            let most = text.len().div_ceil(TEXT_BYTES - 3).max(1);
+            assert!((1..=most).contains(&pieces.len()));
+        }
+    }
+
+    #[test]
+    fn an_output_keeps_both_ends_and_says_what_is_missing() {
+        let text = format!("start{}end", "é".repeat(TEXT_BYTES));
+        let (output, bytes) = cut_output(text.clone());
+        assert_eq!(bytes, Some(text.len() as u64));
+        assert!(output.len() <= TEXT_BYTES && output.len() > TEXT_BYTES - 80);
+        assert!(output.starts_with("start") && output.ends_with("end"));
+        let omitted: usize = output
+            .split("…(")
+            .nth(1)
+            .and_then(|rest| rest.split(' ').next())
+            .unwrap()
+            .parse()
+            .unwrap();
+        let kept = output.len() - format!("\n…({omitted} bytes omitted)…\n").len();
+        assert_eq!(kept + omitted, text.len());
+        assert_eq!(cut_output("short".into()), ("short".into(), None));
+    }
+}

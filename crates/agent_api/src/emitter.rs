@@ -1,0 +1,224 @@
+//! From a mapping to the stream of events.
+
+use std::collections::{HashMap, VecDeque};
+
+use crate::bounds::{FINAL_TEXT_BYTES, bounded, cut};
+use crate::event::{
+    AgentKind, Body, CloseReason, Delta, DeltaMode, ErrorInfo, Event, ItemId, Outcome, Part, RawRef,
+    RequestClosed, RequestId, RunUsage, ToolFinished, ToolStatus,
+};
+
+/// Takes what a mapping found out and makes events of it, within all bounds. It also keeps the books that every run
+/// needs for an honest end: calls and requests that are still open, how the last turn ended, what was used.
+#[derive(Debug)]
+pub struct Emitter {
+    agent_kind: AgentKind,
+    parent: Option<ItemId>,
+    raw: Option<RawRef>,
+    events: VecDeque<Event>,
+    books: Books,
+}
+
+/// What is known about a run so far.
+#[derive(Debug, Default)]
+pub(crate) struct Books {
+    pub(crate) session_id: Option<String>,
+    pub(crate) has_session: bool,
+    pub(crate) usage: RunUsage,
+    pub(crate) turns: u32,
+    /// A turn has begun and not ended.
+    pub(crate) is_turn_open: bool,
+    pub(crate) last_turn: Option<(Outcome, Option<ErrorInfo>)>,
+    /// The last error that was not part of a turn's end.
+    pub(crate) last_error: Option<ErrorInfo>,
+    pub(crate) line_errors: u64,
+    pub(crate) final_text: Option<String>,
+    opened: u64,
+    open_tools: HashMap<ItemId, (u64, Option<ItemId>)>,
+    open_requests: HashMap<RequestId, (u64, Option<ItemId>)>,
+}
+
+impl Emitter {
+    /// For a run of this kind of agent.
+    #[must_use]
+    pub fn new(agent_kind: AgentKind) -> Self {
+        Self {
+            agent_kind,
+            parent: None,
+            raw: None,
+            events: VecDeque::new(),
+            books: Books::default(),
+        }
+    }
+
+    /// What follows comes from this place of the agent's output, and from the main conversation.
+    pub fn at(&mut self, raw: Option<RawRef>) {
+        self.raw = raw;
+        self.parent = None;
+    }
+
+    /// What follows belongs to the subagent that this call started.
+    pub fn within(&mut self, parent: Option<ItemId>) {
+        self.parent = parent;
+    }
+
+    /// Something happened.
+    pub fn emit(&mut self, body: Body) {
+        self.books.note(&body, self.parent.as_ref());
+        let Self {
+            agent_kind,
+            parent,
+            raw,
+            events,
+            ..
+        } = self;
+        bounded(body, |body| {
+            events.push_back(Event {
+                agent_kind: agent_kind.clone(),
+                parent: parent.clone(),
+                raw: *raw,
+                body,
+            });
+        });
+    }
+
+    /// A piece of an item that is being written.
+    pub fn append(&mut self, item: &ItemId, part: Part, text: impl Into<String>) {
+        self.emit(Body::Delta(Delta {
+            item: item.clone(),
+            part,
+            mode: DeltaMode::Append,
+            text: text.into(),
+        }));
+    }
+
+    /// An error that ends nothing.
+    pub fn error(&mut self, error: ErrorInfo) {
+        self.emit(Body::Error(Box::new(error)));
+    }
+
+    /// The next event.
+    pub fn next_event(&mut self) -> Option<Event> {
+        self.events.pop_front()
+    }
+
+    /// Whether events wait to be taken.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    pub(crate) fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// Ends what nobody ended: calls are cancelled, requests closed.
+    pub(crate) fn close_open_items(&mut self) {
+        self.at(None);
+        for (item, parent) in in_order(std::mem::take(&mut self.books.open_tools)) {
+            self.within(parent);
+            self.emit(Body::ToolFinished(Box::new(ToolFinished {
+                item,
+                status: ToolStatus::Cancelled,
+                output: String::new(),
+                output_bytes: None,
+                attachments: Vec::new(),
+                exit_code: None,
+                changes: Vec::new(),
+            })));
+        }
+        for (request, parent) in in_order(std::mem::take(&mut self.books.open_requests)) {
+            self.within(parent);
+            self.emit(Body::RequestClosed(RequestClosed {
+                request,
+                reason: CloseReason::Ended,
+            }));
+        }
+        self.within(None);
+    }
+}
+
+fn in_order<T>(open: HashMap<T, (u64, Option<ItemId>)>) -> impl Iterator<Item = (T, Option<ItemId>)> {
+    let mut open: Vec<_> = open.into_iter().collect();
+    open.sort_unstable_by_key(|(_, (number, _))| *number);
+    open.into_iter().map(|(id, (_, parent))| (id, parent))
+}
+
+impl Books {
+    fn note(&mut self, body: &Body, parent: Option<&ItemId>) {
+        match body {
+            Body::SessionStarted(session) => {
+                self.has_session = true;
+                self.session_id = session.session_id.clone().or(self.session_id.take());
+            }
+            Body::SessionUpdated(session) => {
+                self.session_id = session.session_id.clone().or(self.session_id.take());
+            }
+            Body::TurnStarted(_) => self.is_turn_open = true,
+            Body::TurnFinished(turn) => {
+                self.turns += 1;
+                self.is_turn_open = false;
+                self.last_turn = Some((turn.outcome, turn.error.clone()));
+                if let Some(text) = &turn.text {
+                    self.final_text = Some(cut(text.clone(), FINAL_TEXT_BYTES));
+                }
+            }
+            Body::ToolStarted(tool) => {
+                let opened = self.next_number();
+                self.open_tools
+                    .entry(tool.item.clone())
+                    .or_insert((opened, parent.cloned()));
+            }
+            Body::ToolFinished(tool) => {
+                self.open_tools.remove(&tool.item);
+            }
+            Body::ItemDiscarded(discarded) => {
+                self.open_tools.remove(&discarded.item);
+            }
+            Body::PermissionRequested(request) => self.open_request(&request.request, parent),
+            Body::QuestionAsked(request) => self.open_request(&request.request, parent),
+            Body::PlanProposed(request) => self.open_request(&request.request, parent),
+            Body::RequestClosed(closed) => {
+                self.open_requests.remove(&closed.request);
+            }
+            Body::Usage(usage) => self.usage = usage.run,
+            Body::Error(error) => {
+                self.line_errors += u64::from(error.position.is_some());
+                if error.position.is_none() {
+                    self.last_error = Some((**error).clone());
+                }
+            }
+            Body::Delta(_)
+            | Body::TextBlock(_)
+            | Body::ThinkingBlock(_)
+            | Body::UserMessage(_)
+            | Body::ToolProgressed(_)
+            | Body::PlanUpdated(_)
+            | Body::PermissionDenied(_)
+            | Body::TaskUpdated(_)
+            | Body::MessageUpdated(_)
+            | Body::CommandAnswered(_)
+            | Body::StatusChanged(_)
+            | Body::RetryScheduled(_)
+            | Body::RateLimit(_)
+            | Body::Notice(_)
+            | Body::Unknown(_)
+            | Body::Finished(_) => {}
+        }
+    }
+
+    pub(crate) fn has_open_requests(&self) -> bool {
+        !self.open_requests.is_empty()
+    }
+
+    fn open_request(&mut self, request: &RequestId, parent: Option<&ItemId>) {
+        let number = self.next_number();
+        self.open_requests
+            .insert(request.clone(), (number, parent.cloned()));
+    }
+
+    fn next_number(&mut self) -> u64 {
+        self.opened += 1;
+        self.opened
+    }
+}

@@ -1,0 +1,155 @@
+//! The arguments of well-known tools.
+
+use serde_json::Value;
+
+use super::tool::{ToolKind, ToolStarted};
+
+/// What a well-known tool is asked to do, whatever the vendor calls its arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ToolInput {
+    /// Run a command.
+    Command {
+        /// The command line.
+        command: String,
+        /// What it is for.
+        description: Option<String>,
+    },
+    /// Read a file.
+    Read {
+        /// The file.
+        path: String,
+        /// The first line.
+        offset: Option<u64>,
+        /// How many lines.
+        limit: Option<u64>,
+    },
+    /// Replace pieces of a file.
+    Edit {
+        /// The file.
+        path: String,
+        /// The replacements in order.
+        edits: Vec<TextEdit>,
+    },
+    /// Write a whole file.
+    Write {
+        /// The file.
+        path: String,
+        /// All of it.
+        content: String,
+    },
+    /// Search files, by content or by name.
+    Search {
+        /// What for.
+        pattern: String,
+        /// Where.
+        path: Option<String>,
+    },
+    /// Fetch a page.
+    Fetch {
+        /// Its address.
+        url: String,
+    },
+    /// Search the web.
+    WebSearch {
+        /// What for.
+        query: String,
+    },
+    /// Start a subagent.
+    Agent {
+        /// What it is for.
+        description: Option<String>,
+        /// What it is told.
+        prompt: String,
+    },
+    /// Something else: [`ToolStarted::input`] has it.
+    Other,
+}
+
+/// One replacement in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextEdit {
+    /// What is replaced.
+    pub old: String,
+    /// By what.
+    pub new: String,
+}
+
+const PATH: [&str; 6] = [
+    "file_path",
+    "path",
+    "absolute_path",
+    "notebook_path",
+    "filePath",
+    "dir_path",
+];
+
+impl ToolStarted {
+    /// The arguments, typed. Reads them anew at every call.
+    #[must_use]
+    pub fn typed_input(&self) -> ToolInput {
+        let Some(input) = self.input.as_ref().and_then(|input| input.read::<Value>().ok()) else {
+            return ToolInput::Other;
+        };
+        typed(self.kind, &input).unwrap_or(ToolInput::Other)
+    }
+}
+
+fn typed(kind: ToolKind, input: &Value) -> Option<ToolInput> {
+    Some(match kind {
+        ToolKind::Execute => ToolInput::Command {
+            command: text(input, &["command", "cmd"])?,
+            description: text(input, &["description"]),
+        },
+        ToolKind::Read => ToolInput::Read {
+            path: text(input, &PATH)?,
+            offset: input.get("offset").and_then(Value::as_u64),
+            limit: input.get("limit").and_then(Value::as_u64),
+        },
+        ToolKind::Edit => edit(input)?,
+        ToolKind::Search => ToolInput::Search {
+            pattern: text(input, &["pattern", "query", "glob"])?,
+            path: text(input, &PATH),
+        },
+        ToolKind::Fetch => ToolInput::Fetch {
+            url: text(input, &["url", "prompt"])?,
+        },
+        ToolKind::WebSearch => ToolInput::WebSearch {
+            query: text(input, &["query"])?,
+        },
+        ToolKind::Agent => ToolInput::Agent {
+            description: text(input, &["description", "subagent_type"]),
+            prompt: text(input, &["prompt"])?,
+        },
+        ToolKind::Delete
+        | ToolKind::Move
+        | ToolKind::Plan
+        | ToolKind::Mcp
+        | ToolKind::Question
+        | ToolKind::SwitchMode
+        | ToolKind::Other => return None,
+    })
+}
+
+fn edit(input: &Value) -> Option<ToolInput> {
+    let path = text(input, &PATH)?;
+    if let Some(content) = text(input, &["content"]) {
+        return Some(ToolInput::Write { path, content });
+    }
+    let replacement = |edit: &Value| {
+        Some(TextEdit {
+            old: text(edit, &["old_string"])?,
+            new: text(edit, &["new_string", "new_source"])?,
+        })
+    };
+    let edits = match input.get("edits").and_then(Value::as_array) {
+        Some(edits) => edits.iter().filter_map(replacement).collect(),
+        None => vec![replacement(input)?],
+    };
+    Some(ToolInput::Edit { path, edits })
+}
+
+fn text(object: &Value, keys: &[&str]) -> Option<String> {
+    keys.iter()
+        .find_map(|key| object.get(key)?.as_str())
+        .map(str::to_owned)
+}

@@ -1,0 +1,365 @@
+//! The one loop that owns a run: output to events, commands to input, deadlines, the end.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use agent_process::{Control, ExitReport, ExitWaiter, Lines, StderrOutput};
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::conclude::{Cause, Facts, conclude};
+use super::control::{Order, State};
+use super::handle::Completed;
+use super::input::InputWriter;
+use super::stderr::StderrLines;
+use crate::backend::{Command, Encoded, Mapper, Profile};
+use crate::emitter::Emitter;
+use crate::error::CommandError;
+use crate::event::{Body, CommandAnswered, ErrorClass, ErrorInfo, Event, Notice, Severity};
+
+/// Deadlines of a run.
+pub(super) struct Pace {
+    pub(super) inactivity_limit: Option<Duration>,
+    pub(super) exit_after_idle: Duration,
+    pub(super) closes_when_idle: bool,
+    /// The process is stopped then, whatever the loop does; the loop only remembers whether all was done.
+    pub(super) timeout: Option<Duration>,
+}
+
+pub(super) struct Driver {
+    lines: Option<Lines>,
+    stderr: StderrLines,
+    input: InputWriter,
+    control: Control,
+    mapper: Box<dyn Mapper>,
+    emitter: Emitter,
+    profile: Arc<Profile>,
+    state: Arc<State>,
+    pace: Pace,
+    started: Instant,
+    last_sign: Instant,
+    /// All is done and the input has ended: the process should exit by then.
+    exit_deadline: Option<Instant>,
+    cause: Option<Cause>,
+    /// Whether all was done when we began to stop it.
+    was_done: bool,
+    timeout_at: Option<Instant>,
+}
+
+impl Driver {
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "called once; a struct of these would be this struct"
+    )]
+    pub(super) fn new(
+        lines: Lines,
+        stderr: Option<StderrOutput>,
+        input: InputWriter,
+        control: Control,
+        mapper: Box<dyn Mapper>,
+        emitter: Emitter,
+        profile: Arc<Profile>,
+        state: Arc<State>,
+        pace: Pace,
+    ) -> Self {
+        let now = Instant::now();
+        Self {
+            lines: Some(lines),
+            stderr: StderrLines::new(stderr),
+            input,
+            control,
+            mapper,
+            emitter,
+            profile,
+            state,
+            timeout_at: pace.timeout.and_then(|timeout| now.checked_add(timeout)),
+            pace,
+            started: now,
+            last_sign: now,
+            exit_deadline: None,
+            cause: None,
+            was_done: false,
+        }
+    }
+
+    pub(super) async fn run(
+        mut self,
+        exit: ExitWaiter,
+        mut orders: mpsc::UnboundedReceiver<Order>,
+        events: mpsc::Sender<Event>,
+        completed: oneshot::Sender<Completed>,
+    ) {
+        let mut consumer = Some(events);
+        let report = self.follow(exit, &mut orders, &mut consumer).await;
+        orders.close();
+        let finished = self.finish(&report);
+        self.deliver_rest(&mut consumer).await;
+        // The stream ends before the completion can resolve.
+        drop(consumer);
+        let books = self.emitter.books();
+        let _ = completed.send(Completed {
+            finished,
+            final_text: books.final_text.clone(),
+            session_id: books.session_id.clone(),
+            exit: report,
+        });
+    }
+
+    /// Until the process has exited and all its output was read.
+    async fn follow(
+        &mut self,
+        mut exit: ExitWaiter,
+        orders: &mut mpsc::UnboundedReceiver<Order>,
+        consumer: &mut Option<mpsc::Sender<Event>>,
+    ) -> ExitReport {
+        let mut report = None;
+        let mut has_holders = true;
+        loop {
+            let is_blocked = !self.hand_over(consumer);
+            let has_ended = self.lines.is_none();
+            if has_ended
+                && self.stderr.has_ended()
+                && !is_blocked
+                && let Some(report) = report.take()
+            {
+                return report;
+            }
+            let deadline = self.deadline(is_blocked || report.is_some());
+            tokio::select! {
+                biased;
+                order = orders.recv(), if has_holders => match order {
+                    Some(Order::Say(command)) => self.say(&command),
+                    Some(Order::CloseInput) => self.close_input(),
+                    Some(Order::Cancel) => self.stop(Cause::Cancelled),
+                    None => has_holders = false,
+                },
+                () = room(consumer.as_ref()), if is_blocked => {}
+                ended = &mut exit, if report.is_none() => {
+                    self.state.end();
+                    report = Some(ended);
+                }
+                line = next_line(&mut self.lines), if !is_blocked && !has_ended => self.read(line),
+                line = self.stderr.next(), if !is_blocked && !self.stderr.has_ended() => self.read_stderr(line),
+                () = tokio::time::sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => {
+                    self.on_deadline();
+                }
+            }
+        }
+    }
+
+    /// Gives the consumer what it has room for. Says whether nothing is left.
+    fn hand_over(&mut self, consumer: &mut Option<mpsc::Sender<Event>>) -> bool {
+        while !self.emitter.is_empty() {
+            let Some(sender) = consumer.as_ref() else {
+                // Nobody listens: the run is drained.
+                while self.emitter.next_event().is_some() {}
+                return true;
+            };
+            let is_gone = match sender.try_reserve() {
+                Ok(room) => {
+                    if let Some(event) = self.emitter.next_event() {
+                        room.send(event);
+                    }
+                    false
+                }
+                Err(mpsc::error::TrySendError::Full(())) => return false,
+                Err(mpsc::error::TrySendError::Closed(())) => true,
+            };
+            if is_gone {
+                *consumer = None;
+            }
+        }
+        true
+    }
+
+    fn read(&mut self, line: Option<std::io::Result<agent_process::Framed>>) {
+        self.last_sign = Instant::now();
+        match line {
+            Some(Ok(line)) => {
+                self.mapper.map_line(line, &mut self.emitter);
+                self.look_for_the_end();
+            }
+            Some(Err(error)) => {
+                self.emitter.at(None);
+                let message = format!(
+                    "the agent's output could not be read any further: {}",
+                    error.kind()
+                );
+                self.emitter
+                    .error(ErrorInfo::new(ErrorClass::Protocol, "read_failed", message));
+            }
+            None => {
+                self.lines = None;
+                self.mapper.map_end(&mut self.emitter);
+            }
+        }
+    }
+
+    fn read_stderr(&mut self, line: Option<Notice>) {
+        self.last_sign = Instant::now();
+        if let Some(notice) = line {
+            self.emitter.at(None);
+            self.emitter.emit(Body::Notice(Box::new(notice)));
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.mapper.is_idle()
+    }
+
+    /// Ends the input of an agent that has nothing left to do, and expects it to leave.
+    fn look_for_the_end(&mut self) {
+        if !self.is_done() {
+            self.exit_deadline = None;
+            return;
+        }
+        if self.pace.closes_when_idle {
+            self.input.close();
+        }
+        if !self.input.is_open() && self.exit_deadline.is_none() {
+            self.exit_deadline = Some(Instant::now() + self.pace.exit_after_idle);
+        }
+    }
+
+    fn close_input(&mut self) {
+        self.input.close();
+        self.look_for_the_end();
+    }
+
+    fn say(&mut self, command: &Command) {
+        let encoded = if self.input.is_open() {
+            self.emitter.at(None);
+            self.mapper.encode(command, &mut self.emitter)
+        } else {
+            Err(CommandError::Closed)
+        };
+        let written = match encoded {
+            Ok(Encoded::Line(line)) => {
+                // The agent has something to do again.
+                self.exit_deadline = None;
+                if self.input.write(line) {
+                    return;
+                }
+                Err(CommandError::Closed)
+            }
+            Ok(Encoded::Nothing) => Ok(()),
+            Err(error) => Err(error),
+        };
+        self.state.waiting.fetch_sub(1, Ordering::AcqRel);
+        if let Err(error) = written {
+            self.refuse(command, &error);
+        }
+    }
+
+    /// Nobody waits for the command's outcome any more, so it is told by an event.
+    fn refuse(&mut self, command: &Command, error: &CommandError) {
+        let id = match command {
+            Command::Send { message_id, .. } => message_id,
+            Command::Interrupt { command_id }
+            | Command::SetModel { command_id, .. }
+            | Command::SetPermissionMode { command_id, .. } => command_id,
+            Command::Answer { request, .. } => request.as_str(),
+        };
+        self.emitter.at(None);
+        self.emitter.emit(Body::CommandAnswered(CommandAnswered {
+            command_id: id.to_owned(),
+            error: Some(error.to_string()),
+        }));
+    }
+
+    /// The next moment at which something must be done. While a consumer is awaited the agent's silence is ours.
+    fn deadline(&self, is_waiting: bool) -> Option<Instant> {
+        if self.cause.is_some() || is_waiting {
+            return None;
+        }
+        let silent = self.pace.inactivity_limit.map(|limit| self.last_sign + limit);
+        [self.exit_deadline, silent, self.timeout_at]
+            .into_iter()
+            .flatten()
+            .min()
+    }
+
+    fn on_deadline(&mut self) {
+        let now = Instant::now();
+        if self.timeout_at.is_some_and(|at| at <= now) {
+            self.was_done = self.is_done();
+            self.cause = Some(Cause::TimedOut);
+            return;
+        }
+        if self.exit_deadline.is_some_and(|deadline| deadline <= now) {
+            self.stop(Cause::Lingered);
+            return;
+        }
+        let limit = self.pace.inactivity_limit;
+        // One that waits for a person, or for a message, is not stuck.
+        if limit.is_some_and(|limit| self.last_sign + limit <= now) {
+            if self.emitter.books().has_open_requests() || self.is_done() {
+                self.last_sign = now;
+            } else {
+                self.stop(Cause::Stalled);
+            }
+        }
+    }
+
+    /// The first reason counts.
+    fn stop(&mut self, cause: Cause) {
+        if self.cause.is_none() {
+            self.was_done = self.is_done();
+            self.cause = Some(cause);
+            self.control.stop();
+        }
+    }
+
+    /// The last events: what nobody ended, and the end itself.
+    fn finish(&mut self, report: &ExitReport) -> crate::event::Finished {
+        self.emitter.close_open_items();
+        let duration = self.started.elapsed();
+        let finished = conclude(&Facts {
+            cause: self.cause,
+            was_done: self.was_done,
+            exit: report,
+            books: self.emitter.books(),
+            profile: &self.profile,
+            duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+        });
+        self.emitter.at(None);
+        self.emitter.emit(Body::Finished(Box::new(finished.clone())));
+        finished
+    }
+
+    async fn deliver_rest(&mut self, consumer: &mut Option<mpsc::Sender<Event>>) {
+        while let Some(event) = self.emitter.next_event() {
+            let Some(sender) = consumer else { break };
+            if sender.send(event).await.is_err() {
+                *consumer = None;
+            }
+        }
+    }
+}
+
+async fn next_line(lines: &mut Option<Lines>) -> Option<std::io::Result<agent_process::Framed>> {
+    match lines {
+        Some(lines) => lines.next_line().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until there is room for an event, or the consumer is gone.
+async fn room(consumer: Option<&mpsc::Sender<Event>>) {
+    if let Some(consumer) = consumer {
+        let _ = consumer.reserve().await;
+    }
+}
+
+impl Notice {
+    /// A line on stderr.
+    pub(super) fn stderr(line: String) -> Self {
+        Self {
+            severity: Severity::Info,
+            code: "stderr".to_owned(),
+            message: line,
+            data: None,
+        }
+    }
+}

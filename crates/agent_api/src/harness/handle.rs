@@ -1,0 +1,108 @@
+//! A run in progress.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use agent_process::ExitReport;
+use futures_core::Stream;
+use tokio::sync::{mpsc, oneshot};
+
+use super::control::RunControl;
+use crate::error::Error;
+use crate::event::{Event, Finished};
+
+/// A run in progress. Its parts can be moved apart.
+///
+/// Dropping it, or any part, does not stop the agent: the run goes on by itself and its output is drained. Only
+/// [`RunControl::cancel`] stops it.
+#[derive(Debug)]
+pub struct RunHandle {
+    /// What happens. Read it to its end, or drop it: `completion` waits for that.
+    pub events: Events,
+    /// How the run ended.
+    pub completion: Completion,
+    /// Speaks to the agent, and stops it. Cheap to clone.
+    pub control: RunControl,
+}
+
+/// What happens, in order and as it happens. The last event is [`Finished`](crate::Body::Finished), exactly once.
+///
+/// At most [`bounds::CHANNEL_EVENTS`](crate::bounds::CHANNEL_EVENTS) events wait here; then no more is read from the
+/// agent. Nothing is left out.
+#[derive(Debug)]
+pub struct Events {
+    pub(super) events: mpsc::Receiver<Event>,
+    /// Opens the completion gate.
+    pub(super) gate: Option<oneshot::Sender<()>>,
+}
+
+impl Events {
+    /// The next event; `None` at the end. Cancelling the wait loses nothing.
+    pub async fn next(&mut self) -> Option<Event> {
+        std::future::poll_fn(|context| self.poll_event(context)).await
+    }
+
+    fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
+        let event = ready!(self.events.poll_recv(context));
+        if event.is_none() {
+            self.gate = None;
+        }
+        Poll::Ready(event)
+    }
+}
+
+impl Stream for Events {
+    type Item = Event;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Event>> {
+        self.get_mut().poll_event(context)
+    }
+}
+
+/// Resolves once: when the process and everything it started are gone **and** the end of [`Events`] was seen, or they
+/// were dropped. Dropping it changes nothing.
+#[derive(Debug)]
+#[must_use = "a completion does nothing until it is awaited"]
+pub struct Completion {
+    pub(super) outcome: oneshot::Receiver<Completed>,
+    /// Ends, with an error, when the gate opens.
+    pub(super) gate: Option<oneshot::Receiver<()>>,
+}
+
+impl Future for Completion {
+    type Output = Result<Completed, Error>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if let Some(gate) = &mut self.gate {
+            let _opened = ready!(Pin::new(gate).poll(context));
+            self.gate = None;
+        }
+        Pin::new(&mut self.outcome)
+            .poll(context)
+            .map(|completed| completed.map_err(|_| Error::Lost))
+    }
+}
+
+/// How a run ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Completed {
+    /// The same as in the last event.
+    pub finished: Finished,
+    /// The answer: the last text of the last turn, up to
+    /// [`bounds::FINAL_TEXT_BYTES`](crate::bounds::FINAL_TEXT_BYTES).
+    pub final_text: Option<String>,
+    /// The session, which can be resumed where the backend can.
+    pub session_id: Option<String>,
+    /// All that is known about the process's end.
+    pub exit: ExitReport,
+}
+
+impl Completed {
+    /// Whether the agent did what it was asked to, by its own account.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        self.finished.outcome.is_success()
+    }
+}

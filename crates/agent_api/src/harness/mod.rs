@@ -1,0 +1,13 @@
+//! Runs any backend: spawns, frames, watches deadlines, stops and gates. The same code for all of them.
+
+mod conclude;
+mod control;
+mod drive;
+mod handle;
+mod input;
+mod start;
+mod stderr;
+
+pub use control::{CancelOutcome, RunControl};
+pub use handle::{Completed, Completion, Events, RunHandle};
+pub(crate) use start::start;
