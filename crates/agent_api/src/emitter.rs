@@ -188,6 +188,10 @@ impl Books {
                     self.last_error = Some((**error).clone());
                 }
             }
+            Body::TextBlock(block) if parent.is_none() && self.last_turn.is_none() => {
+                let text = cut(block.text.clone(), FINAL_TEXT_BYTES);
+                self.final_text = Some(text);
+            }
             Body::Delta(_)
             | Body::TextBlock(_)
             | Body::ThinkingBlock(_)

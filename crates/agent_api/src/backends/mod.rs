@@ -2,3 +2,5 @@
 
 #[cfg(feature = "claude_code")]
 pub mod claude_code;
+#[cfg(feature = "custom")]
+pub mod custom;

@@ -1,0 +1,223 @@
+//! Any command that takes a prompt and writes text.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agent_process::{Framed, Limits, LineEnding, SpawnSpec, StdoutMode};
+use bytes::Bytes;
+
+use crate::backend::{
+    Backend, BackendConfig, ExitTrust, Found, InterruptBy, Launch, LaunchInput, Mapper, Profile,
+};
+use crate::bounds::TEXT_BYTES;
+use crate::capability;
+use crate::emitter::Emitter;
+use crate::error::Error;
+use crate::event::{
+    AgentKind, Body, ErrorClass, ErrorInfo, ItemId, Part, Piece, Position, RawRef, TextBlock, UsageScope,
+};
+use crate::request::RunRequest;
+
+/// The longest prompt that fits into one argument on every system.
+const MAX_ARGUMENT_BYTES: usize = 131_071;
+
+/// Any command that takes a prompt and writes text. Its exit code says whether it succeeded.
+#[derive(Debug)]
+pub struct Custom {
+    profile: Profile,
+    config: BackendConfig,
+    args: Vec<OsString>,
+    prompt: PromptBy,
+}
+
+/// How a command gets its prompt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum PromptBy {
+    /// On its standard input.
+    #[default]
+    Stdin,
+    /// As its last argument. Everybody on this machine can read it there.
+    Argument {
+        /// An option before it, for example `-p`.
+        option: Option<OsString>,
+    },
+}
+
+impl Custom {
+    /// A command. It is never asked for its version.
+    #[must_use]
+    pub fn new(program: impl Into<PathBuf>, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        Self {
+            profile: profile(),
+            config: BackendConfig {
+                program: Some(program.into()),
+                ..BackendConfig::default()
+            },
+            args: args.into_iter().map(Into::into).collect(),
+            prompt: PromptBy::Stdin,
+        }
+    }
+
+    /// Sets how it gets its prompt.
+    #[must_use]
+    pub fn prompt_by(mut self, prompt: PromptBy) -> Self {
+        self.prompt = prompt;
+        self
+    }
+
+    /// Sets what requests leave open.
+    #[must_use]
+    pub fn defaults(mut self, defaults: crate::request::RunOptions) -> Self {
+        self.config.defaults = defaults;
+        self
+    }
+}
+
+fn profile() -> Profile {
+    Profile {
+        kind: AgentKind::CUSTOM,
+        display_name: "Agent",
+        program: "",
+        version_args: &[],
+        version_word: None,
+        tested_versions: None,
+        install_hint: "give the full path of the command",
+        login_hint: "",
+        capabilities: &[
+            capability::RUN,
+            capability::EVENTS,
+            capability::EVENTS_LIVE,
+            capability::CANCEL,
+            capability::NON_INTERACTIVE,
+            capability::FINAL_TEXT,
+        ],
+        extension_keys: &[],
+        // `echo x > /dev/stdout` truncates a file, but not a pipe.
+        transport: StdoutMode::Pipe,
+        interrupt_by: InterruptBy::Signal,
+        limits: Limits::default,
+        exit_after_idle: Duration::from_secs(5),
+        inactivity_limit: None,
+        usage_scope: UsageScope::Run,
+        exit_trust: ExitTrust::Decides,
+        stderr_classes: &[],
+        environment: &[],
+    }
+}
+
+impl Backend for Custom {
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    fn config(&self) -> &BackendConfig {
+        &self.config
+    }
+
+    fn launch(&self, request: &RunRequest, found: &Found) -> Result<Launch, Error> {
+        let options = &request.options;
+        if options.system_prompt.is_some() || options.append_system_prompt.is_some() {
+            return Err(Error::invalid(
+                "a custom command has no system prompt: put it into the prompt",
+            ));
+        }
+        let mut spec = SpawnSpec::new(&found.program);
+        spec.args.clone_from(&self.args);
+        spec.args.extend(options.extra_args.iter().cloned());
+        spec.cwd.clone_from(&options.cwd);
+        spec.env = options.environment.policy();
+        let input = match &self.prompt {
+            PromptBy::Stdin => LaunchInput::Bytes(Bytes::from(request.prompt.clone())),
+            PromptBy::Argument { option } => {
+                if request.prompt.len() > MAX_ARGUMENT_BYTES {
+                    return Err(Error::invalid(
+                        "the prompt is too long for an argument (131,071 bytes): let the command read it from stdin",
+                    ));
+                }
+                spec.args.extend(option.clone());
+                spec.args.push(request.prompt.clone().into());
+                LaunchInput::Nothing
+            }
+        };
+        Ok(Launch {
+            spec,
+            input,
+            mapper: Box::new(TextMapper::default()),
+            keep_alive: None,
+            notes: Vec::new(),
+        })
+    }
+}
+
+/// Lines to text. A block is complete once it is [`TEXT_BYTES`] long, or at the end.
+#[derive(Debug, Default)]
+pub struct TextMapper {
+    block: String,
+    item: Option<ItemId>,
+    count: u32,
+}
+
+impl Mapper for TextMapper {
+    fn map_line(&mut self, line: Framed, events: &mut Emitter) {
+        match line {
+            Framed::Line(line) => {
+                events.at(Some(RawRef {
+                    line: line.number,
+                    offset: line.offset,
+                    length: line.bytes.len() as u64,
+                }));
+                let mut text = String::from_utf8_lossy(&line.bytes).into_owned();
+                if line.ending == LineEnding::Newline {
+                    text.push('\n');
+                }
+                if self.block.len() + text.len() > TEXT_BYTES {
+                    self.complete(events);
+                }
+                let item = self.item.get_or_insert_with(|| {
+                    self.count += 1;
+                    ItemId::new(&format!("output-{}", self.count))
+                });
+                events.append(item, Part::Text, text.as_str());
+                self.block.push_str(&text);
+            }
+            Framed::Overlong {
+                number,
+                offset,
+                length_bytes,
+            } => {
+                events.at(None);
+                let mut error = ErrorInfo::new(
+                    ErrorClass::Protocol,
+                    "overlong",
+                    "a line is longer than the limit; the raw log has it",
+                );
+                error.position = Some(Position {
+                    line: number,
+                    column: 1,
+                    offset,
+                    length: length_bytes,
+                });
+                events.error(error);
+            }
+        }
+    }
+
+    fn map_end(&mut self, events: &mut Emitter) {
+        events.at(None);
+        self.complete(events);
+    }
+}
+
+impl TextMapper {
+    fn complete(&mut self, events: &mut Emitter) {
+        if let Some(item) = self.item.take() {
+            events.emit(Body::TextBlock(TextBlock {
+                item,
+                text: std::mem::take(&mut self.block),
+                piece: Piece::WHOLE,
+                is_aborted: false,
+            }));
+        }
+    }
+}
