@@ -6,6 +6,7 @@ mod blank;
 mod capabilities;
 mod client;
 mod decoder;
+mod dialect;
 mod error;
 pub mod event;
 pub mod input;
@@ -30,6 +31,7 @@ pub use agent_process::{Control, Exit, ExitReport as ExitStatus, Isolation, Limi
 pub use capabilities::{Capabilities, Feature};
 pub use client::{Client, ClientBuilder, Completion, Events, Handle, Prepared, PromptFiles, prepare};
 pub use decoder::Decoder;
+pub use dialect::Dialect;
 pub use error::{Captured, Error, NoResult, RequestError, WrongShape};
 pub use event::{Event, Kind};
 pub use json::RawJson;

@@ -94,7 +94,7 @@ impl<T: Object> Field for Option<Box<T>> {
 }
 
 /// Declares a struct whose fields are read from the members of the same object. Members that it does not name go
-/// to the reader's [`Rest`]; of duplicate keys the last one counts.
+/// to the reader's [`Rest`]; of duplicate keys the last one counts. A field can have other keys in other dialects.
 ///
 /// `usual` lists members in the order in which the CLI writes them (`rest` for those that go to the rest): they are
 /// compared instead of searched, which is most of the work. It is only a guess, any order is read.
@@ -103,7 +103,7 @@ macro_rules! wire_struct {
         $(#[$meta:meta])*
         pub struct $name:ident {
             $( @usual { $( $usual:ident $usual_key:literal ),+ $(,)? } )?
-            $( $(#[$field_meta:meta])* $field:ident: $type:ty = $key:literal, )*
+            $( $(#[$field_meta:meta])* $field:ident: $type:ty = $key:literal $(| $other_key:literal)*, )*
         }
     ) => {
         $(#[$meta])*
@@ -134,7 +134,7 @@ macro_rules! wire_struct {
                 cursor.members(
                     #[inline(always)]
                     |cursor, key| match key {
-                        $( $key => $crate::event::field::Field::read(&mut self.$field, cursor), )*
+                        $( $key $(| $other_key)* => $crate::event::field::Field::read(&mut self.$field, cursor), )*
                         _ => rest.take(cursor, key),
                     },
                 )?;

@@ -36,15 +36,17 @@ pub use lifecycle::{
 };
 pub use list::{Models, TextList};
 pub use message::{Content, Message, Role, StopReason};
-pub use outcome::{DeferredToolUse, PermissionDenial, ResultSubtype, TerminalReason, TurnResult};
+pub use outcome::{
+    DeferredToolUse, PermissionDenial, ResultError, ResultSubtype, TerminalReason, TurnResult,
+};
 pub use rate_limit::{RateLimit, RateLimitInfo, RateLimitStatus, RateLimitType};
 pub use stream::{AbandonedBlocks, Delta, StreamBody, StreamEvent};
 pub use system::{
-    ApiRetry, BackgroundTask, BackgroundTasksChanged, CompactBoundary, CompactMetadata, HookResponse,
-    HookStarted, Informational, Init, McpServer, ModelFallback, ModelRefusal, Notification, PermissionDenied,
-    PermissionMode, SessionState, SessionStateChanged, SessionTitleChanged, Status, StatusKind, System,
-    TaskNotification, TaskPatch, TaskProgress, TaskStarted, TaskStatus, TaskUpdated, TaskUsage,
-    ThinkingTokens, UiInvalidate,
+    AnswerRetry, AnswerRetryData, ApiRetry, BackgroundTask, BackgroundTasksChanged, CompactBoundary,
+    CompactMetadata, HookResponse, HookStarted, Informational, Init, McpServer, ModelFallback, ModelRefusal,
+    Notification, PermissionDenied, PermissionMode, SessionState, SessionStateChanged, SessionTitleChanged,
+    Status, StatusKind, System, TaskNotification, TaskPatch, TaskProgress, TaskStarted, TaskStatus,
+    TaskUpdated, TaskUsage, ThinkingTokens, UiInvalidate,
 };
 pub use tokens::{CacheCreation, ModelUsage, OutputTokensDetails, ServerToolUse, ServiceTier, Usage};
 pub use user::User;

@@ -21,6 +21,8 @@ wire_struct! {
         result: Option<Text> = b"result",
         /// What went wrong.
         errors: TextList = b"errors",
+        /// What went wrong, as Qwen Code says it.
+        error: Option<ResultError> = b"error",
         /// Why the turn stopped.
         terminal_reason: Option<TerminalReason> = b"terminal_reason",
         /// Why the model stopped.
@@ -117,6 +119,14 @@ open_enum! {
         StructuredOutputRetryExhausted = "structured_output_retry_exhausted",
         /// A hook put a tool off.
         ToolDeferred = "tool_deferred",
+    }
+}
+
+wire_struct! {
+    /// What went wrong in a turn of Qwen Code.
+    pub struct ResultError {
+        /// In words.
+        message: Option<Text> = b"message",
     }
 }
 

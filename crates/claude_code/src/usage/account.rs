@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::tokens::TokenCount;
+use crate::dialect::Dialect;
 use crate::event::{Event, Kind, Models, StreamBody, System, TurnResult, Usage};
 use crate::money::MicroUsd;
 use crate::version::Version;
@@ -33,15 +34,19 @@ pub enum CostBasis {
 /// - `model_usage_since_last_result` (2.1.309 and later) is this turn's part; the parts are added up.
 /// - Without it, `total_cost_usd` counts for the process, and since 2.1.277 for the whole session: the session's last
 ///   known total is taken off.
+/// - In a [`Dialect`] whose results count for the whole session, what earlier runs used is taken off likewise.
 #[derive(Debug, Default)]
 pub struct CostAccount {
     basis: CostBasis,
+    dialect: Dialect,
+    earlier_tokens: Option<TokenCount>,
     version: Option<Version>,
     /// Sum of the parts, while every result had one.
     parts: MicroUsd,
     part_tokens: TokenCount,
     last_total: Option<MicroUsd>,
     last_models: Models,
+    /// By the results' own usage: of all turns, or of the session.
     turn_tokens: TokenCount,
     result_count: u32,
     results_with_part: u32,
@@ -64,6 +69,21 @@ impl CostAccount {
     #[must_use]
     pub fn with_version(mut self, version: Version) -> Self {
         self.version = Some(version);
+        self
+    }
+
+    /// The dialect, if it is not Claude Code's own.
+    #[must_use]
+    pub fn with_dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// What a resumed session had used before ([`CostAccount::session_tokens`] of its last run), for a dialect whose
+    /// results count for the whole session.
+    #[must_use]
+    pub fn with_earlier_tokens(mut self, tokens: TokenCount) -> Self {
+        self.earlier_tokens = Some(tokens);
         self
     }
 
@@ -118,11 +138,16 @@ impl CostAccount {
         })
     }
 
-    /// Whether [`CostAccount::cost`] may include earlier runs of the session, because nothing tells them apart.
+    /// Whether [`CostAccount::cost`] may include earlier runs of the session, because nothing tells them apart. The same
+    /// holds for the tokens of a dialect that counts for the whole session.
     #[must_use]
     pub fn may_include_earlier_runs(&self) -> bool {
-        let is_old = self.version.is_some_and(|version| version < CUMULATIVE_SINCE);
-        self.basis == CostBasis::ResumedUnknown && self.result_count > 0 && !self.has_all_parts() && !is_old
+        let is_told_apart = match self.dialect.usage_is_cumulative {
+            true => self.earlier_tokens.is_some(),
+            false => self.version.is_some_and(|version| version < CUMULATIVE_SINCE),
+        };
+        let is_resumed = self.basis == CostBasis::ResumedUnknown;
+        is_resumed && self.result_count > 0 && !self.has_all_parts() && !is_told_apart
     }
 
     /// The session's total as the CLI reports it: to be kept, and given as [`CostBasis::Resumed`] to the next run.
@@ -131,11 +156,25 @@ impl CostAccount {
         self.last_total
     }
 
+    /// The session's tokens as the agent reports them, in a dialect whose results count for the whole session: to be
+    /// kept, and given to [`CostAccount::with_earlier_tokens`] in the next run.
+    #[must_use]
+    pub fn session_tokens(&self) -> Option<TokenCount> {
+        let is_told = self.dialect.usage_is_cumulative && self.result_count > 0;
+        is_told.then(|| {
+            self.turn_tokens
+                .max_of_each(self.earlier_tokens.unwrap_or_default())
+        })
+    }
+
     /// Tokens of this process by its results, subagents included where the CLI counts them.
     #[must_use]
     pub fn tokens(&self) -> TokenCount {
         if self.has_all_parts() {
             return self.part_tokens;
+        }
+        if self.dialect.usage_is_cumulative {
+            return self.turn_tokens.since(self.earlier_tokens.unwrap_or_default());
         }
         let is_own = self.basis == CostBasis::NewSession
             || self.version.is_some_and(|version| version < CUMULATIVE_SINCE);
@@ -156,7 +195,7 @@ impl CostAccount {
     }
 
     fn note_message(&mut self, id: &str, usage: &Usage) {
-        let tokens = TokenCount::from(usage);
+        let tokens = self.dialect.tokens(usage);
         match self.messages.get_mut(id) {
             // The end of a message knows more than its start, whatever comes first, but may say less.
             Some(known) => *known = known.max_of_each(tokens),
@@ -180,7 +219,14 @@ impl CostAccount {
         if result.model_usage.is_present() {
             self.last_models = result.model_usage.clone();
         }
-        self.turn_tokens += result.usage.as_ref().map(TokenCount::from).unwrap_or_default();
+        let tokens = result.usage.as_ref().map(|usage| self.dialect.tokens(usage));
+        let tokens = tokens.unwrap_or_default();
+        if self.dialect.usage_is_cumulative {
+            // A turn that failed before the model answered reports nothing, which takes nothing back.
+            self.turn_tokens = self.turn_tokens.max_of_each(tokens);
+        } else {
+            self.turn_tokens += tokens;
+        }
     }
 
     fn has_all_parts(&self) -> bool {

@@ -32,6 +32,17 @@ impl TokenCount {
         self.total().saturating_sub(self.output)
     }
 
+    /// What is new since an earlier total.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            input: self.input.saturating_sub(earlier.input),
+            output: self.output.saturating_sub(earlier.output),
+            cache_read: self.cache_read.saturating_sub(earlier.cache_read),
+            cache_creation: self.cache_creation.saturating_sub(earlier.cache_creation),
+        }
+    }
+
     /// The larger count of every kind: for two reports about the same tokens.
     pub(super) fn max_of_each(self, other: Self) -> Self {
         Self {

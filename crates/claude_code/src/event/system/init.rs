@@ -14,10 +14,10 @@ wire_struct! {
         model: Option<Text> = b"model",
         /// Working directory.
         cwd: Option<Text> = b"cwd",
-        /// The CLI's version (2.1.9 and later).
-        claude_code_version: Option<Text> = b"claude_code_version",
+        /// The CLI's version (2.1.9 and later), of whatever agent it is.
+        claude_code_version: Option<Text> = b"claude_code_version" | b"qwen_code_version",
         /// What happens without asking.
-        permission_mode: Option<PermissionMode> = b"permissionMode",
+        permission_mode: Option<PermissionMode> = b"permissionMode" | b"permission_mode",
         /// Tools the model can call.
         tools: TextList = b"tools",
         /// MCP servers and whether they answer, up to 65,536.

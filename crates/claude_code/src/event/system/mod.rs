@@ -11,7 +11,9 @@ mod task;
 
 pub use hook::{HookResponse, HookStarted};
 pub use init::{Init, McpServer};
-pub use notice::{ApiRetry, Informational, ModelFallback, ModelRefusal, Notification};
+pub use notice::{
+    AnswerRetry, AnswerRetryData, ApiRetry, Informational, ModelFallback, ModelRefusal, Notification,
+};
 pub use permission::{PermissionDenied, PermissionMode};
 pub use session::{SessionState, SessionStateChanged, SessionTitleChanged, UiInvalidate};
 pub use status::{CompactBoundary, CompactMetadata, Status, StatusKind, ThinkingTokens};

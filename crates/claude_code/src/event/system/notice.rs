@@ -20,6 +20,31 @@ wire_struct! {
 }
 
 wire_struct! {
+    /// The answer broke and Qwen Code asks for it again.
+    pub struct AnswerRetry {
+        /// The details.
+        data: Option<AnswerRetryData> = b"data",
+    }
+}
+
+wire_struct! {
+    /// How an answer is asked for again.
+    #[derive(Copy)]
+    pub struct AnswerRetryData {
+        /// Counts from 1.
+        attempt: Option<u64> = b"attempt",
+        /// After this many it gives up.
+        max_retries: Option<u64> = b"maxRetries",
+        /// How long it waits, in milliseconds.
+        delay_ms: Option<u64> = b"delayMs",
+        /// Tool calls of the broken answer that will not run.
+        discarded_tool_calls: Option<u64> = b"discardedToolCalls",
+        /// Whether the new answer goes on behind the text of the broken one; otherwise it takes its place.
+        preserve_text: Option<bool> = b"preserveText",
+    }
+}
+
+wire_struct! {
     /// A line for the transcript.
     pub struct Informational {
         /// The line.

@@ -1,9 +1,10 @@
 //! From subtype to type.
 
 use super::{
-    ApiRetry, BackgroundTasksChanged, CompactBoundary, HookResponse, HookStarted, Informational, Init,
-    ModelFallback, ModelRefusal, Notification, PermissionDenied, SessionStateChanged, SessionTitleChanged,
-    Status, TaskNotification, TaskProgress, TaskStarted, TaskUpdated, ThinkingTokens, UiInvalidate,
+    AnswerRetry, ApiRetry, BackgroundTasksChanged, CompactBoundary, HookResponse, HookStarted, Informational,
+    Init, ModelFallback, ModelRefusal, Notification, PermissionDenied, SessionStateChanged,
+    SessionTitleChanged, Status, TaskNotification, TaskProgress, TaskStarted, TaskUpdated, ThinkingTokens,
+    UiInvalidate,
 };
 use crate::event::field::{Object, Rest};
 use crate::json::{Cursor, Failed};
@@ -122,6 +123,8 @@ system_subtypes! {
         SessionTitleChanged(SessionTitleChanged) = "session_title_changed",
         /// A user interface should draw itself anew.
         UiInvalidate(UiInvalidate) = "ui_invalidate",
+        /// The answer broke and Qwen Code asks for it again.
+        AnswerRetry(AnswerRetry) = "retry",
     }
     named {
         /// The slash commands have changed.
