@@ -64,6 +64,7 @@ pub(super) fn stream(message: &Message, identity: &Identity<'_>) -> Vec<Action> 
                     actions.push(event("error", error));
                     return actions;
                 }
+                Some((after, Incident::End)) if *after == sent => return actions,
                 Some((after, incident)) if *after == sent => actions.push(Action::Incident(incident.clone())),
                 _ => {}
             }
@@ -143,9 +144,13 @@ fn input_deltas(input: &Value, message: &Message, directory: &str) -> Vec<String
 }
 
 /// The text in pieces of that many characters, the directory counted as one, each as a JSON string.
-fn cut(text: &str, characters: usize, directory: &str) -> Vec<String> {
+pub(super) fn cut(text: &str, characters: usize, directory: &str) -> Vec<String> {
     const ATOM: &str = "\u{e000}";
-    let text: Vec<char> = text.replace(directory, ATOM).chars().collect();
+    let text: Vec<char> = match directory {
+        // Replacing nothing would put the mark between all characters.
+        "" => text.chars().collect(),
+        _ => text.replace(directory, ATOM).chars().collect(),
+    };
     let pieces = text
         .chunks(characters.max(1))
         .map(|piece| piece.iter().collect::<String>());

@@ -124,6 +124,8 @@ pub(super) enum Incident {
     Gate(String),
     /// An `error` event, then the end of the stream.
     Error,
+    /// The stream ends as if all had been said.
+    End,
     /// The connection is cut, before the client had a chance to read.
     Cut,
     /// The connection is cut, some time after the client has read.

@@ -56,7 +56,7 @@ static DIRECTORY: LazyLock<Regex> =
     clippy::expect_used,
     reason = "the patterns are constants, and every test uses them"
 )]
-fn pattern(text: &str) -> Regex {
+pub(super) fn pattern(text: &str) -> Regex {
     Regex::new(text).expect("a valid pattern")
 }
 
@@ -119,6 +119,13 @@ pub(super) fn background_id(request: &Value) -> Option<String> {
             .as_str()
             .to_owned(),
     )
+}
+
+/// The id of the agent that Codex has just started.
+pub(super) fn agent_id(request: &Value) -> Option<String> {
+    static ID: LazyLock<Regex> = LazyLock::new(|| pattern(r"agent_id\W+([0-9a-f-]{36})"));
+    let last = last_user_message(request);
+    Some(ID.captures(&last)?.get(1)?.as_str().to_owned())
 }
 
 /// The CLI's working directory, which it tells the model.

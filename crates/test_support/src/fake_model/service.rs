@@ -1,6 +1,7 @@
 //! One HTTP exchange.
 
-use super::events::{self, Action, Identity};
+use super::apis::Api;
+use super::events::{Action, Identity};
 use super::gate::Gates;
 use super::message::{Answer, ApiError, Block, Incident, Message};
 use super::request::{self, RecordedRequest};
@@ -77,14 +78,24 @@ impl Service {
         if let Some(control) = path.strip_prefix("/fake/") {
             return self.control(control).await;
         }
+        if let Some(api) = Api::of(&path).filter(|_| parts.method == Method::POST) {
+            return self.message(api, record, &path).await;
+        }
         match (&parts.method, path.as_str()) {
-            (&Method::POST, "/v1/messages") => self.message(record).await,
             (&Method::POST, "/v1/messages/count_tokens") => {
                 self.record(record);
                 json_response(
                     StatusCode::OK,
                     &[],
                     &json!({"input_tokens": (bytes.len() / 4).max(1)}).to_string(),
+                )
+            }
+            (&Method::POST, path) if path.ends_with(":countTokens") => {
+                self.record(record);
+                json_response(
+                    StatusCode::OK,
+                    &[],
+                    &json!({"totalTokens": (bytes.len() / 4).max(1)}).to_string(),
                 )
             }
             (&Method::HEAD, _) => {
@@ -125,15 +136,35 @@ impl Service {
         json_response(StatusCode::OK, &[], "{}")
     }
 
-    async fn message(self: Arc<Self>, mut record: RecordedRequest) -> io::Result<Response<ResponseBody>> {
-        let (label, answer) = self.choose(&record.body);
+    async fn message(
+        self: Arc<Self>,
+        api: Api,
+        mut record: RecordedRequest,
+        path: &str,
+    ) -> io::Result<Response<ResponseBody>> {
+        if let Some(answer) = api.structured_answer(&record.body) {
+            record.label = "structured".to_owned();
+            self.record(record);
+            return json_response(StatusCode::OK, &[], &answer);
+        }
+        let body = record.body.clone();
+        let conversation = api.conversation(&body, path);
+        let (label, answer) = self.choose(&conversation);
         record.label = label;
-        let model = record.body["model"].as_str().unwrap_or_default().to_owned();
-        let streams = record.body["stream"] == true;
-        let directory = request::working_directory(&record.body);
+        let model = conversation["model"].as_str().unwrap_or_default().to_owned();
+        let streams = conversation["stream"] == true;
+        let directory = request::working_directory(&conversation);
         self.record(record);
         let mut message = match answer {
-            Answer::Error(error) => return error_response(&error, &self.next_id("req")),
+            Answer::Error(error) => return error_response(api, &error, &self.next_id("req")),
+            // What a CLI asks on its own behalf, with no tools on offer, is no part of the scenario.
+            Answer::Message(message)
+                if api != Api::Messages
+                    && message.stop_reason == "tool_use"
+                    && !offers_tools(&conversation) =>
+            {
+                Message::new([Block::text("OK")])
+            }
             Answer::Message(message) => message,
         };
         self.give_ids(&mut message);
@@ -147,9 +178,9 @@ impl Service {
         let mut headers = message.headers.clone();
         headers.push(("request-id", self.next_id("req")));
         if !streams {
-            return json_response(StatusCode::OK, &headers, &events::whole(&message, &identity));
+            return json_response(StatusCode::OK, &headers, &api.whole(&message, &identity));
         }
-        let actions = events::stream(&message, &identity);
+        let actions = api.stream(&message, &identity, &body);
         let (sender, receiver) = mpsc::channel(1);
         tokio::spawn(async move { self.play(actions, sender).await });
         let mut builder = Response::builder()
@@ -173,7 +204,7 @@ impl Service {
                         tokio::time::sleep(LATE).await;
                         return Some(Err(io::ErrorKind::ConnectionReset.into()));
                     }
-                    Action::Incident(Incident::Cut | Incident::Error) => {
+                    Action::Incident(Incident::Cut | Incident::Error | Incident::End) => {
                         return Some(Err(io::ErrorKind::ConnectionReset.into()));
                     }
                 }
@@ -200,8 +231,7 @@ impl Service {
         }
         let tag = request::find_tag(request);
         let system = request["system"].to_string().to_lowercase();
-        let offers_tools = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
-        if !offers_tools && system.contains("title") && system.contains("session") {
+        if !offers_tools(request) && system.contains("title") && system.contains("session") {
             return (
                 "title".to_owned(),
                 [Block::text(r#"{"title": "Fake session title"}"#)].into(),
@@ -283,16 +313,16 @@ impl Body for Events {
     }
 }
 
-fn error_response(error: &ApiError, request_id: &str) -> io::Result<Response<ResponseBody>> {
+fn offers_tools(request: &Value) -> bool {
+    request["tools"].as_array().is_some_and(|tools| !tools.is_empty())
+}
+
+fn error_response(api: Api, error: &ApiError, request_id: &str) -> io::Result<Response<ResponseBody>> {
     let status = StatusCode::from_u16(error.status).map_err(io::Error::other)?;
     if let Some(page) = error.page {
         return response(status, "text/html", &error.headers, page);
     }
-    let body = format!(
-        r#"{{"type":"error","error":{{"type":"{}","message":{}}},"request_id":"{request_id}"}}"#,
-        error.kind,
-        Value::from(error.message)
-    );
+    let body = api.error(error, request_id);
     let mut headers = error.headers.clone();
     headers.push(("request-id", request_id.to_owned()));
     json_response(status, &headers, &body)

@@ -3,6 +3,7 @@
 use super::table::Scenario;
 use super::turn::{Turn, bash};
 use crate::fake_model::message::{Answer, Block, Message};
+use crate::fake_model::request;
 use serde_json::json;
 
 pub(super) const SCENARIOS: &[(&str, Scenario)] = &[
@@ -47,6 +48,7 @@ pub(super) const SCENARIOS: &[(&str, Scenario)] = &[
         1 => [Block::text("The subagent reported back.")].into(),
         _ => [Block::text("Noted the background agent's completion.")].into(),
     }),
+    ("collab", collab),
     ("subagent2", |turn| match turn.step {
         0 => [
             Block::text("Delegating twice."),
@@ -209,4 +211,20 @@ fn web_search(_turn: &Turn<'_>) -> Answer {
         ..Message::new(blocks)
     }
     .into()
+}
+
+/// Codex's agents: starts one and waits for it, by the id that the CLI told.
+fn collab(turn: &Turn<'_>) -> Answer {
+    match turn.step {
+        0 => [Block::tool("spawn_agent", json!({"message": "SCENARIO:plain"}))].into(),
+        1 => {
+            let targets: Vec<String> = request::agent_id(turn.request).into_iter().collect();
+            [Block::tool(
+                "wait_agent",
+                json!({"targets": targets, "timeout_ms": 10_000}),
+            )]
+            .into()
+        }
+        _ => [Block::text("The other agent is done.")].into(),
+    }
 }

@@ -90,6 +90,9 @@ pub(super) const SCENARIOS: &[(&str, Scenario)] = &[
     ("midstreamerr", |turn| first_attempt(turn, Incident::Error)),
     ("midstreamdrop", |turn| first_attempt(turn, Incident::Cut)),
     ("midstreamcut", |turn| first_attempt(turn, Incident::LateCut)),
+    ("endsearly", |turn| first_attempt(turn, Incident::End)),
+    ("alwaysendsearly", |_| interrupted(Incident::End).into()),
+    ("alwayscut", |_| interrupted(Incident::LateCut).into()),
 ];
 
 fn error(status: u16, kind: &'static str, message: &'static str) -> ApiError {
