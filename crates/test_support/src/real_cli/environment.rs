@@ -7,11 +7,26 @@ pub const FAKE_KEY: &str = "sk-ant-fake-test";
 
 const STANDARD_PATH: [&str; 3] = ["/usr/local/bin", "/usr/bin", "/bin"];
 
-/// The whole environment of a real CLI in a test; nothing is inherited. The caller clears the environment first.
+/// The whole environment of a real Claude Code in a test; nothing is inherited. The caller clears the environment first.
 #[must_use]
 pub fn isolated_env(home: &Path, base_url: &str) -> Vec<(OsString, OsString)> {
+    with_base(
+        home,
+        &[
+            ("ANTHROPIC_BASE_URL", base_url),
+            ("ANTHROPIC_API_KEY", FAKE_KEY),
+            ("DISABLE_AUTOUPDATER", "1"),
+            ("DISABLE_TELEMETRY", "1"),
+            ("DISABLE_ERROR_REPORTING", "1"),
+            ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ],
+    )
+}
+
+/// What every program needs, and these.
+pub(super) fn with_base(home: &Path, own: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
     let mut path: Vec<PathBuf> = STANDARD_PATH.iter().map(PathBuf::from).collect();
-    // Old versions are Node programs, and Node is not everywhere in a standard place.
+    // Some versions are Node programs, and Node is not everywhere in a standard place.
     if !path.iter().any(|directory| directory.join("node").exists()) {
         path.extend(directory_of_node());
     }
@@ -21,15 +36,10 @@ pub fn isolated_env(home: &Path, base_url: &str) -> Vec<(OsString, OsString)> {
         ("SHELL", "/bin/bash"),
         // As root the CLI refuses to skip permissions without it. Nothing but the scripted model talks to it.
         ("IS_SANDBOX", "1"),
-        ("ANTHROPIC_BASE_URL", base_url),
-        ("ANTHROPIC_API_KEY", FAKE_KEY),
-        ("DISABLE_AUTOUPDATER", "1"),
-        ("DISABLE_TELEMETRY", "1"),
-        ("DISABLE_ERROR_REPORTING", "1"),
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ];
     let mut environment: Vec<(OsString, OsString)> = fixed
-        .into_iter()
+        .iter()
+        .chain(own)
         .map(|(name, value)| (name.into(), value.into()))
         .collect();
     environment.push(("PATH".into(), env::join_paths(path).unwrap_or_default()));

@@ -1,3 +1,4 @@
+use super::agent::Agent;
 use std::env;
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -11,10 +12,16 @@ const LIMIT: Duration = Duration::from_secs(600);
 
 /// An installed CLI.
 #[derive(Clone, Debug)]
-pub struct RealClaude {
+pub struct RealCli {
+    agent: Agent,
     version: String,
+    directory: PathBuf,
     path: PathBuf,
 }
+
+/// An installed Claude Code.
+#[derive(Clone, Debug)]
+pub struct RealClaude(RealCli);
 
 /// The CLI could not be installed.
 #[derive(Debug, thiserror::Error)]
@@ -58,20 +65,46 @@ pub enum InstallError {
 }
 
 impl RealClaude {
-    /// Installs the exact version from npm, once per machine, whoever else does so at the same time.
-    ///
-    /// Blocks; the cache is `${RALPH_CLI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}}/ralph-cli/claude-code/<version>`.
+    /// See [`RealCli::install`].
     pub fn install(version: &str) -> Result<Self, InstallError> {
-        Self::install_in(&cache().ok_or(InstallError::NoCache)?, version)
+        RealCli::install(Agent::Claude, version).map(Self)
     }
 
     /// The same, in another cache.
     pub fn install_in(cache: &Path, version: &str) -> Result<Self, InstallError> {
-        let root = cache.join("ralph-cli").join("claude-code");
+        RealCli::install_in(cache, Agent::Claude, version).map(Self)
+    }
+
+    /// The version asked for.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        self.0.version()
+    }
+
+    /// The program.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl RealCli {
+    /// Installs the exact version from npm, once per machine, whoever else does so at the same time.
+    ///
+    /// Blocks; the cache is `${RALPH_CLI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}}/ralph-cli/<package>/<version>`.
+    pub fn install(agent: Agent, version: &str) -> Result<Self, InstallError> {
+        Self::install_in(&cache().ok_or(InstallError::NoCache)?, agent, version)
+    }
+
+    /// The same, in another cache.
+    pub fn install_in(cache: &Path, agent: Agent, version: &str) -> Result<Self, InstallError> {
+        let root = cache.join("ralph-cli").join(agent.package_name());
         let directory = root.join(version);
         let installed = Self {
+            agent,
             version: version.to_owned(),
-            path: program_in(&directory),
+            path: program_in(&directory, agent),
+            directory,
         };
         if installed.path.exists() {
             return Ok(installed);
@@ -91,15 +124,21 @@ impl RealClaude {
                 .prefix(".installing-")
                 .tempdir_in(&root)
                 .map_err(failed(&root))?;
-            run_npm(draft.path(), version)?;
-            let program = program_in(draft.path());
+            run_npm(draft.path(), agent, version)?;
+            let program = program_in(draft.path(), agent);
             if !program.exists() {
                 return Err(InstallError::NoProgram { path: program });
             }
-            fs::rename(draft.keep(), &directory).map_err(failed(&directory))?;
+            fs::rename(draft.keep(), &installed.directory).map_err(failed(&installed.directory))?;
         }
         drop(lock);
         Ok(installed)
+    }
+
+    /// Whose it is.
+    #[must_use]
+    pub fn agent(&self) -> Agent {
+        self.agent
     }
 
     /// The version asked for.
@@ -112,6 +151,12 @@ impl RealClaude {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Everything that was installed is in here.
+    #[must_use]
+    pub fn directory(&self) -> &Path {
+        &self.directory
     }
 }
 
@@ -126,13 +171,13 @@ fn cache() -> Option<PathBuf> {
         .or_else(|| Some(set("HOME")?.join(".cache")))
 }
 
-fn program_in(directory: &Path) -> PathBuf {
-    let name = if cfg!(windows) { "claude.cmd" } else { "claude" };
+fn program_in(directory: &Path, agent: Agent) -> PathBuf {
+    let name = format!("{}{}", agent.name(), if cfg!(windows) { ".cmd" } else { "" });
     directory.join("node_modules").join(".bin").join(name)
 }
 
-fn run_npm(directory: &Path, version: &str) -> Result<(), InstallError> {
-    let package = format!("@anthropic-ai/claude-code@{version}");
+fn run_npm(directory: &Path, agent: Agent, version: &str) -> Result<(), InstallError> {
+    let package = format!("{}@{version}", agent.package());
     let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let mut child = Command::new(npm)
         .args([

@@ -35,6 +35,7 @@ impl Workspace {
         let directory = workspace.path();
         fs::create_dir(&directory)?;
         fs::create_dir(workspace.home())?;
+        fs::create_dir(workspace.scratch())?;
         fs::write(
             directory.join("hello.txt"),
             "hello world\nsecond line\nthird line\n",
@@ -64,7 +65,13 @@ impl Workspace {
         self.root.path().join("home")
     }
 
-    /// Both are in here; a test may put more beside them.
+    /// For temporary files. The home is not in it: Codex makes no helper programs in a home below the temporary directory.
+    #[must_use]
+    pub fn scratch(&self) -> PathBuf {
+        self.root.path().join("scratch")
+    }
+
+    /// All are in here; a test may put more beside them.
     #[must_use]
     pub fn root(&self) -> &Path {
         self.root.path()
