@@ -1,12 +1,15 @@
-//! What real CLIs wrote, captured by the `capture` binary of this package and kept in `fixtures/claude/<version>/`.
+//! What real CLIs wrote, captured by the `capture` binary of this package and kept in `fixtures/<agent>/<version>/`.
 //!
 //! `NAME.ndjson` is the standard output. `NAME.stderr.txt` is there if there was any. `NAME.io.ndjson` tells the order of a
 //! two-way conversation: `{"direction":"in","line":…}` was sent, `{"direction":"out","number":…}` names a line of
 //! `NAME.ndjson`. `index.json` has the command line, the ending and the sequence of events of each.
 
+use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+const CLAUDE: &str = "claude";
 
 /// One captured output.
 #[derive(Clone, Debug)]
@@ -17,8 +20,39 @@ pub struct Fixture {
     pub name: String,
     /// Where it is.
     pub path: PathBuf,
-    /// The output.
+    /// The output; may be empty.
     pub bytes: Vec<u8>,
+    /// What went to standard error; of other agents than Claude Code the last lines.
+    pub stderr: String,
+    /// How it came to be.
+    pub capture: Capture,
+}
+
+/// How a fixture came to be: its entry in `index.json`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Capture {
+    /// Of the CLI.
+    pub version: String,
+    /// Of the scenario.
+    pub name: String,
+    /// What is shown.
+    pub what: String,
+    /// The command line.
+    pub arguments: Vec<String>,
+    /// On top of the isolated environment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<String>,
+    /// Written to stdin at once, then closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// How the CLI ended, unless by a signal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// Kinds in order, runs of the same kind counted.
+    pub events: String,
 }
 
 impl Fixture {
@@ -33,46 +67,83 @@ impl Fixture {
 /// `fixtures/claude`.
 #[must_use]
 pub fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("fixtures")
-        .join("claude")
+    directory_of(CLAUDE)
 }
 
-/// Every captured output that is lines of JSON, by version and name.
+/// `fixtures/<agent>`.
+#[must_use]
+pub fn directory_of(agent: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(agent)
+}
+
+/// Every output of Claude Code that is lines of JSON, by version and name.
 pub fn all() -> io::Result<Vec<Fixture>> {
-    let mut all = Vec::new();
-    for version in fs::read_dir(directory())? {
-        let version = version?;
-        if !version.file_type()?.is_dir() {
-            continue;
-        }
-        for file in fs::read_dir(version.path())? {
-            let file_name = file?.file_name().to_string_lossy().into_owned();
-            match file_name.strip_suffix(".ndjson") {
-                Some(name) if !name.ends_with(".io") => {
-                    all.push(read(&version.file_name().to_string_lossy(), name)?)
-                }
-                _ => {}
-            }
-        }
-    }
-    all.sort_by(|one, other| (&one.version, &one.name).cmp(&(&other.version, &other.name)));
+    let mut all = of(CLAUDE)?;
+    all.retain(|fixture| fixture.path.exists());
     Ok(all)
 }
 
-/// One of them.
-pub fn named(version: &str, name: &str) -> io::Result<Fixture> {
-    read(version, name)
+/// Everything that was captured of an agent (`claude`, `codex`, `gemini`, `qwen`), by version and name: also what wrote
+/// nothing, or something else than JSON.
+pub fn of(agent: &str) -> io::Result<Vec<Fixture>> {
+    let captures = index(agent)?.into_iter();
+    captures.map(|capture| read(agent, capture)).collect()
 }
 
-fn read(version: &str, name: &str) -> io::Result<Fixture> {
-    let path = directory().join(version).join(format!("{name}.ndjson"));
-    let bytes = fs::read(&path)
-        .map_err(|error| io::Error::new(error.kind(), format!("`{}`: {error}", path.display())))?;
-    Ok(Fixture {
-        version: version.to_owned(),
-        name: name.to_owned(),
-        path,
-        bytes,
+/// One of Claude Code's.
+pub fn named(version: &str, name: &str) -> io::Result<Fixture> {
+    find(CLAUDE, |capture| {
+        capture.version == version && capture.name == name
     })
+}
+
+/// One of an agent's, of its newest version.
+pub fn one(agent: &str, name: &str) -> io::Result<Fixture> {
+    find(agent, |capture| capture.name == name)
+}
+
+fn find(agent: &str, is_meant: impl Fn(&Capture) -> bool) -> io::Result<Fixture> {
+    // The index is sorted by version; none of the agents with several has a number of ten or more in its first place.
+    let capture = index(agent)?.into_iter().rev().find(is_meant);
+    read(agent, capture.ok_or(io::ErrorKind::NotFound)?)
+}
+
+fn index(agent: &str) -> io::Result<Vec<Capture>> {
+    let path = directory_of(agent).join("index.json");
+    let bytes = fs::read(&path).map_err(|error| at(&path, error))?;
+    serde_json::from_slice(&bytes).map_err(io::Error::from)
+}
+
+fn read(agent: &str, capture: Capture) -> io::Result<Fixture> {
+    let file = |suffix: &str| {
+        directory_of(agent)
+            .join(&capture.version)
+            .join(format!("{}.{suffix}", capture.name))
+    };
+    let path = file("ndjson");
+    let output = if path.exists() {
+        path.clone()
+    } else {
+        file("stdout.txt")
+    };
+    Ok(Fixture {
+        version: capture.version.clone(),
+        name: capture.name.clone(),
+        bytes: read_if_there(&output)?,
+        stderr: String::from_utf8_lossy(&read_if_there(&file("stderr.txt"))?).into_owned(),
+        path,
+        capture,
+    })
+}
+
+/// A file that would be empty is not there.
+fn read_if_there(path: &Path) -> io::Result<Vec<u8>> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        read => read.map_err(|error| at(path, error)),
+    }
+}
+
+fn at(path: &Path, error: io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }

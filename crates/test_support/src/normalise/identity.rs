@@ -4,7 +4,11 @@ use std::sync::LazyLock;
 
 static UUID: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"));
-static TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"));
+static TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,9}Z"));
+/// In the name of a file, such as `…-2026-11-15T18-29-46-287Z.json`.
+static FILE_TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"20\d\d-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z"));
+/// Milliseconds in an id of a tool call, such as `read_file_1794767358409_0`.
+static ID_TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"_(1[789]\d{11})_"));
 static RESET: LazyLock<Regex> = LazyLock::new(|| pattern(r#""resetsAt":\d{10}"#));
 /// Such as "resets 7:40pm (UTC)".
 static CLOCK: LazyLock<Regex> = LazyLock::new(|| pattern(r"resets \d{1,2}(:\d\d)?(am|pm)"));
@@ -14,10 +18,12 @@ static CLOCK: LazyLock<Regex> = LazyLock::new(|| pattern(r"resets \d{1,2}(:\d\d)
 pub(super) struct Identities {
     uuids: HashMap<String, usize>,
     times: HashMap<String, usize>,
+    id_times: HashMap<String, usize>,
 }
 
 const COUNTED_UUID: &str = "00000000-0000-4000-8000-";
 const COUNTED_TIME: &str = "2026-01-01T00:";
+const COUNTED_ID_TIME: &str = "180000000";
 
 impl Identities {
     pub(super) fn replace(&mut self, text: &str) -> String {
@@ -41,6 +47,13 @@ impl Identities {
                 }
             }
         });
+        let text = ID_TIME.replace_all(&text, |found: &Captures<'_>| {
+            match found.get(1).map_or("", |time| time.as_str()) {
+                counted if counted.starts_with(COUNTED_ID_TIME) => format!("_{counted}_"),
+                new => format!("_{COUNTED_ID_TIME}{:04}_", count(&mut self.id_times, new)),
+            }
+        });
+        let text = FILE_TIME.replace_all(&text, "2026-01-01T00-00-00-000Z");
         let text = RESET.replace_all(&text, r#""resetsAt":1800000000"#);
         CLOCK.replace_all(&text, "resets 7:40pm").into_owned()
     }

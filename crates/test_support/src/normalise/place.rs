@@ -9,6 +9,9 @@ pub struct Place {
 }
 
 static PORT: LazyLock<Regex> = LazyLock::new(|| super::identity::pattern(r"127\.0\.0\.1:\d{2,5}"));
+/// As Node prints a socket.
+static SOCKET_PORT: LazyLock<Regex> =
+    LazyLock::new(|| super::identity::pattern(r"(localPort|remotePort): \d+"));
 static SOCKET: LazyLock<Regex> = LazyLock::new(|| super::identity::pattern(r"/tmp/cc-socks/\d+\.sock"));
 static SCRATCH: LazyLock<Regex> = LazyLock::new(|| super::identity::pattern(r"/tmp/claude-\d+/"));
 static PROCESS: LazyLock<Regex> = LazyLock::new(|| super::identity::pattern(r#""pid":\d+"#));
@@ -38,6 +41,7 @@ impl Place {
             text = text.replace(path, stands_for);
         }
         let text = PORT.replace_all(&text, "127.0.0.1:4000");
+        let text = SOCKET_PORT.replace_all(&text, "$1: 4000");
         let text = SOCKET.replace_all(&text, "/run/user/cc-socks/1.sock");
         let text = SCRATCH.replace_all(&text, "/run/user/claude/");
         PROCESS.replace_all(&text, r#""pid":1"#).into_owned()

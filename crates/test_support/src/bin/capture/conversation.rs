@@ -2,13 +2,14 @@
 
 use crate::index;
 use crate::scenario::{Input, Run, Step};
+use rustix::process::{Pid, Signal as Number, kill_process, kill_process_group};
 use serde_json::Value;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
 use std::time::Duration;
 use test_support::fake_model::FakeModel;
-use test_support::real_cli::{RealClaude, Workspace};
+use test_support::real_cli::{Agent, RealCli, Workspace};
 use test_support::script::{Signal, fill_template, includes};
 use tokio::io::{AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
@@ -32,6 +33,20 @@ pub(crate) struct Outcome {
     pub(crate) ending: Ending,
 }
 
+impl Outcome {
+    /// The session's id, as the first line tells it.
+    pub(crate) fn session(&self) -> Option<String> {
+        let first = self.entries.iter().find_map(|entry| match entry {
+            Entry::Out(line) => serde_json::from_slice::<Value>(line).ok(),
+            Entry::In(_) | Entry::InEnd => None,
+        })?;
+        let id = ["thread_id", "session_id"]
+            .iter()
+            .find_map(|key| first[*key].as_str());
+        id.map(str::to_owned)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ending {
     Code(i32),
@@ -52,16 +67,19 @@ struct Host<'a> {
 }
 
 pub(crate) async fn converse(
-    claude: &RealClaude,
+    cli: &RealCli,
     run: &Run,
     workspace: &Workspace,
     model: &FakeModel,
 ) -> io::Result<Outcome> {
-    let mut command = Command::new(claude.path());
+    let mut command = Command::new(cli.path());
     command
         .env_clear()
-        .envs(workspace.environment(model.base_url()))
+        .envs(cli.agent().environment(workspace, model.base_url()))
         .current_dir(workspace.path());
+    if cli.agent() != Agent::Claude {
+        command.process_group(0);
+    }
     for (name, value) in &run.variables {
         match value {
             Some(value) => command.env(name, value),
@@ -152,7 +170,13 @@ impl Host<'_> {
             Step::Touch(name) => drop(std::fs::File::create(self.workspace.path().join(name))?),
             Step::Keep => self.kept = self.last.take(),
             Step::AwaitEnd => drop(self.child.wait().await?),
-            Step::Signal(signal) => self.signal(*signal)?,
+            Step::Signal(signal) => kill_process(self.pid()?, number(*signal))?,
+            Step::SignalGroup(signal) => kill_process_group(self.pid()?, number(*signal))?,
+            Step::AwaitRequests(count) => {
+                self.model
+                    .wait_for_request(|request| request.number >= *count)
+                    .await;
+            }
             Step::Close => self.close(),
         }
         Ok(())
@@ -204,23 +228,23 @@ impl Host<'_> {
         }
     }
 
-    fn signal(&self, signal: Signal) -> io::Result<()> {
-        use rustix::process::{Pid, Signal as Number, kill_process};
-        let pid = self
-            .child
-            .id()
-            .and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        let number = match signal {
-            Signal::HangUp => Number::HUP,
-            Signal::Interrupt => Number::INT,
-            Signal::Quit => Number::QUIT,
-            Signal::Abort => Number::ABORT,
-            Signal::Kill => Number::KILL,
-            Signal::SegmentationFault => Number::SEGV,
-            Signal::User1 => Number::USR1,
-            Signal::Terminate => Number::TERM,
-        };
-        kill_process(pid.ok_or_else(|| io::Error::other("it has ended"))?, number).map_err(Into::into)
+    fn pid(&self) -> io::Result<Pid> {
+        let pid = self.child.id().and_then(|pid| i32::try_from(pid).ok());
+        pid.and_then(Pid::from_raw)
+            .ok_or_else(|| io::Error::other("it has ended"))
+    }
+}
+
+fn number(signal: Signal) -> Number {
+    match signal {
+        Signal::HangUp => Number::HUP,
+        Signal::Interrupt => Number::INT,
+        Signal::Quit => Number::QUIT,
+        Signal::Abort => Number::ABORT,
+        Signal::Kill => Number::KILL,
+        Signal::SegmentationFault => Number::SEGV,
+        Signal::User1 => Number::USR1,
+        Signal::Terminate => Number::TERM,
     }
 }
 

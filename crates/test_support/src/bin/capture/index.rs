@@ -1,31 +1,10 @@
 //! `index.json`: how each fixture came to be.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// One fixture's origin.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Capture {
-    pub(crate) version: String,
-    pub(crate) name: String,
-    pub(crate) what: String,
-    pub(crate) arguments: Vec<String>,
-    /// On top of the isolated environment.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(crate) variables: Vec<String>,
-    /// Written to stdin at once, then closed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) input: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) code: Option<i32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) signal: Option<i32>,
-    /// Kinds in order, runs of the same kind counted.
-    pub(crate) events: String,
-}
+use test_support::fixtures::Capture;
 
 pub(crate) struct Index {
     path: PathBuf,
@@ -66,6 +45,9 @@ pub(crate) fn kind_of(line: &str) -> String {
         &event["subtype"],
         &event["request"]["subtype"],
         &event["response"]["subtype"],
+        // Codex and Gemini.
+        &event["item"]["type"],
+        &event["role"],
     ];
     match detail.into_iter().find_map(Value::as_str) {
         Some(detail) => format!("{kind}/{detail}"),

@@ -2,38 +2,51 @@
 
 use crate::conversation::{Outcome, converse};
 use crate::index::Index;
-use crate::scenario::Scenario;
+use crate::keep::Written;
+use crate::scenario::{Run, Scenario};
 use crate::{keep, table};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use test_support::fake_model::FakeModel;
 use test_support::normalise::{Normaliser, Place};
-use test_support::real_cli::{RealClaude, Workspace};
+use test_support::real_cli::{Agent, RealCli, Workspace};
 use test_support::{bin, fixtures};
 
-/// What the user asked for; nothing = everything.
-#[derive(Default)]
+/// What the user asked for; nothing = everything of Claude Code.
 pub(crate) struct Selection {
+    pub(crate) agent: Agent,
     pub(crate) version: Option<String>,
-    pub(crate) name: Option<String>,
+    pub(crate) names: Vec<String>,
     pub(crate) directory: Option<PathBuf>,
 }
 
 impl Selection {
     fn includes(&self, version: &str, scenario: &Scenario) -> bool {
         self.version.as_deref().is_none_or(|wanted| wanted == version)
-            && self.name.as_deref().is_none_or(|wanted| wanted == scenario.name)
+            && (self.names.is_empty() || self.names.iter().any(|wanted| wanted == scenario.name))
+    }
+
+    /// The first name that no scenario has.
+    fn unknown<'a>(&'a self, scenarios: &[Scenario]) -> Option<&'a String> {
+        let is_known = |name: &String| scenarios.iter().any(|scenario| scenario.name == name);
+        self.names.iter().find(|name| !is_known(name))
     }
 }
 
 pub(crate) fn run(selection: &Selection) -> io::Result<()> {
-    let directory = selection.directory.clone().unwrap_or_else(fixtures::directory);
+    let scenarios = table::of(selection.agent);
+    if let Some(name) = selection.unknown(&scenarios) {
+        return Err(io::Error::other(format!("no scenario is called `{name}`")));
+    }
+    let kept = || fixtures::directory_of(selection.agent.name());
+    let directory = selection.directory.clone().unwrap_or_else(kept);
+    std::fs::create_dir_all(&directory)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     let mut index = Index::open(&directory)?;
     let mut failures = Vec::new();
-    for scenario in table::all() {
+    for scenario in scenarios {
         for version in scenario
             .versions
             .iter()
@@ -41,8 +54,15 @@ pub(crate) fn run(selection: &Selection) -> io::Result<()> {
         {
             let captured = runtime.block_on(capture(&scenario, version));
             let (entry, ending) = match captured {
-                Ok((outcome, mut normaliser)) => {
-                    let entry = keep::write(&directory, version, &scenario, &outcome, &mut normaliser)?;
+                Ok(mut captured) => {
+                    let outcome = &captured.outcome;
+                    let written = Written {
+                        version,
+                        scenario: &scenario,
+                        run: &captured.run,
+                        outcome,
+                    };
+                    let entry = keep::write(&directory, &written, &mut captured.normaliser)?;
                     (Some(entry), format!("{:?}", outcome.ending))
                 }
                 Err(error) => {
@@ -64,34 +84,54 @@ pub(crate) fn run(selection: &Selection) -> io::Result<()> {
     }
 }
 
-async fn capture(scenario: &Scenario, version: &str) -> io::Result<(Outcome, Normaliser)> {
-    let claude = RealClaude::install(version).map_err(io::Error::other)?;
+/// What came of a scenario.
+struct Captured {
+    /// As it was run, with everything filled in.
+    run: Run,
+    outcome: Outcome,
+    normaliser: Normaliser,
+}
+
+async fn capture(scenario: &Scenario, version: &str) -> io::Result<Captured> {
+    let cli = RealCli::install(scenario.agent, version).map_err(io::Error::other)?;
     let server = bin("fake_mcp").map_err(io::Error::other)?;
     let workspace = Workspace::create()?;
     // The same ids each time.
     let model = FakeModel::start_blocking(0, Some(0))?;
+    scenario.agent.write_settings(&workspace, model.base_url())?;
+    let server_path = server.display().to_string();
     for (name, content) in &scenario.files {
         let path = workspace.path().join(name);
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent)?;
         }
-        std::fs::write(path, content)?;
+        std::fs::write(path, content.replace(table::MCP_SERVER, &server_path))?;
     }
-    let here = |run: &crate::scenario::Run| {
+    let mut session = String::new();
+    let here = |run: &Run, session: &str| {
         let mut run = run.clone();
         for argument in &mut run.arguments {
-            *argument = argument.replace(table::MCP_SERVER, &server.display().to_string());
+            *argument = argument
+                .replace(table::MCP_SERVER, &server_path)
+                .replace(table::SESSION_BEFORE, session);
         }
         run
     };
     for run in &scenario.before {
-        converse(&claude, &here(run), &workspace, &model).await?;
+        let outcome = converse(&cli, &here(run, &session), &workspace, &model).await?;
+        session = outcome.session().unwrap_or(session);
     }
-    let outcome = converse(&claude, &here(&scenario.run), &workspace, &model).await?;
+    let run = here(&scenario.run, &session);
+    let outcome = converse(&cli, &run, &workspace, &model).await?;
     let place = Place::default()
         .with_path(&workspace.path(), "/workspace")
         .with_path(&workspace.home(), "/home/user")
         .with_path(workspace.root(), "/sandbox")
+        .with_path(cli.directory(), &format!("/opt/{}", scenario.agent.name()))
         .with_path(&server, table::MCP_SERVER);
-    Ok((outcome, Normaliser::new(place)))
+    Ok(Captured {
+        run,
+        outcome,
+        normaliser: Normaliser::new(place),
+    })
 }

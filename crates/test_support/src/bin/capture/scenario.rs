@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 use test_support::fake_model::{Block, scripted_prompt};
-use test_support::real_cli::CURRENT;
+use test_support::real_cli::{Agent, CURRENT};
 use test_support::script::Signal;
 
 /// One fixture.
 #[derive(Clone)]
 pub(crate) struct Scenario {
+    pub(crate) agent: Agent,
     pub(crate) name: &'static str,
     pub(crate) what: &'static str,
     pub(crate) versions: Vec<&'static str>,
@@ -62,6 +63,10 @@ pub(crate) enum Step {
     /// Waits until the CLI has ended.
     AwaitEnd,
     Signal(Signal),
+    /// To the CLI's process group: some CLIs are two processes, and the first one keeps signals to itself.
+    SignalGroup(Signal),
+    /// Waits until the model was asked that often.
+    AwaitRequests(usize),
     /// Closes stdin; the end of the steps does so, too.
     Close,
 }
@@ -91,6 +96,11 @@ impl Run {
         self
     }
 
+    pub(crate) fn flags(mut self, flags: &[&str]) -> Self {
+        self.arguments.extend(flags.iter().map(|flag| (*flag).to_owned()));
+        self
+    }
+
     pub(crate) fn step(mut self, steps: impl IntoIterator<Item = Step>) -> Self {
         self.steps.extend(steps);
         self
@@ -98,8 +108,18 @@ impl Run {
 }
 
 impl Scenario {
+    /// Any run of any agent, of its newest version.
+    pub(crate) fn of(agent: Agent, name: &'static str, what: &'static str, run: Run) -> Self {
+        Self {
+            agent,
+            versions: agent.versions().iter().copied().take(1).collect(),
+            ..Self::new(name, what, run)
+        }
+    }
+
     fn new(name: &'static str, what: &'static str, run: Run) -> Self {
         Self {
+            agent: Agent::Claude,
             name,
             what,
             versions: vec![CURRENT],
@@ -167,6 +187,11 @@ impl Scenario {
 
     pub(crate) fn flag(mut self, flag: impl Into<String>) -> Self {
         self.run = self.run.flag(flag);
+        self
+    }
+
+    pub(crate) fn flags(mut self, flags: &[&str]) -> Self {
+        self.run = self.run.flags(flags);
         self
     }
 
