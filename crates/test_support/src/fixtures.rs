@@ -4,6 +4,7 @@
 //! two-way conversation: `{"direction":"in","line":…}` was sent, `{"direction":"out","number":…}` names a line of
 //! `NAME.ndjson`. `index.json` has the command line, the ending and the sequence of events of each.
 
+use crate::real_cli::Agent;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -99,12 +100,14 @@ pub fn named(version: &str, name: &str) -> io::Result<Fixture> {
 
 /// One of an agent's, of its newest version.
 pub fn one(agent: &str, name: &str) -> io::Result<Fixture> {
-    find(agent, |capture| capture.name == name)
+    let versions = Agent::named(agent).map_or(&[][..], Agent::versions);
+    find(agent, |capture| {
+        versions.first() == Some(&capture.version.as_str()) && capture.name == name
+    })
 }
 
 fn find(agent: &str, is_meant: impl Fn(&Capture) -> bool) -> io::Result<Fixture> {
-    // The index is sorted by version; none of the agents with several has a number of ten or more in its first place.
-    let capture = index(agent)?.into_iter().rev().find(is_meant);
+    let capture = index(agent)?.into_iter().find(is_meant);
     read(agent, capture.ok_or(io::ErrorKind::NotFound)?)
 }
 
