@@ -16,6 +16,7 @@ pub struct Emitter {
     parent: Option<ItemId>,
     raw: Option<RawRef>,
     events: VecDeque<Event>,
+    emitted: u64,
     books: Books,
 }
 
@@ -47,6 +48,7 @@ impl Emitter {
             parent: None,
             raw: None,
             events: VecDeque::new(),
+            emitted: 0,
             books: Books::default(),
         }
     }
@@ -64,6 +66,7 @@ impl Emitter {
 
     /// Something happened.
     pub fn emit(&mut self, body: Body) {
+        self.emitted += 1;
         self.books.note(&body, self.parent.as_ref());
         let Self {
             agent_kind,
@@ -95,6 +98,12 @@ impl Emitter {
     /// An error that ends nothing.
     pub fn error(&mut self, error: ErrorInfo) {
         self.emit(Body::Error(Box::new(error)));
+    }
+
+    /// How often something was emitted: whether a line had any event.
+    #[must_use]
+    pub fn emitted(&self) -> u64 {
+        self.emitted
     }
 
     /// The next event.

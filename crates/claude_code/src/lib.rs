@@ -24,6 +24,7 @@ mod request;
 mod run;
 mod session;
 mod text;
+mod turns;
 mod usage;
 mod version;
 
@@ -47,5 +48,6 @@ pub use request::{
 pub use run::{Remark, Response};
 pub use session::{Receipt, ReceiptState, Session, SessionSender};
 pub use text::Text;
+pub use turns::{Noticed, TurnTracker};
 pub use usage::{CostAccount, CostBasis, TokenCount};
 pub use version::{Version, VersionError};

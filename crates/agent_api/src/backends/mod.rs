@@ -4,3 +4,5 @@
 pub mod claude_code;
 #[cfg(feature = "custom")]
 pub mod custom;
+#[cfg(any(feature = "claude_code", feature = "gemini", feature = "qwen"))]
+mod tool_names;

@@ -63,6 +63,36 @@ pub enum Note {
     NewSessionId,
 }
 
+impl Note {
+    /// A word for programs.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::SystemPromptInArguments => "system_prompt_in_arguments",
+            Self::SpaceBeforeSlash => "space_before_slash",
+            Self::MentionsExpanded => "mentions_expanded",
+            Self::NoPartialMessages => "no_partial_messages",
+            Self::NewSessionId => "new_session_id",
+        }
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::SystemPromptInArguments => {
+                "this version cannot read a system prompt from a file: everybody on this machine can see it"
+            }
+            Self::SpaceBeforeSlash => {
+                "a space was put before the prompt, so that its `/` does not run a command"
+            }
+            Self::MentionsExpanded => "this version replaces `@file` in a prompt by the file if there is one",
+            Self::NoPartialMessages => "this version does not deliver text while it is generated",
+            Self::NewSessionId => "this version goes on under a new session id",
+        })
+    }
+}
+
 impl fmt::Display for Argv {
     /// One argument per line; what stands in a file is shown as its size.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,11 +1,12 @@
 //! Events → what a response says.
 
 use super::response::Remark;
-use super::turns::{Left, Noticed, Results, Turns};
+use super::turns::{Left, Results, Turns};
 use crate::event::{Event, Init, Kind, PermissionDenial, System, TurnResult};
 use crate::line_error::LineError;
 use crate::money::MicroUsd;
 use crate::reconcile::TextCollector;
+use crate::turns::Noticed;
 use crate::usage::{CostAccount, CostBasis, TokenCount};
 use crate::version::Version;
 

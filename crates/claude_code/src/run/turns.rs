@@ -1,21 +1,7 @@
-//! Which `result` counts, and whether the CLI has anything left to do.
-//!
-//! A process can write several: background work that ends wakes another turn, and both results may come at the end.
-//! Each turn begins with an `init`, so a result without a turn of its own is not one: some versions add an error
-//! after a success.
+//! Which `result` counts.
 
-use std::collections::HashSet;
-
-use crate::event::{Event, Kind, System, TaskStatus, TurnResult};
-
-/// What an event turned out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Noticed {
-    /// Part of the run.
-    Event,
-    /// A result that no turn belongs to.
-    SpuriousResult,
-}
+use crate::event::{Event, Kind, TurnResult};
+use crate::turns::{Noticed, TurnTracker};
 
 /// The results of a process.
 #[derive(Debug)]
@@ -39,13 +25,10 @@ pub(super) struct Left {
     pub(super) tasks: usize,
 }
 
-/// Follows turns and background tasks.
+/// Follows turns and keeps their results.
 #[derive(Debug, Default)]
 pub(super) struct Turns {
-    /// Turns that have begun and have no result yet.
-    open: u32,
-    open_tasks: HashSet<String>,
-    queued: u64,
+    tracker: TurnTracker,
     counted: Option<Box<TurnResult>>,
     earlier: Vec<TurnResult>,
     spurious: u32,
@@ -54,90 +37,34 @@ pub(super) struct Turns {
 impl Turns {
     /// Takes the next event into account.
     pub(super) fn notice(&mut self, event: &Event) -> Noticed {
-        match event.kind() {
-            Kind::System(system) => self.notice_system(system),
-            // Old versions and other programs may go on without a further `init`.
-            Kind::Assistant(_) | Kind::StreamEvent(_) if event.parent_tool_use_id().is_none() => {
-                self.open = self.open.max(1);
+        let noticed = self.tracker.notice(event);
+        match (noticed, event.kind()) {
+            (Noticed::TurnEnded, Kind::Result(result)) => {
+                let earlier = self.counted.replace(result.clone());
+                self.earlier.extend(earlier.map(|result| *result));
             }
-            Kind::Result(result) => return self.notice_result(result),
+            (Noticed::SpuriousResult, _) => self.spurious += 1,
             _ => {}
         }
-        Noticed::Event
-    }
-
-    fn notice_system(&mut self, system: &System) {
-        match system {
-            System::Init(_) => self.open += 1,
-            System::TaskStarted(task) => {
-                self.open_tasks
-                    .extend(task.task_id.as_ref().map(ToString::to_string));
-            }
-            System::TaskNotification(task) if task.status.as_ref().is_none_or(has_ended) => {
-                self.end_task(task.task_id.as_deref());
-            }
-            System::TaskUpdated(task) => {
-                let status = task.patch.as_ref().and_then(|patch| patch.status.as_ref());
-                if status.is_some_and(has_ended) {
-                    self.end_task(task.task_id.as_deref());
-                }
-            }
-            // The whole list, so it corrects whatever was missed.
-            System::BackgroundTasksChanged(changed) => {
-                let ids = changed.tasks.iter().filter_map(|task| task.task_id.as_ref());
-                self.open_tasks = ids.map(ToString::to_string).collect();
-            }
-            _ => {}
-        }
-    }
-
-    fn end_task(&mut self, task_id: Option<&str>) {
-        if let Some(task_id) = task_id {
-            self.open_tasks.remove(task_id);
-        }
-    }
-
-    fn notice_result(&mut self, result: &TurnResult) -> Noticed {
-        if self.open == 0 && self.counted.is_some() {
-            self.spurious += 1;
-            return Noticed::SpuriousResult;
-        }
-        // The first result may come without a turn, for example when there is nothing to resume.
-        self.open = self.open.saturating_sub(1);
-        self.queued = result.queued_turn_count.unwrap_or_default();
-        let earlier = self.counted.replace(Box::new(result.clone()));
-        self.earlier.extend(earlier.map(|result| *result));
-        Noticed::Event
+        noticed
     }
 
     /// Whether there was a result and nothing is left to do: the process should exit by itself.
     pub(super) fn is_idle(&self) -> bool {
-        self.counted.is_some() && self.left() == Left::default()
-    }
-
-    fn left(&self) -> Left {
-        Left {
-            turns: u64::from(self.open).saturating_add(self.queued),
-            tasks: self.open_tasks.len(),
-        }
+        self.tracker.is_idle()
     }
 
     /// All results.
     pub(super) fn into_results(self) -> Results {
         Results {
-            left: self.left(),
+            left: Left {
+                turns: self.tracker.open_turns(),
+                tasks: self.tracker.open_tasks(),
+            },
             counted: self.counted,
             earlier: self.earlier,
             spurious: self.spurious,
         }
-    }
-}
-
-/// A word that this library does not know, such as `pending`, may be one for a task that goes on.
-fn has_ended(status: &TaskStatus) -> bool {
-    match status {
-        TaskStatus::Completed | TaskStatus::Failed | TaskStatus::Stopped | TaskStatus::Killed => true,
-        TaskStatus::Running | TaskStatus::Other(_) => false,
     }
 }
 

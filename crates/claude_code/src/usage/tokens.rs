@@ -4,7 +4,7 @@ use std::ops::{Add, AddAssign};
 
 use crate::event::{ModelUsage, Usage};
 
-/// Tokens by what they cost. The four kinds do not overlap.
+/// Tokens by what they cost. The first four kinds do not overlap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TokenCount {
     /// Read by the model, neither from nor into the cache.
@@ -15,6 +15,8 @@ pub struct TokenCount {
     pub cache_read: u64,
     /// Read by the model and written to the cache.
     pub cache_creation: u64,
+    /// The part of `output` that was thinking, where the CLI says.
+    pub thinking: u64,
 }
 
 impl TokenCount {
@@ -40,6 +42,7 @@ impl TokenCount {
             output: self.output.saturating_sub(earlier.output),
             cache_read: self.cache_read.saturating_sub(earlier.cache_read),
             cache_creation: self.cache_creation.saturating_sub(earlier.cache_creation),
+            thinking: self.thinking.saturating_sub(earlier.thinking),
         }
     }
 
@@ -50,6 +53,7 @@ impl TokenCount {
             output: self.output.max(other.output),
             cache_read: self.cache_read.max(other.cache_read),
             cache_creation: self.cache_creation.max(other.cache_creation),
+            thinking: self.thinking.max(other.thinking),
         }
     }
 }
@@ -63,6 +67,7 @@ impl Add for TokenCount {
             output: self.output.saturating_add(other.output),
             cache_read: self.cache_read.saturating_add(other.cache_read),
             cache_creation: self.cache_creation.saturating_add(other.cache_creation),
+            thinking: self.thinking.saturating_add(other.thinking),
         }
     }
 }
@@ -80,6 +85,10 @@ impl From<&Usage> for TokenCount {
             output: usage.output_tokens.unwrap_or_default(),
             cache_read: usage.cache_read_input_tokens.unwrap_or_default(),
             cache_creation: usage.cache_creation_input_tokens.unwrap_or_default(),
+            thinking: usage
+                .output_tokens_details
+                .and_then(|details| details.thinking_tokens)
+                .unwrap_or_default(),
         }
     }
 }
@@ -91,6 +100,7 @@ impl From<&ModelUsage> for TokenCount {
             output: usage.output_tokens.unwrap_or_default(),
             cache_read: usage.cache_read_input_tokens.unwrap_or_default(),
             cache_creation: usage.cache_creation_input_tokens.unwrap_or_default(),
+            thinking: usage.thinking_tokens.unwrap_or_default(),
         }
     }
 }

@@ -1,1 +1,16 @@
 //! Anthropic's Claude Code, and other agents that speak its dialect.
+
+mod api_error;
+mod asks;
+mod backend;
+mod blocks;
+mod commands;
+mod items;
+mod mapper;
+mod outcome;
+mod results;
+mod system;
+mod usage;
+
+pub use backend::{ClaudeCode, profile};
+pub use mapper::{ClaudeMapper, MapperSetup};

@@ -1,0 +1,143 @@
+//! What the CLI asks.
+
+use std::collections::HashMap;
+
+use claude_code::RawJson;
+use claude_code::event::{CanUseTool, ControlCancelRequest, ControlRequest, ControlRequestBody};
+use serde::Deserialize;
+
+use super::blocks::{json, subject};
+use super::mapper::{ClaudeMapper, notice};
+use crate::backends::tool_names::kind_of;
+use crate::emitter::Emitter;
+use crate::event::{
+    Body, CloseReason, ItemId, PermissionRequested, PlanProposed, Question, QuestionAsked, QuestionOption,
+    RequestClosed, RequestId, Severity, ToolKind,
+};
+
+/// Requests that wait for an answer, and the arguments that the answer must repeat.
+#[derive(Debug, Default)]
+pub(super) struct Asks {
+    open: HashMap<RequestId, Option<RawJson>>,
+}
+
+impl Asks {
+    pub(super) fn put_back(&mut self, request: RequestId, input: Option<RawJson>) {
+        self.open.insert(request, input);
+    }
+
+    pub(super) fn take(&mut self, request: &RequestId) -> Option<Option<RawJson>> {
+        self.open.remove(request)
+    }
+}
+
+impl ClaudeMapper {
+    pub(super) fn map_request(&mut self, request: &ControlRequest, events: &mut Emitter) {
+        let id = RequestId::new(request.request_id.as_deref().unwrap_or_default());
+        match &request.body {
+            ControlRequestBody::CanUseTool(ask) => {
+                self.asks.open.insert(id.clone(), ask.input.clone());
+                events.emit(asked(id, ask));
+            }
+            ControlRequestBody::HookCallback(_) | ControlRequestBody::McpMessage(_) => {
+                events.emit(notice(
+                    Severity::Warning,
+                    "unsupported_request",
+                    "the CLI asks for a hook or a tool server that is not here",
+                ));
+            }
+            ControlRequestBody::Other { subtype, .. } => {
+                events.emit(notice(
+                    Severity::Warning,
+                    "unsupported_request",
+                    subtype.as_deref().unwrap_or_default(),
+                ));
+            }
+        }
+    }
+
+    pub(super) fn map_withdrawal(&mut self, cancel: &ControlCancelRequest, events: &mut Emitter) {
+        let request = RequestId::new(cancel.request_id.as_deref().unwrap_or_default());
+        if self.asks.take(&request).is_some() {
+            events.emit(Body::RequestClosed(RequestClosed {
+                request,
+                reason: CloseReason::Withdrawn,
+            }));
+        }
+    }
+}
+
+fn asked(request: RequestId, ask: &CanUseTool) -> Body {
+    let tool = ask.tool_name.as_deref().unwrap_or_default();
+    let kind = kind_of(tool);
+    let item = ask.tool_use_id.as_deref().map(ItemId::new);
+    let input = ask.input.as_ref();
+    match kind {
+        ToolKind::Question => {
+            if let Some(questions) = input.and_then(questions) {
+                return Body::QuestionAsked(Box::new(QuestionAsked {
+                    request,
+                    item,
+                    questions,
+                }));
+            }
+        }
+        ToolKind::SwitchMode => {
+            if let Some(plan) = input.and_then(|input| input.get("plan")?.text()) {
+                return Body::PlanProposed(Box::new(PlanProposed {
+                    request,
+                    item,
+                    plan: plan.to_string(),
+                }));
+            }
+        }
+        _ => {}
+    }
+    let description = ask.description.as_ref().or(ask.decision_reason.as_ref());
+    Body::PermissionRequested(Box::new(PermissionRequested {
+        request,
+        item,
+        tool: tool.to_owned(),
+        kind,
+        subject: input
+            .and_then(|input| subject(kind, input))
+            .or_else(|| ask.blocked_path.as_ref().map(ToString::to_string)),
+        description: description.map(ToString::to_string),
+        input: input.and_then(json),
+        suggestions: ask.permission_suggestions.as_ref().and_then(json),
+    }))
+}
+
+#[derive(Deserialize)]
+struct WireQuestion {
+    question: String,
+    header: Option<String>,
+    #[serde(default)]
+    options: Vec<WireOption>,
+    #[serde(default, rename = "multiSelect")]
+    is_multiple: bool,
+}
+
+#[derive(Deserialize)]
+struct WireOption {
+    label: String,
+    description: Option<String>,
+}
+
+fn questions(input: &RawJson) -> Option<Vec<Question>> {
+    let wire: Vec<WireQuestion> = input.get("questions")?.deserialize().ok()?;
+    let question = |wire: WireQuestion| Question {
+        text: wire.question,
+        header: wire.header,
+        options: wire
+            .options
+            .into_iter()
+            .map(|option| QuestionOption {
+                label: option.label,
+                description: option.description,
+            })
+            .collect(),
+        is_multiple: wire.is_multiple,
+    };
+    Some(wire.into_iter().map(question).collect())
+}

@@ -1,0 +1,218 @@
+//! What the model says and what is said to it.
+
+use claude_code::event::{Assistant, Block, ToolUse, User};
+use claude_code::reconcile::{BlockKey, Change, Part as WirePart};
+use claude_code::{Event as WireEvent, RawJson};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::api_error::api_error;
+use super::mapper::{ClaudeMapper, notice, unknown};
+use crate::backends::tool_names::{kind_of, mcp_parts, one_line, subject_keys};
+use crate::bounds::JSON_BYTES;
+use crate::emitter::Emitter;
+use crate::event::{
+    Body, DiscardReason, ItemDiscarded, ItemId, Json, Origin, Part, Piece, PlanEntry, PlanStatus,
+    PlanUpdated, Severity, TextBlock, ThinkingBlock, ToolKind, ToolStarted, ToolState, UserMessage,
+};
+
+impl ClaudeMapper {
+    pub(super) fn map_assistant(&mut self, wire: &WireEvent, assistant: &Assistant, events: &mut Emitter) {
+        if assistant.is_api_error_message || assistant.error.is_some() {
+            // The text is the CLI's, not the model's.
+            events.error(api_error(assistant));
+            return;
+        }
+        self.reconcile(wire, events);
+        if let Some(usage) = self.account.message(wire, assistant) {
+            events.emit(usage);
+        }
+    }
+
+    pub(super) fn map_change(&mut self, change: Change, is_aborted: bool, events: &mut Emitter) {
+        match change {
+            Change::Appended { key, part, text } => {
+                let item = self.items.of_block(&key);
+                let part = match part {
+                    WirePart::Text => Part::Text,
+                    WirePart::Thinking => Part::Thinking,
+                    WirePart::InputJson => Part::ToolInput,
+                };
+                events.append(&item, part, &*text);
+            }
+            Change::Completed { key, block } => self.map_block(key, block, is_aborted, events),
+            Change::Discarded { key } => {
+                let item = self.items.of_block(&key);
+                self.items.end_call(&item);
+                events.emit(Body::ItemDiscarded(ItemDiscarded {
+                    item,
+                    reason: DiscardReason::Retry,
+                }));
+            }
+        }
+    }
+
+    fn map_block(&mut self, key: BlockKey, block: Block, is_aborted: bool, events: &mut Emitter) {
+        match block {
+            Block::Text(text) => {
+                let item = self.items.of_block(&key);
+                events.emit(Body::TextBlock(TextBlock {
+                    item,
+                    text: text.to_string(),
+                    piece: Piece::WHOLE,
+                    is_aborted,
+                }));
+            }
+            Block::Thinking(thinking) => {
+                let item = self.items.of_block(&key);
+                events.emit(thought(item, thinking.thinking.to_string(), false));
+            }
+            Block::RedactedThinking { .. } => {
+                let item = self.items.of_block(&key);
+                events.emit(thought(item, String::new(), true));
+            }
+            Block::ToolUse(call) | Block::ServerToolUse(call) => self.map_call(key, &call, events),
+            Block::ServerToolResult(result) => self.map_server_result(&result, events),
+            Block::ToolResult(result) => self.map_tool_result(&result, None, events),
+            Block::Image { .. } => events.emit(notice(Severity::Info, "image", "the model sent a picture")),
+            Block::Document { .. } => {
+                events.emit(notice(Severity::Info, "document", "the model sent a document"))
+            }
+            Block::ToolReference { tool_name } => {
+                events.emit(notice(Severity::Debug, "tool_loaded", &tool_name));
+            }
+            Block::Unknown(raw) => {
+                let name = raw.get("type").and_then(|name| name.text());
+                events.emit(unknown(&format!("block/{}", name.as_deref().unwrap_or_default())));
+            }
+        }
+    }
+
+    fn map_call(&mut self, key: BlockKey, call: &ToolUse, events: &mut Emitter) {
+        let kind = kind_of(&call.name);
+        let item = self.items.of_call(key, &call.id, kind);
+        events.emit(Body::ToolStarted(Box::new(ToolStarted {
+            item: item.clone(),
+            name: call.name.to_string(),
+            kind,
+            subject: subject(kind, &call.input),
+            input: json(&call.input),
+            mcp_server: mcp_parts(&call.name).map(|(server, _)| server.to_owned()),
+            state: ToolState::Running,
+        })));
+        if kind == ToolKind::Plan
+            && let Some(entries) = plan_entries(&call.input)
+        {
+            events.emit(Body::PlanUpdated(PlanUpdated {
+                item: Some(item),
+                entries,
+            }));
+        }
+    }
+
+    pub(super) fn map_user(&mut self, wire: &WireEvent, user: &User, events: &mut Emitter) {
+        // Subagents that have ended are forgotten.
+        self.reconcile(wire, events);
+        self.note_receipt(wire, events);
+        let Some(message) = &user.message else { return };
+        let origin = if user.is_synthetic || wire.parent_tool_use_id().is_some() {
+            Origin::Agent
+        } else {
+            Origin::User
+        };
+        let said = |index: usize, text: String| {
+            let uuid = wire.uuid();
+            let name = uuid.as_deref().unwrap_or_default();
+            Body::UserMessage(UserMessage {
+                item: ItemId::new(&format!("user-{name}-{}/{index}", wire.line_number())),
+                text,
+                piece: Piece::WHOLE,
+                origin,
+            })
+        };
+        if let claude_code::event::Content::Text(text) = &message.content {
+            events.emit(said(0, text.to_string()));
+        }
+        for (index, block) in message.content.blocks().iter().enumerate() {
+            match block {
+                Block::ToolResult(result) => {
+                    self.map_tool_result(result, user.tool_use_result.as_ref(), events)
+                }
+                Block::Text(text) => events.emit(said(index, text.to_string())),
+                Block::Image { .. } => events.emit(notice(Severity::Info, "image", "a picture was sent")),
+                Block::Document { .. } => {
+                    events.emit(notice(Severity::Info, "document", "a document was sent"))
+                }
+                Block::ServerToolResult(result) => self.map_server_result(result, events),
+                Block::ToolReference { tool_name } => {
+                    events.emit(notice(Severity::Debug, "tool_loaded", tool_name));
+                }
+                Block::Thinking(_)
+                | Block::RedactedThinking { .. }
+                | Block::ToolUse(_)
+                | Block::ServerToolUse(_) => {
+                    events.emit(unknown("user/block"));
+                }
+                Block::Unknown(raw) => {
+                    let name = raw.get("type").and_then(|name| name.text());
+                    events.emit(unknown(&format!("block/{}", name.as_deref().unwrap_or_default())));
+                }
+            }
+        }
+    }
+}
+
+fn thought(item: ItemId, text: String, is_redacted: bool) -> Body {
+    Body::ThinkingBlock(ThinkingBlock {
+        item,
+        text,
+        piece: Piece::WHOLE,
+        is_redacted,
+    })
+}
+
+/// The payload, unless it is too long anyway.
+pub(super) fn json(raw: &RawJson) -> Option<Json> {
+    if raw.as_bytes().len() > JSON_BYTES {
+        return Some(Json::oversize());
+    }
+    raw.deserialize::<Box<RawValue>>().ok().map(Json::from)
+}
+
+/// What a call is used on, in one line.
+pub(super) fn subject(kind: ToolKind, input: &RawJson) -> Option<String> {
+    let text = subject_keys(kind).iter().find_map(|key| {
+        let text = input.get(key)?.text()?;
+        (!text.trim().is_empty()).then(|| one_line(&text))
+    });
+    text.or_else(|| {
+        let question = input
+            .get("questions")?
+            .elements()
+            .first()?
+            .get("question")?
+            .text()?;
+        Some(one_line(&question))
+    })
+}
+
+/// The whole list, where the call has it. Calls that change one entry of a list do not.
+fn plan_entries(input: &RawJson) -> Option<Vec<PlanEntry>> {
+    let todos: Value = input.get("todos")?.deserialize().ok()?;
+    let entry = |todo: &Value| {
+        let text = todo
+            .get("content")
+            .or_else(|| todo.get("description"))?
+            .as_str()?;
+        Some(PlanEntry {
+            text: text.to_owned(),
+            status: match todo.get("status").and_then(Value::as_str) {
+                Some("in_progress") => PlanStatus::InProgress,
+                Some("completed") => PlanStatus::Completed,
+                Some("cancelled") => PlanStatus::Cancelled,
+                _ => PlanStatus::Pending,
+            },
+        })
+    };
+    Some(todos.as_array()?.iter().filter_map(entry).collect())
+}

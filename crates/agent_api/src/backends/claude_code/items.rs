@@ -1,0 +1,105 @@
+//! Which item is which.
+
+use std::collections::{HashMap, VecDeque};
+
+use claude_code::event::Block;
+use claude_code::reconcile::BlockKey;
+
+use crate::backends::tool_names::{kind_of, mcp_parts};
+use crate::emitter::Emitter;
+use crate::event::{Body, ItemId, ToolKind, ToolStarted, ToolState};
+
+/// How many blocks are remembered: those of the last few messages can still be discarded.
+const MOST_RECENT: usize = 64;
+
+/// Names of blocks and calls.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    /// The last blocks that had an event. The newest is last, and nearly always the one that is asked for.
+    recent: VecDeque<(BlockKey, ItemId)>,
+    /// The call that is being written, by its place in its message.
+    preparing: Option<(u64, ItemId)>,
+    /// Calls that have not ended, and what they do.
+    open: HashMap<ItemId, ToolKind>,
+    /// Calls that were not allowed and have no result yet.
+    denied: Vec<ItemId>,
+    last_parent: Option<ItemId>,
+}
+
+impl Items {
+    /// A subagent's call, as the parent of what it does.
+    pub(super) fn call(&mut self, id: &str) -> ItemId {
+        match &self.last_parent {
+            Some(known) if known.as_str() == id => known.clone(),
+            _ => self.last_parent.insert(ItemId::new(id)).clone(),
+        }
+    }
+
+    /// A block begins. Of calls, the name is known long before the arguments.
+    pub(super) fn open(&mut self, index: u64, block: &Block, events: &mut Emitter) {
+        let (Block::ToolUse(call) | Block::ServerToolUse(call)) = block else {
+            return;
+        };
+        let item = ItemId::new(&call.id);
+        self.preparing = Some((index, item.clone()));
+        let kind = kind_of(&call.name);
+        self.open.insert(item.clone(), kind);
+        events.emit(Body::ToolStarted(Box::new(ToolStarted {
+            item,
+            name: call.name.to_string(),
+            kind,
+            subject: None,
+            input: None,
+            mcp_server: mcp_parts(&call.name).map(|(server, _)| server.to_owned()),
+            state: ToolState::Preparing,
+        })));
+    }
+
+    /// The item of a block. Costs nothing while the same block goes on.
+    pub(super) fn of_block(&mut self, key: &BlockKey) -> ItemId {
+        if let Some((_, item)) = self.recent.iter().rev().find(|(known, _)| known == key) {
+            return item.clone();
+        }
+        let preparing = self
+            .preparing
+            .take_if(|(index, _)| *index == key.index && key.lane.is_none());
+        let item = preparing.map_or_else(
+            || ItemId::new(&format!("{}/{}", key.message_id, key.index)),
+            |(_, item)| item,
+        );
+        self.remember(key.clone(), item.clone());
+        item
+    }
+
+    /// The item of a block that is a call.
+    pub(super) fn of_call(&mut self, key: BlockKey, id: &str, kind: ToolKind) -> ItemId {
+        let item = ItemId::new(id);
+        self.preparing = None;
+        self.open.insert(item.clone(), kind);
+        self.remember(key, item.clone());
+        item
+    }
+
+    fn remember(&mut self, key: BlockKey, item: ItemId) {
+        self.recent.retain(|(known, _)| *known != key);
+        if self.recent.len() == MOST_RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back((key, item));
+    }
+
+    /// What an open call does; it is not open any more.
+    pub(super) fn end_call(&mut self, item: &ItemId) -> Option<ToolKind> {
+        self.open.remove(item)
+    }
+
+    pub(super) fn deny(&mut self, item: ItemId) {
+        self.denied.push(item);
+    }
+
+    pub(super) fn take_denial(&mut self, item: &ItemId) -> bool {
+        let before = self.denied.len();
+        self.denied.retain(|denied| denied != item);
+        self.denied.len() != before
+    }
+}

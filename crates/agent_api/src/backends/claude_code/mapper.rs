@@ -1,0 +1,341 @@
+//! Claude's stream to events.
+
+use agent_process::Framed;
+use claude_code::event::{CommandState, RateLimitStatus as WireLimit, StreamBody};
+use claude_code::reconcile::{Change, Reconciler};
+use claude_code::{
+    Capabilities, CostBasis, Dialect, Event as WireEvent, Expansion, Kind, LineError, LineErrorCode,
+    LineEvents, Noticed, Receipt, ReceiptState, TurnTracker,
+};
+
+use super::asks::Asks;
+use super::items::Items;
+use super::usage::Account;
+use crate::backend::{Command, Encoded, Mapper};
+use crate::emitter::Emitter;
+use crate::error::CommandError;
+use crate::event::{
+    Body, CommandAnswered, ErrorClass, ErrorInfo, ItemId, MessageState, MessageUpdated, Notice, Position,
+    RateLimit, RateLimitStatus, RawRef, SessionUpdated, Severity, ToolProgressed, TurnStarted, Unknown,
+};
+
+/// Maps the output of one process that speaks Claude's dialect.
+#[derive(Debug)]
+pub struct ClaudeMapper {
+    pub(super) setup: MapperSetup,
+    reconciler: Reconciler,
+    changes: Vec<Change>,
+    pub(super) turns: TurnTracker,
+    pub(super) turn_number: u32,
+    pub(super) has_session: bool,
+    pub(super) session_id: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) items: Items,
+    pub(super) asks: Asks,
+    pub(super) account: Account,
+    /// Messages that were sent and whose turn has not begun.
+    pub(super) unanswered: Vec<String>,
+    has_receipts: bool,
+}
+
+/// What a mapping has to know before the first line.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MapperSetup {
+    /// Who speaks.
+    pub dialect: Dialect,
+    /// What an earlier run of the session has cost.
+    pub cost_basis: CostBasis,
+    /// What the CLI can do, for what is written to it.
+    pub capabilities: Option<Capabilities>,
+    /// What `/` and `@` in messages mean.
+    pub expansion: Expansion,
+}
+
+impl ClaudeMapper {
+    /// For one process.
+    #[must_use]
+    pub fn new(setup: MapperSetup) -> Self {
+        Self {
+            setup,
+            reconciler: Reconciler::new(),
+            changes: Vec::new(),
+            turns: TurnTracker::new(),
+            turn_number: 0,
+            has_session: false,
+            session_id: None,
+            model: None,
+            items: Items::default(),
+            asks: Asks::default(),
+            account: Account::new(setup.cost_basis, setup.dialect),
+            unanswered: Vec::new(),
+            has_receipts: false,
+        }
+    }
+
+    /// Maps one event of Claude's stream.
+    pub fn map_event(&mut self, wire: &WireEvent, events: &mut Emitter) {
+        events.at(Some(RawRef {
+            line: wire.line_number(),
+            offset: wire.offset(),
+            length: wire.raw().len() as u64,
+        }));
+        if let Some(parent) = wire.parent_tool_use_id()
+            && !matches!(wire.kind(), Kind::ToolProgress(_))
+        {
+            events.within(Some(self.items.call(&parent)));
+        }
+        let before = events.emitted();
+        let noticed = self.turns.notice(wire);
+        if noticed == Noticed::TurnStarted && !matches!(wire.kind(), Kind::System(_)) {
+            self.begin_turn(events);
+        }
+        self.account.apply(wire);
+        self.map_kind(wire, noticed, events);
+        if events.emitted() == before {
+            events.emit(framing(wire));
+        }
+    }
+
+    fn map_kind(&mut self, wire: &WireEvent, noticed: Noticed, events: &mut Emitter) {
+        match wire.kind() {
+            Kind::StreamEvent(stream) => {
+                if let StreamBody::ContentBlockStart { index, block } = &stream.body {
+                    self.items.open(*index, block, events);
+                }
+                self.reconcile(wire, events);
+                if let Some(usage) = self.account.step(&stream.body) {
+                    events.emit(usage);
+                }
+            }
+            Kind::Assistant(assistant) => {
+                self.map_assistant(wire, assistant, events);
+            }
+            Kind::User(user) => self.map_user(wire, user, events),
+            Kind::System(system) => self.map_system(wire, system, events),
+            Kind::Result(result) => self.map_result(noticed, result, events),
+            Kind::RateLimit(limit) => {
+                if let Some(info) = &limit.info {
+                    events.emit(Body::RateLimit(Box::new(RateLimit {
+                        status: match &info.status {
+                            Some(WireLimit::Allowed) => RateLimitStatus::Allowed,
+                            Some(WireLimit::AllowedWarning) => RateLimitStatus::Warning,
+                            Some(WireLimit::Rejected) => RateLimitStatus::Rejected,
+                            Some(WireLimit::Other(_)) | None => RateLimitStatus::Unknown,
+                        },
+                        window: info.limit.as_ref().map(|limit| limit.as_str().to_owned()),
+                        used_percent: info.utilization.map(|used| used * 100.0),
+                        resets_at: info.resets_at_unix_seconds,
+                    })));
+                }
+            }
+            Kind::ControlRequest(request) => self.map_request(request, events),
+            Kind::ControlResponse(response) => {
+                let (command_id, error) = super::commands::response(&response.body);
+                events.emit(Body::CommandAnswered(CommandAnswered { command_id, error }));
+            }
+            Kind::ControlCancelRequest(cancel) => self.map_withdrawal(cancel, events),
+            Kind::CommandLifecycle(lifecycle) => {
+                self.has_receipts = true;
+                let id = lifecycle.command_uuid.as_deref().unwrap_or_default();
+                let state = match &lifecycle.state {
+                    Some(CommandState::Queued) => Some(MessageState::Queued),
+                    Some(CommandState::Started) => Some(MessageState::Started),
+                    Some(CommandState::Completed) => Some(MessageState::Completed),
+                    Some(CommandState::Cancelled) => Some(MessageState::Cancelled),
+                    Some(CommandState::Other(_)) | None => None,
+                };
+                if let Some(state) = state {
+                    if state != MessageState::Queued {
+                        self.unanswered.retain(|known| known != id);
+                    }
+                    events.emit(Body::MessageUpdated(MessageUpdated {
+                        message_id: id.to_owned(),
+                        state,
+                    }));
+                }
+            }
+            Kind::ToolProgress(progress) => {
+                let call = wire.parent_tool_use_id();
+                let call = call.as_deref().or(progress.tool_use_id.as_deref());
+                events.emit(Body::ToolProgressed(ToolProgressed {
+                    item: ItemId::new(call.unwrap_or_default()),
+                    elapsed_ms: progress
+                        .elapsed_time_seconds
+                        .map(|seconds| (seconds * 1000.0) as u64),
+                }));
+            }
+            Kind::ToolUseSummary(summary) => {
+                let text = summary.summary.as_deref().unwrap_or_default();
+                events.emit(notice(Severity::Info, "tool_summary", text));
+            }
+            Kind::ConversationReset(reset) => {
+                let id = reset.new_conversation_id.as_ref().map(ToString::to_string);
+                self.session_id.clone_from(&id);
+                events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
+                    session_id: id,
+                    ..SessionUpdated::default()
+                })));
+                events.emit(notice(
+                    Severity::Info,
+                    "conversation_reset",
+                    "the conversation starts over",
+                ));
+            }
+            Kind::Attachment(_)
+            | Kind::KeepAlive
+            | Kind::AuthStatus
+            | Kind::PromptSuggestion
+            | Kind::ActiveGoal => {}
+            Kind::Unknown { type_name } => events.emit(unknown(type_name.as_deref().unwrap_or_default())),
+        }
+    }
+
+    pub(super) fn reconcile(&mut self, wire: &WireEvent, events: &mut Emitter) {
+        let mut changes = std::mem::take(&mut self.changes);
+        self.reconciler.apply_to(wire, &mut changes);
+        let is_aborted = matches!(wire.kind(), Kind::Assistant(assistant) if assistant.is_aborted);
+        for change in changes.drain(..) {
+            self.map_change(change, is_aborted, events);
+        }
+        self.changes = changes;
+    }
+
+    pub(super) fn begin_turn(&mut self, events: &mut Emitter) {
+        self.turn_number += 1;
+        if !self.has_receipts {
+            // Old versions say nothing about single messages.
+            self.unanswered.clear();
+        }
+        events.emit(Body::TurnStarted(TurnStarted {
+            number: self.turn_number,
+        }));
+    }
+
+    pub(super) fn note_receipt(&mut self, wire: &WireEvent, events: &mut Emitter) {
+        if let Some(receipt) = Receipt::from_event(wire)
+            && receipt.state == ReceiptState::Replayed
+        {
+            let message_id = receipt.message.to_string();
+            self.unanswered.retain(|known| *known != message_id);
+            events.emit(Body::MessageUpdated(MessageUpdated {
+                message_id,
+                state: MessageState::Started,
+            }));
+        }
+    }
+
+    fn map_error(error: &LineError, events: &mut Emitter) {
+        events.at(Some(RawRef {
+            line: error.line_number,
+            offset: error.offset,
+            length: error.length_bytes,
+        }));
+        let mut info = ErrorInfo::new(ErrorClass::Protocol, code(error.code), error.code.to_string());
+        info.position = Some(Position {
+            line: error.line_number,
+            column: error.column,
+            offset: error.offset,
+            length: error.length_bytes,
+        });
+        events.error(info);
+    }
+}
+
+impl Mapper for ClaudeMapper {
+    fn map_line(&mut self, line: Framed, events: &mut Emitter) {
+        let glued = match &line {
+            Framed::Line(line) => glued_json(line),
+            Framed::Overlong { .. } => None,
+        };
+        for item in LineEvents::of(line) {
+            match item {
+                Ok(wire) => self.map_event(&wire, events),
+                Err(error) => Self::map_error(&error, events),
+            }
+        }
+        // Prose before JSON on one line: the prose was an error, the rest is still an event.
+        for wire in glued.into_iter().flat_map(LineEvents::of).flatten() {
+            self.map_event(&wire, events);
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.turns.is_idle() && self.unanswered.is_empty()
+    }
+
+    fn encode(&mut self, command: &Command, events: &mut Emitter) -> Result<Encoded, CommandError> {
+        self.write_command(command, events)
+    }
+}
+
+/// The JSON after prose on the same line.
+fn glued_json(line: &agent_process::Line) -> Option<Framed> {
+    const START: &[u8] = br#"{"type""#;
+    let first = line.bytes.iter().find(|byte| !byte.is_ascii_whitespace())?;
+    if matches!(first, b'{' | b'[' | 0x1b | 0xef) {
+        return None;
+    }
+    let place = line
+        .bytes
+        .windows(START.len())
+        .position(|window| window == START)?;
+    Some(Framed::Line(agent_process::Line {
+        bytes: line.bytes.slice(place..),
+        number: line.number,
+        offset: line.offset + place as u64,
+        ending: line.ending,
+    }))
+}
+
+fn code(code: LineErrorCode) -> &'static str {
+    match code {
+        LineErrorCode::NotJson => "not_json",
+        LineErrorCode::Truncated => "truncated",
+        LineErrorCode::TooDeep => "too_deep",
+        LineErrorCode::Overlong => "overlong",
+        LineErrorCode::Noise => "noise",
+        LineErrorCode::NotAnObject => "not_an_object",
+        LineErrorCode::Blank => "blank",
+        LineErrorCode::SeveralValues => "several_values",
+        LineErrorCode::ReadFailed(_) => "read_failed",
+    }
+}
+
+/// A line that changes nothing for a view still has a place in the stream.
+fn framing(wire: &WireEvent) -> Body {
+    let name = match wire.kind() {
+        Kind::StreamEvent(stream) => match &stream.body {
+            StreamBody::MessageStart { .. } => "message_start",
+            StreamBody::ContentBlockStart { .. } => "content_block_start",
+            StreamBody::ContentBlockDelta { .. } => "content_block_delta",
+            StreamBody::ContentBlockStop { .. } => "content_block_stop",
+            StreamBody::MessageDelta { .. } => "message_delta",
+            StreamBody::MessageStop => "message_stop",
+            StreamBody::Ping => "ping",
+            StreamBody::Unknown(_) => "stream_event",
+        },
+        _ => {
+            return notice(
+                Severity::Debug,
+                "framing",
+                wire.type_name().as_deref().unwrap_or_default(),
+            );
+        }
+    };
+    notice(Severity::Debug, "framing", name)
+}
+
+pub(super) fn notice(severity: Severity, code: &str, message: &str) -> Body {
+    Body::Notice(Box::new(Notice {
+        severity,
+        code: code.to_owned(),
+        message: message.to_owned(),
+        data: None,
+    }))
+}
+
+pub(super) fn unknown(type_name: &str) -> Body {
+    Body::Unknown(Unknown {
+        type_name: type_name.to_owned(),
+    })
+}

@@ -1,0 +1,75 @@
+//! How a turn ended.
+
+use claude_code::Noticed;
+use claude_code::event::{ResultSubtype, StopReason, TerminalReason, TurnResult};
+
+use super::api_error::turn_error;
+use super::blocks::json;
+use super::mapper::{ClaudeMapper, notice};
+use crate::emitter::Emitter;
+use crate::event::{Body, Denial, ItemId, Limit, Outcome, Severity, TurnFinished};
+
+impl ClaudeMapper {
+    pub(super) fn map_result(&mut self, noticed: Noticed, result: &TurnResult, events: &mut Emitter) {
+        if noticed == Noticed::SpuriousResult {
+            events.emit(notice(
+                Severity::Warning,
+                "spurious_result",
+                "a result that no turn belongs to was ignored",
+            ));
+            return;
+        }
+        if self.turn_number == 0 {
+            self.begin_turn(events);
+        }
+        events.emit(self.account.result(result));
+        let outcome = outcome(result);
+        let denials = result.permission_denials.iter().map(|denial| Denial {
+            item: denial.tool_use_id.as_deref().map(ItemId::new),
+            tool: denial
+                .tool_name
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            reason: None,
+        });
+        let stop_reason = match (&result.terminal_reason, &result.stop_reason) {
+            (Some(reason), _) if *reason != TerminalReason::Completed => Some(reason.as_str().to_owned()),
+            (_, Some(reason)) => Some(reason.as_str().to_owned()),
+            (Some(reason), None) => Some(reason.as_str().to_owned()),
+            (None, None) => None,
+        };
+        events.emit(Body::TurnFinished(Box::new(TurnFinished {
+            number: self.turn_number,
+            outcome,
+            text: result
+                .result
+                .as_ref()
+                .filter(|_| outcome.is_success())
+                .map(ToString::to_string),
+            error: (!outcome.is_success()).then(|| turn_error(result)),
+            stop_reason,
+            duration_ms: result.duration_ms,
+            api_duration_ms: result.duration_api_ms,
+            steps: result.num_turns,
+            denials: denials.collect(),
+            structured_output: result.structured_output.as_ref().and_then(json),
+        })));
+    }
+}
+
+fn outcome(result: &TurnResult) -> Outcome {
+    if result.is_success() {
+        return Outcome::Succeeded;
+    }
+    match (&result.subtype, &result.terminal_reason, &result.stop_reason) {
+        (Some(ResultSubtype::ErrorMaxTurns), ..) => Outcome::LimitReached(Limit::Turns),
+        (Some(ResultSubtype::ErrorMaxBudget), ..) => Outcome::LimitReached(Limit::Budget),
+        (_, Some(TerminalReason::AbortedStreaming | TerminalReason::AbortedTools), _) => Outcome::Interrupted,
+        (_, Some(TerminalReason::PromptTooLong), _) | (_, _, Some(StopReason::MaxTokens)) => {
+            Outcome::LimitReached(Limit::Tokens)
+        }
+        (_, _, Some(StopReason::Refusal)) => Outcome::Refused,
+        _ => Outcome::Failed,
+    }
+}

@@ -1,0 +1,283 @@
+//! What the CLI says about itself.
+
+use claude_code::Event as WireEvent;
+use claude_code::event::{Init, SessionState, Status as WireStatus, StatusKind, System, TaskStatus};
+use serde_json::json;
+
+use super::api_error::class_of_status;
+use super::mapper::{ClaudeMapper, notice, unknown};
+use crate::emitter::Emitter;
+use crate::event::{
+    Body, Denial, ErrorInfo, ItemId, Json, Notice, Retry, SessionStarted, SessionUpdated, Severity, Status,
+    StatusChanged, Task, TaskState,
+};
+
+impl ClaudeMapper {
+    pub(super) fn map_system(&mut self, wire: &WireEvent, system: &System, events: &mut Emitter) {
+        match system {
+            System::Init(init) => self.map_init(wire, init, events),
+            System::Status(status) => map_status(status, events),
+            System::ApiRetry(retry) => {
+                let class = class_of_status(retry.error_status);
+                let code = retry.error.as_deref().unwrap_or("api_error");
+                let mut error = ErrorInfo::new(class, code, format!("the API failed: {code}"));
+                error.http_status = retry.error_status.and_then(|status| u16::try_from(status).ok());
+                error.is_retryable = true;
+                events.emit(Body::RetryScheduled(Box::new(Retry {
+                    attempt: retry.attempt.and_then(|count| u32::try_from(count).ok()),
+                    max_attempts: retry.max_retries.and_then(|count| u32::try_from(count).ok()),
+                    delay_ms: retry.retry_delay_ms.map(|delay| delay as u64),
+                    error,
+                })));
+            }
+            System::PermissionDenied(denied) => {
+                let item = denied.tool_use_id.as_deref().map(ItemId::new);
+                if let Some(item) = &item {
+                    self.items.deny(item.clone());
+                }
+                let reason = denied.message.as_ref().or(denied.decision_reason.as_ref());
+                events.emit(Body::PermissionDenied(Box::new(Denial {
+                    item,
+                    tool: denied
+                        .tool_name
+                        .as_ref()
+                        .map(ToString::to_string)
+                        .unwrap_or_default(),
+                    reason: reason.map(ToString::to_string),
+                })));
+            }
+            System::ThinkingTokens(_) => status(Status::Thinking, events),
+            System::TaskStarted(_)
+            | System::TaskProgress(_)
+            | System::TaskUpdated(_)
+            | System::TaskNotification(_) => map_task(system, events),
+            System::BackgroundTasksChanged(changed) => {
+                let message = format!("{} in the background", changed.tasks.len());
+                events.emit(notice(Severity::Debug, "background_tasks", &message));
+            }
+            System::CompactBoundary(boundary) => {
+                let figures = boundary.compact_metadata.as_ref();
+                let before = figures.and_then(|figures| figures.pre_tokens);
+                let after = figures.and_then(|figures| figures.post_tokens);
+                let trigger = figures.and_then(|figures| figures.trigger.as_deref());
+                let data = json!({"trigger": trigger, "before_tokens": before, "after_tokens": after});
+                events.emit(Body::Notice(Box::new(Notice {
+                    severity: Severity::Info,
+                    code: "compacted".to_owned(),
+                    message: "the conversation was replaced by a summary".to_owned(),
+                    data: Some(Json::from(&data)),
+                })));
+            }
+            System::HookStarted(hook) => {
+                let name = hook.hook_name.as_deref().unwrap_or_default();
+                events.emit(notice(Severity::Debug, "hook_started", name));
+            }
+            System::HookResponse(hook) => {
+                let name = hook.hook_name.as_deref().unwrap_or_default();
+                let has_failed = hook.outcome.as_deref() == Some("error");
+                let severity = if has_failed {
+                    Severity::Warning
+                } else {
+                    Severity::Debug
+                };
+                events.emit(notice(severity, "hook_finished", name));
+            }
+            System::Informational(line) => {
+                let severity = match line.level.as_deref() {
+                    Some("error") => Severity::Error,
+                    Some("warning" | "warn") => Severity::Warning,
+                    _ => Severity::Info,
+                };
+                events.emit(notice(
+                    severity,
+                    "informational",
+                    line.content.as_deref().unwrap_or_default(),
+                ));
+            }
+            System::Notification(line) => {
+                events.emit(notice(
+                    Severity::Info,
+                    "notification",
+                    line.text.as_deref().unwrap_or_default(),
+                ));
+            }
+            System::ModelFallback(change) => {
+                self.model = change.fallback_model.as_ref().map(ToString::to_string);
+                events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
+                    model: self.model.clone(),
+                    ..SessionUpdated::default()
+                })));
+                let text = change.content.as_deref().unwrap_or("another model takes over");
+                events.emit(notice(Severity::Warning, "model_fallback", text));
+            }
+            System::ModelRefusalNoFallback(refusal) | System::ModelRefusalFallback(refusal) => {
+                let text = refusal.content.as_deref().unwrap_or("the model refused");
+                events.emit(notice(Severity::Warning, "model_refusal", text));
+            }
+            System::SessionStateChanged(changed) => match &changed.state {
+                Some(SessionState::Running) => status(Status::Running, events),
+                Some(SessionState::Idle) => status(Status::Idle, events),
+                Some(SessionState::RequiresAction) => status(Status::Waiting, events),
+                Some(SessionState::Other(_)) | None => {}
+            },
+            System::SessionTitleChanged(changed) => {
+                events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
+                    title: changed.title.as_ref().map(ToString::to_string),
+                    ..SessionUpdated::default()
+                })));
+            }
+            System::AnswerRetry(retry) => {
+                let data = retry.data.as_ref();
+                let count = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
+                let mut error = ErrorInfo::new(
+                    crate::event::ErrorClass::Network,
+                    "answer_retry",
+                    "the answer broke and is asked for again",
+                );
+                error.is_retryable = true;
+                events.emit(Body::RetryScheduled(Box::new(Retry {
+                    attempt: count(data.and_then(|data| data.attempt)),
+                    max_attempts: count(data.and_then(|data| data.max_retries)),
+                    delay_ms: data.and_then(|data| data.delay_ms),
+                    error,
+                })));
+            }
+            System::SessionWritesLost | System::MirrorError => {
+                let code = system.subtype().unwrap_or_default();
+                events.emit(notice(
+                    Severity::Warning,
+                    code,
+                    "the session may not be resumable as it is",
+                ));
+            }
+            System::UiInvalidate(_)
+            | System::CommandsChanged
+            | System::LocalCommandOutput
+            | System::HookProgress
+            | System::PluginInstall
+            | System::MemoryRecall
+            | System::FilesPersisted
+            | System::ElicitationComplete
+            | System::ControlRequestProgress
+            | System::WorkerShuttingDown => {
+                let code = system.subtype().unwrap_or_default();
+                events.emit(notice(Severity::Debug, code, ""));
+            }
+            System::Unknown { subtype } => {
+                events.emit(unknown(&format!(
+                    "system/{}",
+                    subtype.as_deref().unwrap_or_default()
+                )));
+            }
+        }
+    }
+
+    fn map_init(&mut self, wire: &WireEvent, init: &Init, events: &mut Emitter) {
+        let text = |text: &Option<claude_code::Text>| text.as_ref().map(ToString::to_string);
+        let session_id = wire.session_id().map(std::borrow::Cow::into_owned);
+        let model = text(&init.model);
+        let mode = init.permission_mode.as_ref().map(|mode| mode.as_str().to_owned());
+        if !std::mem::replace(&mut self.has_session, true) {
+            events.emit(Body::SessionStarted(Box::new(SessionStarted {
+                session_id: session_id.clone(),
+                model: model.clone(),
+                cwd: text(&init.cwd),
+                agent_version: text(&init.claude_code_version),
+                permission_mode: mode,
+                tools: init.tools.to_vec().iter().map(ToString::to_string).collect(),
+                mcp_servers: init
+                    .mcp_servers
+                    .iter()
+                    .map(|server| {
+                        let name = server.name.as_deref().unwrap_or_default();
+                        format!("{name}: {}", server.status.as_deref().unwrap_or("unknown"))
+                    })
+                    .collect(),
+            })));
+        } else if session_id != self.session_id || model != self.model {
+            let changed =
+                |now: &Option<String>, before: &Option<String>| now.clone().filter(|_| now != before);
+            events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
+                session_id: changed(&session_id, &self.session_id),
+                model: changed(&model, &self.model),
+                ..SessionUpdated::default()
+            })));
+        }
+        self.session_id = session_id;
+        self.model = model;
+        self.begin_turn(events);
+    }
+}
+
+fn status(status: Status, events: &mut Emitter) {
+    events.emit(Body::StatusChanged(StatusChanged { status }));
+}
+
+fn map_status(change: &WireStatus, events: &mut Emitter) {
+    match &change.status {
+        Some(StatusKind::Requesting) => status(Status::Requesting, events),
+        Some(StatusKind::Compacting) => status(Status::Compacting, events),
+        Some(StatusKind::Other(_)) | None => {}
+    }
+    if let Some(mode) = &change.permission_mode {
+        events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
+            permission_mode: Some(mode.as_str().to_owned()),
+            ..SessionUpdated::default()
+        })));
+    }
+    if let Some(error) = &change.compact_error {
+        events.emit(notice(Severity::Warning, "compact_failed", error));
+    } else if let Some(result) = &change.compact_result {
+        events.emit(notice(Severity::Debug, "compact_result", result));
+    }
+}
+
+fn map_task(system: &System, events: &mut Emitter) {
+    let text = |text: &Option<claude_code::Text>| text.as_ref().map(ToString::to_string);
+    let item = |id: &Option<claude_code::Text>| id.as_deref().map(ItemId::new);
+    let task = match system {
+        System::TaskStarted(task) => Task {
+            task_id: text(&task.task_id).unwrap_or_default(),
+            item: item(&task.tool_use_id),
+            title: text(&task.description),
+            state: TaskState::Running,
+            summary: None,
+        },
+        System::TaskProgress(task) => Task {
+            task_id: text(&task.task_id).unwrap_or_default(),
+            item: item(&task.tool_use_id),
+            title: text(&task.description),
+            state: TaskState::Running,
+            summary: None,
+        },
+        System::TaskUpdated(task) => {
+            let patch = task.patch.as_ref();
+            Task {
+                task_id: text(&task.task_id).unwrap_or_default(),
+                item: None,
+                title: None,
+                state: task_state(patch.and_then(|patch| patch.status.as_ref()), TaskState::Running),
+                summary: patch.and_then(|patch| text(&patch.error)),
+            }
+        }
+        System::TaskNotification(task) => Task {
+            task_id: text(&task.task_id).unwrap_or_default(),
+            item: item(&task.tool_use_id),
+            title: None,
+            state: task_state(task.status.as_ref(), TaskState::Completed),
+            summary: text(&task.summary),
+        },
+        _ => return,
+    };
+    events.emit(Body::TaskUpdated(Box::new(task)));
+}
+
+fn task_state(status: Option<&TaskStatus>, otherwise: TaskState) -> TaskState {
+    match status {
+        Some(TaskStatus::Running | TaskStatus::Other(_)) => TaskState::Running,
+        Some(TaskStatus::Completed) => TaskState::Completed,
+        Some(TaskStatus::Failed) => TaskState::Failed,
+        Some(TaskStatus::Stopped | TaskStatus::Killed) => TaskState::Stopped,
+        None => otherwise,
+    }
+}

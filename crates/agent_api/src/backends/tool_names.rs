@@ -1,0 +1,81 @@
+//! What well-known tools do, by name, and what they are used on.
+
+use crate::event::ToolKind;
+
+/// What a tool does. Names are those of Claude Code, Gemini CLI, Qwen Code and their relatives.
+pub(crate) fn kind_of(name: &str) -> ToolKind {
+    if name.starts_with("mcp__") {
+        return ToolKind::Mcp;
+    }
+    match name {
+        "Bash" | "PowerShell" | "BashOutput" | "KillShell" | "KillBash" | "TaskOutput" | "TaskStop"
+        | "run_shell_command" => ToolKind::Execute,
+        "Read" | "NotebookRead" | "read_file" | "read_many_files" => ToolKind::Read,
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "write_file" | "replace" | "edit" => ToolKind::Edit,
+        "Glob"
+        | "Grep"
+        | "LS"
+        | "ToolSearch"
+        | "glob"
+        | "grep_search"
+        | "search_file_content"
+        | "list_directory" => ToolKind::Search,
+        "WebFetch" | "web_fetch" => ToolKind::Fetch,
+        "WebSearch" | "web_search" | "google_web_search" => ToolKind::WebSearch,
+        "Task" | "Agent" | "agent" | "task" => ToolKind::Agent,
+        "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" | "write_todos" | "todo_write" => {
+            ToolKind::Plan
+        }
+        "AskUserQuestion" | "ask_user" => ToolKind::Question,
+        "ExitPlanMode" | "EnterPlanMode" | "exit_plan_mode" | "enter_plan_mode" => ToolKind::SwitchMode,
+        _ => ToolKind::Other,
+    }
+}
+
+/// Server and tool in a name such as `mcp__server__tool`.
+pub(crate) fn mcp_parts(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("mcp__")?.split_once("__")
+}
+
+/// The arguments that tell a person what happens, best first.
+pub(crate) fn subject_keys(kind: ToolKind) -> &'static [&'static str] {
+    match kind {
+        ToolKind::Execute => &["command", "cmd", "task_id", "bash_id", "shell_id", "description"],
+        ToolKind::Read | ToolKind::Edit | ToolKind::Delete | ToolKind::Move => &[
+            "file_path",
+            "path",
+            "absolute_path",
+            "notebook_path",
+            "filePath",
+            "dir_path",
+        ],
+        ToolKind::Search => &["pattern", "query", "glob", "path", "dir_path", "absolute_path"],
+        ToolKind::Fetch => &["url", "prompt"],
+        ToolKind::WebSearch => &["query"],
+        ToolKind::Agent => &["description", "subagent_type", "prompt"],
+        ToolKind::Plan => &["subject", "title", "taskId"],
+        ToolKind::Question => &["question", "title"],
+        ToolKind::Mcp | ToolKind::SwitchMode | ToolKind::Other => &[
+            "description",
+            "title",
+            "name",
+            "skill",
+            "path",
+            "file_path",
+            "query",
+            "url",
+            "command",
+        ],
+    }
+}
+
+/// A subject in one line.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_some() {
+        format!("{first} …")
+    } else {
+        first.to_owned()
+    }
+}
