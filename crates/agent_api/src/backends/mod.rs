@@ -2,7 +2,15 @@
 
 #[cfg(feature = "claude_code")]
 pub mod claude_code;
+#[cfg(feature = "codex")]
+pub mod codex;
 #[cfg(feature = "custom")]
 pub mod custom;
+#[cfg(feature = "gemini")]
+pub mod gemini;
+#[cfg(any(feature = "codex", feature = "gemini"))]
+mod json_line;
 #[cfg(any(feature = "claude_code", feature = "gemini", feature = "qwen"))]
 mod tool_names;
+#[cfg(any(feature = "codex", feature = "gemini"))]
+mod vendor_error;

@@ -1,0 +1,155 @@
+//! Codex's lines to events.
+
+use agent_process::Framed;
+use serde_json::Value;
+
+use super::items::Items;
+use super::usage::Account;
+use crate::backend::Mapper;
+use crate::backends::json_line::{Members as _, read_objects, unknown};
+use crate::backends::vendor_error::classified;
+use crate::emitter::Emitter;
+use crate::event::{
+    Body, ErrorClass, ErrorInfo, Outcome, Retry, SessionStarted, Tokens, TurnFinished, TurnStarted,
+};
+
+/// Maps what `codex exec --json` writes. It says nothing until a text or a call is complete, so there are no deltas.
+#[derive(Debug)]
+pub struct CodexMapper {
+    items: Items,
+    account: Account,
+    turns: u32,
+    is_idle: bool,
+}
+
+impl Default for CodexMapper {
+    /// For a new thread.
+    fn default() -> Self {
+        Self::new(Some(Tokens::default()))
+    }
+}
+
+impl CodexMapper {
+    /// For a thread that had used this much before ([`Usage::tokens`](crate::Usage::tokens) of its last run): nothing
+    /// if it is new, `None` if it is resumed or forked and nobody knows. Then the run's total may include earlier
+    /// runs, and says so.
+    #[must_use]
+    pub fn new(earlier: Option<Tokens>) -> Self {
+        Self {
+            items: Items::default(),
+            account: Account::new(earlier),
+            turns: 0,
+            is_idle: false,
+        }
+    }
+
+    fn map_object(&mut self, object: &Value, line: u64, events: &mut Emitter) {
+        let item = object.get("item");
+        match (object.text("type"), item) {
+            (Some("thread.started"), _) => events.emit(Body::SessionStarted(Box::new(SessionStarted {
+                session_id: object.text("thread_id").map(str::to_owned),
+                ..SessionStarted::default()
+            }))),
+            (Some("turn.started"), _) => self.start_turn(events),
+            (Some(kind @ ("item.started" | "item.updated" | "item.completed")), Some(item)) => {
+                self.items.map(kind, item, line, events);
+            }
+            (Some("turn.completed"), _) => self.finish_turn(object.get("usage"), None, events),
+            (Some("turn.failed"), _) => {
+                let message = object.get("error").and_then(|error| error.text("message"));
+                let error = message.map_or_else(nothing_said, classified);
+                self.finish_turn(None, Some(error), events);
+            }
+            (Some("error"), _) => map_error(object.text("message").unwrap_or_default(), events),
+            (type_name, _) => events.emit(unknown(type_name)),
+        }
+    }
+
+    fn start_turn(&mut self, events: &mut Emitter) {
+        self.is_idle = false;
+        let number = self.turns + 1;
+        events.emit(Body::TurnStarted(TurnStarted { number }));
+    }
+
+    fn finish_turn(&mut self, usage: Option<&Value>, error: Option<ErrorInfo>, events: &mut Emitter) {
+        self.turns += 1;
+        self.is_idle = true;
+        let usage = self.account.settle(usage.filter(|usage| usage.is_object()));
+        events.emit(Body::Usage(Box::new(usage)));
+        events.emit(Body::TurnFinished(Box::new(TurnFinished {
+            number: self.turns,
+            outcome: match error {
+                Some(_) => Outcome::Failed,
+                None => Outcome::Succeeded,
+            },
+            text: self.items.take_last_text(),
+            error,
+            stop_reason: None,
+            duration_ms: None,
+            api_duration_ms: None,
+            steps: None,
+            denials: Vec::new(),
+            structured_output: None,
+        })));
+    }
+}
+
+impl Mapper for CodexMapper {
+    fn map_line(&mut self, line: Framed, events: &mut Emitter) {
+        read_objects(line, events, |object, raw, events| {
+            self.map_object(object, raw.line, events);
+        });
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_idle
+    }
+}
+
+fn nothing_said() -> ErrorInfo {
+    ErrorInfo::new(
+        ErrorClass::Unknown,
+        "unknown",
+        "the turn failed, and nothing says why",
+    )
+}
+
+/// A line of type `error` ends nothing: it announces a repetition, or comes before `turn.failed`.
+fn map_error(message: &str, events: &mut Emitter) {
+    match reconnecting(message) {
+        Some((attempt, max_attempts, why)) => events.emit(Body::RetryScheduled(Box::new(Retry {
+            attempt: Some(attempt),
+            max_attempts: Some(max_attempts),
+            delay_ms: None,
+            error: classified(why),
+        }))),
+        None => events.error(classified(message)),
+    }
+}
+
+/// `Reconnecting... 1/5 (why)`, also without the reason.
+fn reconnecting(message: &str) -> Option<(u32, u32, &str)> {
+    let rest = message.strip_prefix("Reconnecting")?;
+    let rest = rest.trim_start_matches(['.', '…', ' ']);
+    let (counts, why) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (attempt, max_attempts) = counts.split_once('/')?;
+    let why = why.strip_prefix('(').unwrap_or(why);
+    let why = why.strip_suffix(')').unwrap_or(why);
+    Some((attempt.parse().ok()?, max_attempts.parse().ok()?, why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reconnecting;
+
+    #[test]
+    fn an_announced_repetition_is_recognised() {
+        assert_eq!(
+            reconnecting("Reconnecting... 1/5 (a (b) c)"),
+            Some((1, 5, "a (b) c"))
+        );
+        assert_eq!(reconnecting("Reconnecting… 2/5"), Some((2, 5, "")));
+        assert_eq!(reconnecting("Reconnecting is hard"), None);
+        assert_eq!(reconnecting("stream disconnected"), None);
+    }
+}

@@ -1,0 +1,62 @@
+//! What a thread used.
+
+use serde_json::Value;
+
+use crate::backends::json_line::Members as _;
+use crate::event::{RunUsage, Tokens, Usage, UsageScope};
+
+/// The account of one process. Codex counts for the whole thread: over turns, resumed runs and forks.
+#[derive(Debug)]
+pub(super) struct Account {
+    /// What the thread had used before; `None` if nobody knows.
+    earlier: Option<Tokens>,
+    total: Tokens,
+    /// A turn ended without figures.
+    is_partial: bool,
+}
+
+impl Account {
+    pub(super) fn new(earlier: Option<Tokens>) -> Self {
+        Self {
+            earlier,
+            total: earlier.unwrap_or_default(),
+            is_partial: false,
+        }
+    }
+
+    /// A turn has ended, with the thread's total or without.
+    pub(super) fn settle(&mut self, reported: Option<&Value>) -> Usage {
+        match reported {
+            Some(reported) => self.total = canonical(reported),
+            None => self.is_partial = true,
+        }
+        Usage {
+            scope: UsageScope::Session,
+            tokens: self.total,
+            cost: None,
+            model: None,
+            context: None,
+            run: RunUsage {
+                tokens: self.total.since(self.earlier.unwrap_or_default()),
+                cost: None,
+                is_partial: self.is_partial,
+                may_include_earlier_runs: self.earlier.is_none(),
+            },
+        }
+    }
+}
+
+/// Input includes what the cache had, output includes reasoning.
+fn canonical(reported: &Value) -> Tokens {
+    let count = |key| reported.count(key).unwrap_or_default();
+    let cache_read = count("cached_input_tokens");
+    let cache_write = count("cache_write_input_tokens");
+    let cached = cache_read.saturating_add(cache_write);
+    Tokens {
+        input: count("input_tokens").saturating_sub(cached),
+        cache_read,
+        cache_write,
+        output: count("output_tokens"),
+        reasoning: count("reasoning_output_tokens"),
+    }
+}

@@ -1,0 +1,106 @@
+//! Tool calls.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::backends::json_line::Members as _;
+use crate::backends::tool_names::{kind_of, one_line, subject_keys};
+use crate::emitter::Emitter;
+use crate::event::{
+    Body, ChangeKind, FileChange, ItemId, Json, PlanEntry, PlanStatus, PlanUpdated, ToolFinished, ToolKind,
+    ToolStarted, ToolState, ToolStatus,
+};
+
+/// The calls of a process.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    /// What open calls will have changed: their results do not say.
+    edited: HashMap<ItemId, String>,
+}
+
+impl Tools {
+    pub(super) fn start(&mut self, item: ItemId, from: &Value, events: &mut Emitter) {
+        let name = from.text("tool_name").unwrap_or("(no name)");
+        let mcp_server = mcp_server(name);
+        let kind = match mcp_server {
+            Some(_) => ToolKind::Mcp,
+            None => kind_of(name),
+        };
+        let parameters = from.get("parameters");
+        let subject = parameters.and_then(|parameters| {
+            let keys = subject_keys(kind).iter();
+            keys.filter_map(|key| parameters.text(key)).next()
+        });
+        if let (ToolKind::Edit, Some(path)) = (kind, subject) {
+            self.edited.insert(item.clone(), path.to_owned());
+        }
+        events.emit(Body::ToolStarted(Box::new(ToolStarted {
+            item: item.clone(),
+            name: name.to_owned(),
+            kind,
+            subject: subject.map(one_line).filter(|subject| !subject.is_empty()),
+            input: parameters.map(Json::from),
+            mcp_server: mcp_server.map(str::to_owned),
+            state: ToolState::Running,
+        })));
+        let todos = parameters.map_or(&[][..], |parameters| parameters.list("todos"));
+        if kind == ToolKind::Plan && !todos.is_empty() {
+            events.emit(Body::PlanUpdated(PlanUpdated {
+                item: Some(item),
+                entries: todos.iter().map(entry).collect(),
+            }));
+        }
+    }
+
+    /// A command that failed is a success here, and its exit code is not told.
+    pub(super) fn finish(&mut self, item: ItemId, from: &Value, events: &mut Emitter) {
+        let error = from.get("error");
+        let message = error.and_then(|error| error.text("message"));
+        let status = match from.text("status") {
+            Some("error") => ToolStatus::Failed,
+            Some("cancelled") => ToolStatus::Cancelled,
+            _ if error.is_some_and(Value::is_object) => ToolStatus::Failed,
+            _ => ToolStatus::Completed,
+        };
+        let edited = self.edited.remove(&item);
+        let change = |path| FileChange {
+            path,
+            kind: ChangeKind::Modified,
+            diff: None,
+            lines: None,
+        };
+        let changes = edited
+            .filter(|_| status == ToolStatus::Completed)
+            .map(change)
+            .into_iter()
+            .collect();
+        events.emit(Body::ToolFinished(Box::new(ToolFinished {
+            item,
+            status,
+            output: from.text("output").or(message).unwrap_or_default().to_owned(),
+            output_bytes: None,
+            attachments: Vec::new(),
+            exit_code: None,
+            changes,
+        })));
+    }
+}
+
+/// The server in `mcp_server_tool`. A name with an underscore cannot be told from the tool's; the first part is taken.
+fn mcp_server(name: &str) -> Option<&str> {
+    let (server, tool) = name.strip_prefix("mcp_")?.split_once('_')?;
+    (!server.is_empty() && !tool.is_empty()).then_some(server)
+}
+
+fn entry(entry: &Value) -> PlanEntry {
+    PlanEntry {
+        text: entry.text("description").unwrap_or_default().to_owned(),
+        status: match entry.text("status") {
+            Some("completed") => PlanStatus::Completed,
+            Some("in_progress") => PlanStatus::InProgress,
+            Some("cancelled") => PlanStatus::Cancelled,
+            _ => PlanStatus::Pending,
+        },
+    }
+}

@@ -1,0 +1,45 @@
+//! What a run used.
+
+use serde_json::Value;
+
+use crate::backends::json_line::Members as _;
+use crate::event::{RunUsage, Tokens, Usage, UsageScope};
+
+/// The figures of a result. They are this run's own, also after a resume; those of a run that failed leave out calls
+/// that broke.
+pub(super) fn usage(stats: &Value, has_failed: bool) -> Usage {
+    let tokens = canonical(stats);
+    let models = stats.get("models").and_then(Value::as_object);
+    let mut models = models
+        .into_iter()
+        .flatten()
+        .filter(|(_, stats)| canonical(stats) != Tokens::default());
+    let model = models.next().map(|(name, _)| name.clone());
+    Usage {
+        scope: UsageScope::Run,
+        tokens,
+        cost: None,
+        model: model.filter(|_| models.next().is_none()),
+        context: None,
+        run: RunUsage {
+            tokens,
+            cost: None,
+            is_partial: has_failed,
+            may_include_earlier_runs: false,
+        },
+    }
+}
+
+/// Input includes what the cache had. Thoughts are neither input nor output, only the total has them.
+fn canonical(stats: &Value) -> Tokens {
+    let count = |key| stats.count(key).unwrap_or_default();
+    let (input, output) = (count("input_tokens"), count("output_tokens"));
+    let thoughts = count("total_tokens").saturating_sub(input.saturating_add(output));
+    Tokens {
+        input: input.saturating_sub(count("cached")),
+        cache_read: count("cached"),
+        cache_write: 0,
+        output: output.saturating_add(thoughts),
+        reasoning: thoughts,
+    }
+}

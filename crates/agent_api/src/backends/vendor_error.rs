@@ -1,0 +1,185 @@
+//! What kind of trouble a vendor's words mean. Codex and Gemini tell errors in prose only.
+
+use serde_json::Value;
+
+use super::json_line::Members as _;
+use crate::event::{ErrorClass, ErrorInfo};
+
+/// Words, in lower case, and what they mean. The first that fits counts, so the special ones come first.
+const WORDS: &[(&str, ErrorClass)] = &[
+    ("context window", ErrorClass::ContextWindow),
+    ("context length", ErrorClass::ContextWindow),
+    ("context_length", ErrorClass::ContextWindow),
+    ("maximum context", ErrorClass::ContextWindow),
+    ("token count exceeds", ErrorClass::ContextWindow),
+    ("usage limit", ErrorClass::Quota),
+    ("quota", ErrorClass::Quota),
+    ("billing", ErrorClass::Quota),
+    ("rate limit", ErrorClass::RateLimit),
+    ("rate_limit", ErrorClass::RateLimit),
+    ("too many requests", ErrorClass::RateLimit),
+    ("api key", ErrorClass::Auth),
+    ("api-key", ErrorClass::Auth),
+    ("api_key", ErrorClass::Auth),
+    ("unauthorized", ErrorClass::Auth),
+    ("unauthenticated", ErrorClass::Auth),
+    ("authentication", ErrorClass::Auth),
+    ("not logged in", ErrorClass::Auth),
+    ("model not found", ErrorClass::ModelNotFound),
+    ("model_not_found", ErrorClass::ModelNotFound),
+    ("high demand", ErrorClass::Overloaded),
+    ("overloaded", ErrorClass::Overloaded),
+    ("unavailable", ErrorClass::Overloaded),
+    ("invalid_request", ErrorClass::InvalidRequest),
+    ("invalid_argument", ErrorClass::InvalidRequest),
+    ("invalid request", ErrorClass::InvalidRequest),
+    ("disconnected", ErrorClass::Network),
+    ("stream ended", ErrorClass::Network),
+    ("stream closed", ErrorClass::Network),
+    ("connection", ErrorClass::Network),
+    ("network", ErrorClass::Network),
+    ("terminated", ErrorClass::Network),
+    ("socket", ErrorClass::Network),
+    ("timed out", ErrorClass::Network),
+];
+
+/// Before a number of three digits, these words make it an HTTP status.
+const STATUS_WORDS: [&str; 4] = ["status", "code", "error", "http"];
+
+/// An error from a vendor's words.
+pub(super) fn classified(message: &str) -> ErrorInfo {
+    let low = message.to_lowercase();
+    let http_status = http_status(&low);
+    let by_words = WORDS.iter().find(|(word, _)| low.contains(word));
+    let by_words = by_words.map(|(_, class)| *class);
+    let class = match http_status {
+        Some(401 | 403) => ErrorClass::Auth,
+        Some(402) => ErrorClass::Quota,
+        Some(404) if low.contains("model") => ErrorClass::ModelNotFound,
+        Some(429) => by_words
+            .filter(|class| *class == ErrorClass::Quota)
+            .unwrap_or(ErrorClass::RateLimit),
+        Some(408 | 504) => ErrorClass::Network,
+        Some(503 | 529) => ErrorClass::Overloaded,
+        Some(400..=499) => by_words
+            .filter(|class| *class == ErrorClass::ContextWindow)
+            .unwrap_or(ErrorClass::InvalidRequest),
+        Some(_) => by_words.unwrap_or(ErrorClass::Vendor),
+        None => by_words.unwrap_or(ErrorClass::Unknown),
+    };
+    let mut info = ErrorInfo::new(class, word(class), for_people(message));
+    info.http_status = http_status;
+    info.is_retryable = matches!(
+        class,
+        ErrorClass::RateLimit | ErrorClass::Overloaded | ErrorClass::Network | ErrorClass::Vendor
+    );
+    info
+}
+
+/// The same word that the class has in JSON.
+fn word(class: ErrorClass) -> String {
+    let written = serde_json::to_value(class).ok();
+    written
+        .as_ref()
+        .and_then(Value::as_str)
+        .unwrap_or("unknown")
+        .to_owned()
+}
+
+fn http_status(low: &str) -> Option<u16> {
+    let bytes = low.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let mut position = 0;
+    while position < bytes.len() {
+        if !is_digit(position) {
+            position += 1;
+            continue;
+        }
+        let end = (position..).find(|at| !is_digit(*at)).unwrap_or(bytes.len());
+        let before = low[..position].trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric());
+        let status = low[position..end].parse().ok();
+        if end - position == 3
+            && let Some(status) = status.filter(|status| (400..600).contains(status))
+            && STATUS_WORDS.iter().any(|word| before.ends_with(word))
+        {
+            return Some(status);
+        }
+        position = end;
+    }
+    None
+}
+
+/// The message inside an API's answer that was quoted as it came: `[API Error: {"error":{"message":…}}]`.
+fn for_people(message: &str) -> String {
+    let quoted = message.find('{').and_then(|start| {
+        let mut values = serde_json::Deserializer::from_str(&message[start..]).into_iter::<Value>();
+        values.next()?.ok()
+    });
+    let inner = quoted.as_ref().and_then(|answer| {
+        answer
+            .get("error")
+            .unwrap_or(answer)
+            .text("message")
+            .filter(|text| !text.is_empty())
+    });
+    inner.unwrap_or(message).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::classified;
+    use crate::event::ErrorClass;
+
+    #[test]
+    fn captured_words_have_a_class() {
+        for (message, class, status) in [
+            (
+                "unexpected status 401 Unauthorized: invalid x-api-key, url: http://127.0.0.1:4000/v1/responses",
+                ErrorClass::Auth,
+                Some(401),
+            ),
+            (
+                "exceeded retry limit, last status: 429 Too Many Requests",
+                ErrorClass::RateLimit,
+                Some(429),
+            ),
+            (
+                "We’re currently experiencing high demand, which may cause temporary errors.",
+                ErrorClass::Overloaded,
+                None,
+            ),
+            (
+                "stream disconnected before completion: stream closed before response.completed",
+                ErrorClass::Network,
+                None,
+            ),
+            (
+                "Missing environment variable: `OPENAI_API_KEY`.",
+                ErrorClass::Auth,
+                None,
+            ),
+            ("[API Error: terminated]", ErrorClass::Network, None),
+            (
+                r#"[API Error: {"error":{"code":400,"message":"no","status":"INVALID_ARGUMENT"}}]"#,
+                ErrorClass::InvalidRequest,
+                Some(400),
+            ),
+            ("[API Error: 500 oh]", ErrorClass::Vendor, Some(500)),
+            ("room 500 is free", ErrorClass::Unknown, None),
+        ] {
+            let info = classified(message);
+            assert_eq!((info.class, info.http_status), (class, status), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_quoted_answer_gives_its_message() {
+        let info = classified(r#"[API Error: {"error":{"code":401,"message":"invalid key"}}]"#);
+        assert_eq!(
+            (info.message.as_str(), info.code.as_str()),
+            ("invalid key", "auth")
+        );
+        let info = classified("half {\"error\"");
+        assert_eq!(info.message, "half {\"error\"");
+    }
+}
