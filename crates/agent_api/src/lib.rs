@@ -17,6 +17,8 @@ pub use backend::{
     Answer, Backend, BackendConfig, Command, Encoded, ExitTrust, Found, InterruptBy, KeepAlive, Launch,
     LaunchInput, Mapper, Profile, StderrClass,
 };
+#[cfg(feature = "demo")]
+pub use backends::demo::demo_main;
 pub use claude_code::{CostBasis, MicroUsd, Version};
 pub use detect::{Detection, Detector, Report, ReportEntry};
 pub use emitter::Emitter;

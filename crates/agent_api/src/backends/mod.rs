@@ -6,6 +6,8 @@ pub mod claude_code;
 pub mod codex;
 #[cfg(feature = "custom")]
 pub mod custom;
+#[cfg(feature = "demo")]
+pub mod demo;
 #[cfg(feature = "gemini")]
 pub mod gemini;
 #[cfg(any(feature = "codex", feature = "gemini"))]

@@ -12,5 +12,7 @@ mod results;
 mod system;
 mod usage;
 
+#[cfg(feature = "demo")]
+pub(crate) use backend::launch;
 pub use backend::{ClaudeCode, profile};
 pub use mapper::{ClaudeMapper, MapperSetup};
