@@ -205,6 +205,7 @@ fn usage_repeated_for_every_block_of_a_message_counts_once() {
         output,
         cache_read: input / 12 * 1024,
         cache_creation: input / 12 * 2048,
+        ..TokenCount::default()
     };
     assert_eq!(
         account(CostBasis::NewSession, &lines).unsettled_tokens(),
@@ -253,6 +254,26 @@ fn a_message_delta_with_only_output_tokens_keeps_the_counts_of_the_start() {
             output: 50,
             cache_read: 100,
             cache_creation: 7,
+            ..TokenCount::default()
         }
     );
+}
+
+#[test]
+fn a_result_that_reports_its_last_message_only_takes_nothing_back() {
+    let message = |id: &str, output: u64| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"{id}","content":[],"usage":{{"input_tokens":12,"output_tokens":{output}}}}}}}"#
+        )
+    };
+    let lines = [
+        init("1.0.108"),
+        message("m1", 56),
+        message("m2", 12),
+        result((12, 12), "0.1", None, None),
+        message("m3", 5),
+        result((12, 5), "0.2", None, None),
+    ];
+    let account = account(CostBasis::NewSession, &lines);
+    assert_eq!(account.tokens(), tokens(36, 73));
 }

@@ -136,7 +136,8 @@ pub struct RunUsage {
     /// What it cost; none where the agent does not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// Whether something is still missing: a turn is open, or its figures never came. Then it is a lower bound.
+    /// Whether something is still missing: a turn is open, or its figures never came. Then it is an estimate from the
+    /// messages so far, a low one as a rule; it can be high by answers that broke and that the agent does not count.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
     /// Whether `cost` may include earlier runs of a resumed session, because nothing tells them apart.

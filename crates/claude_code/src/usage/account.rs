@@ -181,7 +181,7 @@ impl CostAccount {
         if is_own && self.last_models.is_present() {
             return sum(&self.last_models).0;
         }
-        // Leaves subagents out, but never counts an earlier run.
+        // May leave subagents out, but never counts an earlier run.
         self.turn_tokens
     }
 
@@ -207,6 +207,7 @@ impl CostAccount {
 
     fn note_result(&mut self, result: &TurnResult) {
         self.result_count += 1;
+        let messages = self.unsettled_tokens();
         self.messages.clear();
         self.streamed_message = None;
         if result.model_usage_since_last_result.is_present() {
@@ -225,7 +226,8 @@ impl CostAccount {
             // A turn that failed before the model answered reports nothing, which takes nothing back.
             self.turn_tokens = self.turn_tokens.max_of_each(tokens);
         } else {
-            self.turn_tokens += tokens;
+            // 1.0.108 reports the last message only.
+            self.turn_tokens += tokens.max_of_each(messages);
         }
     }
 

@@ -19,9 +19,32 @@ use crate::event::{
 #[derive(Debug, Default)]
 pub(super) struct Asks {
     open: HashMap<RequestId, Option<RawJson>>,
+    /// The plan of a call that ends the planning: the request itself does not repeat it.
+    plan: Option<(ItemId, String)>,
 }
 
 impl Asks {
+    pub(super) fn note_plan(&mut self, call: &ItemId, input: &RawJson) {
+        if let Some(plan) = input.get("plan").and_then(|plan| plan.text()) {
+            self.plan = Some((call.clone(), plan.to_string()));
+        }
+    }
+
+    /// The plan that a request is about, if it is about one.
+    fn plan_of(&mut self, ask: &CanUseTool) -> Option<String> {
+        let asked = ask.input.as_ref().and_then(|input| input.get("plan")?.text());
+        let call = ask.tool_use_id.as_deref();
+        let noted = self.plan.take_if(|(noted, _)| Some(noted.as_str()) == call);
+        let is_end = ask
+            .tool_name
+            .as_deref()
+            .is_some_and(|name| name.starts_with("Exit") || name.starts_with("exit"));
+        asked
+            .map(|plan| plan.to_string())
+            .or(noted.map(|(_, plan)| plan))
+            .or_else(|| is_end.then(String::new))
+    }
+
     pub(super) fn put_back(&mut self, request: RequestId, input: Option<RawJson>) {
         self.open.insert(request, input);
     }
@@ -37,7 +60,11 @@ impl ClaudeMapper {
         match &request.body {
             ControlRequestBody::CanUseTool(ask) => {
                 self.asks.open.insert(id.clone(), ask.input.clone());
-                events.emit(asked(id, ask));
+                let plan = match kind_of(ask.tool_name.as_deref().unwrap_or_default()) {
+                    ToolKind::SwitchMode => self.asks.plan_of(ask),
+                    _ => None,
+                };
+                events.emit(asked(id, ask, plan));
             }
             ControlRequestBody::HookCallback(_) | ControlRequestBody::McpMessage(_) => {
                 events.emit(notice(
@@ -67,31 +94,22 @@ impl ClaudeMapper {
     }
 }
 
-fn asked(request: RequestId, ask: &CanUseTool) -> Body {
+fn asked(request: RequestId, ask: &CanUseTool, plan: Option<String>) -> Body {
     let tool = ask.tool_name.as_deref().unwrap_or_default();
     let kind = kind_of(tool);
     let item = ask.tool_use_id.as_deref().map(ItemId::new);
     let input = ask.input.as_ref();
-    match kind {
-        ToolKind::Question => {
-            if let Some(questions) = input.and_then(questions) {
-                return Body::QuestionAsked(Box::new(QuestionAsked {
-                    request,
-                    item,
-                    questions,
-                }));
-            }
-        }
-        ToolKind::SwitchMode => {
-            if let Some(plan) = input.and_then(|input| input.get("plan")?.text()) {
-                return Body::PlanProposed(Box::new(PlanProposed {
-                    request,
-                    item,
-                    plan: plan.to_string(),
-                }));
-            }
-        }
-        _ => {}
+    if let Some(plan) = plan {
+        return Body::PlanProposed(Box::new(PlanProposed { request, item, plan }));
+    }
+    if kind == ToolKind::Question
+        && let Some(questions) = input.and_then(questions)
+    {
+        return Body::QuestionAsked(Box::new(QuestionAsked {
+            request,
+            item,
+            questions,
+        }));
     }
     let description = ask.description.as_ref().or(ask.decision_reason.as_ref());
     Body::PermissionRequested(Box::new(PermissionRequested {

@@ -100,6 +100,9 @@ impl ClaudeMapper {
             mcp_server: mcp_parts(&call.name).map(|(server, _)| server.to_owned()),
             state: ToolState::Running,
         })));
+        if kind == ToolKind::SwitchMode {
+            self.asks.note_plan(&item, &call.input);
+        }
         if kind == ToolKind::Plan
             && let Some(entries) = plan_entries(&call.input)
         {

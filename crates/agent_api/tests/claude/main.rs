@@ -1,0 +1,14 @@
+//! Claude's recorded streams in the common vocabulary: nothing without a home, no text twice, figures that add up.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod census;
+mod figures;
+mod hazards;
+mod replay;
+mod stories;
+mod text;
