@@ -12,7 +12,9 @@ pub mod demo;
 pub mod gemini;
 #[cfg(any(feature = "codex", feature = "gemini"))]
 mod json_line;
-#[cfg(any(feature = "claude_code", feature = "gemini", feature = "qwen"))]
+#[cfg(feature = "qwen")]
+pub mod qwen;
+#[cfg(any(feature = "claude_code", feature = "gemini"))]
 mod tool_names;
-#[cfg(any(feature = "codex", feature = "gemini"))]
+#[cfg(any(feature = "claude_code", feature = "codex", feature = "gemini"))]
 mod vendor_error;

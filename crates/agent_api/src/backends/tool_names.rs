@@ -33,6 +33,7 @@ pub(crate) fn kind_of(name: &str) -> ToolKind {
 }
 
 /// Server and tool in a name such as `mcp__server__tool`.
+#[cfg(feature = "claude_code")]
 pub(crate) fn mcp_parts(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")
 }

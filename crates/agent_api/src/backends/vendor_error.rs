@@ -1,8 +1,7 @@
-//! What kind of trouble a vendor's words mean. Codex and Gemini tell errors in prose only.
+//! What kind of trouble a vendor's words mean. Codex, Gemini and Qwen tell errors in prose only.
 
 use serde_json::Value;
 
-use super::json_line::Members as _;
 use crate::event::{ErrorClass, ErrorInfo};
 
 /// Words, in lower case, and what they mean. The first that fits counts, so the special ones come first.
@@ -119,7 +118,8 @@ fn for_people(message: &str) -> String {
         answer
             .get("error")
             .unwrap_or(answer)
-            .text("message")
+            .get("message")?
+            .as_str()
             .filter(|text| !text.is_empty())
     });
     inner.unwrap_or(message).to_owned()

@@ -2,6 +2,7 @@
 
 use claude_code::event::{Assistant, TurnResult};
 
+use crate::backends::vendor_error::classified;
 use crate::event::{ErrorClass, ErrorInfo};
 
 /// An API error in the shape of a message.
@@ -23,7 +24,8 @@ pub(super) fn turn_error(result: &TurnResult) -> ErrorInfo {
     if let Some(message) = result.error.as_ref().and_then(|error| error.message.as_deref())
         && text.is_empty()
     {
-        message.clone_into(&mut text);
+        // Qwen's way: a status in prose, no name, and no number of its own.
+        return classified(message);
     }
     let names = [
         &result.api_error,

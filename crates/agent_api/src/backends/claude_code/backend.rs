@@ -159,6 +159,7 @@ pub(crate) fn launch(request: &RunRequest, found: &Found, dialect: Dialect) -> R
     let mapper = ClaudeMapper::new(MapperSetup {
         dialect,
         cost_basis: request.options.cost_basis.unwrap_or_default(),
+        earlier_tokens: None,
         capabilities: Some(capabilities),
         expansion,
     });

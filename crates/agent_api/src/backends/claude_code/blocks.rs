@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::api_error::api_error;
 use super::mapper::{ClaudeMapper, notice, unknown};
 use crate::backends::tool_names::{kind_of, mcp_parts, one_line, subject_keys};
+use crate::backends::vendor_error::classified;
 use crate::bounds::JSON_BYTES;
 use crate::emitter::Emitter;
 use crate::event::{
@@ -21,6 +22,14 @@ impl ClaudeMapper {
         if assistant.is_api_error_message || assistant.error.is_some() {
             // The text is the CLI's, not the model's.
             events.error(api_error(assistant));
+            return;
+        }
+        if self.setup.dialect.writes_errors_as_text
+            && let Some(message) = &assistant.message
+            && message.content.text().starts_with("[API Error: ")
+        {
+            // Likewise; the turn's end says it again.
+            events.error(classified(&message.content.text()));
             return;
         }
         self.reconcile(wire, events);
@@ -114,6 +123,9 @@ impl ClaudeMapper {
     }
 
     pub(super) fn map_user(&mut self, wire: &WireEvent, user: &User, events: &mut Emitter) {
+        if wire.parent_tool_use_id().is_none() {
+            self.items.keep_answer();
+        }
         // Subagents that have ended are forgotten.
         self.reconcile(wire, events);
         self.note_receipt(wire, events);

@@ -24,6 +24,8 @@ pub(super) struct Items {
     /// Calls that were not allowed and have no result yet.
     denied: Vec<ItemId>,
     last_parent: Option<ItemId>,
+    /// What the model wrote last in the main conversation, since something was said to it.
+    answer: Vec<ItemId>,
 }
 
 impl Items {
@@ -85,11 +87,29 @@ impl Items {
         if self.recent.len() == MOST_RECENT {
             self.recent.pop_front();
         }
+        if key.lane.is_none() && !self.answer.contains(&item) {
+            if self.answer.len() == MOST_RECENT {
+                self.answer.remove(0);
+            }
+            self.answer.push(item.clone());
+        }
         self.recent.push_back((key, item));
+    }
+
+    /// Something is said to the model: what it wrote before stays.
+    pub(super) fn keep_answer(&mut self) {
+        self.answer.clear();
+    }
+
+    /// The model's answer does not count: what it wrote.
+    pub(super) fn take_answer(&mut self) -> Vec<ItemId> {
+        self.open.retain(|item, _| !self.answer.contains(item));
+        std::mem::take(&mut self.answer)
     }
 
     /// What an open call does; it is not open any more.
     pub(super) fn end_call(&mut self, item: &ItemId) -> Option<ToolKind> {
+        self.answer.retain(|known| known != item);
         self.open.remove(item)
     }
 

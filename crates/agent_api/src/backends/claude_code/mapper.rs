@@ -16,7 +16,8 @@ use crate::emitter::Emitter;
 use crate::error::CommandError;
 use crate::event::{
     Body, CommandAnswered, ErrorClass, ErrorInfo, ItemId, MessageState, MessageUpdated, Notice, Position,
-    RateLimit, RateLimitStatus, RawRef, SessionUpdated, Severity, ToolProgressed, TurnStarted, Unknown,
+    RateLimit, RateLimitStatus, RawRef, SessionUpdated, Severity, Tokens, ToolProgressed, TurnStarted,
+    Unknown,
 };
 
 /// Maps the output of one process that speaks Claude's dialect.
@@ -45,6 +46,9 @@ pub struct MapperSetup {
     pub dialect: Dialect,
     /// What an earlier run of the session has cost.
     pub cost_basis: CostBasis,
+    /// What a resumed session had used before, as its last run reported it: for a dialect that counts for the whole
+    /// session.
+    pub earlier_tokens: Option<Tokens>,
     /// What the CLI can do, for what is written to it.
     pub capabilities: Option<Capabilities>,
     /// What `/` and `@` in messages mean.
@@ -66,7 +70,7 @@ impl ClaudeMapper {
             model: None,
             items: Items::default(),
             asks: Asks::default(),
-            account: Account::new(setup.cost_basis, setup.dialect),
+            account: Account::new(setup.cost_basis, setup.dialect, setup.earlier_tokens),
             unanswered: Vec::new(),
             has_receipts: false,
         }

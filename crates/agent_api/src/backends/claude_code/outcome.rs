@@ -22,6 +22,7 @@ impl ClaudeMapper {
         if self.turn_number == 0 {
             self.begin_turn(events);
         }
+        self.items.keep_answer();
         events.emit(self.account.result(result));
         let outcome = outcome(result);
         let denials = result.permission_denials.iter().map(|denial| Denial {

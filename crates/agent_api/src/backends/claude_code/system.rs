@@ -8,8 +8,8 @@ use super::api_error::class_of_status;
 use super::mapper::{ClaudeMapper, notice, unknown};
 use crate::emitter::Emitter;
 use crate::event::{
-    Body, Denial, ErrorInfo, ItemId, Json, Notice, Retry, SessionStarted, SessionUpdated, Severity, Status,
-    StatusChanged, Task, TaskState,
+    Body, Denial, DiscardReason, ErrorInfo, ItemDiscarded, ItemId, Json, Notice, Retry, SessionStarted,
+    SessionUpdated, Severity, Status, StatusChanged, Task, TaskState,
 };
 
 impl ClaudeMapper {
@@ -128,6 +128,12 @@ impl ClaudeMapper {
             }
             System::AnswerRetry(retry) => {
                 let data = retry.data.as_ref();
+                if data.is_some_and(|data| data.preserve_text == Some(false)) {
+                    for item in self.items.take_answer() {
+                        let reason = DiscardReason::Retry;
+                        events.emit(Body::ItemDiscarded(ItemDiscarded { item, reason }));
+                    }
+                }
                 let count = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
                 let mut error = ErrorInfo::new(
                     crate::event::ErrorClass::Network,

@@ -16,9 +16,19 @@ pub(super) struct Account {
 }
 
 impl Account {
-    pub(super) fn new(basis: CostBasis, dialect: Dialect) -> Self {
+    pub(super) fn new(basis: CostBasis, dialect: Dialect, earlier: Option<Tokens>) -> Self {
+        let account = CostAccount::new(basis).with_dialect(dialect);
         Self {
-            account: CostAccount::new(basis).with_dialect(dialect),
+            account: match earlier {
+                Some(earlier) => account.with_earlier_tokens(TokenCount {
+                    input: earlier.input,
+                    output: earlier.output,
+                    cache_read: earlier.cache_read,
+                    cache_creation: earlier.cache_write,
+                    thinking: earlier.reasoning,
+                }),
+                None => account,
+            },
             dialect,
             told: None,
             context_size: None,
