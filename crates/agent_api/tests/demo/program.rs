@@ -241,3 +241,32 @@ fn a_pending_question_is_withdrawn_by_an_interrupt() {
     assert!(rest.is_empty());
     assert_eq!(status.code(), Some(1), "the last turn failed");
 }
+
+#[test]
+fn text_that_was_cut_is_kept_as_far_as_it_came() {
+    let directory = tempdir().unwrap();
+    let mut show = Show::start(directory.path(), &[TALK, SLOW].concat());
+    show.say("Go.");
+    let piece = |event: &Event| match event.kind() {
+        Kind::StreamEvent(stream) => match &stream.body {
+            StreamBody::ContentBlockDelta {
+                delta: Delta::Text(text),
+                ..
+            } => Some(text.to_string()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let mut events = show.until(|event| piece(event).is_some());
+    show.control("i1", r#"{"subtype":"interrupt"}"#);
+    events.extend(show.until(is_result));
+    let pieces: String = events.iter().filter_map(piece).collect();
+    let cut = events.iter().find_map(|event| match event.kind() {
+        Kind::Assistant(said) if said.is_aborted => said.message.as_ref(),
+        _ => None,
+    });
+    let Some([Block::Text(text)]) = cut.map(|message| message.content.blocks()) else {
+        panic!("no text that was cut: {events:?}");
+    };
+    assert_eq!(text.to_string(), pieces);
+}

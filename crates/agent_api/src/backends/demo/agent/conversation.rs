@@ -109,8 +109,6 @@ impl Stage {
         let mut body = json!({
             "duration_ms": duration_ms, "duration_api_ms": duration_ms,
             "num_turns": self.messages, "result_index": number, "queued_turn_count": self.queue.len(),
-            "total_cost_usd": figures.total_cost, "usage": figures.usage,
-            "modelUsage": figures.model_usage, "model_usage_since_last_result": figures.since_last_result,
             "permission_denials": std::mem::take(&mut self.denials),
             "is_error": !matches!(end, End::Done),
         });
@@ -130,6 +128,6 @@ impl Stage {
         if let (Value::Object(body), Value::Object(rest)) = (&mut body, rest) {
             body.extend(rest);
         }
-        self.lines.result(body)
+        self.lines.result(body, figures)
     }
 }

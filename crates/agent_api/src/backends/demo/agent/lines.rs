@@ -1,6 +1,8 @@
-//! Lines as Claude Code 2.1.325 writes them.
+//! Lines as Claude Code 2.1.325 writes them. The names of its fields that others must not know are in here only.
 
 use serde_json::{Value, json};
+
+use super::meter::Figures;
 
 /// The release whose dialect is spoken.
 const DIALECT: &str = "2.1.325";
@@ -153,8 +155,12 @@ impl Lines {
         self.complete(json!({"type": "command_lifecycle", "command_uuid": message_id, "state": state}))
     }
 
-    pub(super) fn result(&mut self, mut body: Value) -> Value {
+    pub(super) fn result(&mut self, mut body: Value, figures: Figures) -> Value {
         body["type"] = "result".into();
+        body["total_cost_usd"] = figures.total_cost;
+        body["usage"] = figures.usage;
+        body["modelUsage"] = figures.model_usage;
+        body["model_usage_since_last_result"] = figures.since_last_result;
         self.complete(body)
     }
 
@@ -163,6 +169,10 @@ impl Lines {
             "subtype": "can_use_tool", "tool_name": "AskUserQuestion", "display_name": "AskUserQuestion",
             "input": input, "tool_use_id": tool_id, "requires_user_interaction": true,
         }})
+    }
+
+    pub(super) fn denial(tool_id: &str, input: &Value) -> Value {
+        json!({"tool_name": "AskUserQuestion", "tool_use_id": tool_id, "tool_input": input})
     }
 
     pub(super) fn withdrawal(request_id: &str) -> Value {

@@ -183,8 +183,7 @@ impl Stage {
                 if reply["interrupt"] == true {
                     return Err(Stop::Interrupted);
                 }
-                let denial = json!({"tool_name": "AskUserQuestion", "tool_use_id": id, "tool_input": input});
-                self.denials.push(denial);
+                self.denials.push(Lines::denial(&id, &input));
                 reply["message"].as_str().unwrap_or("Denied.").to_owned()
             }
         };
