@@ -1,0 +1,4 @@
+//! The command line of ralph.
+#![warn(missing_docs)]
+
+pub mod console;

@@ -1,0 +1,114 @@
+//! Why a run ended.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a run ended. Closed: everything that can end a run is here, and each has one exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// The work is done: the agent says so, and every verify command agrees.
+    Completed,
+    /// The agent failed, in the only iteration or too often in a row.
+    AgentError,
+    /// The agent says that it is done, and a verify command disagrees.
+    VerifyFailed,
+    /// Something was not allowed.
+    Denied,
+    /// The agent is not logged in, or its key is not accepted.
+    NotLoggedIn,
+    /// There is no such model.
+    ModelNotFound,
+    /// The agent is not installed, or does not start.
+    BackendUnavailable,
+    /// A limit was reached.
+    Limit(LimitKind),
+    /// A person interrupted it.
+    Interrupted,
+    /// A person stopped it.
+    Stopped,
+    /// SIGTERM.
+    Terminated,
+    /// SIGHUP: the terminal is gone.
+    HungUp,
+    /// Nobody reads our output any more.
+    OutputClosed,
+    /// The agent's process died, twice.
+    Crashed,
+    /// The agent's process ended without a result, twice.
+    NoResult,
+    /// The run's own files could not be written.
+    StorageFailed,
+    /// Its runner died: nobody saw how it ended.
+    Lost,
+}
+
+/// Which limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitKind {
+    /// Of iterations.
+    Iterations,
+    /// Of the run's time.
+    Runtime,
+    /// Of one iteration's time.
+    IterationTimeout,
+    /// Of money.
+    Cost,
+    /// Of the model's turns.
+    Turns,
+    /// Of tokens.
+    Tokens,
+}
+
+impl EndReason {
+    /// What the process exits with.
+    #[must_use]
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Completed => 0,
+            Self::AgentError
+            | Self::VerifyFailed
+            | Self::Denied
+            | Self::Crashed
+            | Self::NoResult
+            | Self::StorageFailed
+            | Self::Stopped
+            | Self::Lost => 1,
+            Self::Limit(_) => 2,
+            Self::NotLoggedIn | Self::ModelNotFound | Self::BackendUnavailable => 69,
+            Self::HungUp => 129,
+            Self::Interrupted => 130,
+            Self::OutputClosed => 141,
+            Self::Terminated => 143,
+        }
+    }
+
+    /// For people, after "the run ended: ".
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::AgentError => "the agent failed",
+            Self::VerifyFailed => "verification failed",
+            Self::Denied => "something was not allowed",
+            Self::NotLoggedIn => "not logged in",
+            Self::ModelNotFound => "no such model",
+            Self::BackendUnavailable => "the agent is not available",
+            Self::Limit(LimitKind::Iterations) => "the limit of iterations is reached",
+            Self::Limit(LimitKind::Runtime) => "the limit of time is reached",
+            Self::Limit(LimitKind::IterationTimeout) => "an iteration took too long",
+            Self::Limit(LimitKind::Cost) => "the limit of money is reached",
+            Self::Limit(LimitKind::Turns) => "the limit of turns is reached",
+            Self::Limit(LimitKind::Tokens) => "the limit of tokens is reached",
+            Self::Interrupted => "interrupted",
+            Self::Stopped => "stopped",
+            Self::Terminated => "terminated",
+            Self::HungUp => "the terminal is gone",
+            Self::OutputClosed => "nobody reads the output",
+            Self::Crashed => "the agent's process died",
+            Self::NoResult => "the agent ended without a result",
+            Self::StorageFailed => "the run's files could not be written",
+            Self::Lost => "the runner died",
+        }
+    }
+}

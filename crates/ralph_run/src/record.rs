@@ -1,0 +1,317 @@
+//! What a journal is made of.
+
+use agent_api::{AgentKind, ErrorInfo, Event, ExitInfo, ItemId, MicroUsd, Outcome, RequestId, Tokens};
+use jiff::Timestamp;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+
+use crate::reason::EndReason;
+
+/// The version of the journal's format. Readers refuse a newer one.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// One line of a journal: something that happened, stamped. Order is by `seq`, whatever the clock does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// Counts from 1 in each run, without gaps.
+    pub seq: u64,
+    /// When, by the clock of the runner's machine.
+    pub at: Timestamp,
+    /// Which prompt of the loop, from 1; 0 before the first.
+    pub iteration: u32,
+    /// Which process of the iteration, from 1; 0 before the first.
+    pub attempt: u32,
+    /// What.
+    pub event: RunEvent,
+}
+
+/// What happened: in the agent, or in the run around it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum RunEvent {
+    /// In the agent.
+    Agent(Event),
+    /// In the run.
+    Run(RunBody),
+}
+
+impl<'de> Deserialize<'de> for RunEvent {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Kind {
+            agent_kind: Option<serde::de::IgnoredAny>,
+        }
+        let raw = Box::<RawValue>::deserialize(deserializer)?;
+        let kind: Kind = serde_json::from_str(raw.get()).map_err(D::Error::custom)?;
+        if kind.agent_kind.is_some() {
+            serde_json::from_str(raw.get()).map(Self::Agent)
+        } else {
+            serde_json::from_str(raw.get()).map(Self::Run)
+        }
+        .map_err(D::Error::custom)
+    }
+}
+
+/// What happened in the run around the agent. As JSON: `{"type":"verify_finished","data":{…}}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "data", rename_all = "snake_case")]
+pub enum RunBody {
+    /// The run begins. Always record 1.
+    RunStarted(Box<RunStarted>),
+    /// A prompt of the loop begins.
+    IterationStarted(IterationStarted),
+    /// A process was started.
+    AttemptStarted(AttemptStarted),
+    /// A process has ended.
+    AttemptEnded(Box<AttemptEnded>),
+    /// A verify command begins.
+    VerifyStarted(VerifyStarted),
+    /// A verify command has ended.
+    VerifyFinished(VerifyFinished),
+    /// A prompt of the loop has ended.
+    IterationEnded(IterationEnded),
+    /// Something a person should know while it happens.
+    Warned(Warned),
+    /// The agent goes on under another session id than it was asked for.
+    SessionForked(SessionForked),
+    /// Somebody told the run something.
+    CommandReceived(CommandReceived),
+    /// The run is over. Always the last record.
+    RunEnded(RunEnded),
+}
+
+/// The run begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// The version of the journal's format.
+    pub format_version: u32,
+    /// Names the run.
+    pub run_id: String,
+    /// The version of ralph that wrote it.
+    pub ralph_version: String,
+    /// Where the agent works.
+    pub workspace: String,
+    /// Which backend.
+    pub backend: AgentKind,
+    /// The backend's name for people.
+    pub display_name: String,
+    /// The model that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Planner, coder, or a mode of the user's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// Names the task.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<String>,
+    /// What happens without asking.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<String>,
+    /// The limit of iterations; 0 is none.
+    pub max_iterations: u32,
+    /// The limit of money.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<MicroUsd>,
+    /// The commands that verify the work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub verify: Vec<String>,
+}
+
+/// A prompt of the loop begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IterationStarted {
+    /// Counts from 1.
+    pub number: u32,
+    /// What the agent is told, redacted.
+    pub prompt: String,
+}
+
+/// A process was started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptStarted {
+    /// Counts from 1 in each iteration.
+    pub number: u32,
+    /// The process, for display.
+    pub pid: u32,
+    /// Its output, relative to the run's directory.
+    pub raw_log: String,
+    /// The program and its version.
+    pub program: String,
+    /// The agent's version, where it says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent_version: Option<String>,
+}
+
+/// A process has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptEnded {
+    /// How, by what is known about it.
+    pub outcome: Outcome,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorInfo>,
+    /// How the process ended.
+    pub exit: ExitInfo,
+    /// What it cost, and what it used.
+    pub totals: Totals,
+    /// Whether the agent gave no final text and what it streamed is taken instead.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_degraded: bool,
+    /// The session, which can be resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    /// Whether it is tried once more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub will_retry: bool,
+}
+
+/// A verify command begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyStarted {
+    /// The command line.
+    pub command: String,
+}
+
+/// A verify command has ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifyFinished {
+    /// The command line.
+    pub command: String,
+    /// Whether it agrees: it exited with 0.
+    pub is_ok: bool,
+    /// How it ended.
+    pub exit: ExitInfo,
+    /// The end of what it wrote, redacted.
+    pub output: String,
+    /// Its whole output, relative to the run's directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log: Option<String>,
+    /// How long it took.
+    pub duration_ms: u64,
+}
+
+/// A prompt of the loop has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IterationEnded {
+    /// Counts from 1.
+    pub number: u32,
+    /// How.
+    pub outcome: IterationOutcome,
+    /// What it cost, and what it used.
+    pub totals: Totals,
+    /// What went wrong: the next iteration starts with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
+}
+
+/// How a prompt of the loop ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IterationOutcome {
+    /// Done, and verified.
+    Completed,
+    /// The agent did something and is not done.
+    Continues,
+    /// The agent says it is done, and a verify command disagrees.
+    VerifyFailed,
+    /// The agent failed.
+    Failed,
+    /// It was ended from outside: a limit, a person, a signal.
+    Ended,
+}
+
+/// What something cost, and what it used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Totals {
+    /// Tokens.
+    pub tokens: Tokens,
+    /// Money; none where nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<MicroUsd>,
+    /// Whether the money is our estimate, at least in part.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_estimate: bool,
+    /// Turns of the agent.
+    pub turns: u32,
+    /// Wall time.
+    pub duration_ms: u64,
+}
+
+/// Something a person should know while it happens.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warned {
+    /// What kind.
+    pub kind: WarningKind,
+    /// For people.
+    pub message: String,
+}
+
+/// What a warning is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarningKind {
+    /// 80 % of the money is spent.
+    CostNearLimit,
+    /// 80 % of the tokens are used.
+    TokensNearLimit,
+    /// The agent works elsewhere than it was asked to.
+    OtherDirectory,
+    /// Lines of the agent's output could not be read.
+    UnreadableLines,
+    /// The agent's output file shrank.
+    LogTruncated,
+    /// A file of the run could not be written.
+    Storage,
+    /// Nobody answered the agent in time, and it was told to decide by itself.
+    Unanswered,
+    /// What was asked for cannot be had in full.
+    Degraded,
+}
+
+/// The agent goes on under another session id than it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionForked {
+    /// The one it was asked for.
+    pub asked: String,
+    /// The one it has.
+    pub actual: String,
+}
+
+/// Somebody told the run something.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandReceived {
+    /// The client's own id of the command; a repeated one is ignored.
+    pub command_id: String,
+    /// `send`, `answer`, `interrupt`, `stop`, …
+    pub command: String,
+    /// A message's text, redacted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The request that was answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<RequestId>,
+    /// The item it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ItemId>,
+    /// Why it was refused, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+}
+
+/// The run is over.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunEnded {
+    /// Why.
+    pub reason: EndReason,
+    /// What the runner exits with.
+    pub exit_code: u8,
+    /// More about it, for people: what went wrong and what to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// Prompts of the loop.
+    pub iterations: u32,
+    /// What it cost, and what it used.
+    pub totals: Totals,
+}
