@@ -1,38 +1,77 @@
 //! What is parsed.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 
 /// The captured lines in the repository.
-pub const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../crates/test_support/fixtures/claude");
+pub const FIXTURES: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../crates/test_support/fixtures/claude"
+);
 
 const LONGEST_FIXTURE_LINE_BYTES: usize = 64 * 1024;
 const BIG_TEXT_BYTES: usize = 2_000_000;
+
+/// A real answer has hundreds of pieces, a captured one a handful.
+const PIECES_PER_CAPTURED_PIECE: usize = 100;
 
 /// Lines in memory, each with its newline.
 pub struct Corpus {
     pub name: &'static str,
     pub bytes: Bytes,
     pub line_count: usize,
+    /// What each process wrote: names mean something within it only.
+    pub runs: Vec<Range<usize>>,
 }
+
+/// The lines of one process.
+type Run = Vec<Vec<u8>>;
 
 impl Corpus {
     /// All captured lines up to 64 KiB, over and over.
     pub fn of_fixtures(directory: &Path, size_bytes: usize) -> Result<Self, String> {
-        let mut files = Vec::new();
-        find_captures(directory, &mut files)?;
-        files.sort();
-        let mut lines = Vec::new();
-        for file in &files {
-            let content = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
-            let fit = content.split(|byte| *byte == b'\n').filter(|line| line.len() <= LONGEST_FIXTURE_LINE_BYTES);
-            lines.extend(fit.filter(|line| line.starts_with(b"{")).map(<[u8]>::to_vec));
-        }
-        if lines.is_empty() {
-            return Err(format!("no captured lines under `{}`", directory.display()));
-        }
-        Ok(Self::repeat("captured lines up to 64 KiB", &lines, size_bytes))
+        Ok(Self::repeat(
+            "captured lines up to 64 KiB",
+            &captured_runs(directory)?,
+            size_bytes,
+        ))
+    }
+
+    /// The captures that were made with partial messages.
+    pub fn of_partial_streams(directory: &Path, size_bytes: usize) -> Result<Self, String> {
+        Ok(Self::repeat(
+            "partial streams as captured",
+            &partial_runs(directory)?,
+            size_bytes,
+        ))
+    }
+
+    /// The same with many more pieces, as real answers have them.
+    pub fn of_long_partial_streams(directory: &Path, size_bytes: usize) -> Result<Self, String> {
+        let lengthen = |line: Vec<u8>| {
+            let count = if is_piece(&line) {
+                PIECES_PER_CAPTURED_PIECE
+            } else {
+                1
+            };
+            std::iter::repeat_n(line, count)
+        };
+        let runs = partial_runs(directory)?.into_iter();
+        let runs: Vec<Run> = runs
+            .map(|run| run.into_iter().flat_map(lengthen).collect())
+            .collect();
+        Ok(Self::repeat(
+            "partial streams, pieces 100 times",
+            &runs,
+            size_bytes,
+        ))
+    }
+
+    /// Everything that was captured of another agent.
+    pub fn of_agent(name: &'static str, directory: &Path, size_bytes: usize) -> Result<Self, String> {
+        Ok(Self::repeat(name, &captured_runs(directory)?, size_bytes))
     }
 
     /// What a tool that writes a 2 MB text file leaves behind, as captured: the call, and the result with its
@@ -47,7 +86,11 @@ impl Corpus {
                 r#"{{"type":"user","message":{{"role":"user","content":[{{"tool_use_id":"toolu_01","type":"tool_result","content":"File created successfully at: /workspace/big.txt"}}]}},{TAIL},"tool_use_result":{{"type":"create","filePath":"/workspace/big.txt","content":{text},"structuredPatch":[],"originalFile":null}}}}"#
             ),
         ];
-        Self::repeat("lines of 2 MB", &lines.map(String::into_bytes), size_bytes)
+        Self::repeat(
+            "lines of 2 MB",
+            &[lines.map(String::into_bytes).to_vec()],
+            size_bytes,
+        )
     }
 
     /// 2 MB of source code as an answer: full of escapes, and all of it must be decoded.
@@ -56,21 +99,31 @@ impl Corpus {
             format!("    let value_{number} = map.get(\"key {number}\"); // größer als {number}\n")
         });
         let line = assistant(&format!(r#"{{"type":"text","text":{text}}}"#));
-        Self::repeat("answers of 2 MB", &[line.into_bytes()], size_bytes)
+        Self::repeat("answers of 2 MB", &[vec![line.into_bytes()]], size_bytes)
     }
 
-    fn repeat(name: &'static str, lines: &[Vec<u8>], size_bytes: usize) -> Self {
-        let mut bytes = Vec::with_capacity(size_bytes + 4_000_000);
+    fn repeat(name: &'static str, runs: &[Run], size_bytes: usize) -> Self {
+        let mut bytes = Vec::with_capacity(size_bytes + 5_000_000);
         let mut line_count = 0;
-        for line in lines.iter().cycle() {
+        let mut places = Vec::new();
+        for run in runs.iter().cycle() {
             if bytes.len() >= size_bytes {
                 break;
             }
-            bytes.extend_from_slice(line);
-            bytes.push(b'\n');
-            line_count += 1;
+            let start = bytes.len();
+            for line in run {
+                bytes.extend_from_slice(line);
+                bytes.push(b'\n');
+            }
+            line_count += run.len();
+            places.push(start..bytes.len());
         }
-        Self { name, bytes: Bytes::from(bytes), line_count }
+        Self {
+            name,
+            bytes: Bytes::from(bytes),
+            line_count,
+            runs: places,
+        }
     }
 }
 
@@ -95,15 +148,58 @@ fn assistant(block: &str) -> String {
     )
 }
 
+/// The lines of each capture that are objects and not too long.
+fn captured_runs(directory: &Path) -> Result<Vec<Run>, String> {
+    let mut files = Vec::new();
+    find_captures(directory, &mut files)?;
+    files.sort();
+    let mut runs = Vec::new();
+    for file in &files {
+        let content = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let lines = content
+            .split(|byte| *byte == b'\n')
+            .filter(|line| line.len() <= LONGEST_FIXTURE_LINE_BYTES);
+        runs.push(
+            lines
+                .filter(|line| line.starts_with(b"{"))
+                .map(<[u8]>::to_vec)
+                .collect::<Run>(),
+        );
+    }
+    runs.retain(|run| !run.is_empty());
+    if runs.is_empty() {
+        return Err(format!("no captured lines under `{}`", directory.display()));
+    }
+    Ok(runs)
+}
+
+fn partial_runs(directory: &Path) -> Result<Vec<Run>, String> {
+    let mut runs = captured_runs(directory)?;
+    runs.retain(|run| run.iter().any(|line| is_piece(line)));
+    if runs.is_empty() {
+        return Err(format!(
+            "no captured partial messages under `{}`",
+            directory.display()
+        ));
+    }
+    Ok(runs)
+}
+
+fn is_piece(line: &[u8]) -> bool {
+    line.starts_with(br#"{"type":"stream_event","event":{"type":"content_block_delta""#)
+}
+
 /// Streams as captured from the CLI; `.io.ndjson` files hold both directions in a shape of their own.
 fn find_captures(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
-    let entries = std::fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let entries =
+        std::fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     for entry in entries {
         let path = entry.map_err(|error| error.to_string())?.path();
         let name = path.to_string_lossy();
         if path.is_dir() {
             find_captures(&path, files)?;
-        } else if name.ends_with(".ndjson") && !name.ends_with(".io.ndjson") && !name.contains("/transcript_") {
+        } else if name.ends_with(".ndjson") && !name.ends_with(".io.ndjson") && !name.contains("/transcript_")
+        {
             files.push(path);
         }
     }

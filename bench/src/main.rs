@@ -2,6 +2,7 @@
 
 mod arguments;
 mod corpus;
+mod mapping;
 mod parser;
 mod process;
 
@@ -10,6 +11,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: bench [WHAT [OPTIONS]]      everything, or one of:
   parser      [--fixtures DIR] [--megabytes N] [--rounds N] [--only NAME] [--corpus NAME]
+  mapping     [--megabytes N] [--rounds N] [--corpus NAME]
   throughput  [--fixtures DIR] [--megabytes N] [--rounds N]
   latency     [--lines N] [--rounds N]
   memory      [--fixtures DIR]
@@ -38,6 +40,7 @@ fn perform(what: &str) -> Result<(), String> {
     match what {
         "" => everything(),
         "parser" => parser::run(rest),
+        "mapping" => mapping::run(rest),
         "throughput" => process::throughput(rest),
         "latency" => process::latency(rest),
         "memory" => process::memory(rest),
@@ -55,6 +58,7 @@ fn perform(what: &str) -> Result<(), String> {
 fn everything() -> Result<(), String> {
     let none = || std::iter::empty();
     parser::run(none())?;
+    mapping::run(none())?;
     process::throughput(none())?;
     process::latency(none())?;
     process::memory(none())?;
