@@ -19,14 +19,8 @@ pub enum Contestant {
 }
 
 impl Contestant {
-    pub const ALL: &[Self] = &[
-        Self::NewlineScan,
-        Self::IgnoredAny,
-        Self::Ours,
-        Self::OursFromChunks,
-        Self::ClaudeCodes,
-        Self::Unified,
-    ];
+    pub const ALL: &[Self] =
+        &[Self::NewlineScan, Self::IgnoredAny, Self::Ours, Self::OursFromChunks, Self::ClaudeCodes, Self::Unified];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -43,9 +37,9 @@ impl Contestant {
     pub fn parse(self, corpus: &Bytes) -> usize {
         match self {
             Self::NewlineScan => lines(corpus).map(black_box).count(),
-            Self::IgnoredAny => lines(corpus)
-                .filter(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok())
-                .count(),
+            Self::IgnoredAny => {
+                lines(corpus).filter(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok()).count()
+            }
             Self::Ours => {
                 let events = lines(corpus).flat_map(|line| claude_code::parse_bytes(corpus.slice_ref(line)));
                 events.flatten().map(|event| black_box(touch(&event))).count()
@@ -56,9 +50,7 @@ impl Contestant {
                 .count(),
             Self::Unified => {
                 let mut parser = unified_claude_code::ClaudeStreamJsonParser::new();
-                texts(corpus)
-                    .filter(|line| matches!(black_box(parser.parse_line(line)), Ok(Some(_))))
-                    .count()
+                texts(corpus).filter(|line| matches!(black_box(parser.parse_line(line)), Ok(Some(_)))).count()
             }
         }
     }
@@ -107,26 +99,16 @@ fn touch(event: &Event) -> u64 {
             let tokens = message.usage.as_ref().and_then(|usage| usage.input_tokens);
             blocks(message.content.blocks()) + tokens.unwrap_or_default()
         }),
-        Kind::User(user) => user
-            .message
-            .as_ref()
-            .map_or(0, |message| blocks(message.content.blocks())),
+        Kind::User(user) => user.message.as_ref().map_or(0, |message| blocks(message.content.blocks())),
         Kind::StreamEvent(stream) => match &stream.body {
-            StreamBody::ContentBlockDelta {
-                delta: Delta::Text(text) | Delta::InputJson(text),
-                ..
-            } => text.len() as u64,
-            StreamBody::MessageDelta {
-                usage: Some(usage), ..
-            } => usage.output_tokens.unwrap_or_default(),
+            StreamBody::ContentBlockDelta { delta: Delta::Text(text) | Delta::InputJson(text), .. } => {
+                text.len() as u64
+            }
+            StreamBody::MessageDelta { usage: Some(usage), .. } => usage.output_tokens.unwrap_or_default(),
             _ => 1,
         },
         Kind::Result(result) => {
-            let tokens = result
-                .usage
-                .as_ref()
-                .and_then(|usage| usage.output_tokens)
-                .unwrap_or_default();
+            let tokens = result.usage.as_ref().and_then(|usage| usage.output_tokens).unwrap_or_default();
             let cost = result.total_cost.map_or(0, |cost| cost.as_micro_usd());
             tokens + cost + result.result.as_ref().map_or(0, |text| text.len() as u64)
         }

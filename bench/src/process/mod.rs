@@ -24,11 +24,7 @@ const TRANSPORTS: [(&str, StdoutMode); 2] = [("pipe", StdoutMode::Pipe), ("spool
 
 /// A runtime as a program that embeds us would have it.
 fn runtime() -> Result<tokio::runtime::Runtime, String> {
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .map_err(explain)
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(explain)
 }
 
 fn explain(error: impl std::error::Error) -> String {
