@@ -18,3 +18,5 @@ pub mod qwen;
 mod tool_names;
 #[cfg(any(feature = "claude_code", feature = "codex", feature = "gemini"))]
 mod vendor_error;
+#[cfg(any(feature = "claude_code", feature = "codex", feature = "gemini"))]
+mod wire_line;

@@ -11,8 +11,7 @@ fn last_result(bytes: &[u8]) -> Option<serde_json::Value> {
     let lines = bytes.split(|byte| *byte == b'\n');
     lines
         .filter_map(|line| serde_json::from_slice::<serde_json::Value>(line).ok())
-        .filter(|value| value["type"] == "result")
-        .next_back()
+        .rfind(|value| value["type"] == "result")
 }
 
 fn models_of(result: &serde_json::Value) -> Option<Tokens> {

@@ -4,20 +4,20 @@ use agent_process::Framed;
 use claude_code::event::{CommandState, RateLimitStatus as WireLimit, StreamBody};
 use claude_code::reconcile::{Change, Reconciler};
 use claude_code::{
-    Capabilities, CostBasis, Dialect, Event as WireEvent, Expansion, Kind, LineError, LineErrorCode,
-    LineEvents, Noticed, Receipt, ReceiptState, TurnTracker,
+    Capabilities, CostBasis, Dialect, Event as WireEvent, Expansion, Kind, Noticed, Receipt, ReceiptState,
+    TurnTracker,
 };
 
 use super::asks::Asks;
 use super::items::Items;
 use super::usage::Account;
 use crate::backend::{Command, Encoded, Mapper};
+use crate::backends::wire_line::{place, read_line};
 use crate::emitter::Emitter;
 use crate::error::CommandError;
 use crate::event::{
-    Body, CommandAnswered, ErrorClass, ErrorInfo, ItemId, MessageState, MessageUpdated, Notice, Position,
-    RateLimit, RateLimitStatus, RawRef, SessionUpdated, Severity, Tokens, ToolProgressed, TurnStarted,
-    Unknown,
+    Body, CommandAnswered, ItemId, MessageState, MessageUpdated, Notice, RateLimit, RateLimitStatus,
+    SessionUpdated, Severity, Tokens, ToolProgressed, TurnStarted, Unknown,
 };
 
 /// Maps the output of one process that speaks Claude's dialect.
@@ -78,11 +78,7 @@ impl ClaudeMapper {
 
     /// Maps one event of Claude's stream.
     pub fn map_event(&mut self, wire: &WireEvent, events: &mut Emitter) {
-        events.at(Some(RawRef {
-            line: wire.line_number(),
-            offset: wire.offset(),
-            length: wire.raw().len() as u64,
-        }));
+        events.at(Some(place(wire)));
         if let Some(parent) = wire.parent_tool_use_id()
             && !matches!(wire.kind(), Kind::ToolProgress(_))
         {
@@ -227,40 +223,11 @@ impl ClaudeMapper {
             }));
         }
     }
-
-    fn map_error(error: &LineError, events: &mut Emitter) {
-        events.at(Some(RawRef {
-            line: error.line_number,
-            offset: error.offset,
-            length: error.length_bytes,
-        }));
-        let mut info = ErrorInfo::new(ErrorClass::Protocol, code(error.code), error.code.to_string());
-        info.position = Some(Position {
-            line: error.line_number,
-            column: error.column,
-            offset: error.offset,
-            length: error.length_bytes,
-        });
-        events.error(info);
-    }
 }
 
 impl Mapper for ClaudeMapper {
     fn map_line(&mut self, line: Framed, events: &mut Emitter) {
-        let glued = match &line {
-            Framed::Line(line) => glued_json(line),
-            Framed::Overlong { .. } => None,
-        };
-        for item in LineEvents::of(line) {
-            match item {
-                Ok(wire) => self.map_event(&wire, events),
-                Err(error) => Self::map_error(&error, events),
-            }
-        }
-        // Prose before JSON on one line: the prose was an error, the rest is still an event.
-        for wire in glued.into_iter().flat_map(LineEvents::of).flatten() {
-            self.map_event(&wire, events);
-        }
+        read_line(line, events, |wire, events| self.map_event(wire, events));
     }
 
     fn is_idle(&self) -> bool {
@@ -269,39 +236,6 @@ impl Mapper for ClaudeMapper {
 
     fn encode(&mut self, command: &Command, events: &mut Emitter) -> Result<Encoded, CommandError> {
         self.write_command(command, events)
-    }
-}
-
-/// The JSON after prose on the same line.
-fn glued_json(line: &agent_process::Line) -> Option<Framed> {
-    const START: &[u8] = br#"{"type""#;
-    let first = line.bytes.iter().find(|byte| !byte.is_ascii_whitespace())?;
-    if matches!(first, b'{' | b'[' | 0x1b | 0xef) {
-        return None;
-    }
-    let place = line
-        .bytes
-        .windows(START.len())
-        .position(|window| window == START)?;
-    Some(Framed::Line(agent_process::Line {
-        bytes: line.bytes.slice(place..),
-        number: line.number,
-        offset: line.offset + place as u64,
-        ending: line.ending,
-    }))
-}
-
-fn code(code: LineErrorCode) -> &'static str {
-    match code {
-        LineErrorCode::NotJson => "not_json",
-        LineErrorCode::Truncated => "truncated",
-        LineErrorCode::TooDeep => "too_deep",
-        LineErrorCode::Overlong => "overlong",
-        LineErrorCode::Noise => "noise",
-        LineErrorCode::NotAnObject => "not_an_object",
-        LineErrorCode::Blank => "blank",
-        LineErrorCode::SeveralValues => "several_values",
-        LineErrorCode::ReadFailed(_) => "read_failed",
     }
 }
 
