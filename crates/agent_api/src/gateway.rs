@@ -125,8 +125,12 @@ impl Gateway {
 /// Works configuration and extensions in, and refuses what the backend cannot do.
 fn resolve(backend: &dyn Backend, request: RunRequest) -> Result<RunRequest, Error> {
     let profile = backend.profile();
-    let mut options = request.options.or(&backend.config().defaults);
+    // Each by itself: an extension of the request overrides an option of the configuration, and the other way round.
+    let mut options = request.options;
     apply_extensions(&mut options, profile)?;
+    let mut defaults = backend.config().defaults.clone();
+    apply_extensions(&mut defaults, profile)?;
+    let mut options = options.or(&defaults);
     backend.check_extensions(&options)?;
     for (name, value) in profile.environment {
         let changes = &mut options.environment.changes;
