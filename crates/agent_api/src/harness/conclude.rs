@@ -38,14 +38,20 @@ pub(super) fn conclude(facts: &Facts<'_>) -> Finished {
     let Facts {
         exit, books, profile, ..
     } = facts;
-    let (outcome, error) = outcome(facts);
-    let has_said = books.last_turn.is_some() && !books.is_turn_open;
+    let caused = caused(facts);
+    let is_synthetic = caused.is_some() || said(books).is_none();
+    let (outcome, error) = caused.or_else(|| said(books)).unwrap_or_else(|| exited(facts));
     let mut usage = books.usage;
-    usage.is_partial |= books.is_turn_open || (!has_said && profile.exit_trust == ExitTrust::NeedsResult);
+    let owes_result = books.last_turn.is_none() && profile.exit_trust == ExitTrust::NeedsResult;
+    usage.is_partial |= books.is_turn_open || owes_result;
     Finished {
         outcome,
-        is_synthetic: !has_said,
-        error,
+        is_synthetic,
+        error: error.map(|error| ErrorInfo {
+            code: cut_message(error.code),
+            message: cut_message(error.message),
+            ..error
+        }),
         exit: ExitInfo {
             code: match exit.status {
                 Some(WaitStatus::Code(code)) => Some(code),
@@ -65,34 +71,32 @@ pub(super) fn conclude(facts: &Facts<'_>) -> Finished {
     }
 }
 
-fn outcome(facts: &Facts<'_>) -> (Outcome, Option<ErrorInfo>) {
-    let Facts { exit, books, .. } = facts;
-    // A run that was done before we touched it is not undone by our impatience.
-    if !facts.was_done {
-        match (facts.cause, exit.exit) {
-            (Some(Cause::Cancelled), _) => return (Outcome::Cancelled, None),
-            (Some(Cause::Stalled), _) => {
-                return (
-                    Outcome::Stalled,
-                    Some(ended(facts, "stalled", "it was silent for too long")),
-                );
-            }
-            (Some(Cause::TimedOut), _) | (_, Exit::TimedOut) => {
-                return (
-                    Outcome::TimedOut,
-                    Some(ended(facts, "timed_out", "its time was up")),
-                );
-            }
-            _ => {}
+/// What we caused. A run that was done before we touched it is not undone by our impatience.
+fn caused(facts: &Facts<'_>) -> Option<(Outcome, Option<ErrorInfo>)> {
+    if facts.was_done {
+        return None;
+    }
+    match (facts.cause, facts.exit.exit) {
+        (Some(Cause::Cancelled), _) => Some((Outcome::Cancelled, None)),
+        (Some(Cause::Stalled), _) => {
+            let error = ended(facts, "stalled", "it was silent for too long");
+            Some((Outcome::Stalled, Some(error)))
         }
+        (Some(Cause::TimedOut), _) | (_, Exit::TimedOut) => Some(timed_out(facts)),
+        (Some(Cause::Lingered) | None, _) => None,
     }
-    if let Some((outcome, error)) = &books.last_turn
-        && !books.is_turn_open
-    {
-        let error = error.clone().or_else(|| books.last_error.clone());
-        return (*outcome, error.filter(|_| !outcome.is_success()));
-    }
-    match exit.exit {
+}
+
+/// What the agent said.
+fn said(books: &Books) -> Option<(Outcome, Option<ErrorInfo>)> {
+    let (outcome, error) = books.last_turn.as_ref().filter(|_| !books.is_turn_open)?;
+    let error = error.clone().or_else(|| books.last_error.clone());
+    Some((*outcome, error.filter(|_| !outcome.is_success())))
+}
+
+/// What its exit says.
+fn exited(facts: &Facts<'_>) -> (Outcome, Option<ErrorInfo>) {
+    match facts.exit.exit {
         Exit::Lost => (
             Outcome::Lost,
             Some(ended(facts, "lost", "nobody saw how it ended")),
@@ -101,13 +105,17 @@ fn outcome(facts: &Facts<'_>) -> (Outcome, Option<ErrorInfo>) {
             Outcome::Crashed,
             Some(ended(facts, "crashed", "the process was killed")),
         ),
-        Exit::TimedOut => (
-            Outcome::TimedOut,
-            Some(ended(facts, "timed_out", "its time was up")),
-        ),
+        Exit::TimedOut => timed_out(facts),
         Exit::Cancelled => (Outcome::Cancelled, None),
         Exit::Code(code) => by_code(facts, code),
     }
+}
+
+fn timed_out(facts: &Facts<'_>) -> (Outcome, Option<ErrorInfo>) {
+    (
+        Outcome::TimedOut,
+        Some(ended(facts, "timed_out", "its time was up")),
+    )
 }
 
 /// The agent said nothing about its end.
@@ -164,5 +172,180 @@ fn ended(facts: &Facts<'_>, code: &str, what: &str) -> ErrorInfo {
     match known {
         Some(known) => ErrorInfo::new(known.class, known.code, cut_message(message)),
         None => ErrorInfo::new(ErrorClass::Process, code, cut_message(message)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_process::{Exit, ExitReport, Limits, StdoutMode, StopStep, WaitStatus};
+    use bytes::Bytes;
+    use std::time::Duration;
+
+    use super::{Cause, Facts, conclude};
+    use crate::backend::{ExitTrust, InterruptBy, Profile, StderrClass};
+    use crate::bounds::MESSAGE_BYTES;
+    use crate::emitter::Books;
+    use crate::event::{AgentKind, ErrorClass, ErrorInfo, Finished, Outcome, UsageScope};
+
+    fn profile() -> Profile {
+        Profile {
+            kind: AgentKind::built_in("some"),
+            display_name: "Some",
+            program: "some",
+            version_args: &[],
+            version_word: None,
+            tested_versions: None,
+            install_hint: "",
+            login_hint: "",
+            capabilities: &[],
+            extension_keys: &[],
+            transport: StdoutMode::Pipe,
+            interrupt_by: InterruptBy::Signal,
+            limits: Limits::default,
+            exit_after_idle: Duration::from_secs(5),
+            inactivity_limit: None,
+            usage_scope: UsageScope::Run,
+            exit_trust: ExitTrust::NeedsResult,
+            stderr_classes: &[StderrClass {
+                word: "not logged in",
+                class: ErrorClass::Auth,
+                code: "not_logged_in",
+            }],
+            environment: &[],
+        }
+    }
+
+    fn report(exit: Exit) -> ExitReport {
+        let (status, stopped_by) = match exit {
+            Exit::Code(code) => (Some(WaitStatus::Code(code)), None),
+            Exit::Signal(signal) => (Some(WaitStatus::Signal(signal)), None),
+            Exit::TimedOut | Exit::Cancelled => (Some(WaitStatus::Signal(2)), Some(StopStep::Interrupt)),
+            Exit::Lost => (None, None),
+        };
+        ExitReport {
+            exit,
+            status,
+            stopped_by,
+            survivors_killed: 0,
+            survivors_remaining: 0,
+            stderr_tail: Bytes::new(),
+            stderr_bytes: 0,
+            stdout_bytes: 0,
+            raw_log_error: None,
+            stderr_log_error: None,
+            log_truncated: false,
+            stdin_cut: false,
+        }
+    }
+
+    fn finished(cause: Option<Cause>, was_done: bool, exit: &ExitReport, books: &Books) -> Finished {
+        conclude(&Facts {
+            cause,
+            was_done,
+            exit,
+            books,
+            profile: &profile(),
+            duration_ms: 1,
+        })
+    }
+
+    fn after_turn(outcome: Outcome) -> Books {
+        let mut books = Books::default();
+        books.has_session = true;
+        books.turns = 1;
+        books.last_turn = Some((outcome, None));
+        books
+    }
+
+    #[test]
+    fn what_we_caused_comes_before_what_the_agent_said() {
+        // A turn has ended, but background work went on.
+        let books = after_turn(Outcome::Succeeded);
+        for (cause, exit, outcome) in [
+            (Some(Cause::Cancelled), Exit::Cancelled, Outcome::Cancelled),
+            (Some(Cause::Stalled), Exit::Cancelled, Outcome::Stalled),
+            (Some(Cause::TimedOut), Exit::TimedOut, Outcome::TimedOut),
+            (None, Exit::TimedOut, Outcome::TimedOut),
+        ] {
+            let finished = finished(cause, false, &report(exit), &books);
+            assert_eq!(finished.outcome, outcome);
+            assert!(finished.is_synthetic, "{outcome:?} is our conclusion");
+        }
+    }
+
+    #[test]
+    fn what_was_done_before_we_stopped_it_stays_done() {
+        let books = after_turn(Outcome::Succeeded);
+        for cause in [Cause::Cancelled, Cause::Stalled, Cause::Lingered, Cause::TimedOut] {
+            let finished = finished(Some(cause), true, &report(Exit::Cancelled), &books);
+            assert_eq!(finished.outcome, Outcome::Succeeded);
+            assert!(!finished.is_synthetic && finished.exit.was_stopped);
+            assert!(!finished.usage.is_partial);
+        }
+    }
+
+    #[test]
+    fn an_open_turn_makes_an_earlier_one_worthless() {
+        let mut books = after_turn(Outcome::Succeeded);
+        books.is_turn_open = true;
+        for (exit, outcome) in [
+            (Exit::Code(0), Outcome::NoResult),
+            (Exit::Code(1), Outcome::Crashed),
+            (Exit::Signal(9), Outcome::Crashed),
+            (Exit::Lost, Outcome::Lost),
+        ] {
+            let finished = finished(None, false, &report(exit), &books);
+            assert_eq!(finished.outcome, outcome);
+            assert!(finished.is_synthetic && finished.usage.is_partial);
+            assert!(finished.error.is_some());
+        }
+    }
+
+    #[test]
+    fn a_failed_turn_without_reason_has_that_of_the_last_error() {
+        let mut books = after_turn(Outcome::Failed);
+        let error = ErrorInfo::new(ErrorClass::Quota, "quota", "nothing is left");
+        books.last_error = Some(error.clone());
+        let failed = finished(None, true, &report(Exit::Code(1)), &books);
+        assert_eq!(failed.error, Some(error.clone()));
+        books.last_turn = Some((Outcome::Succeeded, None));
+        let succeeded = finished(None, true, &report(Exit::Code(0)), &books);
+        assert_eq!(succeeded.error, None, "it was overcome");
+    }
+
+    #[test]
+    fn a_refusal_to_start_is_recognised_by_its_words_on_stderr() {
+        let mut exit = report(Exit::Code(1));
+        exit.stderr_tail = Bytes::from_static(b"warning\n\nError: Not logged in.\n");
+        let finished = finished(None, false, &exit, &Books::default());
+        assert_eq!(finished.outcome, Outcome::Failed);
+        let error = finished.error.unwrap();
+        assert_eq!(
+            (error.class, error.code.as_str()),
+            (ErrorClass::Auth, "not_logged_in")
+        );
+        assert!(error.message.ends_with(": warning\nError: Not logged in."));
+    }
+
+    #[test]
+    fn what_is_quoted_of_stderr_is_bounded() {
+        let mut exit = report(Exit::Code(1));
+        exit.stderr_tail = Bytes::from("é".repeat(MESSAGE_BYTES) + "\n" + &"line\n".repeat(100));
+        let error = finished(None, false, &exit, &Books::default()).error.unwrap();
+        assert_eq!(error.message.matches("line").count(), 20, "the last lines only");
+        exit.stderr_tail = Bytes::from("é".repeat(MESSAGE_BYTES));
+        let error = finished(None, false, &exit, &Books::default()).error.unwrap();
+        assert!(error.message.len() <= MESSAGE_BYTES && error.message.ends_with("…(truncated)"));
+    }
+
+    #[test]
+    fn the_end_is_bounded_as_its_event_is() {
+        let mut books = after_turn(Outcome::Failed);
+        let error = ErrorInfo::new(ErrorClass::Vendor, "x", "y".repeat(MESSAGE_BYTES + 1));
+        books.last_turn = Some((Outcome::Failed, Some(error)));
+        let error = finished(None, true, &report(Exit::Code(1)), &books)
+            .error
+            .unwrap();
+        assert_eq!(error.message.len(), MESSAGE_BYTES);
     }
 }
