@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use agent_process::{Control, ExitReport, ExitWaiter, Lines, StderrOutput};
+use agent_process::{Control, ExitReport, ExitWaiter, StderrOutput};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -13,10 +13,13 @@ use super::control::{Order, State};
 use super::handle::Completed;
 use super::input::InputWriter;
 use super::stderr::StderrLines;
+use super::stdout::{OutputLines, Read};
 use crate::backend::{Command, Encoded, Mapper, Profile};
 use crate::emitter::Emitter;
 use crate::error::CommandError;
-use crate::event::{Body, CommandAnswered, ErrorClass, ErrorInfo, Event, Notice, Severity};
+use crate::event::{
+    Body, CommandAnswered, ErrorClass, ErrorInfo, Event, Notice, Severity, Status, StatusChanged,
+};
 
 /// Deadlines of a run.
 pub(super) struct Pace {
@@ -28,7 +31,7 @@ pub(super) struct Pace {
 }
 
 pub(super) struct Driver {
-    lines: Option<Lines>,
+    lines: Option<OutputLines>,
     stderr: StderrLines,
     input: InputWriter,
     control: Control,
@@ -41,6 +44,8 @@ pub(super) struct Driver {
     last_sign: Instant,
     /// All is done and the input has ended: the process should exit by then.
     exit_deadline: Option<Instant>,
+    /// The holder was told that the agent waits.
+    is_told_idle: bool,
     cause: Option<Cause>,
     /// Whether all was done when we began to stop it.
     was_done: bool,
@@ -53,7 +58,7 @@ impl Driver {
         reason = "called once; a struct of these would be this struct"
     )]
     pub(super) fn new(
-        lines: Lines,
+        lines: OutputLines,
         stderr: Option<StderrOutput>,
         input: InputWriter,
         control: Control,
@@ -78,6 +83,7 @@ impl Driver {
             started: now,
             last_sign: now,
             exit_deadline: None,
+            is_told_idle: false,
             cause: None,
             was_done: false,
         }
@@ -93,6 +99,11 @@ impl Driver {
         let mut consumer = Some(events);
         let report = self.follow(exit, &mut orders, &mut consumer).await;
         orders.close();
+        while let Some(order) = orders.recv().await {
+            if let Order::Say(command) = order {
+                self.say(&command);
+            }
+        }
         let finished = self.finish(&report);
         self.deliver_rest(&mut consumer).await;
         // The stream ends before the completion can resolve.
@@ -134,9 +145,11 @@ impl Driver {
                     Some(Order::Cancel) => self.stop(Cause::Cancelled),
                     None => has_holders = false,
                 },
-                () = room(consumer.as_ref()), if is_blocked => {}
+                // While the consumer was awaited nobody listened to the agent.
+                () = room(consumer.as_ref()), if is_blocked => self.last_sign = Instant::now(),
                 ended = &mut exit, if report.is_none() => {
                     self.state.end();
+                    self.input.close();
                     report = Some(ended);
                 }
                 line = next_line(&mut self.lines), if !is_blocked && !has_ended => self.read(line),
@@ -173,14 +186,15 @@ impl Driver {
         true
     }
 
-    fn read(&mut self, line: Option<std::io::Result<agent_process::Framed>>) {
+    fn read(&mut self, read: Read) {
         self.last_sign = Instant::now();
-        match line {
-            Some(Ok(line)) => {
+        match read {
+            Read::Part => {}
+            Read::Line(line) => {
                 self.mapper.map_line(line, &mut self.emitter);
                 self.look_for_the_end();
             }
-            Some(Err(error)) => {
+            Read::Failed(error) => {
                 self.emitter.at(None);
                 let message = format!(
                     "the agent's output could not be read any further: {}",
@@ -189,7 +203,7 @@ impl Driver {
                 self.emitter
                     .error(ErrorInfo::new(ErrorClass::Protocol, "read_failed", message));
             }
-            None => {
+            Read::End => {
                 self.lines = None;
                 self.mapper.map_end(&mut self.emitter);
             }
@@ -212,13 +226,19 @@ impl Driver {
     fn look_for_the_end(&mut self) {
         if !self.is_done() {
             self.exit_deadline = None;
+            self.is_told_idle = false;
             return;
         }
         if self.pace.closes_when_idle {
             self.input.close();
+        } else if self.input.is_open() && !std::mem::replace(&mut self.is_told_idle, true) {
+            // The holder decides whether to say more or to end the input.
+            self.emitter.at(None);
+            self.emitter
+                .emit(Body::StatusChanged(StatusChanged { status: Status::Idle }));
         }
         if !self.input.is_open() && self.exit_deadline.is_none() {
-            self.exit_deadline = Some(Instant::now() + self.pace.exit_after_idle);
+            self.exit_deadline = Instant::now().checked_add(self.pace.exit_after_idle);
         }
     }
 
@@ -238,6 +258,7 @@ impl Driver {
             Ok(Encoded::Line(line)) => {
                 // The agent has something to do again.
                 self.exit_deadline = None;
+                self.is_told_idle = false;
                 if self.input.write(line) {
                     return;
                 }
@@ -273,11 +294,14 @@ impl Driver {
         if self.cause.is_some() || is_waiting {
             return None;
         }
-        let silent = self.pace.inactivity_limit.map(|limit| self.last_sign + limit);
-        [self.exit_deadline, silent, self.timeout_at]
+        [self.exit_deadline, self.silence_deadline(), self.timeout_at]
             .into_iter()
             .flatten()
             .min()
+    }
+
+    fn silence_deadline(&self) -> Option<Instant> {
+        self.last_sign.checked_add(self.pace.inactivity_limit?)
     }
 
     fn on_deadline(&mut self) {
@@ -291,9 +315,8 @@ impl Driver {
             self.stop(Cause::Lingered);
             return;
         }
-        let limit = self.pace.inactivity_limit;
         // One that waits for a person, or for a message, is not stuck.
-        if limit.is_some_and(|limit| self.last_sign + limit <= now) {
+        if self.silence_deadline().is_some_and(|deadline| deadline <= now) {
             if self.emitter.books().has_open_requests() || self.is_done() {
                 self.last_sign = now;
             } else {
@@ -314,6 +337,10 @@ impl Driver {
     /// The last events: what nobody ended, and the end itself.
     fn finish(&mut self, report: &ExitReport) -> crate::event::Finished {
         self.emitter.close_open_items();
+        // A consumer that was awaited may have kept us from seeing the end before the timeout.
+        if self.cause.is_none() {
+            self.was_done = self.is_done();
+        }
         let duration = self.started.elapsed();
         let finished = conclude(&Facts {
             cause: self.cause,
@@ -338,9 +365,9 @@ impl Driver {
     }
 }
 
-async fn next_line(lines: &mut Option<Lines>) -> Option<std::io::Result<agent_process::Framed>> {
+async fn next_line(lines: &mut Option<OutputLines>) -> Read {
     match lines {
-        Some(lines) => lines.next_line().await,
+        Some(lines) => lines.next().await,
         None => std::future::pending().await,
     }
 }

@@ -7,6 +7,7 @@ mod handle;
 mod input;
 mod start;
 mod stderr;
+mod stdout;
 
 pub use control::{CancelOutcome, RunControl};
 pub use handle::{Completed, Completion, Events, RunHandle};

@@ -10,6 +10,7 @@ use super::control::{RunControl, State};
 use super::drive::{Driver, Pace};
 use super::handle::{Completion, Events, RunHandle};
 use super::input::InputWriter;
+use super::stdout::OutputLines;
 use crate::backend::{Backend, Found, Launch, LaunchInput};
 use crate::bounds::CHANNEL_EVENTS;
 use crate::emitter::Emitter;
@@ -58,6 +59,7 @@ pub(crate) async fn start(
             (first, Some(close))
         }
     };
+    let max_line_bytes = spec.limits.max_line_bytes;
     let Process {
         output,
         stderr,
@@ -104,7 +106,7 @@ pub(crate) async fn start(
         timeout: options.timeout,
     };
     let driver = Driver::new(
-        output.into_lines(),
+        OutputLines::new(output, max_line_bytes),
         stderr,
         input,
         control,

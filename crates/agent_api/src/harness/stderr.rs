@@ -30,24 +30,23 @@ impl StderrLines {
         self.output.is_none()
     }
 
-    /// The next line; `None` for one that is left out, or at the end. Cancelling the wait loses nothing.
+    /// The next line; `None` for one that is left out or not complete yet, or at the end. Cancelling the wait loses
+    /// nothing.
     pub(super) async fn next(&mut self) -> Option<Notice> {
-        loop {
-            if let Some(framed) = self.framer.next_line() {
-                return self.notice(framed);
-            }
-            let chunk = match &mut self.output {
-                Some(output) => output.next_chunk().await,
-                None => return None,
-            };
-            match chunk {
-                Some(chunk) => self.framer.push(chunk),
-                None => {
-                    self.output = None;
-                    return self.framer.finish().and_then(|framed| self.notice(framed));
-                }
-            }
+        if let Some(framed) = self.framer.next_line() {
+            return self.notice(framed);
         }
+        let framed = match self.output.as_mut()?.next_chunk().await {
+            Some(chunk) => {
+                self.framer.push(chunk);
+                self.framer.next_line()
+            }
+            None => {
+                self.output = None;
+                self.framer.finish()
+            }
+        };
+        framed.and_then(|framed| self.notice(framed))
     }
 
     fn notice(&mut self, framed: Framed) -> Option<Notice> {

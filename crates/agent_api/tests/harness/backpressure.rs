@@ -1,0 +1,108 @@
+//! A consumer that does not read holds the agent up; nothing is lost and commands still work.
+
+use agent_api::bounds::CHANNEL_EVENTS;
+use agent_api::{Body, CancelOutcome, Close, Outcome};
+use serde_json::json;
+use test_support::script::Script;
+
+use super::stage::{
+    ending, folder, gone, let_others_run, next, play, play_request, rest, soon, take_finished, text, two_way,
+};
+
+/// With 4 KiB each they fit into no pipe and no channel.
+const MANY_LINES: usize = 4_000;
+
+#[tokio::test]
+async fn a_consumer_that_does_not_read_stops_the_reading() {
+    let script = Script::new()
+        .flood(MANY_LINES as u64, 4_096)
+        .emit_lines(["S", "F"]);
+    let played = play(&script).await;
+    // Another run is read to its end: whatever could pile up in this one has done so by then.
+    let (events, _) = ending(play(&script).await.handle).await;
+    assert_eq!(events.len(), MANY_LINES + 2);
+    let_others_run().await;
+    let mapped = played.lines_mapped();
+    assert!(
+        (CHANNEL_EVENTS..=CHANNEL_EVENTS + 1).contains(&mapped),
+        "{mapped}"
+    );
+    let (late, completed) = ending(played.handle).await;
+    assert!(late == events, "both runs say the same");
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn a_line_with_many_events_is_handed_over_piece_by_piece() {
+    let script = Script::new().emit_lines(["N 1000", "N 500", "S", "F"]);
+    let played = play(&script).await;
+    ending(play(&script).await.handle).await;
+    let_others_run().await;
+    assert_eq!(played.lines_mapped(), 1);
+    let (events, _) = ending(played.handle).await;
+    assert_eq!(events.len(), 1_502);
+}
+
+#[tokio::test]
+async fn an_agent_can_be_cancelled_while_nobody_reads() {
+    let folder = folder();
+    let script = Script::new()
+        .emit_lines(vec!["T x"; 200])
+        .record_process(folder.path(), "agent")
+        .sleep_forever();
+    let mut played = play(&script).await;
+    // The other lines wait in the pipe, so the agent is past them before the channel is full.
+    next(&mut played.handle.events).await;
+    let recorded = test_support::recorded::path_of(folder.path(), "agent");
+    while !recorded.exists() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(played.handle.control.cancel(), CancelOutcome::Requested);
+    gone(folder.path()).await;
+    let (events, completed) = ending(played.handle).await;
+    assert_eq!(text(&events).len(), 199);
+    assert_eq!(completed.finished.outcome, Outcome::Cancelled);
+}
+
+#[tokio::test]
+async fn messages_reach_the_agent_while_nobody_reads() {
+    let folder = folder();
+    let script = Script::new()
+        .record_process(folder.path(), "agent")
+        .emit("S")
+        .read_line()
+        .emit_lines(vec!["T x"; 300])
+        .expect_line(json!({"say": "more"}))
+        .emit("F");
+    let mut played = play_request(&script, two_way(Close::WhenIdle)).await;
+    next(&mut played.handle.events).await;
+    played.handle.control.send("more").unwrap();
+    gone(folder.path()).await;
+    let (events, completed) = ending(played.handle).await;
+    assert_eq!(text(&events).len(), 300);
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn a_message_that_comes_after_the_exit_is_refused_by_an_event() {
+    let alive_before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let script = Script::new().emit_lines(vec!["T x"; 300]).emit_lines(["S", "F"]);
+    let played = play_request(&script, two_way(Close::ByCaller)).await;
+    // Only the run's loop, which waits for a consumer, and its writer are left once the process is dealt with.
+    while tokio::runtime::Handle::current().metrics().num_alive_tasks() > alive_before + 2 {
+        tokio::task::yield_now().await;
+    }
+    let_others_run().await;
+    let mut handle = played.handle;
+    let sent = handle.control.send("too late");
+    let mut events = rest(&mut handle.events).await;
+    take_finished(&mut events);
+    soon(handle.completion).await.unwrap();
+    let message_id = sent.unwrap();
+    let refused = events.iter().any(|event| {
+        matches!(&event.body, Body::CommandAnswered(answered)
+            if answered.command_id == message_id && answered.error.is_some())
+    });
+    assert!(refused, "nobody says what became of the message");
+    assert!(handle.control.send("far too late").is_err());
+}

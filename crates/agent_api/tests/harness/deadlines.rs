@@ -1,0 +1,252 @@
+//! Time limits, with a clock that the test moves.
+
+use std::time::Duration;
+
+use agent_api::{Body, Close, Outcome, RunOptions};
+use test_support::script::Script;
+
+use super::clock::Clock;
+use super::line_agent::EXIT_AFTER_IDLE;
+use super::stage::{
+    ending, folder, let_others_run, next, open, play, play_request, request, shell_with, text, two_way,
+};
+
+const LIMIT: Duration = Duration::from_secs(60);
+const ALMOST: Duration = Duration::from_secs(59);
+
+fn silent_for(limit: Duration) -> RunOptions {
+    let mut options = RunOptions::new();
+    options.inactivity_limit = Some(limit);
+    options
+}
+
+#[tokio::test]
+async fn a_run_that_takes_too_long_is_stopped() {
+    let clock = Clock::stop();
+    let mut options = RunOptions::new();
+    options.timeout = Some(LIMIT);
+    let mut played = play_request(&Script::new().emit("S").sleep_forever(), request(options)).await;
+    next(&mut played.handle.events).await;
+    clock.advance(LIMIT).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::TimedOut);
+    assert_eq!(completed.finished.error.unwrap().code, "timed_out");
+    assert!(completed.finished.exit.was_stopped);
+}
+
+#[tokio::test]
+async fn a_run_that_takes_too_long_is_stopped_even_if_nobody_reads() {
+    let clock = Clock::stop();
+    let mut options = RunOptions::new();
+    options.timeout = Some(LIMIT);
+    let script = Script::new().emit("S").emit("N 1000").sleep_forever();
+    let mut played = play_request(&script, request(options)).await;
+    next(&mut played.handle.events).await;
+    clock.advance(LIMIT).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::TimedOut);
+}
+
+#[tokio::test]
+async fn a_run_that_was_done_in_time_is_not_undone_by_the_timeout() {
+    let clock = Clock::stop();
+    let mut options = RunOptions::new();
+    options.timeout = Some(LIMIT);
+    let script = Script::new().emit_lines(["S", "F"]).sleep_forever();
+    let mut played = play_request(&script, request(options)).await;
+    next(&mut played.handle.events).await;
+    next(&mut played.handle.events).await;
+    clock.advance(LIMIT).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    assert!(completed.finished.exit.was_stopped);
+}
+
+#[tokio::test]
+async fn a_run_that_was_done_in_time_stays_done_even_if_nobody_reads() {
+    let clock = Clock::stop();
+    let mut options = RunOptions::new();
+    options.timeout = Some(LIMIT);
+    let script = Script::new().emit_lines(["S", "N 1000", "F"]).sleep_forever();
+    let mut played = play_request(&script, request(options)).await;
+    next(&mut played.handle.events).await;
+    clock.advance(LIMIT).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn an_agent_that_is_silent_for_too_long_is_stopped() {
+    let clock = Clock::stop();
+    let script = Script::new().emit("S").sleep_forever();
+    let mut played = play_request(&script, request(silent_for(LIMIT))).await;
+    next(&mut played.handle.events).await;
+    clock.advance(LIMIT).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Stalled);
+    assert_eq!(completed.finished.error.unwrap().code, "stalled");
+}
+
+#[tokio::test]
+async fn stdout_and_stderr_are_signs_of_life() {
+    let clock = Clock::stop();
+    let folder = folder();
+    let gate = |number: u32| folder.path().join(number.to_string());
+    let script = Script::new()
+        .emit("S")
+        .wait_for_file(gate(1))
+        .stderr("still here\n")
+        .wait_for_file(gate(2))
+        .emit("T and here")
+        .wait_for_file(gate(3))
+        .emit("F");
+    let mut played = play_request(&script, request(silent_for(LIMIT))).await;
+    for (number, name) in [(1, "turn_started"), (2, "notice"), (3, "text_block")] {
+        assert_eq!(next(&mut played.handle.events).await.body.name(), name);
+        clock.advance(ALMOST).await;
+        open(&gate(number));
+    }
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn dots_without_a_newline_are_signs_of_life() {
+    for (stream, dots) in [(1, "printf . "), (2, "printf . >&2")] {
+        let clock = Clock::stop();
+        let folder = folder();
+        let gate = |number: u32| folder.path().join(number.to_string());
+        let script = (1..=3).map(|number| {
+            format!(
+                "{dots}; : >'{}'; read _ <'{}'\n",
+                gate(10 * number).display(),
+                gate(number).display()
+            )
+        });
+        let script: String = script.collect();
+        for number in 1..=3 {
+            let made = std::process::Command::new("mkfifo")
+                .arg(gate(number))
+                .status()
+                .unwrap();
+            assert!(made.success());
+        }
+        let handle = shell_with(&script, silent_for(LIMIT)).await;
+        for number in 1..=3 {
+            while !gate(10 * number).exists() {
+                tokio::task::yield_now().await;
+            }
+            let_others_run().await;
+            clock.advance(ALMOST).await;
+            let gate = gate(number);
+            tokio::task::spawn_blocking(move || std::fs::write(gate, "\n"))
+                .await
+                .unwrap()
+                .unwrap();
+        }
+        clock.go_on();
+        let (_, completed) = ending(handle).await;
+        assert_eq!(completed.finished.outcome, Outcome::Succeeded, "stream {stream}");
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_waits_for_an_answer_is_not_stuck() {
+    let clock = Clock::stop();
+    let folder = folder();
+    let gate = folder.path().join("gate");
+    let script = Script::new()
+        .emit_lines(["S", "A may-i"])
+        .wait_for_file(&gate)
+        .emit_lines(["T thanks", "F"]);
+    let mut played = play_request(&script, request(silent_for(LIMIT))).await;
+    next(&mut played.handle.events).await;
+    next(&mut played.handle.events).await;
+    for _ in 0..5 {
+        clock.advance(LIMIT).await;
+    }
+    open(&gate);
+    clock.go_on();
+    let (events, completed) = ending(played.handle).await;
+    assert_eq!(text(&events), "thanks");
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn an_agent_that_waits_for_a_message_is_not_stuck() {
+    let clock = Clock::stop();
+    let script = Script::new()
+        .read_line()
+        .emit_lines(["S", "F"])
+        .read_line()
+        .emit_lines(["S", "F"])
+        .read_to_end();
+    let mut wanted = two_way(Close::ByCaller);
+    wanted.options.inactivity_limit = Some(LIMIT);
+    let mut played = play_request(&script, wanted).await;
+    next(&mut played.handle.events).await;
+    next(&mut played.handle.events).await;
+    for _ in 0..5 {
+        clock.advance(LIMIT).await;
+    }
+    played.handle.control.send("go on").unwrap();
+    played.handle.control.close_input();
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.turns, 2);
+    assert_eq!(completed.finished.exit.code, Some(0));
+}
+
+#[tokio::test]
+async fn the_silence_of_an_agent_that_nobody_reads_is_not_its_fault() {
+    let clock = Clock::stop();
+    let folder = folder();
+    let gate = folder.path().join("gate");
+    let script = Script::new()
+        .emit_lines(["S", "N 1000"])
+        .wait_for_file(&gate)
+        .emit("F");
+    let mut played = play_request(&script, request(silent_for(LIMIT))).await;
+    next(&mut played.handle.events).await;
+    clock.advance(LIMIT * 5).await;
+    for _ in 0..1_000 {
+        next(&mut played.handle.events).await;
+    }
+    let_others_run().await;
+    open(&gate);
+    clock.go_on();
+    let (events, completed) = ending(played.handle).await;
+    assert!(matches!(events[0].body, Body::TurnFinished(_)));
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn limits_without_end_never_pass() {
+    for limit in [Duration::ZERO, Duration::MAX] {
+        let mut options = silent_for(limit);
+        options.timeout = Some(Duration::MAX);
+        let played = play_request(&Script::new().emit_lines(["S", "F"]), request(options)).await;
+        let (_, completed) = ending(played.handle).await;
+        assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_leave_is_stopped_and_has_succeeded_all_the_same() {
+    let clock = Clock::stop();
+    let script = Script::new().emit_lines(["S", "F"]).sleep_forever();
+    let mut played = play(&script).await;
+    next(&mut played.handle.events).await;
+    next(&mut played.handle.events).await;
+    clock.advance(EXIT_AFTER_IDLE).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    assert!(completed.finished.exit.was_stopped);
+}

@@ -1,0 +1,111 @@
+//! The completion gate: after the process's exit and the stream's end, never before.
+
+use agent_api::Outcome;
+use test_support::script::Script;
+
+use super::stage::{
+    ending, folder, gone, is_finished, is_resolved, let_others_run, next, open, play, rest, shell, soon, text,
+};
+
+#[tokio::test]
+async fn the_first_event_arrives_before_the_process_exits() {
+    let folder = folder();
+    let gate = folder.path().join("gate");
+    let mut played = play(&Script::new().emit("T early").wait_for_file(&gate)).await;
+    let first = next(&mut played.handle.events).await;
+    assert_eq!(text(&[first]), "early");
+    open(&gate);
+    ending(played.handle).await;
+}
+
+#[tokio::test]
+async fn completion_waits_for_the_end_of_the_stream_long_after_the_exit() {
+    let folder = folder();
+    let script = Script::new()
+        .record_process(folder.path(), "agent")
+        .emit_lines(["T one", "S", "F"]);
+    let mut played = play(&script).await;
+    let handle = &mut played.handle;
+    next(&mut handle.events).await;
+    gone(folder.path()).await;
+    let_others_run().await;
+    assert!(!is_resolved(&mut handle.completion).await);
+    // The last event is there only once the process and its output have ended, but the end was not seen yet.
+    while !is_finished(&next(&mut handle.events).await) {}
+    let_others_run().await;
+    assert!(!is_resolved(&mut handle.completion).await);
+    assert_eq!(soon(handle.events.next()).await, None);
+    let completed = soon(played.handle.completion).await.unwrap();
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn completion_waits_for_the_exit_when_nobody_reads() {
+    let folder = folder();
+    let gate = folder.path().join("gate");
+    let mut played = play(&Script::new().emit_lines(["S", "F"]).wait_for_file(&gate)).await;
+    next(&mut played.handle.events).await;
+    drop(played.handle.events);
+    let_others_run().await;
+    assert!(!is_resolved(&mut played.handle.completion).await);
+    open(&gate);
+    let completed = soon(played.handle.completion).await.unwrap();
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn completion_resolves_when_the_events_are_dropped_unread() {
+    let handle = shell("echo one; echo two; exit 2").await;
+    drop(handle.events);
+    let completed = soon(handle.completion).await.unwrap();
+    assert_eq!(completed.finished.outcome, Outcome::Failed);
+    assert_eq!(completed.finished.exit.code, Some(2));
+}
+
+#[tokio::test]
+async fn completion_may_be_awaited_before_the_events_are_read() {
+    let mut handle = shell("echo one").await;
+    let waiting = tokio::spawn(handle.completion);
+    let events = rest(&mut handle.events).await;
+    assert_eq!(text(&events), "one\n");
+    let completed = soon(waiting).await.unwrap().unwrap();
+    assert!(completed.is_success());
+}
+
+#[tokio::test]
+async fn dropping_completion_and_control_changes_nothing() {
+    let folder = folder();
+    let gate = folder.path().join("gate");
+    let script = Script::new()
+        .emit("S")
+        .wait_for_file(&gate)
+        .emit_lines(["T late", "F"]);
+    let mut played = play(&script).await;
+    next(&mut played.handle.events).await;
+    drop(played.handle.completion);
+    drop(played.handle.control);
+    open(&gate);
+    let mut events = rest(&mut played.handle.events).await;
+    let finished = super::stage::take_finished(&mut events);
+    assert_eq!(finished.outcome, Outcome::Succeeded);
+    assert_eq!(text(&events), "late");
+}
+
+#[tokio::test]
+async fn a_dropped_handle_detaches_and_the_run_goes_on_to_its_end() {
+    let folder = folder();
+    let (gate, end) = (folder.path().join("gate"), folder.path().join("end"));
+    // More than pipe and channel hold: without a reader it would never get to its end.
+    let script = Script::new()
+        .record_process(folder.path(), "agent")
+        .emit("S")
+        .wait_for_file(&gate)
+        .flood(1_000, 4_096)
+        .create_file(&end);
+    let mut played = play(&script).await;
+    next(&mut played.handle.events).await;
+    drop(played.handle);
+    open(&gate);
+    gone(folder.path()).await;
+    assert!(end.exists());
+}
