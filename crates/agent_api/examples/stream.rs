@@ -97,7 +97,8 @@ impl Screen {
             }
             // The block repeats what its deltas have said, if there were any.
             Body::TextBlock(block) if self.open.as_ref() == Some(&block.item) => {
-                if block.piece.is_last {
+                let is_complete = block.piece.is_last;
+                if is_complete {
                     writeln!(out)?;
                     self.open = None;
                 }
@@ -106,7 +107,8 @@ impl Screen {
             Body::ItemDiscarded(_) => writeln!(out, "\n(that did not count: it is written again)")?,
             // A call is told again when more is known about it.
             Body::ToolStarted(tool) if tool.state == ToolState::Running => {
-                if self.calls.insert(tool.item.clone()) {
+                let is_new = self.calls.insert(tool.item.clone());
+                if is_new {
                     let subject = tool.subject.as_deref().map(one_line);
                     let subject = subject.map(|subject| format!(": {subject}"));
                     writeln!(out, "[Tool] {}{}", tool.name, subject.unwrap_or_default())?;
