@@ -70,6 +70,23 @@ impl RawJson {
         walked.ok().and(found)
     }
 
+    /// Several members of an object in one pass, each as [`RawJson::get`] finds it.
+    #[must_use]
+    pub fn get_each<const N: usize>(&self, keys: [&str; N]) -> [Option<RawJson>; N] {
+        let mut found = [const { None }; N];
+        let walked = Cursor::new(&self.bytes).object(|cursor, name| {
+            let place = keys.iter().position(|key| key.as_bytes() == name);
+            let start = cursor.position();
+            cursor.skip()?;
+            if let Some(place) = place {
+                found[place] = Some(cursor.raw_since(start));
+            }
+            Ok(())
+        });
+        // The bytes were validated when they were cut out of their line.
+        walked.map_or([const { None }; N], |_| found)
+    }
+
     /// The text of a string; `None` for other values.
     #[must_use]
     pub fn text(&self) -> Option<Text> {
@@ -121,6 +138,9 @@ mod tests {
         assert_eq!(value.get("d").unwrap().as_str(), "null");
         assert_eq!(value.get("missing"), None);
         assert_eq!(raw("[1]").get("a"), None);
+        let keys = ["d", "missing", "a"];
+        assert_eq!(value.get_each(keys), keys.map(|key| value.get(key)));
+        assert_eq!(raw("[1]").get_each(keys), [None, None, None]);
         assert_eq!(
             raw(r#"[1,"x",{}]"#).elements(),
             [raw("1"), raw("\"x\""), raw("{}")]
