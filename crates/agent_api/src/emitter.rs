@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::bounds::{FINAL_TEXT_BYTES, bounded, cut};
+use crate::bounds::{FINAL_TEXT_BYTES, bounded, cut_into};
 use crate::event::{
     AgentKind, Body, CloseReason, Delta, DeltaMode, ErrorInfo, Event, ItemId, Outcome, Part, RawRef,
     RequestClosed, RequestId, RunUsage, ToolFinished, ToolStatus,
@@ -169,7 +169,7 @@ impl Books {
                 self.is_turn_open = false;
                 self.last_turn = Some((turn.outcome, turn.error.clone()));
                 if let Some(text) = &turn.text {
-                    self.final_text = Some(cut(text.clone(), FINAL_TEXT_BYTES));
+                    self.keep_text(text);
                 }
             }
             Body::ToolStarted(tool) => {
@@ -198,8 +198,7 @@ impl Books {
                 }
             }
             Body::TextBlock(block) if parent.is_none() && self.last_turn.is_none() => {
-                let text = cut(block.text.clone(), FINAL_TEXT_BYTES);
-                self.final_text = Some(text);
+                self.keep_text(&block.text);
             }
             Body::Delta(_)
             | Body::TextBlock(_)
@@ -218,6 +217,11 @@ impl Books {
             | Body::Unknown(_)
             | Body::Finished(_) => {}
         }
+    }
+
+    /// Blocks come often and only the last one counts, so the memory of the one before is used again.
+    fn keep_text(&mut self, text: &str) {
+        cut_into(self.final_text.get_or_insert_default(), text, FINAL_TEXT_BYTES);
     }
 
     pub(crate) fn has_open_requests(&self) -> bool {

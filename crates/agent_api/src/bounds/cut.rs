@@ -25,6 +25,16 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
     text
 }
 
+/// Replaces what is in `kept` by the text, cut likewise, without a copy of all that is cut off.
+pub(crate) fn cut_into(kept: &mut String, text: &str, limit: usize) {
+    kept.clear();
+    if text.len() <= limit {
+        return kept.push_str(text);
+    }
+    kept.push_str(&text[..text.floor_char_boundary(limit - TRUNCATED.len())]);
+    kept.push_str(TRUNCATED);
+}
+
 /// The pieces of a text, each at most [`TEXT_BYTES`] bytes and cut between characters. An empty text is one piece.
 pub fn split_text(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);

@@ -7,7 +7,7 @@ mod apply;
 mod cut;
 
 pub(crate) use apply::bounded;
-pub(crate) use cut::cut;
+pub(crate) use cut::cut_into;
 pub use cut::{cut_message, cut_output, cut_text, split_text};
 
 /// Text and thinking: longer blocks are split at character boundaries into several events.

@@ -2,6 +2,7 @@
 
 use claude_code::event::{Assistant, TurnResult};
 
+use super::text::copied;
 use crate::backends::vendor_error::classified;
 use crate::event::{ErrorClass, ErrorInfo};
 
@@ -18,7 +19,7 @@ pub(super) fn api_error(assistant: &Assistant) -> ErrorInfo {
 pub(super) fn turn_error(result: &TurnResult) -> ErrorInfo {
     let mut text = result.result.as_deref().unwrap_or_default().to_owned();
     if text.is_empty() {
-        let errors: Vec<String> = result.errors.to_vec().iter().map(ToString::to_string).collect();
+        let errors: Vec<String> = result.errors.to_vec().iter().map(copied).collect();
         text = errors.join("\n");
     }
     if let Some(message) = result.error.as_ref().and_then(|error| error.message.as_deref())

@@ -8,6 +8,7 @@ use serde::Deserialize;
 
 use super::blocks::{json, subject};
 use super::mapper::{ClaudeMapper, notice};
+use super::text::copied;
 use crate::backends::tool_names::kind_of;
 use crate::emitter::Emitter;
 use crate::event::{
@@ -26,7 +27,7 @@ pub(super) struct Asks {
 impl Asks {
     pub(super) fn note_plan(&mut self, call: &ItemId, input: &RawJson) {
         if let Some(plan) = input.get("plan").and_then(|plan| plan.text()) {
-            self.plan = Some((call.clone(), plan.to_string()));
+            self.plan = Some((call.clone(), copied(&plan)));
         }
     }
 
@@ -40,7 +41,8 @@ impl Asks {
             .as_deref()
             .is_some_and(|name| name.starts_with("Exit") || name.starts_with("exit"));
         asked
-            .map(|plan| plan.to_string())
+            .as_ref()
+            .map(copied)
             .or(noted.map(|(_, plan)| plan))
             .or_else(|| is_end.then(String::new))
     }
@@ -119,8 +121,8 @@ fn asked(request: RequestId, ask: &CanUseTool, plan: Option<String>) -> Body {
         kind,
         subject: input
             .and_then(|input| subject(kind, input))
-            .or_else(|| ask.blocked_path.as_ref().map(ToString::to_string)),
-        description: description.map(ToString::to_string),
+            .or_else(|| ask.blocked_path.as_ref().map(copied)),
+        description: description.map(copied),
         input: input.and_then(json),
         suggestions: ask.permission_suggestions.as_ref().and_then(json),
     }))

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::api_error::api_error;
 use super::mapper::{ClaudeMapper, notice, unknown};
+use super::text::copied;
 use crate::backends::tool_names::{kind_of, mcp_parts, one_line, subject_keys};
 use crate::backends::vendor_error::classified;
 use crate::bounds::JSON_BYTES;
@@ -67,14 +68,14 @@ impl ClaudeMapper {
                 let item = self.items.of_block(&key);
                 events.emit(Body::TextBlock(TextBlock {
                     item,
-                    text: text.to_string(),
+                    text: copied(&text),
                     piece: Piece::WHOLE,
                     is_aborted,
                 }));
             }
             Block::Thinking(thinking) => {
                 let item = self.items.of_block(&key);
-                events.emit(thought(item, thinking.thinking.to_string(), false));
+                events.emit(thought(item, copied(&thinking.thinking), false));
             }
             Block::RedactedThinking { .. } => {
                 let item = self.items.of_block(&key);
@@ -102,7 +103,7 @@ impl ClaudeMapper {
         let item = self.items.of_call(key, &call.id, kind);
         events.emit(Body::ToolStarted(Box::new(ToolStarted {
             item: item.clone(),
-            name: call.name.to_string(),
+            name: copied(&call.name),
             kind,
             subject: subject(kind, &call.input),
             input: json(&call.input),
@@ -146,14 +147,14 @@ impl ClaudeMapper {
             })
         };
         if let claude_code::event::Content::Text(text) = &message.content {
-            events.emit(said(0, text.to_string()));
+            events.emit(said(0, copied(text)));
         }
         for (index, block) in message.content.blocks().iter().enumerate() {
             match block {
                 Block::ToolResult(result) => {
                     self.map_tool_result(result, user.tool_use_result.as_ref(), events)
                 }
-                Block::Text(text) => events.emit(said(index, text.to_string())),
+                Block::Text(text) => events.emit(said(index, copied(text))),
                 Block::Image { .. } => events.emit(notice(Severity::Info, "image", "a picture was sent")),
                 Block::Document { .. } => {
                     events.emit(notice(Severity::Info, "document", "a document was sent"))

@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use super::mapper::ClaudeMapper;
+use super::text::copied;
 use crate::backend::{Answer, Command, Encoded};
 use crate::emitter::Emitter;
 use crate::error::CommandError;
@@ -118,7 +119,7 @@ pub(super) fn wire_mode(mode: PermissionMode) -> WireMode {
 
 /// Which command was answered, and why it was refused if it was.
 pub(super) fn response(body: &ControlResponseBody) -> (String, Option<String>) {
-    let id = |id: &Option<claude_code::Text>| id.as_ref().map(ToString::to_string).unwrap_or_default();
+    let id = |id: &Option<claude_code::Text>| id.as_ref().map(copied).unwrap_or_default();
     match body {
         ControlResponseBody::Success { request_id, .. } | ControlResponseBody::Other { request_id, .. } => {
             (id(request_id), None)
@@ -126,7 +127,7 @@ pub(super) fn response(body: &ControlResponseBody) -> (String, Option<String>) {
         ControlResponseBody::Error {
             request_id, error, ..
         } => {
-            let error = error.as_ref().map(ToString::to_string);
+            let error = error.as_ref().map(copied);
             (
                 id(request_id),
                 Some(error.unwrap_or_else(|| "refused".to_owned())),

@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use claude_code::event::Block;
 use claude_code::reconcile::BlockKey;
 
+use super::text::copied;
 use crate::backends::tool_names::{kind_of, mcp_parts};
 use crate::emitter::Emitter;
 use crate::event::{Body, ItemId, ToolKind, ToolStarted, ToolState};
@@ -48,7 +49,7 @@ impl Items {
         self.open.insert(item.clone(), kind);
         events.emit(Body::ToolStarted(Box::new(ToolStarted {
             item,
-            name: call.name.to_string(),
+            name: copied(&call.name),
             kind,
             subject: None,
             input: None,
@@ -66,7 +67,7 @@ impl Items {
             .preparing
             .take_if(|(index, _)| *index == key.index && key.lane.is_none());
         let item = preparing.map_or_else(
-            || ItemId::new(&format!("{}/{}", key.message_id, key.index)),
+            || ItemId::new(&[&key.message_id, "/", &key.index.to_string()].concat()),
             |(_, item)| item,
         );
         self.remember(key.clone(), item.clone());
@@ -78,12 +79,12 @@ impl Items {
         let item = ItemId::new(id);
         self.preparing = None;
         self.open.insert(item.clone(), kind);
+        self.recent.retain(|(known, _)| *known != key);
         self.remember(key, item.clone());
         item
     }
 
     fn remember(&mut self, key: BlockKey, item: ItemId) {
-        self.recent.retain(|(known, _)| *known != key);
         if self.recent.len() == MOST_RECENT {
             self.recent.pop_front();
         }

@@ -10,6 +10,7 @@ use claude_code::{
 
 use super::asks::Asks;
 use super::items::Items;
+use super::text::copied;
 use super::usage::Account;
 use crate::backend::{Command, Encoded, Mapper};
 use crate::backends::wire_line::{place, read_line};
@@ -169,7 +170,7 @@ impl ClaudeMapper {
                 events.emit(notice(Severity::Info, "tool_summary", text));
             }
             Kind::ConversationReset(reset) => {
-                let id = reset.new_conversation_id.as_ref().map(ToString::to_string);
+                let id = reset.new_conversation_id.as_ref().map(copied);
                 self.session_id.clone_from(&id);
                 events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
                     session_id: id,

@@ -10,6 +10,7 @@ mod mapper;
 mod outcome;
 mod results;
 mod system;
+mod text;
 mod usage;
 
 #[cfg(feature = "demo")]

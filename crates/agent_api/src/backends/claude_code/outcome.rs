@@ -6,6 +6,7 @@ use claude_code::event::{ResultSubtype, StopReason, TerminalReason, TurnResult};
 use super::api_error::turn_error;
 use super::blocks::json;
 use super::mapper::{ClaudeMapper, notice};
+use super::text::copied;
 use crate::emitter::Emitter;
 use crate::event::{Body, Denial, ItemId, Limit, Outcome, Severity, TurnFinished};
 
@@ -27,11 +28,7 @@ impl ClaudeMapper {
         let outcome = outcome(result);
         let denials = result.permission_denials.iter().map(|denial| Denial {
             item: denial.tool_use_id.as_deref().map(ItemId::new),
-            tool: denial
-                .tool_name
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
+            tool: denial.tool_name.as_ref().map(copied).unwrap_or_default(),
             reason: None,
         });
         let stop_reason = match (&result.terminal_reason, &result.stop_reason) {
@@ -47,7 +44,7 @@ impl ClaudeMapper {
                 .result
                 .as_ref()
                 .filter(|_| outcome.is_success())
-                .map(ToString::to_string),
+                .map(copied),
             error: (!outcome.is_success()).then(|| turn_error(result)),
             stop_reason,
             duration_ms: result.duration_ms,

@@ -5,6 +5,7 @@ use claude_code::event::{Block, Content, ServerToolResult, ToolResult};
 use serde::Deserialize;
 
 use super::mapper::ClaudeMapper;
+use super::text::copied;
 use crate::bounds::JSON_BYTES;
 use crate::emitter::Emitter;
 use crate::event::{Body, ChangeKind, FileChange, ItemId, ToolFinished, ToolKind, ToolStatus};
@@ -20,15 +21,16 @@ impl ClaudeMapper {
         let item = ItemId::new(&result.tool_use_id);
         let kind = self.items.end_call(&item);
         let is_denied = self.items.take_denial(&item);
+        let twin = twin.map(Twin::of);
         let output = output_text(&result.content);
         let exit_code = exit_code(kind, result.is_error, &output);
         let status = if is_denied {
             ToolStatus::Denied
-        } else if twin.is_some_and(|twin| flag(twin, "interrupted")) {
+        } else if twin.as_ref().is_some_and(Twin::is_interrupted) {
             ToolStatus::Cancelled
         } else if result.is_error {
             ToolStatus::Failed
-        } else if twin.is_some_and(is_in_background) {
+        } else if twin.as_ref().is_some_and(Twin::is_in_background) {
             ToolStatus::Background
         } else {
             ToolStatus::Completed
@@ -42,7 +44,7 @@ impl ClaudeMapper {
             exit_code,
             changes: twin
                 .filter(|_| kind == Some(ToolKind::Edit) && !result.is_error)
-                .and_then(file_change)
+                .and_then(|twin| twin.file_change())
                 .into_iter()
                 .collect(),
         })));
@@ -87,7 +89,7 @@ impl ClaudeMapper {
 fn output_text(content: &Content) -> String {
     match content {
         Content::Other(raw) if raw.as_bytes().len() <= JSON_BYTES => raw.as_str().into_owned(),
-        Content::Text(_) | Content::Blocks(_) | Content::Other(_) => content.text().to_string(),
+        Content::Text(_) | Content::Blocks(_) | Content::Other(_) => copied(&content.text()),
     }
 }
 
@@ -132,19 +134,6 @@ fn exit_code(kind: Option<ToolKind>, is_error: bool, output: &str) -> Option<i32
         .ok()
 }
 
-fn flag(twin: &RawJson, key: &str) -> bool {
-    twin.get(key).is_some_and(|value| &*value.as_str() == "true")
-}
-
-fn is_in_background(twin: &RawJson) -> bool {
-    let is_task = twin
-        .get("backgroundTaskId")
-        .and_then(|id| id.text())
-        .is_some_and(|id| !id.is_empty());
-    let status = twin.get("status").and_then(|status| status.text());
-    is_task || status.as_deref() == Some("async_launched")
-}
-
 #[derive(Deserialize)]
 struct Hunk {
     #[serde(rename = "oldStart")]
@@ -158,42 +147,92 @@ struct Hunk {
     lines: Vec<String>,
 }
 
-/// What the twin of an edit says about the file. It also holds the whole file, which is passed by.
-fn file_change(twin: &RawJson) -> Option<FileChange> {
-    let path = twin
-        .get("filePath")
-        .or_else(|| twin.get("notebook_path"))?
-        .text()?;
-    let is_new = twin
-        .get("type")
-        .and_then(|kind| kind.text())
-        .is_some_and(|kind| &*kind == "create");
-    let patch = twin.get("structuredPatch");
-    let small = patch.filter(|patch| patch.as_bytes().len() <= 2 * JSON_BYTES);
-    let hunks: Vec<Hunk> = small
-        .and_then(|patch| patch.deserialize().ok())
-        .unwrap_or_default();
-    let (diff, lines) = if hunks.is_empty() && is_new {
-        let content = twin
-            .get("content")
-            .filter(|content| content.as_bytes().len() <= JSON_BYTES);
-        content
-            .and_then(|content| content.text())
-            .map(|content| all_new(&content))
-            .unzip()
-    } else {
-        (!hunks.is_empty()).then(|| unified(&hunks)).unzip()
-    };
-    Some(FileChange {
-        path: path.to_string(),
-        kind: if is_new {
-            ChangeKind::Added
+/// What counts of a result's structured twin. Found in one pass: it also holds whole files.
+struct Twin {
+    interrupted: Option<RawJson>,
+    background_task: Option<RawJson>,
+    status: Option<RawJson>,
+    kind: Option<RawJson>,
+    path: Option<RawJson>,
+    patch: Option<RawJson>,
+    content: Option<RawJson>,
+}
+
+impl Twin {
+    fn of(raw: &RawJson) -> Self {
+        let [
+            interrupted,
+            background_task,
+            status,
+            kind,
+            path,
+            notebook,
+            patch,
+            content,
+        ] = raw.get_each([
+            "interrupted",
+            "backgroundTaskId",
+            "status",
+            "type",
+            "filePath",
+            "notebook_path",
+            "structuredPatch",
+            "content",
+        ]);
+        Self {
+            interrupted,
+            background_task,
+            status,
+            kind,
+            path: path.or(notebook),
+            patch,
+            content,
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.interrupted
+            .as_ref()
+            .is_some_and(|value| &*value.as_str() == "true")
+    }
+
+    fn is_in_background(&self) -> bool {
+        let task = self.background_task.as_ref().and_then(RawJson::text);
+        let status = self.status.as_ref().and_then(RawJson::text);
+        task.is_some_and(|id| !id.is_empty()) || status.as_deref() == Some("async_launched")
+    }
+
+    /// What the twin of an edit says about the file.
+    fn file_change(&self) -> Option<FileChange> {
+        let path = self.path.as_ref()?.text()?;
+        let kind = self.kind.as_ref().and_then(RawJson::text);
+        let is_new = kind.as_deref() == Some("create");
+        let patch = self.patch.as_ref();
+        let small = patch.filter(|patch| patch.as_bytes().len() <= 2 * JSON_BYTES);
+        let hunks: Vec<Hunk> = small
+            .and_then(|patch| patch.deserialize().ok())
+            .unwrap_or_default();
+        let (diff, lines) = if hunks.is_empty() && is_new {
+            let content = self.content.as_ref();
+            content
+                .filter(|content| content.as_bytes().len() <= JSON_BYTES)
+                .and_then(RawJson::text)
+                .map(|content| all_new(&content))
+                .unzip()
         } else {
-            ChangeKind::Modified
-        },
-        diff,
-        lines,
-    })
+            (!hunks.is_empty()).then(|| unified(&hunks)).unzip()
+        };
+        Some(FileChange {
+            path: copied(&path),
+            kind: if is_new {
+                ChangeKind::Added
+            } else {
+                ChangeKind::Modified
+            },
+            diff,
+            lines,
+        })
+    }
 }
 
 fn unified(hunks: &[Hunk]) -> (String, (u32, u32)) {

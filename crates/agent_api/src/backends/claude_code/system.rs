@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::api_error::class_of_status;
 use super::mapper::{ClaudeMapper, notice, unknown};
+use super::text::copied;
 use crate::emitter::Emitter;
 use crate::event::{
     Body, Denial, DiscardReason, ErrorInfo, ItemDiscarded, ItemId, Json, Notice, Retry, SessionStarted,
@@ -38,12 +39,8 @@ impl ClaudeMapper {
                 let reason = denied.message.as_ref().or(denied.decision_reason.as_ref());
                 events.emit(Body::PermissionDenied(Box::new(Denial {
                     item,
-                    tool: denied
-                        .tool_name
-                        .as_ref()
-                        .map(ToString::to_string)
-                        .unwrap_or_default(),
-                    reason: reason.map(ToString::to_string),
+                    tool: denied.tool_name.as_ref().map(copied).unwrap_or_default(),
+                    reason: reason.map(copied),
                 })));
             }
             System::ThinkingTokens(_) => status(Status::Thinking, events),
@@ -102,7 +99,7 @@ impl ClaudeMapper {
                 ));
             }
             System::ModelFallback(change) => {
-                self.model = change.fallback_model.as_ref().map(ToString::to_string);
+                self.model = change.fallback_model.as_ref().map(copied);
                 events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
                     model: self.model.clone(),
                     ..SessionUpdated::default()
@@ -122,7 +119,7 @@ impl ClaudeMapper {
             },
             System::SessionTitleChanged(changed) => {
                 events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
-                    title: changed.title.as_ref().map(ToString::to_string),
+                    title: changed.title.as_ref().map(copied),
                     ..SessionUpdated::default()
                 })));
             }
@@ -179,7 +176,7 @@ impl ClaudeMapper {
     }
 
     fn map_init(&mut self, wire: &WireEvent, init: &Init, events: &mut Emitter) {
-        let text = |text: &Option<claude_code::Text>| text.as_ref().map(ToString::to_string);
+        let text = |text: &Option<claude_code::Text>| text.as_ref().map(copied);
         let session_id = wire.session_id().map(std::borrow::Cow::into_owned);
         let model = text(&init.model);
         let mode = init.permission_mode.as_ref().map(|mode| mode.as_str().to_owned());
@@ -190,7 +187,7 @@ impl ClaudeMapper {
                 cwd: text(&init.cwd),
                 agent_version: text(&init.claude_code_version),
                 permission_mode: mode,
-                tools: init.tools.to_vec().iter().map(ToString::to_string).collect(),
+                tools: init.tools.to_vec().iter().map(copied).collect(),
                 mcp_servers: init
                     .mcp_servers
                     .iter()
@@ -239,7 +236,7 @@ fn map_status(change: &WireStatus, events: &mut Emitter) {
 }
 
 fn map_task(system: &System, events: &mut Emitter) {
-    let text = |text: &Option<claude_code::Text>| text.as_ref().map(ToString::to_string);
+    let text = |text: &Option<claude_code::Text>| text.as_ref().map(copied);
     let item = |id: &Option<claude_code::Text>| id.as_deref().map(ItemId::new);
     let task = match system {
         System::TaskStarted(task) => Task {

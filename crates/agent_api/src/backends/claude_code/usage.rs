@@ -3,6 +3,7 @@
 use claude_code::event::{Assistant, StreamBody, TurnResult, Usage as WireUsage};
 use claude_code::{CostAccount, CostBasis, Dialect, Event as WireEvent, MicroUsd, TokenCount};
 
+use super::text::copied;
 use crate::event::{Body, ContextUse, Cost, CostSource, RunUsage, Tokens, Usage, UsageScope};
 
 /// The account of one process, and what of it was told.
@@ -43,7 +44,7 @@ impl Account {
     pub(super) fn step(&mut self, body: &StreamBody) -> Option<Body> {
         let (usage, model) = match body {
             StreamBody::MessageStart { message } => {
-                self.told = message.id.as_ref().map(ToString::to_string);
+                self.told = message.id.as_ref().map(copied);
                 (message.usage.as_ref()?, message.model.as_ref())
             }
             StreamBody::MessageDelta { usage, .. } => (usage.as_deref()?, None),
@@ -54,7 +55,7 @@ impl Account {
             | StreamBody::Ping
             | StreamBody::Unknown(_) => return None,
         };
-        Some(self.step_usage(usage, model.map(ToString::to_string), true))
+        Some(self.step_usage(usage, model.map(copied), true))
     }
 
     /// The usage of a whole message, once: every block of it repeats it.
@@ -67,7 +68,7 @@ impl Account {
         }
         self.told = Some(id.to_owned());
         let is_main = wire.parent_tool_use_id().is_none();
-        Some(self.step_usage(usage, message.model.as_ref().map(ToString::to_string), is_main))
+        Some(self.step_usage(usage, message.model.as_ref().map(copied), is_main))
     }
 
     fn step_usage(&self, usage: &WireUsage, model: Option<String>, is_main: bool) -> Body {
@@ -102,7 +103,7 @@ impl Account {
             tokens: tokens(count.unwrap_or_default()),
             cost: result.total_cost.map(reported),
             model: match models.as_slice() {
-                [(model, _)] => Some(model.to_string()),
+                [(model, _)] => Some(copied(model)),
                 _ => None,
             },
             context: None,
