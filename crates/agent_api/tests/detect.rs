@@ -1,0 +1,247 @@
+//! Which agents are installed, and in which version.
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use agent_api::backends::custom::Custom;
+use agent_api::{
+    AgentKind, BackendConfig, Detector, Environment, Error, ExitTrust, Found, Gateway, InterruptBy, Profile,
+    RunOptions, UsageScope, Version,
+};
+use agent_process::{Limits, SpawnError, StdoutMode};
+use tempfile::TempDir;
+
+const PROFILE: Profile = Profile {
+    kind: AgentKind::built_in("some"),
+    display_name: "Some",
+    program: "some-agent",
+    version_args: &["--version"],
+    version_word: None,
+    tested_versions: None,
+    install_hint: "install it",
+    login_hint: "",
+    capabilities: &[],
+    extension_keys: &[],
+    transport: StdoutMode::Pipe,
+    interrupt_by: InterruptBy::Signal,
+    limits: Limits::default,
+    exit_after_idle: Duration::from_secs(5),
+    inactivity_limit: None,
+    usage_scope: UsageScope::Run,
+    exit_trust: ExitTrust::Decides,
+    stderr_classes: &[],
+    environment: &[],
+};
+
+/// A folder with a program that counts how often it was asked.
+struct Installed {
+    folder: TempDir,
+    program: PathBuf,
+}
+
+impl Installed {
+    fn new(script: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        let program = folder.path().join("some-agent");
+        let installed = Self { folder, program };
+        installed.write(script);
+        installed
+    }
+
+    /// Renamed into place: a file that is open for writing somewhere cannot be executed.
+    fn write(&self, script: &str) {
+        let draft = self.folder.path().join("draft");
+        let count = self.folder.path().join("count");
+        let text = format!("#!/bin/sh\necho asked >>'{}'\n{script}\n", count.display());
+        fs::write(&draft, text).unwrap();
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o700)).unwrap();
+        fs::rename(&draft, &self.program).unwrap();
+    }
+
+    fn asked(&self) -> usize {
+        let count = fs::read_to_string(self.folder.path().join("count"));
+        count.unwrap_or_default().lines().count()
+    }
+}
+
+fn options() -> RunOptions {
+    let mut options = RunOptions::new();
+    options.environment = Environment::clear().set("PATH", "/usr/bin:/bin");
+    options
+}
+
+async fn find(detector: &Detector, program: &Path) -> Result<Found, Error> {
+    let config = BackendConfig {
+        program: Some(program.to_owned()),
+        ..BackendConfig::default()
+    };
+    detector.find(&PROFILE, &config, &options()).await
+}
+
+async fn version(script: &str) -> Option<Version> {
+    let installed = Installed::new(script);
+    find(&Detector::new(), &installed.program).await.unwrap().version
+}
+
+#[tokio::test]
+async fn a_version_is_found_whatever_stands_around_it() {
+    let expected = Some(Version::new(2, 1, 325));
+    for answer in [
+        "2.1.325",
+        "   2.1.325",
+        "2.1.325 (Some Agent)",
+        "some-agent v2.1.325-beta.3+build",
+        "Welcome!\\nUpdate available.\\n\\nsome-agent/2.1.325 linux-x64 node-v24.1.0",
+    ] {
+        assert_eq!(version(&format!("printf '{answer}'")).await, expected, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_with_the_agents_own_word_counts_first() {
+    let installed = Installed::new("echo 'node 24.1.0'; echo 'some 1.2.3'");
+    let profile = Profile {
+        version_word: Some("some"),
+        ..PROFILE
+    };
+    let config = BackendConfig {
+        program: Some(installed.program.clone()),
+        ..BackendConfig::default()
+    };
+    let found = Detector::new().find(&profile, &config, &options()).await.unwrap();
+    assert_eq!(found.version, Some(Version::new(1, 2, 3)));
+}
+
+#[tokio::test]
+async fn an_agent_without_a_version_is_there_all_the_same() {
+    assert_eq!(version("echo unknown option; exit 2").await, None);
+    assert_eq!(version("exit 1").await, None);
+    assert_eq!(version("echo 1.2.3; exit 1").await, Some(Version::new(1, 2, 3)));
+}
+
+#[tokio::test]
+async fn a_version_is_asked_for_once_as_long_as_the_program_stays_the_same() {
+    let installed = Installed::new("echo 1.0.0");
+    let detector = Detector::new();
+    for _ in 0..3 {
+        let found = find(&detector, &installed.program).await.unwrap();
+        assert_eq!(found.version, Some(Version::new(1, 0, 0)));
+    }
+    assert_eq!(installed.asked(), 1);
+    // The same length: only the time of the change tells.
+    installed.write("echo 2.0.0");
+    let file = fs::File::open(&installed.program).unwrap();
+    file.set_modified(SystemTime::now() + Duration::from_secs(10))
+        .unwrap();
+    drop(file);
+    let found = find(&detector, &installed.program).await.unwrap();
+    assert_eq!(found.version, Some(Version::new(2, 0, 0)));
+    assert_eq!(installed.asked(), 2);
+}
+
+#[tokio::test]
+async fn a_link_stands_for_what_it_points_to() {
+    let installed = Installed::new("echo 1.0.0");
+    let other = Installed::new("echo 2.0.0");
+    let link = installed.folder.path().join("link");
+    symlink(&installed.program, &link).unwrap();
+    let detector = Detector::new();
+    find(&detector, &installed.program).await.unwrap();
+    let found = find(&detector, &link).await.unwrap();
+    assert_eq!(found.version, Some(Version::new(1, 0, 0)));
+    assert_eq!(installed.asked(), 1, "it is the same program");
+    fs::remove_file(&link).unwrap();
+    symlink(&other.program, &link).unwrap();
+    let found = find(&detector, &link).await.unwrap();
+    assert_eq!(found.version, Some(Version::new(2, 0, 0)));
+}
+
+#[tokio::test]
+async fn a_bare_name_is_looked_up_in_the_agents_own_path() {
+    let installed = Installed::new("echo 1.0.0");
+    let mut options = options();
+    let path = format!("{}:/usr/bin:/bin", installed.folder.path().display());
+    options.environment = options.environment.set("PATH", path);
+    let found = Detector::new()
+        .find(&PROFILE, &BackendConfig::default(), &options)
+        .await
+        .unwrap();
+    assert_eq!(found.program, installed.program);
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_not_installed() {
+    let error = find(&Detector::new(), Path::new("/no/such/program"))
+        .await
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "`some` is not installed: install it (looked for `/no/such/program`)"
+    );
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_be_executed_is_an_error_of_its_own() {
+    let installed = Installed::new("echo 1.0.0");
+    fs::set_permissions(&installed.program, fs::Permissions::from_mode(0o600)).unwrap();
+    let error = find(&Detector::new(), &installed.program).await.unwrap_err();
+    assert!(
+        matches!(&error, Error::Spawn(SpawnError::NotExecutable { .. })),
+        "{error:?}"
+    );
+    assert_eq!(installed.asked(), 0);
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_answer_is_given_up_after_five_seconds() {
+    let installed = Installed::new("read _ <\"${0%/*}/pipe\"; echo 1.0.0");
+    let pipe = installed.folder.path().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let detector = Detector::new();
+    let started = std::time::Instant::now();
+    let error = find(&detector, &installed.program).await.unwrap_err();
+    let took = started.elapsed();
+    assert!(
+        matches!(&error, Error::Silent { limit, .. } if *limit == Duration::from_secs(5)),
+        "{error:?}"
+    );
+    assert!((5..15).contains(&took.as_secs()), "{took:?}");
+    // That is not remembered: the machine may have been busy.
+    fs::remove_file(&pipe).unwrap();
+    let found = find(&detector, &installed.program).await.unwrap();
+    assert_eq!(found.version, Some(Version::new(1, 0, 0)));
+}
+
+#[tokio::test]
+async fn a_custom_command_is_not_asked() {
+    let installed = Installed::new("echo 1.0.0");
+    let gateway = Gateway::new()
+        .with(Custom::new(&installed.program, [""; 0]))
+        .unwrap();
+    let report = gateway.detect(&options()).await;
+    let found = report.first().unwrap().found.as_ref().unwrap();
+    assert_eq!((found.version, &found.program), (None, &installed.program));
+    assert_eq!(installed.asked(), 0);
+}
+
+#[tokio::test]
+async fn a_report_says_what_is_there_and_what_would_be_needed() {
+    let gateway = Gateway::new()
+        .with(Custom::new("/no/such/program", [""; 0]))
+        .unwrap();
+    let report = gateway.detect(&options()).await;
+    assert!(report.first().is_none());
+    assert_eq!(
+        report.to_string(),
+        "custom: `custom` is not installed: give the full path of the command (looked for `/no/such/program`)\n"
+    );
+    let gateway = Gateway::new().with(Custom::new("/bin/sh", [""; 0])).unwrap();
+    let report = gateway.detect(&options()).await;
+    assert!(report.to_string().starts_with("custom: /"), "{report}");
+    assert_eq!(report.needed(), "");
+}
