@@ -239,6 +239,23 @@ pub struct Totals {
     pub duration_ms: u64,
 }
 
+impl std::ops::Add for Totals {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            tokens: self.tokens + other.tokens,
+            cost: match (self.cost, other.cost) {
+                (Some(one), Some(two)) => Some(one + two),
+                (one, two) => one.or(two),
+            },
+            is_estimate: self.is_estimate || other.is_estimate,
+            turns: self.turns.saturating_add(other.turns),
+            duration_ms: self.duration_ms.saturating_add(other.duration_ms),
+        }
+    }
+}
+
 /// Something a person should know while it happens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warned {

@@ -1,0 +1,117 @@
+//! What happens.
+
+use agent_api::{Answer, ErrorInfo, Event, ExitInfo, Outcome, PermissionMode, RequestId};
+
+use super::effect::Timer;
+use crate::reason::LimitKind;
+use crate::record::Totals;
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Input<'a> {
+    /// The run begins.
+    Begin,
+    /// In the agent.
+    Event(&'a Event),
+    /// The agent could not be started.
+    NotStarted(StartFailure),
+    /// The agent's process has ended.
+    AttemptEnded(AttemptReport),
+    /// A verify command has ended.
+    Verified {
+        /// Whether it agrees.
+        is_ok: bool,
+        /// What it was, and the end of what it wrote.
+        summary: String,
+    },
+    /// Time has passed.
+    Timer(Timer),
+    /// A limit of the account is reached.
+    Limit(LimitKind),
+    /// Somebody said something.
+    Command(RunCommand),
+    /// The system said something.
+    Signal(Signal),
+    /// Nobody reads our output any more.
+    OutputClosed,
+    /// The run's own files cannot be written.
+    StorageFailed,
+}
+
+/// Why an agent could not be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StartFailure {
+    /// For people, with what to do.
+    pub message: String,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone)]
+pub struct AttemptReport {
+    /// How.
+    pub outcome: Outcome,
+    /// What went wrong.
+    pub error: Option<ErrorInfo>,
+    /// The agent's last word.
+    pub final_text: Option<String>,
+    /// Whether the last word is what was streamed, because the agent gave none.
+    pub is_degraded: bool,
+    /// The session.
+    pub session_id: Option<String>,
+    /// How the process ended.
+    pub exit: ExitInfo,
+    /// What it cost, and what it used.
+    pub totals: Totals,
+}
+
+/// What a person can say to a run.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunCommand {
+    /// A message for the agent.
+    Send {
+        /// Names it.
+        id: String,
+        /// The message.
+        text: String,
+        /// When it is delivered.
+        mode: SendMode,
+    },
+    /// An answer to the agent.
+    Answer {
+        /// The request.
+        request: RequestId,
+        /// The answer.
+        answer: Answer,
+    },
+    /// End the turn; a loop ends with it.
+    Interrupt,
+    /// End the run.
+    Stop,
+    /// End the run at once.
+    Kill,
+    /// Another model from now on.
+    SetModel(Option<String>),
+    /// Another permission mode from now on.
+    SetPermissionMode(PermissionMode),
+}
+
+/// When a message is delivered.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum SendMode {
+    /// Now: the agent sees it as soon as it can.
+    #[default]
+    Steer,
+    /// After the current turn.
+    Queue,
+}
+
+/// What the system says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// Ctrl-C. The second one ends everything at once.
+    Interrupt,
+    /// Please end.
+    Terminate,
+    /// The terminal is gone.
+    HangUp,
+}

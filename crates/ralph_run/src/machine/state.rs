@@ -1,0 +1,218 @@
+//! The machine and its inputs.
+
+use std::collections::{HashSet, VecDeque};
+
+use agent_api::{Body, ItemId, RequestId, Status};
+
+use super::effect::{Effect, Finality, Timer};
+use super::input::{Input, RunCommand, SendMode, Signal};
+use super::plan::{DenialPolicy, Plan};
+use crate::reason::{EndReason, LimitKind};
+use crate::record::Totals;
+
+/// The loop. One input at a time; all effects of one are carried out, in order, before the next.
+#[derive(Debug)]
+pub struct Machine {
+    pub(super) plan: Plan,
+    pub(super) phase: Phase,
+    pub(super) iteration: u32,
+    pub(super) attempt: u32,
+    /// Failed iterations in a row.
+    pub(super) failures: u32,
+    /// Why we end the run, once we do.
+    pub(super) cause: Option<(EndReason, Option<String>)>,
+    /// Ctrl-C was pressed before.
+    pub(super) was_interrupted: bool,
+    pub(super) last_failure: Option<String>,
+    /// An iteration has begun and not ended.
+    pub(super) has_open_iteration: bool,
+    /// Messages for after the turn.
+    pub(super) queue: VecDeque<(String, String)>,
+    pub(super) asks: HashSet<RequestId>,
+    /// Calls that a person denied: they are no denials.
+    pub(super) denied_by_person: HashSet<ItemId>,
+    /// Which call a request is about.
+    pub(super) asked_items: Vec<(RequestId, ItemId)>,
+    pub(super) run_totals: Totals,
+    pub(super) iteration_totals: Totals,
+}
+
+/// What the machine waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phase {
+    New,
+    /// The agent's process.
+    Running,
+    /// A verify command.
+    Verifying(usize),
+    /// The pause between iterations.
+    Cooling,
+    Ended,
+}
+
+impl Machine {
+    /// A run that has not begun.
+    #[must_use]
+    pub fn new(plan: Plan) -> Self {
+        Self {
+            plan,
+            phase: Phase::New,
+            iteration: 0,
+            attempt: 0,
+            failures: 0,
+            cause: None,
+            was_interrupted: false,
+            last_failure: None,
+            has_open_iteration: false,
+            queue: VecDeque::new(),
+            asks: HashSet::new(),
+            denied_by_person: HashSet::new(),
+            asked_items: Vec::new(),
+            run_totals: Totals::default(),
+            iteration_totals: Totals::default(),
+        }
+    }
+
+    /// What follows from an input.
+    pub fn step(&mut self, input: Input<'_>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if self.phase == Phase::Ended {
+            return effects;
+        }
+        match input {
+            Input::Begin => {
+                if let Some(limit) = self.plan.max_runtime {
+                    effects.push(Effect::Arm(Timer::Runtime, limit));
+                }
+                self.start_iteration(&mut effects);
+            }
+            Input::Event(event) => self.on_event(&event.body, &mut effects),
+            Input::NotStarted(failure) => {
+                self.end(EndReason::BackendUnavailable, Some(failure.message), &mut effects);
+            }
+            Input::AttemptEnded(report) => self.on_attempt_ended(report, &mut effects),
+            Input::Verified { is_ok, summary } => self.on_verified(is_ok, summary, &mut effects),
+            Input::Timer(timer) => self.on_timer(timer, &mut effects),
+            Input::Limit(limit) => self.interrupt_for(EndReason::Limit(limit), None, &mut effects),
+            Input::Command(command) => self.on_command(command, &mut effects),
+            Input::Signal(signal) => self.on_signal(signal, &mut effects),
+            Input::OutputClosed => self.stop_for(EndReason::OutputClosed, None, &mut effects),
+            Input::StorageFailed => self.stop_for(EndReason::StorageFailed, None, &mut effects),
+        }
+        effects
+    }
+
+    /// Whether the run is over.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.phase == Phase::Ended
+    }
+
+    /// Which prompt of the loop, and which process of it.
+    #[must_use]
+    pub fn position(&self) -> (u32, u32) {
+        (self.iteration, self.attempt)
+    }
+
+    /// What the run cost and used so far, by the processes that have ended.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        self.run_totals
+    }
+
+    /// Messages that wait for the end of the turn.
+    pub fn queued(&self) -> impl Iterator<Item = &str> {
+        self.queue.iter().map(|(_, text)| text.as_str())
+    }
+
+    fn on_event(&mut self, body: &Body, effects: &mut Vec<Effect>) {
+        match body {
+            Body::TurnStarted(_) => effects.push(Effect::Finality(Finality::Running)),
+            Body::TurnFinished(turn) => {
+                effects.push(Effect::Finality(Finality::ResultSeen));
+                let denial = turn
+                    .denials
+                    .iter()
+                    .find(|denial| !self.is_persons(denial.item.as_ref()));
+                if let Some(denial) = denial {
+                    let tool = denial.tool.clone();
+                    self.on_denied(&tool, effects);
+                }
+            }
+            Body::PermissionDenied(denial) if !self.is_persons(denial.item.as_ref()) => {
+                self.on_denied(&denial.tool, effects);
+            }
+            Body::StatusChanged(changed) if changed.status == Status::Idle => self.on_idle(effects),
+            Body::PermissionRequested(asked) => self.on_asked(&asked.request, asked.item.as_ref(), effects),
+            Body::QuestionAsked(asked) => self.on_asked(&asked.request, asked.item.as_ref(), effects),
+            Body::PlanProposed(asked) => self.on_asked(&asked.request, asked.item.as_ref(), effects),
+            Body::RequestClosed(closed) => self.on_closed(&closed.request, effects),
+            _ => {}
+        }
+    }
+
+    /// All that the agent was asked is done.
+    fn on_idle(&mut self, effects: &mut Vec<Effect>) {
+        if self.phase != Phase::Running {
+            return;
+        }
+        match self.queue.pop_front().filter(|_| self.cause.is_none()) {
+            Some((id, text)) => effects.push(Effect::Say { id, text }),
+            None => {
+                effects.push(Effect::Finality(Finality::Draining));
+                effects.push(Effect::CloseInput);
+            }
+        }
+    }
+
+    fn on_denied(&mut self, tool: &str, effects: &mut Vec<Effect>) {
+        if self.plan.denials == DenialPolicy::Fail {
+            let message = format!(
+                "`{tool}` was not allowed: allow it (`--allowed-tools`), choose another `--permission-mode`, or set `denials: continue`"
+            );
+            self.interrupt_for(EndReason::Denied, Some(message), effects);
+        }
+    }
+
+    fn on_command(&mut self, command: RunCommand, effects: &mut Vec<Effect>) {
+        match command {
+            RunCommand::Send { id, text, mode } => match (mode, self.phase) {
+                (SendMode::Steer, Phase::Running) => effects.push(Effect::Say { id, text }),
+                _ => self.queue.push_back((id, text)),
+            },
+            RunCommand::Answer { request, answer } => self.on_answer(request, answer, effects),
+            RunCommand::Interrupt => self.interrupt_for(EndReason::Interrupted, None, effects),
+            RunCommand::Stop => self.stop_for(EndReason::Stopped, None, effects),
+            RunCommand::Kill => {
+                self.stop_for(EndReason::Stopped, None, effects);
+                self.kill(effects);
+            }
+            RunCommand::SetModel(model) => effects.push(Effect::SetModel(model)),
+            RunCommand::SetPermissionMode(mode) => effects.push(Effect::SetPermissionMode(mode)),
+        }
+    }
+
+    fn on_signal(&mut self, signal: Signal, effects: &mut Vec<Effect>) {
+        match signal {
+            Signal::Interrupt if std::mem::replace(&mut self.was_interrupted, true) => self.kill(effects),
+            Signal::Interrupt => self.interrupt_for(EndReason::Interrupted, None, effects),
+            Signal::Terminate => self.stop_for(EndReason::Terminated, None, effects),
+            Signal::HangUp => self.stop_for(EndReason::HungUp, None, effects),
+        }
+    }
+
+    fn on_timer(&mut self, timer: Timer, effects: &mut Vec<Effect>) {
+        match timer {
+            Timer::Runtime => self.interrupt_for(EndReason::Limit(LimitKind::Runtime), None, effects),
+            Timer::Iteration if self.phase == Phase::Running => {
+                self.interrupt_for(EndReason::Limit(LimitKind::IterationTimeout), None, effects);
+            }
+            Timer::Iteration => {}
+            Timer::Cooldown if self.phase == Phase::Cooling => self.start_iteration(effects),
+            Timer::Cooldown => {}
+            Timer::Grace if self.phase == Phase::Running => effects.push(Effect::Stop),
+            Timer::Grace => {}
+            Timer::Ask(request) => self.on_unanswered(request, effects),
+        }
+    }
+}

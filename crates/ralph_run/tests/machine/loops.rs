@@ -1,0 +1,220 @@
+//! From prompt to prompt.
+
+use std::time::Duration;
+
+use agent_api::{ErrorClass, Limit, Outcome, SessionChoice};
+use ralph_run::machine::{Effect, Input, Plan, StartFailure, Timer};
+use ralph_run::{EndReason, IterationOutcome, LimitKind};
+
+use crate::play::{Play, done, fails, report, says};
+
+#[test]
+fn a_promise_on_the_last_line_completes_the_run() {
+    for (text, is_done) in [
+        ("LOOP_COMPLETE", true),
+        ("Done.\n\n  LOOP_COMPLETE  \n\n", true),
+        ("LOOP_COMPLETE\nbut one thing is left", false),
+        ("I will say LOOP_COMPLETE later", false),
+        ("", false),
+    ] {
+        let mut play = Play::begin(Plan::default());
+        play.ends(says(text));
+        assert_eq!(play.end(), is_done.then_some(EndReason::Completed), "{text}");
+    }
+}
+
+#[test]
+fn without_the_promise_the_next_iteration_is_a_fresh_session() {
+    let plan = Plan {
+        first_session: SessionChoice::Resume("kept".to_owned()),
+        ..Plan::default()
+    };
+    let mut play = Play::begin(plan);
+    play.ends(says("half way"));
+    play.ends(done());
+    assert_eq!(play.spawned(), [(1, 1, None), (2, 1, None)]);
+    assert_eq!(
+        play.sessions(),
+        [SessionChoice::Resume("kept".to_owned()), SessionChoice::New]
+    );
+    assert_eq!(
+        play.iterations(),
+        [IterationOutcome::Continues, IterationOutcome::Completed]
+    );
+}
+
+#[test]
+fn words_are_verified_and_a_failing_check_is_fed_back() {
+    let plan = Plan {
+        verify: vec!["one".to_owned(), "two".to_owned()],
+        ..Plan::default()
+    };
+    let mut play = Play::begin(plan);
+    assert!(play.ends(done()).contains(&Effect::Verify { index: 0 }));
+    assert!(play.verified(true).contains(&Effect::Verify { index: 1 }));
+    play.verified(false);
+    assert_eq!(play.end(), None);
+    assert_eq!(play.spawned()[1], (2, 1, Some("check: 1 test failed".to_owned())));
+    play.ends(done());
+    play.verified(true);
+    play.verified(true);
+    assert_eq!(play.end(), Some(EndReason::Completed));
+    assert_eq!(
+        play.iterations(),
+        [IterationOutcome::VerifyFailed, IterationOutcome::Completed]
+    );
+}
+
+#[test]
+fn once_takes_the_results_own_verdict_and_still_verifies() {
+    let once = |verify: &[&str]| Plan {
+        is_once: true,
+        verify: verify.iter().map(ToString::to_string).collect(),
+        ..Plan::default()
+    };
+    let mut play = Play::begin(once(&[]));
+    play.ends(says("no promise here"));
+    assert_eq!(play.end(), Some(EndReason::Completed));
+    let mut play = Play::begin(once(&["check"]));
+    play.ends(says("done"));
+    play.verified(false);
+    assert_eq!(play.end(), Some(EndReason::VerifyFailed));
+    let mut play = Play::begin(once(&[]));
+    play.ends(fails(ErrorClass::Vendor));
+    assert_eq!(play.end(), Some(EndReason::AgentError));
+}
+
+#[test]
+fn the_limit_of_iterations_holds_and_a_completion_on_the_last_counts() {
+    let two = || Plan {
+        max_iterations: 2,
+        ..Plan::default()
+    };
+    let mut play = Play::begin(two());
+    play.ends(says("one"));
+    play.ends(says("two"));
+    assert_eq!(play.end(), Some(EndReason::Limit(LimitKind::Iterations)));
+    let mut play = Play::begin(two());
+    play.ends(says("one"));
+    play.ends(done());
+    assert_eq!(play.end(), Some(EndReason::Completed));
+    let mut play = Play::begin(Plan {
+        verify: vec!["check".to_owned()],
+        ..two()
+    });
+    play.ends(says("one"));
+    play.ends(done());
+    play.verified(false);
+    assert_eq!(
+        play.end(),
+        Some(EndReason::VerifyFailed),
+        "there is no further iteration to fix it"
+    );
+}
+
+#[test]
+fn a_crash_is_tried_once_more_with_the_same_prompt_in_a_new_session() {
+    for outcome in [Outcome::Crashed, Outcome::NoResult, Outcome::Lost] {
+        let mut play = Play::begin(Plan {
+            first_session: SessionChoice::Last,
+            is_once: true,
+            ..Plan::default()
+        });
+        play.ends(report(outcome));
+        assert_eq!(play.spawned(), [(1, 1, None), (1, 2, None)], "{outcome:?}");
+        assert_eq!(play.sessions()[1], SessionChoice::New);
+        play.ends(report(outcome));
+        let expected = if outcome == Outcome::NoResult {
+            EndReason::NoResult
+        } else {
+            EndReason::Crashed
+        };
+        assert_eq!(play.end(), Some(expected));
+    }
+}
+
+#[test]
+fn what_makes_sense_but_failed_is_not_tried_again() {
+    for outcome in [Outcome::Failed, Outcome::Refused, Outcome::Stalled] {
+        let mut play = Play::begin(Plan {
+            is_once: true,
+            ..Plan::default()
+        });
+        play.ends(report(outcome));
+        assert_eq!(play.spawned().len(), 1, "{outcome:?}");
+        assert_eq!(play.end(), Some(EndReason::AgentError));
+    }
+}
+
+#[test]
+fn failures_in_a_row_end_the_run_and_a_success_starts_the_count_anew() {
+    let mut play = Play::begin(Plan::default());
+    play.ends(fails(ErrorClass::Vendor));
+    play.ends(fails(ErrorClass::Vendor));
+    play.ends(says("better"));
+    play.ends(fails(ErrorClass::Vendor));
+    play.ends(fails(ErrorClass::Vendor));
+    assert_eq!(play.end(), None);
+    play.ends(fails(ErrorClass::Vendor));
+    assert_eq!(play.end(), Some(EndReason::AgentError));
+    assert_eq!(
+        play.spawned()[1].2.as_deref(),
+        Some("it broke"),
+        "the next iteration starts with the error"
+    );
+    assert_eq!(play.spawned()[3].2, None);
+}
+
+#[test]
+fn what_a_person_must_fix_ends_the_run_at_once() {
+    for (class, reason) in [
+        (ErrorClass::Auth, EndReason::NotLoggedIn),
+        (ErrorClass::ModelNotFound, EndReason::ModelNotFound),
+    ] {
+        let mut play = Play::begin(Plan::default());
+        play.ends(fails(class));
+        assert_eq!(play.end(), Some(reason));
+        assert_eq!(reason.exit_code(), 69);
+    }
+    let mut play = Play::begin(Plan::default());
+    play.step(Input::NotStarted(StartFailure {
+        message: "not installed".to_owned(),
+    }));
+    assert_eq!(play.end(), Some(EndReason::BackendUnavailable));
+}
+
+#[test]
+fn limits_of_the_agents_own_end_the_run() {
+    for (limit, kind) in [
+        (Limit::Turns, LimitKind::Turns),
+        (Limit::Budget, LimitKind::Cost),
+        (Limit::Tokens, LimitKind::Tokens),
+    ] {
+        let mut play = Play::begin(Plan::default());
+        play.ends(report(Outcome::LimitReached(limit)));
+        assert_eq!(play.end(), Some(EndReason::Limit(kind)));
+    }
+}
+
+#[test]
+fn a_pause_between_iterations_is_kept() {
+    let cooldown = Duration::from_secs(7);
+    let mut play = Play::begin(Plan {
+        cooldown,
+        ..Plan::default()
+    });
+    let effects = play.ends(says("one"));
+    assert!(effects.contains(&Effect::Arm(Timer::Cooldown, cooldown)));
+    assert_eq!(play.spawned().len(), 1);
+    play.step(Input::Timer(Timer::Cooldown));
+    assert_eq!(play.spawned().len(), 2);
+}
+
+#[test]
+fn totals_are_those_of_all_attempts() {
+    let mut play = Play::begin(Plan::default());
+    play.ends(report(Outcome::Crashed));
+    play.ends(says("one"));
+    play.ends(done());
+    assert_eq!(play.machine.totals().turns, 3);
+}
