@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::bounds::{FINAL_TEXT_BYTES, bounded, cut_into};
+use crate::bounds::{FINAL_TEXT_BYTES, SESSION_ID_BYTES, bounded, cut_into};
 use crate::event::{
     AgentKind, Body, CloseReason, Delta, DeltaMode, ErrorInfo, Event, ItemId, Outcome, Part, RawRef,
     RequestClosed, RequestId, RunUsage, ToolFinished, ToolStatus,
@@ -158,11 +158,9 @@ impl Books {
         match body {
             Body::SessionStarted(session) => {
                 self.has_session = true;
-                self.session_id = session.session_id.clone().or(self.session_id.take());
+                self.know_session(session.session_id.as_ref());
             }
-            Body::SessionUpdated(session) => {
-                self.session_id = session.session_id.clone().or(self.session_id.take());
-            }
+            Body::SessionUpdated(session) => self.know_session(session.session_id.as_ref()),
             Body::TurnStarted(_) => self.is_turn_open = true,
             Body::TurnFinished(turn) => {
                 self.turns += 1;
@@ -226,6 +224,13 @@ impl Books {
 
     pub(crate) fn has_open_requests(&self) -> bool {
         !self.open_requests.is_empty()
+    }
+
+    /// An id that is too long to be told is not known.
+    fn know_session(&mut self, id: Option<&String>) {
+        if let Some(id) = id {
+            self.session_id = Some(id.clone()).filter(|id| id.len() <= SESSION_ID_BYTES);
+        }
     }
 
     fn open_request(&mut self, request: &RequestId, parent: Option<&ItemId>) {
