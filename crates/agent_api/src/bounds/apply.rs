@@ -139,7 +139,7 @@ fn cut_body(body: &mut Body) {
             json(&mut request.input);
             json(&mut request.suggestions);
         }
-        Body::QuestionAsked(asked) => list(&mut asked.questions, question, |question| question.text.len()),
+        Body::QuestionAsked(asked) => list(&mut asked.questions, question, question_bytes),
         Body::PlanProposed(proposed) => proposed.plan = cut_text(std::mem::take(&mut proposed.plan)),
         Body::PermissionDenied(denied) => denial(denied),
         Body::TaskUpdated(task) => {
@@ -216,6 +216,15 @@ fn denial(denial: &mut Denial) {
     optional(&mut denial.reason);
 }
 
+fn question_bytes(question: &Question) -> usize {
+    let options = question.options.iter().map(option_bytes).sum::<usize>();
+    question.text.len() + question.header.as_ref().map_or(0, String::len) + options
+}
+
+fn option_bytes(option: &QuestionOption) -> usize {
+    option.label.len() + option.description.as_ref().map_or(0, String::len)
+}
+
 fn question(question: &mut Question) {
     message(&mut question.text);
     optional(&mut question.header);
@@ -223,9 +232,7 @@ fn question(question: &mut Question) {
         message(&mut option.label);
         optional(&mut option.description);
     };
-    list(&mut question.options, option, |option| {
-        option.label.len() + option.description.as_ref().map_or(0, String::len)
-    });
+    list(&mut question.options, option, option_bytes);
 }
 
 /// Cuts the entries, then the list: where it has too many, or they are too long together.

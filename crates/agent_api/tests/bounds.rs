@@ -1,0 +1,437 @@
+//! Whatever an agent says, an event stays within its bounds.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use agent_api::bounds::{JSON_BYTES, LIST_ENTRIES, MESSAGE_BYTES, SESSION_ID_BYTES, TEXT_BYTES};
+use agent_api::{
+    AgentKind, Body, ChangeKind, CommandAnswered, Delta, DeltaMode, Denial, Emitter, ErrorClass, ErrorInfo,
+    FileChange, ItemId, Json, MessageState, MessageUpdated, Notice, Origin, Outcome, Part,
+    PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Question, QuestionAsked,
+    QuestionOption, RateLimit, RateLimitStatus, RequestId, Retry, RunUsage, SessionStarted, SessionUpdated,
+    Severity, Task, TaskState, TextBlock, ThinkingBlock, Tokens, ToolFinished, ToolKind, ToolStarted,
+    ToolState, ToolStatus, TurnFinished, Unknown, Usage, UsageScope, UserMessage,
+};
+use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
+use proptest::test_runner::Config;
+use serde_json::Value;
+
+/// An event with several full lists and payloads; no event is larger.
+const MOST_EVENT_BYTES: usize = 6 * JSON_BYTES;
+
+fn emitted(body: Body) -> Vec<Body> {
+    let mut emitter = Emitter::new(AgentKind::CUSTOM);
+    emitter.emit(body);
+    std::iter::from_fn(|| emitter.next_event())
+        .map(|event| event.body)
+        .collect()
+}
+
+/// Around each of the bounds, and in characters of every length.
+fn huge() -> impl Strategy<Value = String> {
+    let character = prop_oneof![Just('x'), Just('é'), Just('漢'), Just('🎉')];
+    let length = prop_oneof![
+        3 => 0..100_usize,
+        2 => SESSION_ID_BYTES - 4..SESSION_ID_BYTES + 5,
+        2 => MESSAGE_BYTES - 4..MESSAGE_BYTES + 5,
+        2 => TEXT_BYTES - 4..TEXT_BYTES + 5,
+        1 => 2 * TEXT_BYTES..4 * TEXT_BYTES,
+    ];
+    // An odd start, so that characters do not end where bounds are.
+    (character, length, 0..4_usize).prop_map(|(character, bytes, start)| {
+        let rest = character
+            .to_string()
+            .repeat(bytes.saturating_sub(start) / character.len_utf8());
+        format!("{}{rest}", "-".repeat(start))
+    })
+}
+
+fn maybe() -> impl Strategy<Value = Option<String>> {
+    proptest::option::of(huge())
+}
+
+fn count() -> impl Strategy<Value = usize> {
+    prop_oneof![4 => 0..4_usize, 1 => LIST_ENTRIES - 1..LIST_ENTRIES + 2, 1 => Just(5_000_usize)]
+}
+
+/// Many of one: a list as an agent gone wild would write it.
+fn list<T: Clone>(entry: T, count: usize) -> Vec<T> {
+    vec![entry; count]
+}
+
+fn json(text: Option<String>) -> Option<Json> {
+    Json::of(&text?)
+}
+
+fn id(text: &str) -> ItemId {
+    ItemId::new(text)
+}
+
+fn error(code: String, message: String) -> ErrorInfo {
+    ErrorInfo::new(ErrorClass::Unknown, code, message)
+}
+
+/// Every kind of event that carries something of unknown length.
+fn body() -> impl Strategy<Value = Body> {
+    (
+        0..24_u8,
+        (huge(), huge(), huge()),
+        (maybe(), maybe(), maybe()),
+        count(),
+        any::<bool>(),
+    )
+        .prop_map(|(kind, (a, b, c), (x, y, z), count, flag)| match kind {
+            0..8 => said(kind, a, b, (x, y, z), count, flag),
+            8..16 => done(kind, (a, b, c), (x, y, z), count),
+            _ => told(kind, (a, b, c), (x, y), count),
+        })
+}
+
+type Maybe = Option<String>;
+
+fn said(kind: u8, a: String, b: String, (x, y, z): (Maybe, Maybe, Maybe), count: usize, flag: bool) -> Body {
+    match kind {
+        0 => Body::SessionStarted(Box::new(SessionStarted {
+            session_id: Some(a),
+            model: x.clone(),
+            cwd: y.clone(),
+            agent_version: z.clone(),
+            permission_mode: x,
+            tools: list(b.clone(), count),
+            mcp_servers: list(b, count),
+        })),
+        1 => Body::SessionUpdated(Box::new(SessionUpdated {
+            session_id: Some(a),
+            model: x,
+            permission_mode: y,
+            title: z,
+        })),
+        2 => Body::TurnFinished(Box::new(TurnFinished {
+            number: 1,
+            outcome: Outcome::Failed,
+            text: x.clone(),
+            error: Some(error(a, b.clone())),
+            stop_reason: y,
+            duration_ms: None,
+            api_duration_ms: None,
+            steps: None,
+            denials: list(
+                Denial {
+                    item: None,
+                    tool: b,
+                    reason: x,
+                },
+                count,
+            ),
+            structured_output: json(z),
+        })),
+        3 => Body::Delta(Delta {
+            item: id(&b),
+            part: Part::Text,
+            mode: if flag {
+                DeltaMode::Append
+            } else {
+                DeltaMode::Snapshot
+            },
+            text: a,
+        }),
+        4 => Body::TextBlock(TextBlock {
+            item: id(&b),
+            text: a,
+            piece: Piece::WHOLE,
+            is_aborted: flag,
+        }),
+        5 => Body::ThinkingBlock(ThinkingBlock {
+            item: id(&b),
+            text: a,
+            piece: Piece::WHOLE,
+            is_redacted: flag,
+        }),
+        6 => Body::UserMessage(UserMessage {
+            item: id(&b),
+            text: a,
+            piece: Piece::WHOLE,
+            origin: Origin::Agent,
+        }),
+        _ => Body::CommandAnswered(CommandAnswered {
+            command_id: a,
+            error: x,
+        }),
+    }
+}
+
+fn done(
+    kind: u8,
+    (a, b, c): (String, String, String),
+    (x, y, z): (Maybe, Maybe, Maybe),
+    count: usize,
+) -> Body {
+    match kind {
+        8 => Body::ToolStarted(Box::new(ToolStarted {
+            item: id(&a),
+            name: b,
+            kind: ToolKind::Other,
+            subject: x,
+            input: json(y),
+            mcp_server: z,
+            state: ToolState::Running,
+        })),
+        9 => Body::ToolFinished(Box::new(ToolFinished {
+            item: id(&a),
+            status: ToolStatus::Completed,
+            output: b,
+            output_bytes: None,
+            attachments: list(c.clone(), count),
+            exit_code: None,
+            changes: list(
+                FileChange {
+                    path: c,
+                    kind: ChangeKind::Added,
+                    diff: x,
+                    lines: None,
+                },
+                count,
+            ),
+        })),
+        10 => Body::PlanUpdated(PlanUpdated {
+            item: None,
+            entries: list(
+                PlanEntry {
+                    text: a,
+                    status: PlanStatus::Pending,
+                },
+                count,
+            ),
+        }),
+        11 => Body::PermissionRequested(Box::new(PermissionRequested {
+            request: RequestId::new(&a),
+            item: None,
+            tool: b,
+            kind: ToolKind::Other,
+            subject: x.clone(),
+            description: y.clone(),
+            input: json(z),
+            suggestions: json(x),
+        })),
+        12 | 13 => {
+            let option = QuestionOption {
+                label: b,
+                description: x,
+            };
+            let question = Question {
+                text: a,
+                header: y,
+                options: list(option, count.min(40)),
+                is_multiple: false,
+            };
+            Body::QuestionAsked(Box::new(QuestionAsked {
+                request: RequestId::new("r"),
+                item: None,
+                questions: list(question, count.min(40)),
+            }))
+        }
+        14 => Body::PlanProposed(Box::new(PlanProposed {
+            request: RequestId::new("r"),
+            item: None,
+            plan: a,
+        })),
+        _ => Body::PermissionDenied(Box::new(Denial {
+            item: None,
+            tool: a,
+            reason: x,
+        })),
+    }
+}
+
+fn told(kind: u8, (a, b, _): (String, String, String), (x, y): (Maybe, Maybe), _count: usize) -> Body {
+    match kind {
+        16 => Body::TaskUpdated(Box::new(Task {
+            task_id: a,
+            item: None,
+            title: x,
+            state: TaskState::Running,
+            summary: y,
+        })),
+        17 => Body::MessageUpdated(MessageUpdated {
+            message_id: a,
+            state: MessageState::Queued,
+        }),
+        18 => Body::Usage(Box::new(Usage {
+            scope: UsageScope::Run,
+            tokens: Tokens::default(),
+            cost: None,
+            model: Some(a),
+            context: None,
+            run: RunUsage::default(),
+        })),
+        19 => Body::RetryScheduled(Box::new(Retry {
+            attempt: None,
+            max_attempts: None,
+            delay_ms: None,
+            error: error(a, b),
+        })),
+        20 => Body::RateLimit(Box::new(RateLimit {
+            status: RateLimitStatus::Unknown,
+            window: Some(a),
+            used_percent: None,
+            resets_at: None,
+        })),
+        21 => Body::Notice(Box::new(Notice {
+            severity: Severity::Info,
+            code: a,
+            message: b,
+            data: json(x),
+        })),
+        22 => Body::Error(Box::new(error(a, b))),
+        _ => Body::Unknown(Unknown { type_name: a }),
+    }
+}
+
+/// The longest that a string under this key of an event's data may be.
+fn bound(kind: &str, key: &str) -> usize {
+    match (kind, key) {
+        (_, "session_id") => SESSION_ID_BYTES,
+        (_, "item" | "request") => 256,
+        ("delta" | "text_block" | "thinking_block" | "user_message", "text")
+        | ("turn_finished", "text")
+        | ("tool_finished", "output")
+        | ("plan_proposed", "plan") => TEXT_BYTES,
+        ("tool_finished", "diff") | (_, "input" | "suggestions" | "structured_output" | "data") => JSON_BYTES,
+        _ => MESSAGE_BYTES,
+    }
+}
+
+/// Looks at every string and list of an event. What is inside a payload is bounded as a whole.
+fn check(kind: &str, key: &str, value: &Value) {
+    match value {
+        Value::String(text) => assert!(text.len() <= bound(kind, key), "{kind} {key} {}", text.len()),
+        Value::Array(entries) => {
+            assert!(entries.len() <= LIST_ENTRIES, "{kind} {key}");
+            for entry in entries {
+                check(kind, key, entry);
+            }
+        }
+        Value::Object(members) => {
+            for (key, value) in members {
+                check(kind, key, value);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The text of an event that is split where it is too long, with its place in the whole.
+fn piece(body: &Body) -> Option<(&str, Option<Piece>)> {
+    match body {
+        Body::Delta(delta) => Some((&delta.text, None)),
+        Body::TextBlock(block) => Some((&block.text, Some(block.piece))),
+        Body::ThinkingBlock(block) => Some((&block.text, Some(block.piece))),
+        Body::UserMessage(message) => Some((&message.text, Some(message.piece))),
+        _ => None,
+    }
+}
+
+proptest! {
+    #![proptest_config(Config { cases: 200, failure_persistence: None, ..Config::default() })]
+
+    #[test]
+    fn every_event_keeps_every_bound(body in body()) {
+        let events = emitted(body.clone());
+        for body in &events {
+            let value = serde_json::to_value(body).unwrap();
+            check(body.name(), "", &value["data"]);
+            let bytes = serde_json::to_string(body).unwrap().len();
+            assert!(bytes <= MOST_EVENT_BYTES, "{} has {bytes} bytes", body.name());
+        }
+        match piece(&body) {
+            None => assert_eq!(events.len(), 1),
+            Some((whole, _)) => {
+                let pieces: Vec<_> = events.iter().filter_map(piece).collect();
+                let joined: String = pieces.iter().map(|(text, _)| *text).collect();
+                assert!(joined == whole, "{} pieces do not join to the whole", pieces.len());
+                for (index, (_, piece)) in pieces.iter().enumerate() {
+                    let expected = Piece { index: index as u32, is_last: index + 1 == pieces.len() };
+                    assert!(piece.is_none_or(|piece| piece == expected));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_fits_is_not_touched(text in huge()) {
+        let body = Body::Notice(Box::new(Notice {
+            severity: Severity::Info,
+            code: "code".into(),
+            message: text.clone(),
+            data: Json::of(&text),
+        }));
+        let Some(Body::Notice(notice)) = emitted(body).pop() else { unreachable!() };
+        assert_eq!(notice.message == text, text.len() <= MESSAGE_BYTES);
+        let data = notice.data.unwrap();
+        // Two quotes are part of the payload.
+        assert_eq!(data.is_oversize(), text.len() + 2 > JSON_BYTES);
+        assert_eq!(data.as_str() == format!("\"{text}\""), text.len() + 2 <= JSON_BYTES);
+    }
+}
+
+#[test]
+fn a_session_id_is_told_whole_or_not_at_all() {
+    for (length, is_told) in [(SESSION_ID_BYTES, true), (SESSION_ID_BYTES + 1, false)] {
+        let session_id = Some("x".repeat(length));
+        let started = Body::SessionStarted(Box::new(SessionStarted {
+            session_id: session_id.clone(),
+            ..SessionStarted::default()
+        }));
+        let Some(Body::SessionStarted(started)) = emitted(started).pop() else {
+            unreachable!()
+        };
+        assert_eq!(started.session_id, session_id.filter(|_| is_told));
+    }
+}
+
+#[test]
+fn a_payload_that_is_too_long_is_replaced_as_a_whole() {
+    let body = Body::ToolStarted(Box::new(ToolStarted {
+        item: id("call"),
+        name: "Write".into(),
+        kind: ToolKind::Edit,
+        subject: Some("a.txt".into()),
+        input: Json::of(&"x".repeat(JSON_BYTES)),
+        mcp_server: None,
+        state: ToolState::Running,
+    }));
+    let Some(Body::ToolStarted(tool)) = emitted(body).pop() else {
+        unreachable!()
+    };
+    let input = tool.input.unwrap();
+    assert_eq!(input.as_str(), r#"{"dropped":{"reason":"oversize"}}"#);
+    assert_eq!(tool.subject.as_deref(), Some("a.txt"));
+}
+
+#[test]
+fn only_the_first_piece_of_a_snapshot_replaces_what_is_there() {
+    let events = emitted(Body::Delta(Delta {
+        item: id("text"),
+        part: Part::Text,
+        mode: DeltaMode::Snapshot,
+        text: "é".repeat(TEXT_BYTES),
+    }));
+    let modes: Vec<DeltaMode> = events
+        .iter()
+        .filter_map(|body| match body {
+            Body::Delta(delta) => Some(delta.mode),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(modes, [DeltaMode::Snapshot, DeltaMode::Append]);
+}
+
+#[test]
+fn what_was_cut_says_so() {
+    let Some(Body::Error(error)) = emitted(Body::Error(Box::new(error(
+        "code".into(),
+        "🎉".repeat(MESSAGE_BYTES),
+    ))))
+    .pop() else {
+        unreachable!()
+    };
+    assert!(error.message.ends_with("🎉…(truncated)"));
+}
