@@ -1,0 +1,387 @@
+//! Events as JSON: names and shapes are a contract.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::collections::BTreeSet;
+
+use agent_api::{
+    AgentKind, Body, ChangeKind, CloseReason, CommandAnswered, ContextUse, Cost, CostSource, Delta,
+    DeltaMode, Denial, DiscardReason, ErrorClass, ErrorInfo, Event, ExitInfo, FileChange, Finished,
+    ItemDiscarded, ItemId, Json, Limit, MessageState, MessageUpdated, MicroUsd, Notice, Origin, Outcome,
+    Part, PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Position, Question,
+    QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RawRef, RequestClosed, RequestId, Retry,
+    RunUsage, SessionStarted, SessionUpdated, Severity, Status, StatusChanged, Task, TaskState, TextBlock,
+    ThinkingBlock, Tokens, ToolFinished, ToolKind, ToolProgressed, ToolStarted, ToolState, ToolStatus,
+    TurnFinished, TurnStarted, Unknown, Usage, UsageScope, UserMessage,
+};
+use serde_json::{Value, json};
+
+fn text(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn item() -> ItemId {
+    ItemId::new("item-1")
+}
+
+fn request() -> RequestId {
+    RequestId::new("request-1")
+}
+
+fn error() -> ErrorInfo {
+    ErrorInfo {
+        class: ErrorClass::RateLimit,
+        code: "rate_limit".into(),
+        message: "too many requests".into(),
+        http_status: Some(429),
+        is_retryable: true,
+        position: None,
+    }
+}
+
+fn denial() -> Denial {
+    Denial {
+        item: Some(item()),
+        tool: "Bash".into(),
+        reason: text("not allowed"),
+    }
+}
+
+fn usage() -> RunUsage {
+    RunUsage {
+        tokens: Tokens {
+            input: 1,
+            cache_read: 2,
+            cache_write: 3,
+            output: 4,
+            reasoning: 1,
+        },
+        cost: Some(Cost {
+            micro_usd: MicroUsd::new(1_500),
+            source: CostSource::Reported,
+        }),
+        is_partial: true,
+        may_include_earlier_runs: true,
+    }
+}
+
+/// One of each, with everything filled in.
+fn full() -> Vec<Body> {
+    let mut bodies = conversation();
+    bodies.extend(work());
+    bodies.extend(asking());
+    bodies.extend(state());
+    bodies
+}
+
+fn conversation() -> Vec<Body> {
+    vec![
+        Body::SessionStarted(Box::new(SessionStarted {
+            session_id: text("session-1"),
+            model: text("large"),
+            cwd: text("/work"),
+            agent_version: text("1.2.3"),
+            permission_mode: text("plan"),
+            tools: vec!["Bash".into()],
+            mcp_servers: vec!["files: connected".into()],
+        })),
+        Body::SessionUpdated(Box::new(SessionUpdated {
+            session_id: text("session-2"),
+            model: text("small"),
+            permission_mode: text("default"),
+            title: text("A title"),
+        })),
+        Body::TurnStarted(TurnStarted { number: 1 }),
+        Body::TurnFinished(Box::new(TurnFinished {
+            number: 1,
+            outcome: Outcome::LimitReached(Limit::Turns),
+            text: text("so far"),
+            error: Some(error()),
+            stop_reason: text("max_turns"),
+            duration_ms: Some(10),
+            api_duration_ms: Some(5),
+            steps: Some(2),
+            denials: vec![denial()],
+            structured_output: Some(Json::from(&json!({"a": 1}))),
+        })),
+        Body::Delta(Delta {
+            item: item(),
+            part: Part::ToolInput,
+            mode: DeltaMode::Snapshot,
+            text: "{\"a".into(),
+        }),
+        Body::TextBlock(TextBlock {
+            item: item(),
+            text: "é漢🎉\u{2028}".into(),
+            piece: Piece {
+                index: 1,
+                is_last: false,
+            },
+            is_aborted: true,
+        }),
+        Body::ThinkingBlock(ThinkingBlock {
+            item: item(),
+            text: String::new(),
+            piece: Piece::WHOLE,
+            is_redacted: true,
+        }),
+        Body::UserMessage(UserMessage {
+            item: item(),
+            text: "Go.".into(),
+            piece: Piece::WHOLE,
+            origin: Origin::User,
+        }),
+        Body::MessageUpdated(MessageUpdated {
+            message_id: "message-1".into(),
+            state: MessageState::Queued,
+        }),
+        Body::CommandAnswered(CommandAnswered {
+            command_id: "command-1".into(),
+            error: text("no such model"),
+        }),
+    ]
+}
+
+fn work() -> Vec<Body> {
+    vec![
+        Body::ToolStarted(Box::new(ToolStarted {
+            item: item(),
+            name: "mcp__files__read".into(),
+            kind: ToolKind::Mcp,
+            subject: text("a.txt"),
+            input: Some(Json::from_text(r#"{"path": "a.txt", "path": "b.txt"}"#.into()).unwrap()),
+            mcp_server: text("files"),
+            state: ToolState::Running,
+        })),
+        Body::ToolProgressed(ToolProgressed {
+            item: item(),
+            elapsed_ms: Some(1_000),
+        }),
+        Body::ToolFinished(Box::new(ToolFinished {
+            item: item(),
+            status: ToolStatus::Failed,
+            output: "no such file".into(),
+            output_bytes: Some(100_000),
+            attachments: vec!["image/png, 1234 bytes".into()],
+            exit_code: Some(1),
+            changes: vec![FileChange {
+                path: "a.txt".into(),
+                kind: ChangeKind::Modified,
+                diff: text("@@ -1 +1 @@\n-a\n+b\n"),
+                lines: Some((1, 1)),
+            }],
+        })),
+        Body::ItemDiscarded(ItemDiscarded {
+            item: item(),
+            reason: DiscardReason::Retry,
+        }),
+        Body::PlanUpdated(PlanUpdated {
+            item: Some(item()),
+            entries: vec![PlanEntry {
+                text: "Read it".into(),
+                status: PlanStatus::InProgress,
+            }],
+        }),
+        Body::TaskUpdated(Box::new(Task {
+            task_id: "task-1".into(),
+            item: Some(item()),
+            title: text("Search"),
+            state: TaskState::Completed,
+            summary: text("found"),
+        })),
+    ]
+}
+
+fn asking() -> Vec<Body> {
+    vec![
+        Body::PermissionRequested(Box::new(PermissionRequested {
+            request: request(),
+            item: Some(item()),
+            tool: "Bash".into(),
+            kind: ToolKind::Execute,
+            subject: text("make"),
+            description: text("Build it"),
+            input: Some(Json::from(&json!({"command": "make"}))),
+            suggestions: Some(Json::from(&json!([]))),
+        })),
+        Body::QuestionAsked(Box::new(QuestionAsked {
+            request: request(),
+            item: Some(item()),
+            questions: vec![Question {
+                text: "Which colour?".into(),
+                header: text("Colour"),
+                options: vec![QuestionOption {
+                    label: "Red".into(),
+                    description: text("like fire"),
+                }],
+                is_multiple: true,
+            }],
+        })),
+        Body::PlanProposed(Box::new(PlanProposed {
+            request: request(),
+            item: Some(item()),
+            plan: "# Plan".into(),
+        })),
+        Body::RequestClosed(RequestClosed {
+            request: request(),
+            reason: CloseReason::Denied,
+        }),
+        Body::PermissionDenied(Box::new(denial())),
+    ]
+}
+
+fn state() -> Vec<Body> {
+    vec![
+        Body::Usage(Box::new(Usage {
+            scope: UsageScope::Turn,
+            tokens: usage().tokens,
+            cost: usage().cost,
+            model: text("large"),
+            context: Some(ContextUse {
+                used: 10,
+                size: Some(100),
+            }),
+            run: usage(),
+        })),
+        Body::StatusChanged(StatusChanged {
+            status: Status::Compacting,
+        }),
+        Body::RetryScheduled(Box::new(Retry {
+            attempt: Some(1),
+            max_attempts: Some(10),
+            delay_ms: Some(500),
+            error: error(),
+        })),
+        Body::RateLimit(Box::new(RateLimit {
+            status: RateLimitStatus::Warning,
+            window: text("five_hour"),
+            used_percent: Some(87.5),
+            resets_at: Some(1_800_000_000),
+        })),
+        Body::Notice(Box::new(Notice {
+            severity: Severity::Warning,
+            code: "stderr".into(),
+            message: "a warning".into(),
+            data: Some(Json::from(&json!({"n": 1}))),
+        })),
+        Body::Error(Box::new(ErrorInfo {
+            position: Some(Position {
+                line: 3,
+                column: 7,
+                offset: 100,
+                length: 20,
+            }),
+            ..ErrorInfo::new(ErrorClass::Protocol, "not_json", "line 3 is no JSON")
+        })),
+        Body::Unknown(Unknown {
+            type_name: "novelty".into(),
+        }),
+        Body::Finished(Box::new(Finished {
+            outcome: Outcome::Failed,
+            is_synthetic: true,
+            error: Some(error()),
+            exit: ExitInfo {
+                code: Some(1),
+                signal: Some(9),
+                was_stopped: true,
+                survivors_killed: 2,
+            },
+            usage: usage(),
+            turns: 1,
+            line_errors: 2,
+            duration_ms: 1_234,
+        })),
+    ]
+}
+
+fn event(body: Body) -> Event {
+    Event {
+        agent_kind: AgentKind::CLAUDE_CODE,
+        parent: Some(ItemId::new("parent-1")),
+        raw: Some(RawRef {
+            line: 1,
+            offset: 0,
+            length: 10,
+        }),
+        body,
+    }
+}
+
+#[test]
+fn every_kind_of_event_is_flat_json_and_reads_back_the_same() {
+    for body in full() {
+        let event = event(body);
+        let text = serde_json::to_string(&event).unwrap();
+        assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event, "{text}");
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["agent_kind"], "claude_code");
+        assert_eq!(value["type"], event.body.name());
+        assert!(value["data"].is_object(), "{text}");
+        let keys: BTreeSet<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+        assert_eq!(
+            keys,
+            BTreeSet::from(["agent_kind", "data", "parent", "raw", "type"])
+        );
+    }
+}
+
+#[test]
+fn the_examples_here_have_one_of_each_kind() {
+    let names: BTreeSet<&str> = full().iter().map(Body::name).collect();
+    assert_eq!(names, Body::NAMES.iter().copied().collect());
+    assert_eq!(full().len(), Body::NAMES.len());
+}
+
+#[test]
+fn names_and_shapes_stay_as_they_are() {
+    let lines: Vec<String> = full()
+        .into_iter()
+        .map(|body| serde_json::to_string(&event(body)).unwrap())
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn what_is_not_known_is_left_out() {
+    let event = Event {
+        agent_kind: AgentKind::CUSTOM,
+        parent: None,
+        raw: None,
+        body: Body::SessionStarted(Box::default()),
+    };
+    let text = serde_json::to_string(&event).unwrap();
+    assert_eq!(
+        text,
+        r#"{"agent_kind":"custom","type":"session_started","data":{}}"#
+    );
+    assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
+}
+
+#[test]
+fn a_kind_of_event_from_a_newer_version_is_unknown() {
+    for data in ["{\"how\":[1,2]}", "null", "\"word\""] {
+        let text = format!(r#"{{"agent_kind":"later","type":"teleported","data":{data},"more":1}}"#);
+        let event: Event = serde_json::from_str(&text).unwrap();
+        assert_eq!(event.agent_kind, AgentKind::new("later"));
+        let expected = Unknown {
+            type_name: "teleported".into(),
+        };
+        assert_eq!(event.body, Body::Unknown(expected));
+    }
+}
+
+#[test]
+fn fields_from_a_newer_version_are_ignored() {
+    let text = r#"{"agent_kind":"custom","type":"turn_started","data":{"number":1,"mood":"good"}}"#;
+    let event: Event = serde_json::from_str(text).unwrap();
+    assert_eq!(event.body, Body::TurnStarted(TurnStarted { number: 1 }));
+}
+
+#[test]
+fn arguments_are_kept_as_they_were_written() {
+    let body = work().into_iter().next().unwrap();
+    let text = serde_json::to_string(&event(body)).unwrap();
+    assert!(
+        text.contains(r#""input":{"path": "a.txt", "path": "b.txt"}"#),
+        "{text}"
+    );
+}
