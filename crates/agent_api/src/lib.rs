@@ -182,6 +182,8 @@ mod gateway;
 mod harness;
 mod request;
 
+/// See [`agent_process::guard_main`]: the first line of `main`, so that no agent outlives your process.
+pub use agent_process::guard_main;
 pub use backend::{
     Answer, Backend, BackendConfig, Command, Encoded, ExitTrust, Found, InterruptBy, KeepAlive, Launch,
     LaunchInput, Mapper, Profile, StderrClass,

@@ -21,7 +21,7 @@ struct CrateRule {
     depends_on: &'static [&'static str],
 }
 
-const CRATES: [CrateRule; 4] = [
+const CRATES: [CrateRule; 6] = [
     CrateRule {
         name: "agent_process",
         owns: &[
@@ -46,6 +46,16 @@ const CRATES: [CrateRule; 4] = [
         depends_on: &["agent_process", "claude_code"],
     },
     CrateRule {
+        name: "ralph_run",
+        owns: &[],
+        depends_on: &["agent_api", "agent_process"],
+    },
+    CrateRule {
+        name: "ralph",
+        owns: &["clap", "clap_complete", "anyhow"],
+        depends_on: &["agent_api", "agent_process", "ralph_run"],
+    },
+    CrateRule {
         name: "test_support",
         owns: &[],
         depends_on: &[],
@@ -61,6 +71,9 @@ const CRATES_THAT_KNOW_STREAM_JSON: [&str; 4] = [
     "crates/test_support/",
     "crates/agent_api/src/backends/demo/",
     "crates/agent_api/tests/",
+    // The file `budget.json` has had this name for its total long before.
+    "crates/ralph_run/src/state/budget",
+    "crates/ralph_run/tests/",
 ];
 const STREAM_JSON_FIELDS: [&str; 3] = ["tool_use_id", "parent_tool_use_id", "total_cost_usd"];
 

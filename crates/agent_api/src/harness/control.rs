@@ -7,7 +7,7 @@ use agent_process::Control;
 use claude_code::input::MessageId;
 use tokio::sync::mpsc;
 
-use crate::backend::{Answer, Command, Profile};
+use crate::backend::{Answer, Command, InterruptBy, Profile};
 use crate::capability;
 use crate::error::CommandError;
 use crate::event::RequestId;
@@ -119,7 +119,9 @@ impl RunControl {
     /// # Errors
     /// When the run has ended.
     pub fn interrupt(&self) -> Result<(), CommandError> {
-        if !self.takes_messages || !self.profile.has(capability::INTERRUPT) {
+        let by_message =
+            self.profile.interrupt_by == InterruptBy::Message && self.profile.has(capability::INTERRUPT);
+        if !self.takes_messages || !by_message {
             self.process.interrupt();
             return Ok(());
         }
@@ -131,7 +133,8 @@ impl RunControl {
         )
     }
 
-    /// Answers a request. The first answer counts; a further one is [`CommandError::NoSuchRequest`] in a notice.
+    /// Answers a request. The first answer counts; a further one is refused by a
+    /// [`CommandAnswered`](crate::Body::CommandAnswered) under the request's id.
     ///
     /// # Errors
     /// When the run takes no answers.

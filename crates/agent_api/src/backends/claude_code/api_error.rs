@@ -1,6 +1,6 @@
 //! What kind of trouble the API has.
 
-use claude_code::event::{Assistant, TurnResult};
+use claude_code::event::{Assistant, ResultSubtype, TurnResult};
 
 use super::text::copied;
 use crate::backends::vendor_error::classified;
@@ -34,7 +34,12 @@ pub(super) fn turn_error(result: &TurnResult) -> ErrorInfo {
         &result.startup_failure_reason,
     ];
     let code = names.into_iter().flatten().next().map(|code| &**code);
-    let subtype = result.subtype.as_ref().map(|subtype| subtype.as_str());
+    // API errors come as `success`, which is no name for one.
+    let subtype = result
+        .subtype
+        .as_ref()
+        .filter(|subtype| **subtype != ResultSubtype::Success);
+    let subtype = subtype.map(|subtype| subtype.as_str());
     error(&text, code.or(subtype), result.api_error_status)
 }
 
