@@ -66,7 +66,7 @@ const CRATES: [CrateRule; 6] = [
 const DEVELOPMENT_CRATE: &str = "test_support";
 const CRATE_WITH_UNSAFE_CODE: &str = "crates/agent_process/";
 /// The demo agent writes that stream, and tests hold what was made of it against what was written.
-const CRATES_THAT_KNOW_STREAM_JSON: [&str; 4] = [
+const CRATES_THAT_KNOW_STREAM_JSON: [&str; 6] = [
     "crates/claude_code/",
     "crates/test_support/",
     "crates/agent_api/src/backends/demo/",
