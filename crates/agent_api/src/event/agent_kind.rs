@@ -99,3 +99,20 @@ impl<'de> Deserialize<'de> for AgentKind {
         Ok(Self::new(&name))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::AgentKind;
+
+    #[test]
+    fn a_kind_is_its_name_wherever_it_comes_from() {
+        let given = AgentKind::new(&String::from("claude_code"));
+        assert_eq!(given, AgentKind::CLAUDE_CODE);
+        let read: AgentKind = serde_json::from_str(r#""claude\u005fcode""#).unwrap();
+        assert_eq!(read, given);
+        let kinds: HashSet<AgentKind> = [given, AgentKind::new("mine"), AgentKind::built_in("mine")].into();
+        assert_eq!(kinds.len(), 2);
+    }
+}

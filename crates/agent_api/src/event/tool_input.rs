@@ -153,3 +153,80 @@ fn text(object: &Value, keys: &[&str]) -> Option<String> {
         .find_map(|key| object.get(key)?.as_str())
         .map(str::to_owned)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{TextEdit, ToolInput};
+    use crate::event::{ItemId, Json, ToolKind, ToolStarted, ToolState};
+
+    fn typed(kind: ToolKind, input: &Value) -> ToolInput {
+        let tool = ToolStarted {
+            item: ItemId::new("call"),
+            name: "tool".into(),
+            kind,
+            subject: None,
+            input: Some(Json::from(input)),
+            mcp_server: None,
+            state: ToolState::Running,
+        };
+        tool.typed_input()
+    }
+
+    #[test]
+    fn arguments_are_read_whatever_the_vendor_calls_them() {
+        for input in [
+            json!({"file_path": "a"}),
+            json!({"absolute_path": "a"}),
+            json!({"path": "a"}),
+        ] {
+            let read = ToolInput::Read {
+                path: "a".into(),
+                offset: None,
+                limit: None,
+            };
+            assert_eq!(typed(ToolKind::Read, &input), read);
+        }
+    }
+
+    #[test]
+    fn an_edit_is_a_list_of_replacements_or_the_whole_file() {
+        let edit = |old: &str, new: &str| TextEdit {
+            old: old.into(),
+            new: new.into(),
+        };
+        let one = json!({"file_path": "a", "old_string": "x", "new_string": "y"});
+        let many = json!({"file_path": "a", "edits": [
+            {"old_string": "x", "new_string": "y"}, "odd", {"old_string": "p", "new_string": "q"},
+        ]});
+        for (input, edits) in [
+            (one, vec![edit("x", "y")]),
+            (many, vec![edit("x", "y"), edit("p", "q")]),
+        ] {
+            let path = "a".into();
+            assert_eq!(typed(ToolKind::Edit, &input), ToolInput::Edit { path, edits });
+        }
+        assert_eq!(
+            typed(ToolKind::Edit, &json!({"file_path": "a", "content": "all"})),
+            ToolInput::Write {
+                path: "a".into(),
+                content: "all".into()
+            }
+        );
+    }
+
+    #[test]
+    fn arguments_of_another_shape_are_left_as_they_are() {
+        for input in [
+            json!({"command": 3}),
+            json!({}),
+            json!([1]),
+            json!("ls"),
+            json!(null),
+        ] {
+            assert_eq!(typed(ToolKind::Execute, &input), ToolInput::Other);
+        }
+        assert_eq!(typed(ToolKind::Mcp, &json!({"command": "ls"})), ToolInput::Other);
+    }
+}

@@ -144,3 +144,36 @@ pub struct RunUsage {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub may_include_earlier_runs: bool,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Tokens;
+
+    fn tokens(input: u64, output: u64) -> Tokens {
+        Tokens {
+            input,
+            cache_read: 2,
+            cache_write: 3,
+            output,
+            reasoning: output,
+        }
+    }
+
+    #[test]
+    fn reasoning_is_part_of_the_output_and_counted_once() {
+        assert_eq!(tokens(1, 4).total(), 10);
+    }
+
+    #[test]
+    fn what_is_new_adds_up_to_the_total() {
+        let (earlier, total) = (tokens(5, 6), tokens(50, 60));
+        assert_eq!(earlier + total.since(earlier), total);
+    }
+
+    #[test]
+    fn absurd_figures_neither_overflow_nor_turn_negative() {
+        let most = tokens(u64::MAX, u64::MAX);
+        assert_eq!((most + most).total(), u64::MAX);
+        assert_eq!(tokens(1, 1).since(most).total(), 0);
+    }
+}

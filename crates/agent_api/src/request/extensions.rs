@@ -103,3 +103,57 @@ fn session(value: &Value, is_fork: bool) -> Option<SessionChoice> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::{RunOptions, apply};
+    use crate::capability;
+    use crate::request::{PermissionMode, SessionChoice};
+
+    #[test]
+    fn an_extension_that_repeats_its_option_is_no_contradiction() {
+        let mut options = RunOptions::new();
+        options.model = Some("m".into());
+        options.session = Some(SessionChoice::Last);
+        options.asks = Some(false);
+        options.permission_mode = Some(PermissionMode::Bypass);
+        for (key, value) in [
+            (capability::CONFIG_MODEL, json!("m")),
+            (capability::SESSION_RESUME, json!({"selector": "last"})),
+            (capability::NON_INTERACTIVE, json!(true)),
+            (capability::EXTERNAL_SANDBOX, json!(true)),
+        ] {
+            assert!(apply(&mut options, key, &value).unwrap(), "{key}");
+        }
+    }
+
+    #[test]
+    fn what_is_switched_off_changes_nothing() {
+        let mut options = RunOptions::new();
+        options.asks = Some(true);
+        options.permission_mode = Some(PermissionMode::Plan);
+        for key in [capability::NON_INTERACTIVE, capability::EXTERNAL_SANDBOX] {
+            assert!(apply(&mut options, key, &json!(false)).unwrap());
+        }
+        assert_eq!(options.asks, Some(true));
+        assert_eq!(options.permission_mode, Some(PermissionMode::Plan));
+    }
+
+    #[test]
+    fn resume_and_fork_contradict_each_other() {
+        let mut options = RunOptions::new();
+        let value = json!({"selector": "id", "id": "x"});
+        assert!(apply(&mut options, capability::SESSION_RESUME, &value).unwrap());
+        apply(&mut options, capability::SESSION_FORK, &value).unwrap_err();
+    }
+
+    #[test]
+    fn folders_add_to_those_of_the_option() {
+        let mut options = RunOptions::new();
+        options.additional_directories.push("/one".into());
+        apply(&mut options, capability::ADD_DIRS, &json!(["/two"])).unwrap();
+        assert_eq!(options.additional_directories.len(), 2);
+    }
+}
