@@ -17,6 +17,9 @@ const BIG_TEXT_BYTES: usize = 2_000_000;
 /// A real answer has hundreds of pieces, a captured one a handful.
 const PIECES_PER_CAPTURED_PIECE: usize = 100;
 
+/// How often the middle of a captured run is repeated to make a long one.
+const STEPS_PER_CAPTURED_STEP: usize = 50;
+
 /// Lines in memory, each with its newline.
 pub struct Corpus {
     pub name: &'static str,
@@ -37,6 +40,15 @@ impl Corpus {
             &captured_runs(directory)?,
             size_bytes,
         ))
+    }
+
+    /// Long runs: between start and result of each capture the same again and again, under new names.
+    pub fn of_long_sessions(directory: &Path, size_bytes: usize) -> Result<Self, String> {
+        let runs: Vec<Run> = captured_runs(directory)?
+            .into_iter()
+            .filter_map(lengthened)
+            .collect();
+        Ok(Self::repeat("long sessions, steps 50 times", &runs, size_bytes))
     }
 
     /// The captures that were made with partial messages.
@@ -183,6 +195,29 @@ fn partial_runs(directory: &Path) -> Result<Vec<Run>, String> {
         ));
     }
     Ok(runs)
+}
+
+fn lengthened(run: Run) -> Option<Run> {
+    let is_start = |line: &&Vec<u8>| line.starts_with(br#"{"type":"system","subtype":"init""#);
+    let start = run.first().filter(is_start)?;
+    let is_end = |line: &Vec<u8>| memchr::memmem::find(line, br#""type":"result""#).is_some();
+    let end = run.iter().position(is_end)?;
+    let steps = run.get(1..end).filter(|steps| !steps.is_empty())?;
+    let renamed = |number| steps.iter().map(move |line| renumbered(line, number));
+    let steps = (0..STEPS_PER_CAPTURED_STEP).flat_map(renamed);
+    Some(
+        std::iter::once(start.clone())
+            .chain(steps)
+            .chain([run[end].clone()])
+            .collect(),
+    )
+}
+
+/// Messages and calls have names of 24 digits, nearly all of them zero.
+fn renumbered(line: &[u8], number: usize) -> Vec<u8> {
+    let text = String::from_utf8_lossy(line);
+    text.replace("_0100000000", &format!("_01{number:08}"))
+        .into_bytes()
 }
 
 fn is_piece(line: &[u8]) -> bool {

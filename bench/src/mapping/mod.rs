@@ -19,6 +19,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let other = |agent: &str| claude.with_file_name(agent);
     let corpora = [
         (Agent::Claude, Corpus::of_fixtures(claude, size_bytes)?),
+        (Agent::Claude, Corpus::of_long_sessions(claude, size_bytes)?),
         (Agent::Claude, Corpus::of_partial_streams(claude, size_bytes)?),
         (
             Agent::Claude,
