@@ -1,6 +1,7 @@
 //! A run of a coding agent: a supervised loop with a durable journal and a control socket.
 #![warn(missing_docs)]
 
+pub mod control;
 pub mod machine;
 mod reason;
 mod record;

@@ -1,0 +1,324 @@
+//! What can be said to a run.
+
+use agent_api::{PermissionMode, RequestId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::refusal::{Refusal, RefusalCode};
+
+/// Longer ids are refused: they are kept for a while, and they stand in the journal.
+const MAX_ID_BYTES: usize = 128;
+
+/// One line from a client.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ControlRequest {
+    /// The client's own name for it, unique within the run: at most 128 of `A-Z a-z 0-9 . _ : -`.
+    pub id: String,
+    /// What is wanted.
+    #[serde(flatten)]
+    pub command: ControlCommand,
+}
+
+/// What can be said to a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case")]
+pub enum ControlCommand {
+    /// Say something to the agent.
+    Send {
+        /// The message.
+        text: String,
+        /// When the agent is to see it.
+        #[serde(default)]
+        mode: SendMode,
+    },
+    /// Answer a request of the agent. The first answer counts.
+    Answer {
+        /// The request.
+        request: RequestId,
+        /// The answer.
+        answer: AnswerChoice,
+    },
+    /// End the turn.
+    Interrupt,
+    /// End the run in good order.
+    Stop,
+    /// End the run at once.
+    Kill,
+    /// Nothing more will be said: the agent finishes what it does.
+    CloseInput,
+    /// Another model from now on.
+    SetModel {
+        /// The model; none is the agent's default.
+        #[serde(default)]
+        model: Option<String>,
+    },
+    /// Change what may happen without asking.
+    SetPermissionMode {
+        /// The mode.
+        mode: PermissionChoice,
+    },
+    /// How is it going?
+    Status,
+}
+
+/// When the agent is to see a message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SendMode {
+    /// As soon as it can take one, in the middle of its work.
+    Steer,
+    /// When it is done with what it does.
+    #[default]
+    Queue,
+}
+
+/// An answer to a request. It names nothing that a redacted journal could have changed: rules and questions are the
+/// ones that the runner holds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum AnswerChoice {
+    /// It may run; a plan is approved.
+    Allow,
+    /// It may run, and by the rules that the agent suggested it need not ask again.
+    AllowAlways,
+    /// It may run with these arguments instead.
+    AllowChanged {
+        /// The arguments.
+        input: Value,
+    },
+    /// It may not run.
+    Deny {
+        /// What the model is told.
+        reason: String,
+    },
+    /// It may not run, and the turn ends.
+    DenyAndInterrupt {
+        /// What the model is told.
+        reason: String,
+    },
+    /// Answers to the questions, one for each, in their order.
+    Answers {
+        /// The answers.
+        answers: Vec<String>,
+    },
+}
+
+/// What may happen without asking.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PermissionChoice {
+    /// The agent asks.
+    Ask,
+    /// Edits need no asking.
+    AcceptEdits,
+    /// Nothing changes before a plan is approved.
+    Plan,
+    /// What would be asked is refused.
+    Refuse,
+    /// Everything is allowed.
+    Bypass,
+}
+
+impl From<PermissionChoice> for PermissionMode {
+    fn from(choice: PermissionChoice) -> Self {
+        match choice {
+            PermissionChoice::Ask => Self::Ask,
+            PermissionChoice::AcceptEdits => Self::AcceptEdits,
+            PermissionChoice::Plan => Self::Plan,
+            PermissionChoice::Refuse => Self::Refuse,
+            PermissionChoice::Bypass => Self::Bypass,
+        }
+    }
+}
+
+impl ControlCommand {
+    /// The names of all commands.
+    pub const NAMES: &[&str] = &[
+        "send",
+        "answer",
+        "interrupt",
+        "stop",
+        "kill",
+        "close_input",
+        "set_model",
+        "set_permission_mode",
+        "status",
+    ];
+
+    /// The name of the command, as in JSON.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Send { .. } => "send",
+            Self::Answer { .. } => "answer",
+            Self::Interrupt => "interrupt",
+            Self::Stop => "stop",
+            Self::Kill => "kill",
+            Self::CloseInput => "close_input",
+            Self::SetModel { .. } => "set_model",
+            Self::SetPermissionMode { .. } => "set_permission_mode",
+            Self::Status => "status",
+        }
+    }
+
+    /// Whether it changes nothing: then a repeated one is answered anew.
+    #[must_use]
+    pub fn is_query(&self) -> bool {
+        matches!(self, Self::Status)
+    }
+}
+
+/// What can be told of any line, of a newer client too.
+#[derive(Deserialize)]
+struct Head {
+    id: String,
+    command: String,
+}
+
+impl ControlRequest {
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// The refusal, and the id it answers where there is one. Never quotes the line.
+    pub fn parse(line: &[u8]) -> Result<Self, (Option<String>, Refusal)> {
+        let head: Head = serde_json::from_slice(line).map_err(|error| {
+            let what = format!(
+                "not a command: {} at column {}; send {{\"id\":…,\"command\":…}}",
+                fault(&error),
+                error.column()
+            );
+            (None, Refusal::new(RefusalCode::Malformed, what))
+        })?;
+        if !is_id(&head.id) {
+            let what = "the id needs 1 to 128 of the characters `A-Z a-z 0-9 . _ : -`";
+            return Err((None, Refusal::new(RefusalCode::Malformed, what)));
+        }
+        if !ControlCommand::NAMES.contains(&head.command.as_str()) {
+            let what = format!(
+                "no such command in this version: choose one of {}",
+                ControlCommand::NAMES.join(", ")
+            );
+            return Err((Some(head.id), Refusal::new(RefusalCode::UnknownCommand, what)));
+        }
+        serde_json::from_slice(line).map_err(|error| {
+            let what = format!("`{}` cannot be read: {}", head.command, error);
+            (Some(head.id), Refusal::new(RefusalCode::Invalid, what))
+        })
+    }
+}
+
+fn is_id(id: &str) -> bool {
+    (1..=MAX_ID_BYTES).contains(&id.len())
+        && id
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte))
+}
+
+fn fault(error: &serde_json::Error) -> &'static str {
+    match error.classify() {
+        serde_json::error::Category::Data => "a field is missing or has the wrong type",
+        serde_json::error::Category::Eof => "the JSON is incomplete",
+        serde_json::error::Category::Syntax | serde_json::error::Category::Io => "no valid JSON",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice, SendMode};
+    use crate::control::RefusalCode;
+    use agent_api::RequestId;
+
+    fn parse(line: &str) -> Result<ControlRequest, (Option<String>, RefusalCode)> {
+        ControlRequest::parse(line.as_bytes()).map_err(|(id, refusal)| (id, refusal.code))
+    }
+
+    #[test]
+    fn every_command_survives_json_under_its_own_name() {
+        let commands = [
+            ControlCommand::Send {
+                text: "hello\n".into(),
+                mode: SendMode::Steer,
+            },
+            ControlCommand::Answer {
+                request: RequestId::new("toolu_1"),
+                answer: AnswerChoice::Answers {
+                    answers: vec!["blue".into()],
+                },
+            },
+            ControlCommand::Interrupt,
+            ControlCommand::Stop,
+            ControlCommand::Kill,
+            ControlCommand::CloseInput,
+            ControlCommand::SetModel { model: None },
+            ControlCommand::SetPermissionMode {
+                mode: PermissionChoice::Plan,
+            },
+            ControlCommand::Status,
+        ];
+        assert_eq!(
+            commands.iter().map(ControlCommand::name).collect::<Vec<_>>(),
+            ControlCommand::NAMES
+        );
+        for command in commands {
+            let request = ControlRequest {
+                id: "a-1".into(),
+                command,
+            };
+            let line = serde_json::to_string(&request).unwrap();
+            assert!(
+                line.contains(&format!("\"command\":\"{}\"", request.command.name())),
+                "{line}"
+            );
+            assert_eq!(parse(&line), Ok(request));
+        }
+    }
+
+    #[test]
+    fn a_message_waits_its_turn_unless_it_is_to_steer() {
+        let request = parse(r#"{"id":"1","command":"send","text":"x"}"#).unwrap();
+        assert_eq!(
+            request.command,
+            ControlCommand::Send {
+                text: "x".into(),
+                mode: SendMode::Queue
+            }
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_refused_by_kind() {
+        use RefusalCode::{Invalid, Malformed, UnknownCommand};
+        let one = Some("1".to_owned());
+        for (line, id, code) in [
+            ("", None, Malformed),
+            ("{", None, Malformed),
+            ("[]", None, Malformed),
+            ("\u{1b}[2J", None, Malformed),
+            (r#"{"command":"stop"}"#, None, Malformed),
+            (r#"{"id":1,"command":"stop"}"#, None, Malformed),
+            (r#"{"id":"","command":"stop"}"#, None, Malformed),
+            (r#"{"id":"a b","command":"stop"}"#, None, Malformed),
+            (r#"{"id":"1","command":"fly"}"#, one.clone(), UnknownCommand),
+            (r#"{"id":"1","command":"send"}"#, one.clone(), Invalid),
+            (
+                r#"{"id":"1","command":"send","text":"","mode":"x"}"#,
+                one.clone(),
+                Invalid,
+            ),
+            (
+                r#"{"id":"1","command":"set_permission_mode","mode":"all"}"#,
+                one,
+                Invalid,
+            ),
+        ] {
+            assert_eq!(parse(line), Err((id, code)), "{line}");
+        }
+        let long = format!(r#"{{"id":"{}","command":"stop"}}"#, "x".repeat(129));
+        assert_eq!(parse(&long), Err((None, Malformed)));
+    }
+
+    #[test]
+    fn fields_of_a_newer_client_are_ignored() {
+        assert!(parse(r#"{"id":"1","command":"stop","because":{"of":["you"]}}"#).is_ok());
+    }
+}

@@ -1,0 +1,248 @@
+//! What the agent waits for.
+
+use agent_api::{Answer, Body, PermissionRequested, PlanProposed, QuestionAsked, RequestId};
+
+use super::command::AnswerChoice;
+use super::refusal::{Refusal, RefusalCode};
+use crate::record::{Record, RunBody, RunEvent};
+
+/// The requests that nobody has answered yet, the oldest first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct PendingRequests {
+    requests: Vec<PendingRequest>,
+}
+
+/// A request of the agent that waits for an answer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PendingRequest {
+    /// May this tool run?
+    Permission(Box<PermissionRequested>),
+    /// The agent asks a person.
+    Question(Box<QuestionAsked>),
+    /// The agent has a plan.
+    Plan(Box<PlanProposed>),
+}
+
+impl PendingRequests {
+    /// Learns from a record.
+    pub fn observe_record(&mut self, record: &Record) {
+        match &record.event {
+            RunEvent::Agent(event) => self.observe(&event.body),
+            // With the process goes what it waited for.
+            RunEvent::Run(RunBody::AttemptStarted(_) | RunBody::AttemptEnded(_) | RunBody::RunEnded(_)) => {
+                self.requests.clear();
+            }
+            RunEvent::Run(_) => {}
+        }
+    }
+
+    /// Learns from an event.
+    pub fn observe(&mut self, body: &Body) {
+        let request = match body {
+            Body::PermissionRequested(asked) => PendingRequest::Permission(asked.clone()),
+            Body::QuestionAsked(asked) => PendingRequest::Question(asked.clone()),
+            Body::PlanProposed(asked) => PendingRequest::Plan(asked.clone()),
+            Body::RequestClosed(closed) => return self.remove(&closed.request),
+            Body::Finished(_) => return self.requests.clear(),
+            _ => return,
+        };
+        // Asked again under the same id: the newest words count.
+        self.remove(request.id());
+        self.requests.push(request);
+    }
+
+    /// Nobody waits for this one any more.
+    pub fn remove(&mut self, id: &RequestId) {
+        self.requests.retain(|request| request.id() != id);
+    }
+
+    /// The request of this id.
+    #[must_use]
+    pub fn get(&self, id: &RequestId) -> Option<&PendingRequest> {
+        self.requests.iter().find(|request| request.id() == id)
+    }
+
+    /// All, the oldest first.
+    pub fn iter(&self) -> std::slice::Iter<'_, PendingRequest> {
+        self.requests.iter()
+    }
+
+    /// How many.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// What the agent is to be told, in its own terms.
+    ///
+    /// # Errors
+    /// When there is no such request, or the answer does not fit it.
+    pub fn resolve(&self, id: &RequestId, choice: AnswerChoice) -> Result<Answer, Refusal> {
+        match self.get(id) {
+            Some(request) => request.resolve(choice),
+            None => Err(Refusal::new(
+                RefusalCode::NoSuchRequest,
+                format!("no open request `{id}`: it was answered, withdrawn, or never there"),
+            )),
+        }
+    }
+}
+
+impl PendingRequest {
+    /// What the answer must name.
+    #[must_use]
+    pub fn id(&self) -> &RequestId {
+        match self {
+            Self::Permission(asked) => &asked.request,
+            Self::Question(asked) => &asked.request,
+            Self::Plan(asked) => &asked.request,
+        }
+    }
+
+    /// What the agent is to be told, in its own terms.
+    ///
+    /// # Errors
+    /// When the answer does not fit the request.
+    pub fn resolve(&self, choice: AnswerChoice) -> Result<Answer, Refusal> {
+        match (choice, self) {
+            (AnswerChoice::Deny { reason }, _) => Ok(Answer::Deny { reason }),
+            (AnswerChoice::DenyAndInterrupt { reason }, _) => Ok(Answer::DenyAndInterrupt { reason }),
+            (AnswerChoice::Allow, Self::Permission(_) | Self::Plan(_)) => Ok(Answer::Allow),
+            (AnswerChoice::AllowAlways, Self::Permission(asked)) => {
+                let rules = asked
+                    .suggestions
+                    .as_ref()
+                    .and_then(|rules| serde_json::to_value(rules).ok());
+                let rules = rules.ok_or_else(|| unfitting("the agent suggested no rule: allow it once"))?;
+                Ok(Answer::AllowAlways { rules })
+            }
+            (AnswerChoice::AllowChanged { input }, Self::Permission(_)) => Ok(Answer::AllowChanged { input }),
+            (AnswerChoice::Answers { answers }, Self::Question(asked)) => {
+                if answers.len() != asked.questions.len() {
+                    return Err(unfitting(format!(
+                        "{} answers to {} questions: give one for each",
+                        answers.len(),
+                        asked.questions.len()
+                    )));
+                }
+                let questions = asked.questions.iter().map(|question| question.text.clone());
+                Ok(Answer::Answers(questions.zip(answers).collect()))
+            }
+            (
+                AnswerChoice::Allow | AnswerChoice::AllowAlways | AnswerChoice::AllowChanged { .. },
+                Self::Question(_),
+            ) => Err(unfitting("this is a question: answer it with a text")),
+            (AnswerChoice::AllowAlways | AnswerChoice::AllowChanged { .. }, Self::Plan(_)) => {
+                Err(unfitting("this is a plan: allow it or deny it"))
+            }
+            (AnswerChoice::Answers { .. }, Self::Permission(_) | Self::Plan(_)) => {
+                Err(unfitting("this is no question: allow it or deny it"))
+            }
+        }
+    }
+}
+
+fn unfitting(what: impl Into<String>) -> Refusal {
+    Refusal::new(RefusalCode::Unfitting, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PendingRequest, PendingRequests};
+    use crate::control::{AnswerChoice, RefusalCode};
+    use agent_api::{Answer, Body, RequestId};
+    use serde_json::json;
+
+    fn body(name: &str, data: &serde_json::Value) -> Body {
+        let event = json!({"agent_kind": "claude_code", "type": name, "data": data});
+        serde_json::from_str::<agent_api::Event>(&event.to_string())
+            .unwrap()
+            .body
+    }
+
+    fn permission(id: &str, suggestions: &serde_json::Value) -> Body {
+        let data = json!({"request": id, "tool": "Bash", "kind": "execute", "suggestions": suggestions});
+        body("permission_requested", &data)
+    }
+
+    fn question(id: &str) -> Body {
+        let questions = json!([{"text": "Colour?"}, {"text": "Size?"}]);
+        body("question_asked", &json!({"request": id, "questions": questions}))
+    }
+
+    fn code(result: Result<Answer, crate::control::Refusal>) -> RefusalCode {
+        result.unwrap_err().code
+    }
+
+    #[test]
+    fn requests_wait_until_they_are_closed() {
+        let mut pending = PendingRequests::default();
+        pending.observe(&permission("a", &json!(null)));
+        pending.observe(&question("b"));
+        pending.observe(&body("plan_proposed", &json!({"request": "c", "plan": "# Plan"})));
+        pending.observe(&permission("a", &json!(null)));
+        let ids: Vec<&str> = pending.iter().map(|request| request.id().as_str()).collect();
+        assert_eq!(ids, ["b", "c", "a"]);
+        pending.observe(&body(
+            "request_closed",
+            &json!({"request": "b", "reason": "answered"}),
+        ));
+        assert_eq!(pending.len(), 2);
+        assert_eq!(
+            code(pending.resolve(&RequestId::new("b"), AnswerChoice::Allow)),
+            RefusalCode::NoSuchRequest
+        );
+        assert_eq!(
+            pending.resolve(&RequestId::new("c"), AnswerChoice::Allow),
+            Ok(Answer::Allow)
+        );
+    }
+
+    #[test]
+    fn always_uses_the_rules_that_the_agent_suggested() {
+        let rules = json!([{"rule": "Bash(ls:*)"}]);
+        let mut pending = PendingRequests::default();
+        pending.observe(&permission("a", &rules));
+        pending.observe(&permission("b", &json!(null)));
+        assert_eq!(
+            pending.resolve(&RequestId::new("a"), AnswerChoice::AllowAlways),
+            Ok(Answer::AllowAlways { rules })
+        );
+        assert_eq!(
+            code(pending.resolve(&RequestId::new("b"), AnswerChoice::AllowAlways)),
+            RefusalCode::Unfitting
+        );
+    }
+
+    #[test]
+    fn each_question_gets_its_answer() {
+        let mut pending = PendingRequests::default();
+        pending.observe(&question("q"));
+        let request: &PendingRequest = pending.iter().next().unwrap();
+        let answers = |texts: &[&str]| AnswerChoice::Answers {
+            answers: texts.iter().map(ToString::to_string).collect(),
+        };
+        assert_eq!(
+            request.resolve(answers(&["red", "XL"])),
+            Ok(Answer::Answers(vec![
+                ("Colour?".into(), "red".into()),
+                ("Size?".into(), "XL".into())
+            ]))
+        );
+        assert_eq!(code(request.resolve(answers(&["red"]))), RefusalCode::Unfitting);
+        assert_eq!(code(request.resolve(AnswerChoice::Allow)), RefusalCode::Unfitting);
+        let reason = "no".to_owned();
+        assert_eq!(
+            request.resolve(AnswerChoice::Deny {
+                reason: reason.clone()
+            }),
+            Ok(Answer::Deny { reason })
+        );
+    }
+}

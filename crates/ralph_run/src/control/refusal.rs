@@ -1,0 +1,77 @@
+//! Why a command is not done.
+
+use agent_api::CommandError;
+use serde::{Deserialize, Serialize};
+
+/// Why a command is not done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct Refusal {
+    /// For programs.
+    pub code: RefusalCode,
+    /// For people.
+    pub message: String,
+}
+
+/// What kind of refusal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RefusalCode {
+    /// Not JSON, not an object, or without an id.
+    Malformed,
+    /// Over the limit of a line.
+    TooLong,
+    /// This version knows no such command.
+    UnknownCommand,
+    /// A field of the command is missing or wrong.
+    Invalid,
+    /// The id was used for something else.
+    IdReused,
+    /// Too much waits to be done already.
+    Busy,
+    /// Too many clients are connected already.
+    TooManyClients,
+    /// The agent, or this run, cannot do that.
+    Unsupported,
+    /// Nobody waits for this answer, or not any more.
+    NoSuchRequest,
+    /// The answer does not fit the request.
+    Unfitting,
+    /// The agent takes no more input.
+    InputClosed,
+    /// The run has ended.
+    RunEnded,
+    /// What a newer version says.
+    #[serde(other)]
+    Other,
+}
+
+impl Refusal {
+    /// A refusal.
+    pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+
+    /// There is no run any more.
+    #[must_use]
+    pub fn run_ended() -> Self {
+        Self::new(RefusalCode::RunEnded, "the run has ended")
+    }
+}
+
+impl From<CommandError> for Refusal {
+    fn from(error: CommandError) -> Self {
+        let code = match &error {
+            CommandError::Unsupported { .. } => RefusalCode::Unsupported,
+            CommandError::Closed => RefusalCode::InputClosed,
+            CommandError::Busy => RefusalCode::Busy,
+            CommandError::NoSuchRequest { .. } => RefusalCode::NoSuchRequest,
+            // Further kinds are about what was said, too.
+            _ => RefusalCode::Invalid,
+        };
+        Self::new(code, error.to_string())
+    }
+}

@@ -1,0 +1,198 @@
+//! The runner's end of the control socket.
+
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::net::UnixListener;
+use tokio::sync::{mpsc, watch};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::{sleep, timeout};
+
+use super::command::ControlCommand;
+use super::connection::{Hub, lock, serve, turn_away};
+use super::protocol::{Greeting, Receipt, Response, line_of};
+use super::receipts::{Receipts, Waiter};
+use super::refusal::Refusal;
+use super::socket::{Socket, is_allowed};
+
+/// How many commands wait between the clients and the run's loop.
+const QUEUE_LENGTH: usize = 64;
+
+const MOST_CLIENTS: usize = 128;
+
+/// How long the last answers may take when the run is over.
+const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+
+/// How long nobody is let in when the system has no room for another connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Takes commands for a run from any number of clients.
+///
+/// When it is dropped, everybody who waits is told that the run has ended, and the socket is removed.
+#[derive(Debug)]
+pub struct ControlServer {
+    incoming: mpsc::Receiver<Incoming>,
+    greeting: watch::Sender<Greeting>,
+    clients: JoinHandle<()>,
+    socket: Socket,
+}
+
+/// A command for the run.
+#[derive(Debug)]
+pub struct Incoming {
+    /// The client's own name for it.
+    pub command_id: String,
+    /// What is wanted.
+    pub command: ControlCommand,
+    /// Where the answer goes.
+    pub reply: Reply,
+}
+
+impl ControlServer {
+    /// Listens on `path`, which is for this user alone. A socket that is left over from a dead runner is replaced, one
+    /// on which somebody answers is not.
+    ///
+    /// Needs a tokio runtime, in which the clients are served.
+    ///
+    /// # Errors
+    /// When the path is too long, its folder is open to others, somebody listens there already, or the system says so.
+    pub async fn bind(path: impl AsRef<Path>, greeting: Greeting) -> io::Result<Self> {
+        let (socket, listener) = Socket::bind(path.as_ref()).await?;
+        let (commands, incoming) = mpsc::channel(QUEUE_LENGTH);
+        let (greeting, greetings) = watch::channel(greeting);
+        let hub = Hub {
+            incoming: commands,
+            receipts: Arc::new(Mutex::new(Receipts::default())),
+            greeting: greetings,
+        };
+        let clients = tokio::spawn(accept(listener, hub, socket.owner()));
+        Ok(Self {
+            incoming,
+            greeting,
+            clients,
+            socket,
+        })
+    }
+
+    /// The next command. Waits for ever when there is none; dropping the wait loses nothing.
+    pub async fn next(&mut self) -> Incoming {
+        match self.incoming.recv().await {
+            Some(incoming) => incoming,
+            // Only when the runtime that serves the clients is shut down.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Who connects from now on is told that the run is here, in the word of its state file.
+    pub fn set_state(&self, state: &str) {
+        self.greeting.send_if_modified(|greeting| {
+            let is_new = greeting.state != state;
+            if is_new {
+                state.clone_into(&mut greeting.state);
+            }
+            is_new
+        });
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.socket.path()
+    }
+
+    /// Tells everybody who waits that the run has ended, and waits until they have been told, for a second at most.
+    pub async fn close(self) {
+        let Self {
+            incoming,
+            greeting,
+            mut clients,
+            socket,
+        } = self;
+        drop((socket, incoming, greeting));
+        if timeout(CLOSE_LIMIT, &mut clients).await.is_err() {
+            clients.abort();
+        }
+    }
+}
+
+async fn accept(listener: UnixListener, hub: Hub, owner: u32) {
+    let mut clients = JoinSet::new();
+    let mut run = hub.clone();
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            // Those that are done are forgotten as they end.
+            Some(_) = clients.join_next() => continue,
+            () = run.closed() => break,
+        };
+        match accepted {
+            Ok((stream, _)) => match stream.peer_cred() {
+                Ok(peer) if !is_allowed(peer.uid(), owner) => {
+                    tracing::warn!(uid = peer.uid(), "another user spoke to the control socket");
+                }
+                Ok(_) if clients.len() < MOST_CLIENTS => {
+                    clients.spawn(serve(stream, hub.clone()));
+                }
+                Ok(_) => turn_away(stream),
+                Err(error) => tracing::debug!(%error, "a client left before it was asked who it is"),
+            },
+            Err(error) => {
+                tracing::warn!(%error, "cannot let a client in");
+                sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    drop(listener);
+    while clients.join_next().await.is_some() {}
+}
+
+/// Where the answer to a command goes. One that is dropped says that the run has ended.
+#[derive(Debug)]
+pub struct Reply {
+    id: String,
+    receipts: Arc<Mutex<Receipts>>,
+    /// The only one who waits, if the answer is not kept for others.
+    waiter: Option<Waiter>,
+    is_sent: bool,
+}
+
+impl Reply {
+    pub(super) fn once(id: String, receipts: Arc<Mutex<Receipts>>, waiter: Waiter) -> Self {
+        let mut reply = Self::kept(id, receipts);
+        reply.waiter = Some(waiter);
+        reply
+    }
+
+    pub(super) fn kept(id: String, receipts: Arc<Mutex<Receipts>>) -> Self {
+        Self {
+            id,
+            receipts,
+            waiter: None,
+            is_sent: false,
+        }
+    }
+
+    /// Answers. Returns at once, whether or not the client reads it.
+    pub fn send(mut self, result: Result<Receipt, Refusal>) {
+        self.deliver(result);
+    }
+
+    fn deliver(&mut self, result: Result<Receipt, Refusal>) {
+        if std::mem::replace(&mut self.is_sent, true) {
+            return;
+        }
+        let line = line_of(&Response::new(Some(self.id.clone()), result));
+        match self.waiter.take() {
+            Some(waiter) => waiter.send(line),
+            None => lock(&self.receipts).answer(&self.id, line),
+        }
+    }
+}
+
+impl Drop for Reply {
+    fn drop(&mut self) {
+        self.deliver(Err(Refusal::run_ended()));
+    }
+}
