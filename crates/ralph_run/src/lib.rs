@@ -1,16 +1,36 @@
 //! A run of a coding agent: a supervised loop with a durable journal and a control socket.
 #![warn(missing_docs)]
 
+mod budget;
 pub mod control;
+mod home;
+mod journal;
+mod lock;
 pub mod machine;
+mod prices;
 mod reason;
+mod reconcile;
 mod record;
 mod sink;
+mod state;
 
+pub use budget::{Budget, BudgetAlert, BudgetLimits};
+pub use home::{CleanMode, Cleaned, FindError, Home, HomeError, RunDirectory, clean};
+pub use journal::{
+    Damage, DamageKind, JournalError, JournalFollower, JournalReader, JournalWriter, PendingSync, Resumed,
+    read_journal,
+};
+pub use lock::{Lock, LockError, LockHeld, LockInfo, LockSubject};
+pub use prices::{PriceSource, context_window, estimate, price_source};
 pub use reason::{EndReason, LimitKind};
+pub use reconcile::{LostRun, ReconcileError, Reconciliation, reconcile};
 pub use record::{
     AttemptEnded, AttemptStarted, CommandReceived, FORMAT_VERSION, IterationEnded, IterationOutcome,
     IterationStarted, Record, RunBody, RunEnded, RunEvent, RunStarted, SessionForked, Totals, VerifyFinished,
     VerifyStarted, Warned, WarningKind,
 };
 pub use sink::Sink;
+pub use state::{
+    BudgetState, Durability, Kept, Liveness, LogName, RunFile, RunState, RunStatus, Runner, SessionState,
+    StateError, WorkspaceError, WorkspaceFiles, write_atomic,
+};

@@ -1,0 +1,123 @@
+//! Removing old runs.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::Path;
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+
+use super::error::HomeError;
+use super::place::Home;
+use super::run_directory::RunDirectory;
+use crate::lock::remove_unused;
+use crate::state::RunFile;
+
+/// What runs that are being removed are called, so that nobody takes a half of one for a run.
+const REMOVING: &str = ".removing-";
+
+/// Whether to do it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CleanMode {
+    /// Only say what would be removed.
+    DryRun,
+    /// Remove.
+    Remove,
+}
+
+/// What was removed, or would be.
+#[derive(Debug, Default)]
+pub struct Cleaned {
+    /// The runs, oldest first.
+    pub removed: Vec<String>,
+    /// What they take on the disk, as far as nobody else keeps it.
+    pub freed_bytes: u64,
+    /// What could not be removed, and why.
+    pub failed: Vec<(String, io::Error)>,
+}
+
+/// Removes runs that ended before `before`. What has not ended stays, however old it is.
+///
+/// # Errors
+/// When the runs cannot be listed.
+pub fn clean(home: &Home, before: Timestamp, mode: CleanMode) -> Result<Cleaned, HomeError> {
+    let mut cleaned = Cleaned::default();
+    for run in home.list()?.into_iter().rev() {
+        if !is_over(&run, before) {
+            continue;
+        }
+        let size_bytes = size_of(run.path());
+        if mode == CleanMode::Remove
+            && let Err(error) = remove(home, &run)
+        {
+            cleaned.failed.push((run.id().to_owned(), error));
+            continue;
+        }
+        cleaned.freed_bytes += size_bytes;
+        cleaned.removed.push(run.id().to_owned());
+    }
+    if mode == CleanMode::Remove {
+        remove_leftovers(home);
+        remove_unused(home, SystemTime::from(before));
+    }
+    Ok(cleaned)
+}
+
+fn is_over(run: &RunDirectory, before: Timestamp) -> bool {
+    let Ok(file) = RunFile::load(&run.run_file()) else {
+        return false;
+    };
+    file.is_ended()
+        && file.ended_at.unwrap_or(file.started_at) < before
+        // A runner that is about to leave still has its journal.
+        && !is_written(&run.journal())
+}
+
+fn is_written(journal: &Path) -> bool {
+    File::open(journal).is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
+
+fn remove(home: &Home, run: &RunDirectory) -> io::Result<()> {
+    let doomed = home.runs_directory().join(format!("{REMOVING}{}", run.id()));
+    fs::rename(run.path(), &doomed)?;
+    for file in [run.socket(), &home.active_directory().join(run.id())] {
+        match fs::remove_file(file) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+    }
+    fs::remove_dir_all(&doomed)
+}
+
+/// What an interrupted removal left.
+fn remove_leftovers(home: &Home) {
+    for entry in fs::read_dir(home.runs_directory())
+        .into_iter()
+        .flatten()
+        .flatten()
+    {
+        if entry
+            .file_name()
+            .to_str()
+            .is_some_and(|name| name.starts_with(REMOVING))
+        {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+fn size_of(path: &Path) -> u64 {
+    let Ok(metadata) = fs::symlink_metadata(path) else {
+        return 0;
+    };
+    if metadata.is_dir() {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        return entries.map(|entry| size_of(&entry.path())).sum();
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::nlink(&metadata) > 1 {
+        // Linked from the workspace: it stays.
+        return 0;
+    }
+    metadata.len()
+}

@@ -1,0 +1,110 @@
+//! Files and directories that nobody else can read. Modes are set when they are made, whatever the umask says.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+use super::error::HomeError;
+
+/// Makes one directory, for the user alone. Fails if there is something already.
+pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    private_directory(&mut builder);
+    builder.create(path)?;
+    // A umask can take rights away from ourselves; it can never have added any.
+    restore_mode(path, 0o700)
+}
+
+/// Makes a directory and what is missing above it, for the user alone. What exists stays as it is.
+pub(crate) fn make_directory_all(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        make_directory_all(parent)?;
+    }
+    match make_directory(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => Ok(()),
+        other => other,
+    }
+}
+
+/// A new file for the user alone, opened for appending. Fails if there is something already, a link included.
+pub(crate) fn new_file(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create_new(true);
+    private_file(&mut options);
+    let file = options.open(path)?;
+    protect(&file)?;
+    Ok(file)
+}
+
+/// Gives an open file the mode of a private one.
+pub(crate) fn protect(file: &File) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        file.set_permissions(fs::Permissions::from_mode(0o600))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        Ok(())
+    }
+}
+
+/// Whether a directory can be trusted with secrets: it is one, it is ours, and nobody else can write to it.
+pub(super) fn check_directory(path: &Path) -> Result<(), HomeError> {
+    let metadata = fs::metadata(path).map_err(|source| HomeError::unusable(path, source))?;
+    if !metadata.is_dir() {
+        return Err(HomeError::NotADirectory(path.to_owned()));
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        if effective_user().is_some_and(|user| user != metadata.uid()) {
+            return Err(HomeError::ForeignOwner(path.to_owned()));
+        }
+        if metadata.mode() & 0o022 != 0 {
+            return Err(HomeError::WritableByOthers(path.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// Where the system says so. Without it, only the mode protects.
+#[cfg(unix)]
+fn effective_user() -> Option<u32> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    users.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(unix)]
+fn private_directory(builder: &mut DirBuilder) {
+    use std::os::unix::fs::DirBuilderExt;
+    builder.mode(0o700);
+}
+
+#[cfg(unix)]
+pub(crate) fn private_file(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+    options.mode(0o600);
+}
+
+#[cfg(unix)]
+fn restore_mode(path: &Path, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn private_directory(_: &mut DirBuilder) {}
+
+#[cfg(not(unix))]
+pub(crate) fn private_file(_: &mut OpenOptions) {}
+
+#[cfg(not(unix))]
+fn restore_mode(_: &Path, _: u32) -> io::Result<()> {
+    Ok(())
+}

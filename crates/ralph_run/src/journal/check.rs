@@ -1,0 +1,132 @@
+//! Lines to records, in order.
+
+use std::collections::VecDeque;
+
+use agent_process::{Framed, Line};
+use serde::Deserialize;
+
+use super::damage::{Damage, DamageKind};
+use crate::record::{FORMAT_VERSION, Record};
+
+/// No record comes near it: texts and payloads in events are bounded.
+pub(super) const MAX_LINE_BYTES: usize = 64 << 20;
+
+/// Turns a journal's lines into records and notices what is missing, doubled or broken.
+#[derive(Debug)]
+pub(super) struct Checker {
+    /// Earlier records are not delivered.
+    from_seq: u64,
+    /// Unknown behind a broken line.
+    expected_seq: Option<u64>,
+    ready: VecDeque<Result<Record, Damage>>,
+}
+
+impl Checker {
+    pub(super) fn new(from_seq: u64) -> Self {
+        Self {
+            from_seq,
+            expected_seq: Some(1),
+            ready: VecDeque::new(),
+        }
+    }
+
+    pub(super) fn next(&mut self) -> Option<Result<Record, Damage>> {
+        self.ready.pop_front()
+    }
+
+    pub(super) fn push(&mut self, framed: Framed) {
+        match framed {
+            Framed::Overlong {
+                number,
+                offset,
+                length_bytes,
+            } => {
+                self.expected_seq = None;
+                self.damaged(number, offset, DamageKind::TooLong { length_bytes });
+            }
+            Framed::Line(line) => self.push_line(&line),
+        }
+    }
+
+    fn push_line(&mut self, line: &Line) {
+        if line.number == 1
+            && let Some(found) = format_version(&line.bytes).filter(|found| *found > FORMAT_VERSION)
+        {
+            return self.damaged(line.number, line.offset, DamageKind::NewerFormat { found });
+        }
+        if let Some(seq) = leading_seq(&line.bytes)
+            && seq < self.from_seq
+        {
+            // Not looked at any closer: whoever starts in the middle has seen it.
+            self.expected_seq = Some(seq + 1);
+            return;
+        }
+        let record = match serde_json::from_slice::<Record>(&line.bytes) {
+            Ok(record) => record,
+            Err(error) => {
+                self.expected_seq = None;
+                let reason = match error.classify() {
+                    serde_json::error::Category::Data => "of another shape",
+                    serde_json::error::Category::Io
+                    | serde_json::error::Category::Syntax
+                    | serde_json::error::Category::Eof => "not JSON",
+                };
+                let reason = format!("{reason} at column {}", error.column());
+                return self.damaged(line.number, line.offset, DamageKind::NotARecord(reason));
+            }
+        };
+        match self.expected_seq {
+            Some(expected) if record.seq < expected => {
+                let found = record.seq;
+                return self.damaged(
+                    line.number,
+                    line.offset,
+                    DamageKind::OutOfOrder { expected, found },
+                );
+            }
+            Some(first) if record.seq > first => {
+                let last = record.seq - 1;
+                self.damaged(line.number, line.offset, DamageKind::Missing { first, last });
+            }
+            Some(_) | None => {}
+        }
+        self.expected_seq = Some(record.seq.saturating_add(1));
+        if record.seq >= self.from_seq {
+            self.ready.push_back(Ok(record));
+        }
+    }
+
+    /// Nothing more can be read.
+    pub(super) fn fail(&mut self, damage: Damage) {
+        self.ready.push_back(Err(damage));
+    }
+
+    fn damaged(&mut self, line: u64, offset: u64, kind: DamageKind) {
+        self.ready.push_back(Err(Damage { line, offset, kind }));
+    }
+}
+
+/// The number of a record as we write it, without reading the rest.
+fn leading_seq(line: &[u8]) -> Option<u64> {
+    let rest = line.strip_prefix(b"{\"seq\":")?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()
+}
+
+/// What record 1 says about the format; a newer one may have any shape otherwise.
+fn format_version(line: &[u8]) -> Option<u32> {
+    #[derive(Deserialize)]
+    struct First {
+        event: FirstEvent,
+    }
+    #[derive(Deserialize)]
+    struct FirstEvent {
+        data: Version,
+    }
+    #[derive(Deserialize)]
+    struct Version {
+        format_version: u32,
+    }
+    let first: First = serde_json::from_slice(line).ok()?;
+    Some(first.event.data.format_version)
+}

@@ -1,0 +1,15 @@
+//! A run's records in a file: written once, in order, never changed, readable whatever happened to the writer.
+
+mod check;
+mod damage;
+mod file;
+mod follower;
+mod reader;
+mod resume;
+mod writer;
+
+pub use damage::{Damage, DamageKind};
+pub use follower::JournalFollower;
+pub use reader::{JournalReader, read_journal};
+pub use resume::Resumed;
+pub use writer::{JournalError, JournalWriter, PendingSync};

@@ -1,0 +1,113 @@
+//! Reading a journal from its start to where it ends now.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use agent_process::LineFramer;
+use bytes::Bytes;
+
+use super::check::{Checker, MAX_LINE_BYTES};
+use super::damage::{Damage, DamageKind};
+use crate::record::Record;
+
+const CHUNK_BYTES: usize = 128 << 10;
+
+/// Opens a journal to be read as it is now. Its last line counts only if it is whole.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub fn read_journal(path: &Path) -> io::Result<JournalReader<File>> {
+    Ok(JournalReader::new(File::open(path)?))
+}
+
+/// The records of a journal, and what is wrong with it, in the order of the file.
+#[derive(Debug)]
+pub struct JournalReader<R> {
+    source: R,
+    framer: LineFramer,
+    checker: Checker,
+    chunk: Vec<u8>,
+    read_bytes: u64,
+    /// Up to the end of the last whole line.
+    whole_bytes: u64,
+    line: u64,
+    is_over: bool,
+}
+
+impl<R: Read> JournalReader<R> {
+    /// Reads a journal from anywhere.
+    pub fn new(source: R) -> Self {
+        Self {
+            source,
+            framer: LineFramer::new(MAX_LINE_BYTES),
+            checker: Checker::new(0),
+            chunk: vec![0; CHUNK_BYTES],
+            read_bytes: 0,
+            whole_bytes: 0,
+            line: 0,
+            is_over: false,
+        }
+    }
+
+    /// Leaves out records before `seq`.
+    #[must_use]
+    pub fn from_seq(mut self, seq: u64) -> Self {
+        self.checker = Checker::new(seq);
+        self
+    }
+
+    /// Where the last whole line ends. Known once everything is read.
+    #[must_use]
+    pub fn whole_bytes(&self) -> u64 {
+        self.whole_bytes
+    }
+
+    /// How much is behind the last whole line. Known once everything is read.
+    #[must_use]
+    pub fn torn_bytes(&self) -> u64 {
+        self.read_bytes - self.whole_bytes
+    }
+
+    /// Reads until there is something to say; false at the end.
+    fn read_more(&mut self) -> bool {
+        match self.source.read(&mut self.chunk) {
+            Ok(0) => return false,
+            Ok(read) => {
+                self.read_bytes += read as u64;
+                let bytes = self.chunk.get(..read).unwrap_or_default();
+                self.framer.push(Bytes::copy_from_slice(bytes));
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => {
+                self.checker.fail(Damage {
+                    line: self.line + 1,
+                    offset: self.read_bytes,
+                    kind: DamageKind::Unreadable(error),
+                });
+            }
+        }
+        true
+    }
+}
+
+impl<R: Read> Iterator for JournalReader<R> {
+    type Item = Result<Record, Damage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        while !self.is_over {
+            if let Some(item) = self.checker.next() {
+                self.is_over = item.as_ref().is_err_and(Damage::is_final);
+                return Some(item);
+            }
+            if let Some(framed) = self.framer.next_line() {
+                self.line += 1;
+                self.whole_bytes = self.read_bytes - self.framer.pending_bytes() as u64;
+                self.checker.push(framed);
+            } else if !self.read_more() {
+                self.is_over = true;
+            }
+        }
+        None
+    }
+}

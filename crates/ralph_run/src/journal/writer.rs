@@ -1,0 +1,305 @@
+//! Writing a journal.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::file::JournalFile;
+use crate::home::new_file;
+use crate::record::Record;
+
+/// Records wait for each other up to this much, where the caller lets them.
+const BATCH_BYTES: usize = 128 << 10;
+/// What waits at most while the disk takes nothing.
+const MAX_PENDING_BYTES: usize = 4 << 20;
+const SYNC_AFTER_BYTES: u64 = 1 << 20;
+const SYNC_AFTER: Duration = Duration::from_secs(5);
+
+/// A journal could not be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The system took nothing, or only a part that was taken back. What is pending is written with the next record.
+    #[error("cannot write to the journal ({pending_bytes} bytes wait)")]
+    Write {
+        /// How much waits to be written.
+        pending_bytes: usize,
+        /// Why.
+        source: io::Error,
+    },
+    /// The system has taken nothing for so long that this record is given up.
+    #[error("record {seq} is lost: the journal cannot be written")]
+    Dropped {
+        /// The record.
+        seq: u64,
+    },
+    /// The record cannot be put into JSON.
+    #[error("record {seq} cannot be written as JSON")]
+    Encode {
+        /// The record.
+        seq: u64,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// Another process writes it: the run is alive.
+    #[error("another process writes the journal `{}`", .0.display())]
+    Held(PathBuf),
+    /// A newer version of ralph wrote it.
+    #[error("{0}")]
+    NewerFormat(super::Damage),
+    /// The file could not be opened, repaired or synced.
+    #[error("cannot use the journal `{}`", path.display())]
+    Unusable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// Appends records to a journal, whole lines only. As long as it exists, nobody else can write to the file.
+#[derive(Debug)]
+pub struct JournalWriter {
+    file: Box<dyn JournalFile>,
+    path: PathBuf,
+    /// Whole lines that are not in the file yet.
+    pending: Vec<u8>,
+    /// The file up to the end of its last whole line.
+    length_bytes: u64,
+    /// Whether part of a line is behind that, which must go first.
+    is_torn: bool,
+    unsynced_bytes: u64,
+    synced_at: Instant,
+}
+
+impl JournalWriter {
+    /// A new journal. Record 1 must be the start of the run.
+    ///
+    /// # Errors
+    /// When it cannot be made, or is there already.
+    pub fn create(path: &Path) -> Result<Self, JournalError> {
+        let file = new_file(path).map_err(|source| unusable(path, source))?;
+        lock(&file, path)?;
+        Ok(Self::on(Box::new(file), path, 0))
+    }
+
+    pub(super) fn on(file: Box<dyn JournalFile>, path: &Path, length_bytes: u64) -> Self {
+        Self {
+            file,
+            path: path.to_owned(),
+            pending: Vec::new(),
+            length_bytes,
+            is_torn: false,
+            unsynced_bytes: 0,
+            synced_at: Instant::now(),
+        }
+    }
+
+    /// Writes a record.
+    ///
+    /// # Errors
+    /// With [`JournalError::Write`] nothing is lost: the record waits and is written with the next one.
+    pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
+        self.encode(record)?;
+        self.flush()
+    }
+
+    /// Writes records, several at a time.
+    ///
+    /// # Errors
+    /// The first one; all records are tried. As with [`Self::append`], what could not be written waits.
+    pub fn append_all<'a>(
+        &mut self,
+        records: impl IntoIterator<Item = &'a Record>,
+    ) -> Result<(), JournalError> {
+        let mut result = Ok(());
+        for record in records {
+            result = result.and(self.queue(record));
+        }
+        result.and(self.flush())
+    }
+
+    /// Takes a record, to be written at the next [`Self::flush`] or when enough have come together.
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn queue(&mut self, record: &Record) -> Result<(), JournalError> {
+        self.encode(record)?;
+        if self.pending.len() < BATCH_BYTES {
+            return Ok(());
+        }
+        self.flush()
+    }
+
+    fn encode(&mut self, record: &Record) -> Result<(), JournalError> {
+        let start = self.pending.len();
+        if start > MAX_PENDING_BYTES {
+            // Perhaps there is room again; if not, this one is too many.
+            self.flush()
+                .map_err(|_| JournalError::Dropped { seq: record.seq })?;
+            return self.encode(record);
+        }
+        if let Err(source) = serde_json::to_writer(&mut self.pending, record) {
+            self.pending.truncate(start);
+            return Err(JournalError::Encode {
+                seq: record.seq,
+                source,
+            });
+        }
+        self.pending.push(b'\n');
+        Ok(())
+    }
+
+    /// Writes what waits.
+    ///
+    /// # Errors
+    /// When the system takes nothing, or not all of it. The file then ends with its last whole line.
+    pub fn flush(&mut self) -> Result<(), JournalError> {
+        self.repair().map_err(|source| self.stuck(source))?;
+        let mut taken = 0;
+        let mut problem = None;
+        while let Some(rest) = self.pending.get(taken..).filter(|rest| !rest.is_empty()) {
+            match self.file.write(rest) {
+                Ok(0) => problem = Some(io::ErrorKind::WriteZero.into()),
+                Ok(written) => taken += written,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => problem = Some(error),
+            }
+            if problem.is_some() {
+                break;
+            }
+        }
+        let Some(problem) = problem else {
+            self.took(taken);
+            return Ok(());
+        };
+        let sent = self.pending.get(..taken).unwrap_or_default();
+        let whole = sent
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |newline| newline + 1);
+        self.is_torn = whole < taken;
+        self.took(whole);
+        // At once, so that a reader finds whole lines. If it fails now, it is tried again before the next write.
+        let _ = self.repair();
+        Err(self.stuck(problem))
+    }
+
+    /// Whole lines have arrived in the file.
+    fn took(&mut self, bytes: usize) {
+        self.length_bytes += bytes as u64;
+        self.unsynced_bytes += bytes as u64;
+        if bytes == self.pending.len() {
+            self.pending.clear();
+            self.pending.shrink_to(2 * BATCH_BYTES);
+        } else {
+            self.pending.drain(..bytes);
+        }
+    }
+
+    /// Takes back what was written of a line that did not fit.
+    fn repair(&mut self) -> io::Result<()> {
+        if self.is_torn {
+            self.file.set_length(self.length_bytes)?;
+            self.is_torn = false;
+        }
+        Ok(())
+    }
+
+    fn stuck(&self, source: io::Error) -> JournalError {
+        JournalError::Write {
+            pending_bytes: self.pending.len(),
+            source,
+        }
+    }
+
+    /// Writes what waits and waits until the disk has it.
+    ///
+    /// # Errors
+    /// When it cannot be written or synced.
+    pub fn sync(&mut self) -> Result<(), JournalError> {
+        self.flush()?;
+        self.file.sync().map_err(|source| unusable(&self.path, source))?;
+        self.synced();
+        Ok(())
+    }
+
+    /// Writes what waits; waiting for the disk can then be done elsewhere, while more is written.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn start_sync(&mut self) -> Result<PendingSync, JournalError> {
+        self.flush()?;
+        let file = self.file.share().map_err(|source| unusable(&self.path, source))?;
+        self.synced();
+        Ok(PendingSync { file })
+    }
+
+    fn synced(&mut self) {
+        self.unsynced_bytes = 0;
+        self.synced_at = Instant::now();
+    }
+
+    /// Whether it is time to sync: after 1 MiB, or 5 seconds with anything at all.
+    #[must_use]
+    pub fn needs_sync(&self, now: Instant) -> bool {
+        let waiting = self.unsynced_bytes + self.pending.len() as u64;
+        waiting >= SYNC_AFTER_BYTES
+            || (waiting > 0 && now.saturating_duration_since(self.synced_at) >= SYNC_AFTER)
+    }
+
+    /// How much could not be written, or waits for [`Self::flush`].
+    #[must_use]
+    pub fn pending_bytes(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// How long the file is.
+    #[must_use]
+    pub fn length_bytes(&self) -> u64 {
+        self.length_bytes
+    }
+}
+
+impl Drop for JournalWriter {
+    fn drop(&mut self) {
+        // Nobody is left to be told.
+        let _ = self.flush();
+    }
+}
+
+/// A wait for the disk that can be done on another thread.
+#[derive(Debug)]
+#[must_use = "nothing waits for the disk until `wait` is called"]
+pub struct PendingSync {
+    file: File,
+}
+
+impl PendingSync {
+    /// Waits until the disk has everything that was written before.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn wait(self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+}
+
+pub(super) fn unusable(path: &Path, source: io::Error) -> JournalError {
+    JournalError::Unusable {
+        path: path.to_owned(),
+        source,
+    }
+}
+
+/// One writer at a time: the lock goes with the process, however it ends.
+pub(super) fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(JournalError::Held(path.to_owned())),
+        // A filesystem without locks: the runner's process is the evidence that is left.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
+        Err(TryLockError::Error(source)) => Err(unusable(path, source)),
+    }
+}

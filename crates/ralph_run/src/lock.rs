@@ -1,0 +1,258 @@
+//! One run at a time for a workspace and for a conversation: locks that name their holder and go with its process.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::home::{Home, make_directory_all, private_file, protect};
+
+/// Between taking a lock and saying so lie microseconds; this is for a machine under load.
+const NAME_WAIT: Duration = Duration::from_millis(200);
+const POLL: Duration = Duration::from_millis(2);
+const MAX_INFO_BYTES: u64 = 64 << 10;
+
+/// Who holds a lock.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LockInfo {
+    /// The run.
+    pub run_id: String,
+    /// The runner.
+    pub pid: u32,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// What a lock is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LockSubject {
+    /// A workspace: two agents in one would undo each other's work.
+    Workspace(PathBuf),
+    /// An agent's conversation: two processes in one lose a turn.
+    Session(String),
+}
+
+/// Somebody else has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockHeld {
+    /// What.
+    pub subject: LockSubject,
+    /// Who; none if the holder could not say.
+    pub holder: Option<LockInfo>,
+}
+
+impl fmt::Display for LockHeld {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.subject {
+            LockSubject::Workspace(path) => write!(formatter, "the workspace `{}`", path.display())?,
+            LockSubject::Session(id) => write!(formatter, "the session `{id}`")?,
+        }
+        let Some(LockInfo { run_id, pid, since }) = &self.holder else {
+            return formatter.write_str(" is in use by another run; `ralph runs` lists them");
+        };
+        write!(
+            formatter,
+            " is in use by run {run_id} (pid {pid}, since {since}); `ralph attach {run_id}` shows it, \
+             `ralph stop {run_id}` ends it"
+        )
+    }
+}
+
+/// A lock could not be taken.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// Somebody else has it.
+    #[error("{0}")]
+    Held(LockHeld),
+    /// The system said no.
+    #[error("cannot lock `{}`", path.display())]
+    Io {
+        /// The lock file, or what is locked.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A lock that is held until it is dropped, or until the process ends, however that happens.
+#[derive(Debug)]
+#[must_use = "a lock is held only as long as it is kept"]
+pub struct Lock {
+    file: File,
+}
+
+impl Lock {
+    /// Takes the workspace for a run.
+    ///
+    /// # Errors
+    /// When another run has it.
+    pub fn workspace(home: &Home, workspace: &Path, info: &LockInfo) -> Result<Self, LockError> {
+        let workspace = fs::canonicalize(workspace).map_err(|source| LockError::Io {
+            path: workspace.to_owned(),
+            source,
+        })?;
+        let path = lock_file(home, "workspace", workspace.as_os_str().as_encoded_bytes());
+        Self::take(&path, LockSubject::Workspace(workspace), info)
+    }
+
+    /// Takes an agent's conversation for a run.
+    ///
+    /// # Errors
+    /// When another run has it.
+    pub fn session(home: &Home, session_id: &str, info: &LockInfo) -> Result<Self, LockError> {
+        let path = lock_file(home, "session", session_id.as_bytes());
+        Self::take(&path, LockSubject::Session(session_id.to_owned()), info)
+    }
+
+    fn take(path: &Path, subject: LockSubject, info: &LockInfo) -> Result<Self, LockError> {
+        let fail = |source| LockError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let deadline = Instant::now() + NAME_WAIT;
+        loop {
+            if let Some(file) = try_open_locked(path).map_err(fail)? {
+                let mut lock = Self { file };
+                lock.write_info(info).map_err(fail)?;
+                return Ok(lock);
+            }
+            let holder = read_info(path);
+            if holder.is_some() || Instant::now() >= deadline {
+                return Err(LockError::Held(LockHeld { subject, holder }));
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    fn write_info(&mut self, info: &LockInfo) -> io::Result<()> {
+        let text = serde_json::to_vec(info)?;
+        self.file.set_len(0)?;
+        self.file.seek(SeekFrom::Start(0))?;
+        self.file.write_all(&text)
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // So that the next one who asks does not read our name; the lock itself goes with the descriptor.
+        let _ = self.file.set_len(0);
+    }
+}
+
+/// Waits for a lock that is only ever held for a moment.
+pub(crate) fn lock_briefly(path: &Path, patience: Duration) -> io::Result<File> {
+    let deadline = Instant::now() + patience;
+    loop {
+        if let Some(file) = try_open_locked(path)? {
+            return Ok(file);
+        }
+        if Instant::now() >= deadline {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+/// Where the lock of something is. The name must be the same for every version of ralph.
+pub(crate) fn lock_file(home: &Home, kind: &str, what: &[u8]) -> PathBuf {
+    let name = format!("{kind}-{:016x}.lock", fnv1a(what));
+    home.locks_directory().join(name)
+}
+
+fn try_open_locked(path: &Path) -> io::Result<Option<File>> {
+    loop {
+        let file = match open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if let Some(directory) = path.parent() {
+                    make_directory_all(directory)?;
+                }
+                open(path)?
+            }
+            other => other?,
+        };
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        // Lock files are removed by `clean`: a lock on one that is gone keeps nobody out.
+        if is_same_file(&file, path)? {
+            return Ok(Some(file));
+        }
+    }
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    private_file(&mut options);
+    let file = options.open(path)?;
+    protect(&file)?;
+    Ok(file)
+}
+
+#[cfg(unix)]
+fn is_same_file(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let ours = file.metadata()?;
+    match fs::metadata(path) {
+        Ok(there) => Ok((ours.dev(), ours.ino()) == (there.dev(), there.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+fn read_info(path: &Path) -> Option<LockInfo> {
+    let mut text = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(MAX_INFO_BYTES).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
+
+/// Removes lock files that nobody holds and nobody has touched since.
+pub(crate) fn remove_unused(home: &Home, before: std::time::SystemTime) {
+    let entries = fs::read_dir(home.locks_directory())
+        .into_iter()
+        .flatten()
+        .flatten();
+    for entry in entries {
+        let is_old = entry
+            .metadata()
+            .and_then(|metadata| metadata.modified())
+            .is_ok_and(|modified| modified < before);
+        if is_old && let Ok(Some(_held)) = try_open_locked(&entry.path()) {
+            // Held while it is removed; whoever waits for it finds out and makes a new one.
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// The 64-bit FNV-1a hash: stable over versions, which the standard library's is not.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fnv1a;
+
+    #[test]
+    fn the_names_of_lock_files_are_stable() {
+        // From the published test vectors.
+        assert_eq!(fnv1a(b""), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(fnv1a(b"a"), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+}

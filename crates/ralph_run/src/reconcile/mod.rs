@@ -1,0 +1,6 @@
+//! Finding runs whose runner died, and ending them on paper and in fact.
+
+mod lost;
+mod tally;
+
+pub use lost::{LostRun, ReconcileError, Reconciliation, reconcile};

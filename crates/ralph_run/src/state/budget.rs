@@ -1,0 +1,88 @@
+//! `budget.json`: what a task has cost over all its runs.
+
+use agent_api::MicroUsd;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What a task has cost over all its runs, and what it may cost.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct BudgetState {
+    /// Names the task; none for runs without one.
+    pub task: Option<String>,
+    /// What it has cost so far.
+    pub total_cost: MicroUsd,
+    /// What it may cost.
+    pub max_cost: Option<MicroUsd>,
+    /// Prompts so far.
+    pub iterations: u32,
+    /// How many there may be.
+    pub max_iterations: Option<u32>,
+    /// What others keep here.
+    pub other: Map<String, Value>,
+}
+
+impl BudgetState {
+    /// This account, if it is the task's; otherwise an empty one for the task.
+    #[must_use]
+    pub fn for_task(self, task: Option<&str>) -> Self {
+        if self.task.as_deref() == task {
+            return self;
+        }
+        Self {
+            task: task.map(str::to_owned),
+            other: self.other,
+            ..Self::default()
+        }
+    }
+}
+
+/// The account as it stands in the file: people and other programs know these names, and dollars.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct Written {
+    task: Option<String>,
+    total_cost_usd: f64,
+    max_cost_usd: Option<f64>,
+    iterations: u32,
+    max_iterations: Option<u32>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
+}
+
+impl From<BudgetState> for Written {
+    fn from(state: BudgetState) -> Self {
+        Self {
+            task: state.task,
+            total_cost_usd: state.total_cost.as_usd(),
+            max_cost_usd: state.max_cost.map(MicroUsd::as_usd),
+            iterations: state.iterations,
+            max_iterations: state.max_iterations,
+            other: state.other,
+        }
+    }
+}
+
+impl TryFrom<Written> for BudgetState {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        Ok(Self {
+            task: written.task,
+            total_cost: from_dollars(written.total_cost_usd)?,
+            max_cost: written.max_cost_usd.map(from_dollars).transpose()?,
+            iterations: written.iterations,
+            max_iterations: written.max_iterations,
+            other: written.other,
+        })
+    }
+}
+
+/// Exact to the millionth in this range. What is outside is not a sum of money.
+fn from_dollars(usd: f64) -> Result<MicroUsd, &'static str> {
+    if (0.0..=1e9).contains(&usd) {
+        Ok(MicroUsd::new((usd * 1e6).round() as u64))
+    } else {
+        Err("not a sum of money")
+    }
+}

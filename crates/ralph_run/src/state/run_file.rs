@@ -1,0 +1,155 @@
+//! `run.json`: what a run was asked for and what it is doing.
+
+use std::fs;
+use std::path::Path;
+
+use agent_api::AgentKind;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::atomic::{Durability, write_atomic};
+use super::kept::StateError;
+use super::runner::Runner;
+use crate::reason::EndReason;
+use crate::record::Totals;
+
+/// A run at a glance. The journal has everything; this is for lists, and for finding out who is in charge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFile {
+    /// The version of this file's format.
+    pub version: u32,
+    /// Names the run.
+    pub run_id: String,
+    /// Where the agent works.
+    pub workspace: String,
+    /// Which backend.
+    pub backend: AgentKind,
+    /// The backend's name for people.
+    pub display_name: String,
+    /// The model: as asked for, then as the agent says.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// The agent's version.
+    #[serde(default)]
+    pub agent_version: Option<String>,
+    /// What happens without asking.
+    #[serde(default)]
+    pub permission_mode: Option<String>,
+    /// Where the agent says it works.
+    #[serde(default)]
+    pub cwd: Option<String>,
+    /// The agent's tools.
+    #[serde(default)]
+    pub tools: Vec<String>,
+    /// The agent's tool servers.
+    #[serde(default)]
+    pub mcp_servers: Vec<String>,
+    /// The agent's conversations, in order.
+    #[serde(default)]
+    pub session_ids: Vec<String>,
+    /// Planner, coder, or a mode of the user's.
+    #[serde(default)]
+    pub mode: Option<String>,
+    /// Names the task.
+    #[serde(default)]
+    pub task: Option<String>,
+    /// The start of the prompt, redacted.
+    #[serde(default)]
+    pub prompt: String,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// When it ended.
+    #[serde(default)]
+    pub ended_at: Option<Timestamp>,
+    /// What it is doing.
+    pub status: RunStatus,
+    /// Why it ended.
+    #[serde(default)]
+    pub reason: Option<EndReason>,
+    /// What the runner exited with.
+    #[serde(default)]
+    pub exit_code: Option<u8>,
+    /// Who runs it.
+    pub runner: Runner,
+    /// The version of ralph that runs it.
+    pub ralph_version: String,
+    /// What other versions of ralph keep here.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// What a run is doing.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunStatus {
+    /// How far it is.
+    pub state: RunState,
+    /// Which prompt of the loop, from 1.
+    pub iteration: u32,
+    /// Which process of the iteration, from 1.
+    pub attempt: u32,
+    /// What the agent is doing, in one line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub activity: Option<String>,
+    /// What it cost, and what it used.
+    pub totals: Totals,
+    /// What other versions of ralph keep here.
+    #[serde(flatten)]
+    pub other: Map<String, Value>,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunState {
+    /// No process of the agent is there yet.
+    #[default]
+    Starting,
+    /// The agent works.
+    Running,
+    /// It gave a result and may go on.
+    ResultSeen,
+    /// It is about to end.
+    Draining,
+    /// The verify commands run.
+    Verifying,
+    /// It is over.
+    Ended,
+}
+
+impl RunFile {
+    /// The version of this file's format.
+    pub const VERSION: u32 = 1;
+
+    /// Reads a run's file.
+    ///
+    /// # Errors
+    /// When it cannot be read or is not one.
+    pub fn load(path: &Path) -> Result<Self, StateError> {
+        let text = fs::read(path).map_err(|source| StateError::io(path, source))?;
+        serde_json::from_slice(&text).map_err(|source| StateError::Corrupt {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// Replaces a run's file.
+    ///
+    /// # Errors
+    /// When it cannot be written; the old one is still there then.
+    pub fn save(&self, path: &Path, durability: Durability) -> Result<(), StateError> {
+        let mut text = serde_json::to_vec_pretty(self).map_err(|source| StateError::Corrupt {
+            path: path.to_owned(),
+            source,
+        })?;
+        text.push(b'\n');
+        write_atomic(path, &text, durability).map_err(|source| StateError::io(path, source))
+    }
+
+    /// Whether the run is over.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.status.state == RunState::Ended
+    }
+}

@@ -1,0 +1,152 @@
+//! Who runs a run, and whether that process is still there.
+
+use std::fs;
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+/// The process that owns a run. A number alone would be somebody else's sooner or later: with the time of its start
+/// and the machine's boot it is unique.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Runner {
+    /// Its number.
+    pub pid: u32,
+    /// When it started, in the system's ticks since the boot; 0 where the system does not say.
+    #[serde(default)]
+    pub start_time: u64,
+    /// Which boot of the machine; empty where the system does not say.
+    #[serde(default)]
+    pub boot_id: String,
+}
+
+/// What is known about a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Liveness {
+    /// It is there.
+    Alive,
+    /// It is not there: there is no such process, or it is dead and not yet buried.
+    Gone,
+    /// Another process has its number.
+    Replaced,
+    /// The machine was started anew, or it is another machine.
+    OtherBoot,
+    /// The system does not say.
+    Unknown,
+}
+
+impl Runner {
+    /// This process.
+    #[must_use]
+    pub fn current() -> Self {
+        let pid = std::process::id();
+        Self {
+            pid,
+            start_time: read_stat(pid).map_or(0, |stat| stat.start_time),
+            boot_id: boot_id().unwrap_or_default(),
+        }
+    }
+
+    /// Whether the process is still there.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.liveness() == Liveness::Alive
+    }
+
+    /// What is known about the process.
+    #[must_use]
+    pub fn liveness(&self) -> Liveness {
+        let Ok(boot_id) = boot_id() else {
+            return Liveness::Unknown;
+        };
+        if boot_id != self.boot_id {
+            return Liveness::OtherBoot;
+        }
+        match read_stat(self.pid) {
+            Ok(stat) if stat.start_time != self.start_time => Liveness::Replaced,
+            Ok(stat) if stat.is_dead => Liveness::Gone,
+            Ok(_) => Liveness::Alive,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Liveness::Gone,
+            // Read while the process went away.
+            Err(_) => Liveness::Unknown,
+        }
+    }
+}
+
+fn boot_id() -> io::Result<String> {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
+    Ok(text.trim_end().to_owned())
+}
+
+struct Stat {
+    is_dead: bool,
+    start_time: u64,
+}
+
+fn read_stat(pid: u32) -> io::Result<Stat> {
+    let text = fs::read(format!("/proc/{pid}/stat"))?;
+    parse_stat(&text).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}
+
+/// The process's name may contain anything; what follows its last parenthesis does not.
+fn parse_stat(text: &[u8]) -> Option<Stat> {
+    let name_end = text.iter().rposition(|byte| *byte == b')')?;
+    let rest = str::from_utf8(text.get(name_end + 1..)?).ok()?;
+    let mut fields = rest.split_ascii_whitespace();
+    let state = fields.next()?;
+    // Field 22 of the line; the state is field 3.
+    let start_time = fields.nth(18)?.parse().ok()?;
+    Some(Stat {
+        is_dead: matches!(state, "Z" | "X" | "x"),
+        start_time,
+    })
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::{Liveness, Runner, parse_stat};
+
+    #[test]
+    fn this_process_is_alive() {
+        let runner = Runner::current();
+        assert!(runner.is_alive());
+        assert!(runner.start_time > 0);
+    }
+
+    #[test]
+    fn a_reused_number_is_not_the_runner() {
+        let mut runner = Runner::current();
+        runner.start_time += 1;
+        assert_eq!(runner.liveness(), Liveness::Replaced);
+        let mut runner = Runner::current();
+        runner.boot_id = "another".to_owned();
+        assert_eq!(runner.liveness(), Liveness::OtherBoot);
+    }
+
+    #[test]
+    fn a_dead_child_that_nobody_waited_for_is_gone() {
+        let mut child = std::process::Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let stat = super::read_stat(child.id()).unwrap();
+        let runner = Runner {
+            pid: child.id(),
+            start_time: stat.start_time,
+            ..Runner::current()
+        };
+        assert!(runner.is_alive());
+        drop(child.stdin.take());
+        while runner.is_alive() {
+            std::thread::yield_now();
+        }
+        assert_eq!(runner.liveness(), Liveness::Gone);
+        child.wait().unwrap();
+        assert_eq!(runner.liveness(), Liveness::Gone);
+    }
+
+    #[test]
+    fn a_name_full_of_parentheses_does_not_shift_the_fields() {
+        let line = b"7 (a) S 1) (b) R 1 7 7 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 4242 0 0";
+        assert_eq!(parse_stat(line).map(|stat| stat.start_time), Some(4242));
+    }
+}

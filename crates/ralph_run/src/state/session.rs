@@ -1,0 +1,37 @@
+//! `claude-session.json`: which conversation each mode can go on with.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The conversation that each mode can go on with. As JSON: `{"coder_session_id":"…","updated_at":"…"}`.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SessionState {
+    /// When it was last changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Timestamp>,
+    /// `<mode>_session_id`, and what others keep here.
+    #[serde(flatten)]
+    entries: Map<String, Value>,
+}
+
+impl SessionState {
+    /// The mode's conversation; without a mode, that of runs without one.
+    #[must_use]
+    pub fn session_id(&self, mode: Option<&str>) -> Option<&str> {
+        let id = self.entries.get(&key(mode))?.as_str()?;
+        (!id.is_empty()).then_some(id)
+    }
+
+    /// Remembers the mode's conversation.
+    pub fn set_session_id(&mut self, mode: Option<&str>, session_id: &str) {
+        self.entries.insert(key(mode), Value::from(session_id));
+    }
+}
+
+fn key(mode: Option<&str>) -> String {
+    match mode {
+        Some(mode) => format!("{mode}_session_id"),
+        None => "session_id".to_owned(),
+    }
+}
