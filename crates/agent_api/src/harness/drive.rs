@@ -256,8 +256,9 @@ impl Driver {
         };
         let written = match encoded {
             Ok(Encoded::Line(line)) => {
-                // The agent has something to do again.
+                // The agent has something to do again, and all its time for it.
                 self.exit_deadline = None;
+                self.last_sign = Instant::now();
                 self.is_told_idle = false;
                 if self.input.write(line) {
                     return;

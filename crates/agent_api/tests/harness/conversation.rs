@@ -36,7 +36,7 @@ async fn messages_and_answers_reach_the_agent_in_order() {
 }
 
 #[tokio::test]
-async fn a_run_that_its_caller_closes_waits_for_messages() {
+async fn a_run_that_its_caller_closes_says_that_it_waits_for_messages() {
     let script = Script::new()
         .read_line()
         .emit_lines(["S", "F"])
@@ -45,13 +45,17 @@ async fn a_run_that_its_caller_closes_waits_for_messages() {
         .read_to_end();
     let mut played = play_request(&script, two_way(Close::ByCaller)).await;
     let handle = &mut played.handle;
-    next(&mut handle.events).await;
-    next(&mut handle.events).await;
+    for name in ["turn_started", "turn_finished", "status_changed"] {
+        assert_eq!(next(&mut handle.events).await.body.name(), name);
+    }
     handle.control.send("again").unwrap();
     handle.control.close_input();
     assert_eq!(handle.control.send("   "), Err(CommandError::Empty));
     let (events, completed) = ending(played.handle).await;
-    assert_eq!(text(&events[..2]), "again");
+    assert_eq!(
+        names(&events)[..3],
+        ["turn_started", "text_block", "turn_finished"]
+    );
     assert_eq!(completed.finished.turns, 2);
     assert_eq!(completed.finished.exit.code, Some(0));
 }

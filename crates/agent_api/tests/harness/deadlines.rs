@@ -179,12 +179,15 @@ async fn an_agent_that_waits_for_an_answer_is_not_stuck() {
 }
 
 #[tokio::test]
-async fn an_agent_that_waits_for_a_message_is_not_stuck() {
+async fn the_time_in_which_an_agent_waits_for_a_message_is_not_its_silence() {
     let clock = Clock::stop();
+    let folder = folder();
+    let gate = folder.path().join("gate");
     let script = Script::new()
         .read_line()
         .emit_lines(["S", "F"])
         .read_line()
+        .wait_for_file(&gate)
         .emit_lines(["S", "F"])
         .read_to_end();
     let mut wanted = two_way(Close::ByCaller);
@@ -193,9 +196,12 @@ async fn an_agent_that_waits_for_a_message_is_not_stuck() {
     next(&mut played.handle.events).await;
     next(&mut played.handle.events).await;
     for _ in 0..5 {
-        clock.advance(LIMIT).await;
+        clock.advance(ALMOST).await;
     }
+    // From here on it has something to do.
     played.handle.control.send("go on").unwrap();
+    clock.advance(ALMOST).await;
+    open(&gate);
     played.handle.control.close_input();
     clock.go_on();
     let (_, completed) = ending(played.handle).await;
