@@ -1,1 +1,36 @@
 //! What a person sees in the terminal.
+//!
+//! Records and events go into a view, which turns them into text and writes nothing; the [`Console`] writes that text,
+//! with the status line below it, in one place. Untrusted text passes [`sanitise()`] on its way, and nothing else does it.
+
+mod characters;
+mod figures;
+mod flow;
+mod json;
+mod one_line;
+mod options;
+mod page;
+mod paragraph;
+mod port;
+mod queue;
+mod rows;
+mod run_rows;
+mod sanitise;
+mod sink;
+mod status;
+mod stdio;
+mod style;
+mod tool_line;
+mod view;
+
+pub use characters::is_forbidden;
+pub use figures::{format_clock, format_cost, format_duration, format_tokens};
+pub use json::render_json;
+pub use one_line::one_line;
+pub use options::{ColourChoice, Mode, Options, Stdout};
+pub use port::{Direct, Port};
+pub use queue::{Gap, Queue};
+pub use run_rows::render_summary;
+pub use sanitise::{Sanitiser, sanitise};
+pub use sink::Console;
+pub use stdio::{is_stderr_shared, stderr, stdout};

@@ -1,0 +1,108 @@
+//! Text that has one line and a limit.
+
+use unicode_width::UnicodeWidthChar as _;
+
+use super::sanitise::Sanitiser;
+
+/// How much is looked at at a time: most texts are cut long before their end.
+const PIECE_BYTES: usize = 1_024;
+
+/// Untrusted text as one line of at most `columns` columns: sanitised, white space joined, cut with `…`.
+#[must_use]
+pub fn one_line(text: &str, columns: usize) -> String {
+    let mut line = Line {
+        text: String::new(),
+        width: 0,
+        columns,
+        has_gap: false,
+    };
+    let (mut sanitiser, mut clean, mut rest) = (Sanitiser::default(), String::new(), text);
+    while !rest.is_empty() {
+        let (piece, other) = rest.split_at(rest.floor_char_boundary(PIECE_BYTES).max(first_length(rest)));
+        clean.clear();
+        sanitiser.push(piece, &mut clean);
+        if clean.chars().any(|character| !line.push(character)) {
+            return line.cut();
+        }
+        rest = other;
+    }
+    line.text
+}
+
+/// How many columns trusted or sanitised text takes.
+pub(super) fn width(text: &str) -> usize {
+    text.chars().map(|character| character.width().unwrap_or(0)).sum()
+}
+
+fn first_length(text: &str) -> usize {
+    text.chars().next().map_or(0, char::len_utf8)
+}
+
+struct Line {
+    text: String,
+    width: usize,
+    columns: usize,
+    has_gap: bool,
+}
+
+impl Line {
+    /// Whether the character still fits.
+    fn push(&mut self, character: char) -> bool {
+        if character.is_whitespace() {
+            self.has_gap = !self.text.is_empty();
+            return true;
+        }
+        let gap = usize::from(self.has_gap);
+        let width = character.width().unwrap_or(0);
+        if self.width + gap + width > self.columns {
+            return false;
+        }
+        if std::mem::take(&mut self.has_gap) {
+            self.text.push(' ');
+        }
+        self.text.push(character);
+        self.width += gap + width;
+        true
+    }
+
+    /// Makes room for the sign that something is missing.
+    fn cut(mut self) -> String {
+        while self.width >= self.columns {
+            let Some(last) = self.text.pop() else {
+                return String::new();
+            };
+            self.width -= last.width().unwrap_or(0);
+        }
+        self.text.push('…');
+        self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{one_line, width};
+
+    #[test]
+    fn lines_are_joined_and_cut_at_the_limit() {
+        assert_eq!(
+            one_line("  fn main() {\n\t println!();\n}\n", 80),
+            "fn main() { println!(); }"
+        );
+        assert_eq!(one_line("abcdef", 6), "abcdef");
+        assert_eq!(one_line("abcdefg", 6), "abcde…");
+        assert_eq!(one_line("漢字漢字", 7), "漢字漢…");
+        assert_eq!(one_line("漢字漢字", 6), "漢字…");
+        assert_eq!(one_line("ab", 1), "…");
+        assert_eq!(one_line("ab", 0), "");
+        assert_eq!(one_line("", 5), "");
+        assert_eq!(one_line("\u{1b}]0;title\u{7}a\u{1b}[31m b", 9), "a b");
+    }
+
+    #[test]
+    fn a_line_is_never_wider_than_its_limit() {
+        let text = "漢a字 \u{301}é😀 \u{1b}[1mb\u{202e}".repeat(200);
+        for columns in 0..60 {
+            assert!(width(&one_line(&text, columns)) <= columns, "{columns}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! How the console looks.
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// What the agent says and does.
+    #[default]
+    Default,
+    /// Also what came of it, what the model thinks and what it costs.
+    Verbose,
+    /// Nothing.
+    Quiet,
+    /// Records as JSON, one per line.
+    Json,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ColourChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// How the console looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// How much is shown.
+    pub mode: Mode,
+    /// Whether stdout is a terminal that can move its cursor: text appears as it is written, and there is a status line.
+    pub is_terminal: bool,
+    /// Whether colours are used.
+    pub has_colours: bool,
+    /// How many columns the terminal has.
+    pub width: usize,
+    /// Whether stdout and stderr go to the same place: errors are shown once then.
+    pub is_stderr_shared: bool,
+    /// Where the run's files are, for the summary.
+    pub files: Option<String>,
+}
+
+/// How wide a terminal is that does not say.
+const USUAL_WIDTH: usize = 80;
+
+impl Options {
+    /// Plain lines, as into a pipe.
+    #[must_use]
+    pub fn piped(mode: Mode) -> Self {
+        Self {
+            mode,
+            is_terminal: false,
+            has_colours: false,
+            width: USUAL_WIDTH,
+            is_stderr_shared: false,
+            files: None,
+        }
+    }
+
+    /// What holds for a stdout. `term` and `no_color` are the values of `TERM` and `NO_COLOR`.
+    #[must_use]
+    pub fn resolve(
+        mode: Mode,
+        colours: ColourChoice,
+        stdout: Stdout,
+        term: Option<&str>,
+        no_color: Option<&str>,
+    ) -> Self {
+        let width = match stdout {
+            Stdout::Terminal { width } => width.filter(|width| *width > 0),
+            Stdout::Other => None,
+        };
+        let is_terminal = stdout != Stdout::Other && term != Some("dumb");
+        let is_declined = no_color.is_some_and(|value| !value.is_empty());
+        Self {
+            is_terminal,
+            has_colours: match colours {
+                ColourChoice::Always => true,
+                ColourChoice::Never => false,
+                ColourChoice::Auto => is_terminal && !is_declined,
+            },
+            width: width.unwrap_or(USUAL_WIDTH),
+            ..Self::piped(mode)
+        }
+    }
+
+    pub(super) fn is_verbose(&self) -> bool {
+        self.mode == Mode::Verbose
+    }
+}
+
+/// What stdout is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stdout {
+    /// A terminal, so many columns wide.
+    Terminal {
+        /// None where it does not say.
+        width: Option<usize>,
+    },
+    /// A pipe, a file, or nothing.
+    Other,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ColourChoice, Mode, Options, Stdout};
+
+    #[test]
+    fn no_color_takes_away_only_the_colours_and_a_dumb_terminal_is_a_pipe() {
+        let terminal = Stdout::Terminal { width: Some(120) };
+        let looks = |colours, stdout, term, no_color| {
+            let options = Options::resolve(Mode::Default, colours, stdout, term, no_color);
+            (options.is_terminal, options.has_colours, options.width)
+        };
+        let auto = ColourChoice::Auto;
+        assert_eq!(looks(auto, terminal, Some("xterm"), None), (true, true, 120));
+        assert_eq!(looks(auto, terminal, Some("xterm"), Some("")), (true, true, 120));
+        assert_eq!(
+            looks(auto, terminal, Some("xterm"), Some("1")),
+            (true, false, 120)
+        );
+        assert_eq!(looks(auto, terminal, Some("dumb"), None), (false, false, 120));
+        assert_eq!(
+            looks(auto, Stdout::Other, Some("xterm"), None),
+            (false, false, 80)
+        );
+        assert_eq!(
+            looks(ColourChoice::Always, Stdout::Other, None, Some("1")),
+            (false, true, 80)
+        );
+        assert_eq!(
+            looks(ColourChoice::Never, terminal, None, None),
+            (true, false, 120)
+        );
+        assert_eq!(
+            looks(auto, Stdout::Terminal { width: Some(0) }, None, None),
+            (true, true, 80)
+        );
+    }
+}

@@ -1,0 +1,93 @@
+//! One block of text, as it comes.
+
+use super::page::Page;
+use super::sanitise::Sanitiser;
+
+/// When text is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pace {
+    /// As it comes.
+    Live,
+    /// A line when it is complete.
+    Lines,
+}
+
+/// One block of text, shown as it comes: sanitised, its prefix once, without white space around it.
+#[derive(Debug)]
+pub(super) struct Paragraph {
+    prefix: String,
+    pace: Pace,
+    sanitiser: Sanitiser,
+    has_begun: bool,
+    /// White space that is shown only if something follows.
+    blank: String,
+    /// The incomplete line, where only whole lines are shown.
+    line: String,
+    scratch: String,
+}
+
+impl Paragraph {
+    pub(super) fn new(prefix: String, pace: Pace) -> Self {
+        Self {
+            prefix,
+            pace,
+            sanitiser: Sanitiser::default(),
+            has_begun: false,
+            blank: String::new(),
+            line: String::new(),
+            scratch: String::new(),
+        }
+    }
+
+    /// Whether anything of it can be seen, or will be.
+    pub(super) fn has_begun(&self) -> bool {
+        self.has_begun
+    }
+
+    pub(super) fn push(&mut self, text: &str, page: &mut Page) {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let clean = self.sanitiser.pass(text, &mut scratch);
+        let shown = clean.trim_end();
+        let after = &clean[shown.len()..];
+        if self.has_begun && !shown.is_empty() {
+            let blank = std::mem::take(&mut self.blank);
+            self.show(&blank, page);
+            self.show(shown, page);
+        } else if !shown.is_empty() {
+            self.has_begun = true;
+            let prefix = std::mem::take(&mut self.prefix);
+            page.end_line();
+            self.show(&prefix, page);
+            self.show(shown.trim_start(), page);
+        }
+        if self.has_begun {
+            self.blank.push_str(after);
+        }
+        self.scratch = scratch;
+    }
+
+    /// The block is complete, or nothing more comes.
+    pub(super) fn end(&mut self, page: &mut Page) {
+        if self.has_begun && self.pace == Pace::Lines {
+            page.push_rows(&self.line);
+            self.line.clear();
+            page.out.push('\n');
+        } else {
+            page.end_line();
+        }
+    }
+
+    fn show(&mut self, text: &str, page: &mut Page) {
+        if self.pace == Pace::Live {
+            page.push_text(text);
+            return;
+        }
+        let whole = memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |last| last + 1);
+        if whole > 0 {
+            page.push_rows(&self.line);
+            self.line.clear();
+            page.push_text(&text[..whole]);
+        }
+        self.line.push_str(&text[whole..]);
+    }
+}

@@ -1,0 +1,258 @@
+//! Lines with a label, such as `[Tool] Read: src/main.rs`.
+
+use std::borrow::Cow;
+
+use agent_api::{
+    Denial, ErrorInfo, PermissionRequested, Question, RateLimit, RateLimitStatus, Retry, SessionStarted,
+    Task, TaskState, ToolFinished, ToolStatus, Usage, UsageScope,
+};
+
+use super::figures::{format_cost, format_tokens};
+use super::one_line::{one_line, width};
+use super::options::Options;
+use super::sanitise::sanitise;
+use super::style::{Style, paint};
+
+/// How long a line is where no terminal limits it, and how much of a result is shown.
+const MAX_COLUMNS: usize = 200;
+
+/// What rows look like.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look {
+    pub(super) has_colours: bool,
+    /// The limit of one-line texts, label included.
+    pub(super) columns: usize,
+}
+
+impl Look {
+    pub(super) fn new(options: &Options) -> Self {
+        let columns = if options.is_terminal {
+            options.width.min(MAX_COLUMNS)
+        } else {
+            MAX_COLUMNS
+        };
+        Self {
+            has_colours: options.has_colours,
+            columns,
+        }
+    }
+
+    /// `[Label] text` in one line, cut.
+    pub(super) fn row(&self, style: Style, label: &str, text: &str) -> String {
+        let mut row = String::new();
+        self.push_label(&mut row, style, label);
+        let room = self.columns.saturating_sub(width(label) + 3);
+        row.push_str(&one_line(text, room));
+        row.push('\n');
+        row
+    }
+
+    /// `[Label] text` with all its lines, further ones indented.
+    pub(super) fn rows(&self, style: Style, label: &str, text: &str) -> String {
+        let mut rows = String::new();
+        self.push_label(&mut rows, style, label);
+        push_indented(&mut rows, text);
+        rows
+    }
+
+    /// `[Result] text`: the first 200 characters, whatever the width.
+    fn excerpt(&self, style: Style, label: &str, text: &str) -> String {
+        let mut row = String::new();
+        self.push_label(&mut row, style, label);
+        row.push_str(&one_line(text, MAX_COLUMNS));
+        row.push('\n');
+        row
+    }
+
+    fn push_label(&self, out: &mut String, style: Style, label: &str) {
+        paint(out, self.has_colours, style, &format!("[{label}]"));
+        out.push(' ');
+    }
+}
+
+/// All lines of an untrusted text, the second and further ones indented.
+fn push_indented(out: &mut String, text: &str) {
+    let text = sanitise(text);
+    let mut lines = text.trim().lines();
+    out.push_str(lines.next().unwrap_or_default().trim_end());
+    for line in lines {
+        out.push_str("\n  ");
+        out.push_str(line.trim_end());
+    }
+    out.push('\n');
+}
+
+/// `529 Overloaded`.
+pub(super) fn describe_error(error: &ErrorInfo) -> String {
+    let message = if error.message.trim().is_empty() {
+        &error.code
+    } else {
+        &error.message
+    };
+    match error.http_status {
+        Some(status) if !message.contains(&status.to_string()) => format!("{status} {message}"),
+        _ => message.clone(),
+    }
+}
+
+pub(super) fn render_retry(look: Look, retry: &Retry) -> String {
+    let mut text = String::new();
+    match (retry.attempt, retry.max_attempts) {
+        (Some(attempt), Some(most)) => text.push_str(&format!("{attempt} of {most}")),
+        (Some(attempt), None) => text.push_str(&format!("{attempt}")),
+        _ => {}
+    }
+    if let Some(delay) = retry.delay_ms {
+        text.push_str(&format!(" in {}.{} s", delay / 1_000, delay / 100 % 10));
+    }
+    if !text.is_empty() {
+        text.push_str(": ");
+    }
+    text.push_str(&describe_error(&retry.error));
+    look.row(Style::Warning, "Retry", text.trim_start())
+}
+
+pub(super) fn render_session(look: Look, session: &SessionStarted) -> String {
+    let parts = [session.model.as_deref(), session.session_id.as_deref()];
+    let parts: Vec<&str> = parts.into_iter().flatten().collect();
+    look.row(Style::Faint, "Session", &parts.join(" "))
+}
+
+pub(super) fn render_result(look: Look, finished: &ToolFinished) -> String {
+    let status = match finished.status {
+        ToolStatus::Completed => "",
+        ToolStatus::Failed => "failed",
+        ToolStatus::Denied => "denied",
+        ToolStatus::Cancelled => "cancelled",
+        ToolStatus::Background => "in the background",
+    };
+    // More than enough for what is shown of it.
+    let output = &finished.output[..finished.output.floor_char_boundary(16 * 1_024)];
+    let attached = finished.attachments.join(", ");
+    let text = match (
+        status,
+        if output.trim().is_empty() {
+            &attached
+        } else {
+            output
+        },
+    ) {
+        ("", "") => Cow::Borrowed("(nothing)"),
+        ("", text) => Cow::Borrowed(text),
+        (status, "") => Cow::Borrowed(status),
+        (status, text) => Cow::Owned(format!("{status}: {text}")),
+    };
+    let style = if finished.status == ToolStatus::Failed {
+        Style::Error
+    } else {
+        Style::Faint
+    };
+    look.excerpt(style, "Result", &text)
+}
+
+/// `[Usage] in 1200 (cached 1000) out 34 $0.0096`; nothing for a single call of the model, which its turn includes.
+pub(super) fn render_usage(look: Look, usage: &Usage) -> Option<String> {
+    let (tokens, cost) = match usage.scope {
+        UsageScope::Step => return None,
+        UsageScope::Turn => (usage.tokens, usage.cost),
+        UsageScope::Run | UsageScope::Session => (usage.run.tokens, usage.run.cost),
+    };
+    let mut text = format_tokens(&tokens);
+    if let Some(cost) = cost {
+        text.push(' ');
+        text.push_str(&format_cost(cost.micro_usd));
+    }
+    Some(look.row(Style::Faint, "Usage", &text))
+}
+
+pub(super) fn render_permission(look: Look, asked: &PermissionRequested) -> String {
+    let mut text = asked.tool.clone();
+    for more in [&asked.subject, &asked.description].into_iter().flatten() {
+        text.push_str(if text.len() == asked.tool.len() {
+            ": "
+        } else {
+            " · "
+        });
+        text.push_str(more);
+    }
+    let mut rows = look.row(Style::Warning, "Permission", &text);
+    rows.push_str(&waiting(look, asked.request.as_str()));
+    rows
+}
+
+pub(super) fn render_question(look: Look, request: &str, questions: &[Question]) -> String {
+    let mut rows = String::new();
+    for question in questions {
+        rows.push_str(&look.rows(Style::Warning, "Question", &question.text));
+        for (number, option) in (1..).zip(&question.options) {
+            let mut text = format!("{number}. {}", option.label);
+            if let Some(description) = &option.description {
+                text.push_str(": ");
+                text.push_str(description);
+            }
+            rows.push_str("  ");
+            rows.push_str(&one_line(&text, look.columns.saturating_sub(2)));
+            rows.push('\n');
+        }
+    }
+    rows.push_str(&waiting(look, request));
+    rows
+}
+
+pub(super) fn render_plan_proposed(look: Look, request: &str, plan: &str) -> String {
+    let mut rows = look.rows(Style::Warning, "Plan", plan);
+    rows.push_str(&waiting(look, request));
+    rows
+}
+
+fn waiting(look: Look, request: &str) -> String {
+    let text = format!("  waiting for an answer to {}", one_line(request, MAX_COLUMNS));
+    let mut row = String::new();
+    paint(&mut row, look.has_colours, Style::Faint, &text);
+    row.push('\n');
+    row
+}
+
+pub(super) fn render_denial(look: Look, denial: &Denial) -> String {
+    match &denial.reason {
+        Some(reason) => look.row(Style::Error, "Denied", &format!("{}: {reason}", denial.tool)),
+        None => look.row(Style::Error, "Denied", &denial.tool),
+    }
+}
+
+pub(super) fn render_rate_limit(look: Look, limit: &RateLimit) -> Option<String> {
+    let what = match limit.status {
+        RateLimitStatus::Allowed | RateLimitStatus::Unknown => return None,
+        RateLimitStatus::Warning => "is nearly reached",
+        RateLimitStatus::Rejected => "is reached",
+    };
+    let window = limit
+        .window
+        .as_deref()
+        .map(|window| format!(" {window}"))
+        .unwrap_or_default();
+    let used = limit
+        .used_percent
+        .map(|used| format!(" ({used:.0} % used)"))
+        .unwrap_or_default();
+    Some(look.row(
+        Style::Warning,
+        "Warning",
+        &format!("the rate limit{window} {what}{used}"),
+    ))
+}
+
+pub(super) fn render_task(look: Look, task: &Task) -> Option<String> {
+    let state = match task.state {
+        TaskState::Running => return None,
+        TaskState::Completed => "completed",
+        TaskState::Failed => "failed",
+        TaskState::Stopped => "stopped",
+    };
+    let title = task
+        .title
+        .as_deref()
+        .or(task.summary.as_deref())
+        .unwrap_or(&task.task_id);
+    Some(look.row(Style::Faint, "Task", &format!("{state}: {title}")))
+}

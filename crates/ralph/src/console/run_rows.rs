@@ -1,0 +1,152 @@
+//! Lines about the run around the agent.
+
+use agent_api::{ExitInfo, Outcome};
+use ralph_run::{AttemptEnded, CommandReceived, RunEnded, SessionForked, Totals, VerifyFinished};
+
+use super::figures::{format_cost, format_duration, format_tokens};
+use super::one_line::one_line;
+use super::rows::Look;
+use super::sanitise::sanitise;
+use super::style::{Style, paint};
+
+/// How many lines of a failed verify command are shown.
+const VERIFY_LINES: usize = 20;
+
+/// `--- Iteration 2 of 50 ---`.
+pub(super) fn render_iteration(look: Look, number: u32, most: u32) -> String {
+    match most {
+        0 => heading(look, &format!("Iteration {number}")),
+        _ => heading(look, &format!("Iteration {number} of {most}")),
+    }
+}
+
+pub(super) fn render_verify(look: Look, verify: &VerifyFinished) -> String {
+    let took = format_duration(verify.duration_ms);
+    let command = one_line(&verify.command, look.columns / 2);
+    if verify.is_ok {
+        return look.row(Style::Good, "Verify", &format!("{command}: ok ({took})"));
+    }
+    let mut rows = look.row(
+        Style::Error,
+        "Verify",
+        &format!("{command}: failed, {} ({took})", describe_exit(&verify.exit)),
+    );
+    let output = sanitise(&verify.output);
+    let lines: Vec<&str> = output.trim_end().lines().collect();
+    for line in &lines[lines.len().saturating_sub(VERIFY_LINES)..] {
+        rows.push_str("  ");
+        rows.push_str(line.trim_end());
+        rows.push('\n');
+    }
+    rows
+}
+
+pub(super) fn describe_exit(exit: &ExitInfo) -> String {
+    match (exit.code, exit.signal) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) if exit.was_stopped => "it had to be stopped".to_owned(),
+        (None, None) => "no exit status".to_owned(),
+    }
+}
+
+/// Why an attempt is repeated.
+pub(super) fn render_attempt_retry(look: Look, ended: &AttemptEnded) -> String {
+    let what = match ended.outcome {
+        Outcome::NoResult => "the agent ended without a result",
+        Outcome::Crashed => "the agent's process died",
+        Outcome::Succeeded
+        | Outcome::Failed
+        | Outcome::LimitReached(_)
+        | Outcome::Refused
+        | Outcome::Interrupted
+        | Outcome::Cancelled
+        | Outcome::TimedOut
+        | Outcome::Stalled
+        | Outcome::Lost => "the agent failed",
+    };
+    let text = format!("{what} ({}), trying once more", describe_exit(&ended.exit));
+    look.row(Style::Warning, "Retry", &text)
+}
+
+pub(super) fn render_forked(look: Look, forked: &SessionForked) -> String {
+    let text = format!(
+        "the agent goes on in session {} instead of {}",
+        forked.actual, forked.asked
+    );
+    look.row(Style::Warning, "Warning", &text)
+}
+
+pub(super) fn render_command(look: Look, command: &CommandReceived) -> String {
+    if let Some(refused) = &command.refused {
+        return look.row(
+            Style::Warning,
+            "Command",
+            &format!("{} refused: {refused}", command.command),
+        );
+    }
+    match &command.text {
+        Some(text) => look.rows(Style::Tool, "Message", text),
+        None => look.row(Style::Tool, "Command", &command.command),
+    }
+}
+
+/// `--- Session Complete ---` and its totals.
+pub(super) fn render_session_end(look: Look, totals: &Totals) -> String {
+    let mut rows = heading(look, "Session Complete");
+    push_totals(&mut rows, totals);
+    rows
+}
+
+/// `--- Run Complete ---`, its totals, why it ended and where its files are.
+#[must_use]
+pub fn render_summary(ended: &RunEnded, files: Option<&str>, has_colours: bool) -> String {
+    let look = Look {
+        has_colours,
+        columns: usize::MAX,
+    };
+    let mut rows = heading(look, "Run Complete");
+    push_totals(&mut rows, &ended.totals);
+    rows.push_str(&format!(
+        "Iterations: {} | Tokens: {}\n",
+        ended.iterations,
+        format_tokens(&ended.totals.tokens)
+    ));
+    rows.push_str("Ended: ");
+    let style = if ended.exit_code == 0 {
+        Style::Good
+    } else {
+        Style::Error
+    };
+    paint(&mut rows, has_colours, style, ended.reason.describe());
+    rows.push('\n');
+    if let Some(files) = files {
+        rows.push_str("Files: ");
+        rows.push_str(&one_line(files, usize::MAX));
+        rows.push('\n');
+    }
+    rows
+}
+
+fn heading(look: Look, text: &str) -> String {
+    let mut row = String::new();
+    paint(
+        &mut row,
+        look.has_colours,
+        Style::Heading,
+        &format!("--- {text} ---"),
+    );
+    row.push('\n');
+    row
+}
+
+/// `Duration: 1234ms | Cost: $0.0096 | Turns: 3`.
+fn push_totals(out: &mut String, totals: &Totals) {
+    let estimate = if totals.is_estimate { "about " } else { "" };
+    let cost = totals.cost.map_or_else(|| "unknown".to_owned(), format_cost);
+    out.push_str(&format!(
+        "Duration: {} | Cost: {estimate}{cost} | Turns: {}\n",
+        format_duration(totals.duration_ms),
+        totals.turns
+    ));
+}

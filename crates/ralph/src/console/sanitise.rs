@@ -1,0 +1,131 @@
+//! The one gate between untrusted text and a terminal.
+
+use std::borrow::Cow;
+
+use super::characters::{Fate, fate};
+
+/// Text without anything that a terminal would obey or hide: escape sequences, control characters, characters that
+/// change the direction or have no shape. Newlines and tabs stay.
+#[must_use]
+pub fn sanitise(text: &str) -> Cow<'_, str> {
+    if plain_length(text) == text.len() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    Sanitiser::default().push(text, &mut out);
+    Cow::Owned(out)
+}
+
+/// [`sanitise`] for text that comes in pieces: a sequence that is cut between two of them is still one.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sanitiser {
+    state: State,
+    is_after_return: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Ground,
+    /// After ESC.
+    Escape,
+    /// After ESC and an intermediate character.
+    EscapeIntermediate,
+    /// In a control sequence.
+    Control,
+    /// In a string for the terminal: a title, a link, a picture.
+    String,
+}
+
+impl Sanitiser {
+    /// Appends what is left of the next piece.
+    pub fn push(&mut self, text: &str, out: &mut String) {
+        let mut rest = text;
+        while !rest.is_empty() {
+            if self.state == State::Ground {
+                if std::mem::take(&mut self.is_after_return) {
+                    rest = rest.strip_prefix('\n').unwrap_or(rest);
+                }
+                let (plain, other) = rest.split_at(plain_length(rest));
+                out.push_str(plain);
+                rest = other;
+            }
+            let Some(character) = rest.chars().next() else {
+                return;
+            };
+            if self.step(character, out) {
+                rest = &rest[character.len_utf8()..];
+            }
+        }
+    }
+
+    /// The next piece, copied to `scratch` only if something has to go.
+    pub(super) fn pass<'a>(&mut self, text: &'a str, scratch: &'a mut String) -> &'a str {
+        if self.state == State::Ground && !self.is_after_return && plain_length(text) == text.len() {
+            return text;
+        }
+        scratch.clear();
+        self.push(text, scratch);
+        scratch
+    }
+
+    /// Takes one character; or only leaves a sequence that this character cannot be part of.
+    fn step(&mut self, character: char, out: &mut String) -> bool {
+        self.state = match (self.state, character) {
+            (State::Ground, _) => {
+                self.ground(character, out);
+                return true;
+            }
+            // A string ends with its terminator. One that lacks it hides at most the rest of its line.
+            (State::String, '\u{7}' | '\u{18}' | '\u{1a}' | '\u{9c}') => State::Ground,
+            (State::String, '\n') => {
+                self.state = State::Ground;
+                return false;
+            }
+            (_, '\u{1b}') => State::Escape,
+            (State::String, _) => State::String,
+            (State::Escape, '[') => State::Control,
+            (State::Escape, ']' | 'P' | 'X' | '^' | '_') => State::String,
+            (State::Escape | State::EscapeIntermediate, ' '..='/') => State::EscapeIntermediate,
+            (State::Escape | State::EscapeIntermediate, '0'..='~') => State::Ground,
+            (State::Control, ' '..='?') => State::Control,
+            (State::Control, '@'..='~') => State::Ground,
+            (State::Escape | State::EscapeIntermediate | State::Control, _) => {
+                self.state = State::Ground;
+                return false;
+            }
+        };
+        true
+    }
+
+    fn ground(&mut self, character: char, out: &mut String) {
+        match character {
+            '\u{1b}' => self.state = State::Escape,
+            '\u{9b}' => self.state = State::Control,
+            '\u{90}' | '\u{98}' | '\u{9d}'..='\u{9f}' => self.state = State::String,
+            _ => match fate(character) {
+                Fate::Shown => out.push(character),
+                Fate::Newline => {
+                    self.is_after_return = character == '\r';
+                    out.push('\n');
+                }
+                Fate::Removed => {}
+                Fate::Replaced => out.push(char::REPLACEMENT_CHARACTER),
+            },
+        }
+    }
+}
+
+/// How much of the text can be shown as it is.
+fn plain_length(text: &str) -> usize {
+    let is_plain = |byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    let bytes = text.as_bytes();
+    let Some(ascii) = bytes.iter().position(|byte| !is_plain(byte)) else {
+        return bytes.len();
+    };
+    let rest = &text[ascii..];
+    let other = rest
+        .char_indices()
+        .find(|(_, character)| fate(*character) != Fate::Shown);
+    ascii + other.map_or(rest.len(), |(place, _)| place)
+}

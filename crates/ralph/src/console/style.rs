@@ -1,0 +1,41 @@
+//! Colours.
+
+/// What a piece of text is, by its looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Style {
+    Speaker,
+    Tool,
+    Error,
+    Warning,
+    Good,
+    Heading,
+    Faint,
+}
+
+/// Back to normal.
+pub(super) const RESET: &str = "\u{1b}[0m";
+
+impl Style {
+    pub(super) fn code(self) -> &'static str {
+        match self {
+            Self::Speaker => "\u{1b}[1;35m",
+            Self::Tool => "\u{1b}[36m",
+            Self::Error => "\u{1b}[1;31m",
+            Self::Warning => "\u{1b}[33m",
+            Self::Good => "\u{1b}[32m",
+            Self::Heading => "\u{1b}[1m",
+            Self::Faint => "\u{1b}[2m",
+        }
+    }
+}
+
+/// Appends text in a style, if there are colours.
+pub(super) fn paint(out: &mut String, has_colours: bool, style: Style, text: &str) {
+    if has_colours {
+        out.push_str(style.code());
+        out.push_str(text);
+        out.push_str(RESET);
+    } else {
+        out.push_str(text);
+    }
+}
