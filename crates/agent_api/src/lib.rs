@@ -205,7 +205,7 @@ pub use event::{
     ToolState, ToolStatus, TurnFinished, TurnStarted, Unknown, Usage, UsageScope, UserMessage,
 };
 pub use gateway::Gateway;
-pub use harness::{CancelOutcome, Completed, Completion, Events, RunControl, RunHandle};
+pub use harness::{CancelOutcome, Completed, Completion, Events, RunControl, RunHandle, new_message_id};
 pub use request::{
     BaseEnvironment, Close, Environment, Input, PermissionMode, RunOptions, RunRequest, SessionChoice,
 };

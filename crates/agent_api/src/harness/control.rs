@@ -99,19 +99,21 @@ impl RunControl {
     /// # Errors
     /// When the run takes no messages, or none any more.
     pub fn send(&self, text: impl Into<String>) -> Result<String, CommandError> {
+        let message_id = new_message_id();
+        self.send_as(message_id.clone(), text)?;
+        Ok(message_id)
+    }
+
+    /// [`Self::send`] under an id of [`new_message_id`]'s.
+    ///
+    /// # Errors
+    /// When the run takes no messages, or none any more.
+    pub fn send_as(&self, message_id: String, text: impl Into<String>) -> Result<(), CommandError> {
         let text = text.into();
         if text.trim().is_empty() {
             return Err(CommandError::Empty);
         }
-        let message_id = MessageId::random().to_string();
-        self.say(
-            capability::SEND,
-            Command::Send {
-                message_id: message_id.clone(),
-                text,
-            },
-        )?;
-        Ok(message_id)
+        self.say(capability::SEND, Command::Send { message_id, text })
     }
 
     /// Ends the turn. In a run that takes messages the agent then waits for one.
@@ -197,6 +199,12 @@ impl RunControl {
         };
         Err(CommandError::Unsupported { capability, reason })
     }
+}
+
+/// An id for a message that nobody else has: a UUID.
+#[must_use]
+pub fn new_message_id() -> String {
+    MessageId::random().to_string()
 }
 
 /// An id that no other command of this process has.

@@ -43,6 +43,11 @@ impl Events {
         std::future::poll_fn(|context| self.poll_event(context)).await
     }
 
+    /// An event that is there already, without waiting.
+    pub fn try_next(&mut self) -> Option<Event> {
+        self.events.try_recv().ok()
+    }
+
     fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
         let event = ready!(self.events.poll_recv(context));
         if event.is_none() {

@@ -9,6 +9,6 @@ mod start;
 mod stderr;
 mod stdout;
 
-pub use control::{CancelOutcome, RunControl};
+pub use control::{CancelOutcome, RunControl, new_message_id};
 pub use handle::{Completed, Completion, Events, RunHandle};
 pub(crate) use start::start;
