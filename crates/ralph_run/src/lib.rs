@@ -8,6 +8,7 @@ mod journal;
 mod lock;
 pub mod machine;
 mod prices;
+pub mod prompt;
 mod reason;
 mod reconcile;
 mod record;

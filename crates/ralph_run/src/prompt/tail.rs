@@ -1,0 +1,38 @@
+//! The end of a text.
+
+use std::borrow::Cow;
+
+/// So many lines of a text are kept at most, the note about the rest included.
+pub const TAIL_LINES: usize = 100;
+
+/// So many bytes of a text are kept at most, the note about the rest included.
+pub const TAIL_BYTES: usize = 8 * 1024;
+
+/// Room for the note, whatever its figure.
+const NOTE_BYTES: usize = 64;
+
+/// The end of a text within [`TAIL_LINES`] and [`TAIL_BYTES`]; a first line says how much is missing. Whole lines,
+/// unless the last one alone is too long.
+#[must_use]
+pub fn tail(text: &str) -> Cow<'_, str> {
+    let text = text.trim_end();
+    if text.len() <= TAIL_BYTES && text.lines().nth(TAIL_LINES).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let room = TAIL_BYTES - NOTE_BYTES;
+    let line_starts = text.rmatch_indices('\n').map(|(at, _)| at + 1);
+    let start = line_starts
+        .take(TAIL_LINES - 1)
+        .take_while(|&start| text.len() - start <= room)
+        .last();
+    if let Some(start) = start {
+        let missing = text[..start].lines().count();
+        let unit = if missing == 1 { "line" } else { "lines" };
+        return Cow::Owned(format!(
+            "[… {missing} earlier {unit} left out]\n{}",
+            &text[start..]
+        ));
+    }
+    let cut = text.ceil_char_boundary(text.len().saturating_sub(room));
+    Cow::Owned(format!("[… {cut} earlier bytes left out]\n{}", &text[cut..]))
+}
