@@ -1,5 +1,5 @@
 //! Which agents are installed, and in which version.
-#![cfg(unix)]
+#![cfg(all(unix, feature = "custom"))]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;

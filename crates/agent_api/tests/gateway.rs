@@ -1,5 +1,5 @@
 //! Choosing a backend, and requests that are refused before anything is started.
-#![cfg(unix)]
+#![cfg(all(unix, feature = "custom"))]
 #![expect(
     clippy::unwrap_used,
     clippy::panic,

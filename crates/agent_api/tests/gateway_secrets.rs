@@ -1,5 +1,5 @@
 //! Errors quote neither prompts nor variables nor lines of output.
-#![cfg(unix)]
+#![cfg(all(unix, feature = "custom"))]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use agent_api::backends::custom::{Custom, PromptBy};

@@ -1,5 +1,5 @@
 //! Runs of scripted agents: how they end, what completes them, what a consumer can do to them.
-#![cfg(unix)]
+#![cfg(all(unix, feature = "custom"))]
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
