@@ -1,4 +1,7 @@
 //! The command line of ralph.
 #![warn(missing_docs)]
 
+pub mod cli;
+pub mod commands;
 pub mod console;
+pub mod settings;

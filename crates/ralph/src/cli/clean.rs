@@ -1,0 +1,28 @@
+//! `ralph clean`.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::settings::values::parse_duration;
+
+/// Remove finished runs
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph clean --dry-run
+  ralph clean --older-than 7d
+
+Runs that are not finished are never touched.")]
+pub struct CleanArgs {
+    /// Only say what would be removed
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Only runs that ended longer ago than this, such as 12h or 30d
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub older_than: Option<Duration>,
+
+    /// List as JSON
+    #[arg(long)]
+    pub json: bool,
+}

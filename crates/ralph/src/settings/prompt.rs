@@ -1,0 +1,110 @@
+//! Where the prompt comes from.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::error::SettingsError;
+
+/// What an agent reads at once.
+const MAX_PROMPT_BYTES: u64 = 10 << 20;
+
+/// Where the prompt comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PromptSource {
+    /// From the settings themselves.
+    Text(String),
+    /// From a file.
+    File(PathBuf),
+    /// From our stdin.
+    Stdin,
+}
+
+/// Gets the prompt.
+///
+/// # Errors
+/// If it cannot be read, is no text, is empty, or is larger than 10 MiB.
+pub fn load_prompt(source: &PromptSource, stdin: impl Read) -> Result<String, SettingsError> {
+    let (text, place) = match source {
+        PromptSource::Text(text) => (text.clone(), "the prompt".to_owned()),
+        PromptSource::Stdin => {
+            let read = read_text(stdin);
+            let text = read.map_err(|error| {
+                SettingsError::Usage(format!("cannot read the prompt from stdin: {error}"))
+            })?;
+            (text, "the prompt on stdin".to_owned())
+        }
+        PromptSource::File(path) => {
+            let read = std::fs::File::open(path).and_then(read_text);
+            (
+                read.map_err(|error| unreadable(path, &error))?,
+                format!("the prompt in {}", path.display()),
+            )
+        }
+    };
+    if text.trim().is_empty() {
+        return Err(SettingsError::Usage(format!("{place} is empty")));
+    }
+    Ok(text)
+}
+
+fn read_text(from: impl Read) -> io::Result<String> {
+    let mut text = String::new();
+    from.take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_PROMPT_BYTES {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "it is larger than 10 MiB",
+        ));
+    }
+    Ok(text)
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> SettingsError {
+    let mut message = format!("cannot read the prompt from {}: {error}", path.display());
+    if error.kind() == io::ErrorKind::NotFound {
+        message
+            .push_str("; give one with `-p TEXT`, `-P FILE` or `-`, or let `ralph init` write a PROMPT.md");
+    }
+    SettingsError::Usage(message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PromptSource, load_prompt};
+
+    #[test]
+    fn a_prompt_comes_from_text_file_or_stdin() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("PROMPT.md");
+        std::fs::write(&path, "from a file\n").unwrap();
+        let load = |source| load_prompt(&source, "from stdin".as_bytes()).unwrap();
+        assert_eq!(load(PromptSource::Text("as text".to_owned())), "as text");
+        assert_eq!(load(PromptSource::File(path)), "from a file\n");
+        assert_eq!(load(PromptSource::Stdin), "from stdin");
+    }
+
+    #[test]
+    fn a_prompt_that_is_not_there_says_how_to_give_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = PromptSource::File(folder.path().join("PROMPT.md"));
+        let error = load_prompt(&missing, std::io::empty()).unwrap_err();
+        assert_eq!(error.exit_code(), 64);
+        assert!(error.to_string().contains("ralph init"), "{error}");
+    }
+
+    #[test]
+    fn a_prompt_that_says_nothing_or_is_no_text_is_refused() {
+        for bytes in [&b""[..], b" \n\t\n", b"\xff\xfe"] {
+            assert_eq!(
+                load_prompt(&PromptSource::Stdin, bytes).unwrap_err().exit_code(),
+                64
+            );
+        }
+        assert!(load_prompt(&PromptSource::Text(" ".to_owned()), std::io::empty()).is_err());
+        let endless = load_prompt(&PromptSource::Stdin, std::io::repeat(b'x')).unwrap_err();
+        assert!(endless.to_string().contains("10 MiB"), "{endless}");
+    }
+}
