@@ -25,6 +25,8 @@ pub struct JournalFollower {
     /// Of `framer`: lines, and their bytes.
     line: u64,
     offset: u64,
+    /// Whether the file ended with a piece of a line when it was last read.
+    ends_with_piece: bool,
     is_over: bool,
     stops_at_end: bool,
 }
@@ -44,6 +46,7 @@ impl JournalFollower {
             base_offset: 0,
             line: 0,
             offset: 0,
+            ends_with_piece: false,
             is_over: false,
             stops_at_end: false,
         })
@@ -65,13 +68,15 @@ impl JournalFollower {
                 break;
             }
             self.file.changed().await;
-            self.reread_piece();
         }
         None
     }
 
     /// What is there without waiting.
     fn available(&mut self) -> Option<Result<Record, Damage>> {
+        if std::mem::take(&mut self.ends_with_piece) {
+            self.reread_piece();
+        }
         while !self.is_over {
             if let Some(item) = self.checker.next() {
                 self.is_over = match &item {
@@ -86,7 +91,10 @@ impl JournalFollower {
             }
             let mut chunk = BytesMut::with_capacity(CHUNK_BYTES);
             match self.file.read_available(&mut chunk) {
-                Ok(0) => return None,
+                Ok(0) => {
+                    self.ends_with_piece = self.framer.pending_bytes() > 0;
+                    return None;
+                }
                 Ok(_) => self.framer.push(chunk.freeze()),
                 Err(error) => self.fail(error),
             }
@@ -105,11 +113,8 @@ impl JournalFollower {
     }
 
     /// A piece of a line at the end may be taken back: by a writer on a full disk, or when the journal of a dead
-    /// one is repaired. So it is never kept, but read anew once the file has changed.
+    /// one is repaired. So it is never kept, but read anew at the next look.
     fn reread_piece(&mut self) {
-        if self.framer.pending_bytes() == 0 {
-            return;
-        }
         self.base_line += std::mem::take(&mut self.line);
         self.base_offset += std::mem::take(&mut self.offset);
         self.framer = LineFramer::new(MAX_LINE_BYTES);

@@ -303,3 +303,192 @@ pub(super) fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
         Err(TryLockError::Error(source)) => Err(unusable(path, source)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{JournalError, JournalWriter, MAX_PENDING_BYTES};
+    use crate::journal::JournalReader;
+    use crate::journal::file::JournalFile;
+    use crate::record::{Record, RunBody, RunEvent, Warned, WarningKind};
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+    use std::sync::{Arc, Mutex};
+
+    /// A disk that takes what there is room for, and fails chosen steps.
+    #[derive(Debug, Default)]
+    struct Disk {
+        content: Vec<u8>,
+        room_bytes: usize,
+        steps: u32,
+        failing_steps: Vec<u32>,
+    }
+
+    #[derive(Debug, Clone, Default)]
+    struct Shared(Arc<Mutex<Disk>>);
+
+    impl Shared {
+        fn with<T>(&self, work: impl FnOnce(&mut Disk) -> T) -> T {
+            work(&mut self.0.lock().unwrap())
+        }
+
+        fn step(&self) -> io::Result<()> {
+            self.with(|disk| {
+                disk.steps += 1;
+                if disk.failing_steps.contains(&disk.steps) {
+                    return Err(io::ErrorKind::Other.into());
+                }
+                Ok(())
+            })
+        }
+    }
+
+    impl JournalFile for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.step()?;
+            self.with(|disk| {
+                let taken = bytes.len().min(disk.room_bytes);
+                if taken == 0 {
+                    return Err(io::ErrorKind::StorageFull.into());
+                }
+                disk.room_bytes -= taken;
+                disk.content.extend_from_slice(&bytes[..taken]);
+                Ok(taken)
+            })
+        }
+
+        fn set_length(&mut self, length_bytes: u64) -> io::Result<()> {
+            self.step()?;
+            self.with(|disk| {
+                let length = usize::try_from(length_bytes).unwrap_or(usize::MAX);
+                disk.room_bytes += disk.content.len() - length;
+                disk.content.truncate(length);
+            });
+            Ok(())
+        }
+
+        fn sync(&mut self) -> io::Result<()> {
+            self.step()
+        }
+
+        fn share(&self) -> io::Result<File> {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+
+    fn record(seq: u64, length: usize) -> Record {
+        Record {
+            seq,
+            at: jiff::Timestamp::UNIX_EPOCH,
+            iteration: 1,
+            attempt: 1,
+            event: RunEvent::Run(RunBody::Warned(Warned {
+                kind: WarningKind::Storage,
+                message: "x".repeat(length),
+            })),
+        }
+    }
+
+    fn writer(disk: &Shared) -> JournalWriter {
+        JournalWriter::on(Box::new(disk.clone()), Path::new("journal"), 0)
+    }
+
+    fn numbers(disk: &Shared) -> Vec<u64> {
+        let content = disk.with(|disk| disk.content.clone());
+        assert!(content.last().is_none_or(|byte| *byte == b'\n'));
+        JournalReader::new(content.as_slice())
+            .map(|item| item.unwrap().seq)
+            .collect()
+    }
+
+    #[test]
+    fn a_full_disk_costs_no_record_once_there_is_room_again() {
+        for room_bytes in 0..500 {
+            let disk = Shared::default();
+            disk.with(|disk| disk.room_bytes = room_bytes);
+            let mut writer = writer(&disk);
+            let mut failures = 0;
+            for seq in 1..=4 {
+                if let Err(error) = writer.append(&record(seq, 10)) {
+                    failures += 1;
+                    assert!(matches!(error, JournalError::Write { pending_bytes, .. } if pending_bytes > 0));
+                }
+                // Whole lines only, in every moment.
+                numbers(&disk);
+            }
+            assert!(failures > 0);
+            disk.with(|disk| disk.room_bytes = usize::MAX / 2);
+            writer.append(&record(5, 10)).unwrap();
+            assert_eq!(numbers(&disk), [1, 2, 3, 4, 5], "room for {room_bytes} bytes");
+            assert_eq!(writer.pending_bytes(), 0);
+        }
+    }
+
+    #[test]
+    fn whichever_step_fails_no_line_is_merged_or_lost() {
+        for first in 1..20 {
+            for second in first + 1..20 {
+                let disk = Shared::default();
+                disk.with(|disk| {
+                    disk.room_bytes = 150;
+                    disk.failing_steps = vec![first, second];
+                });
+                let mut writer = writer(&disk);
+                for seq in 1..=8 {
+                    let _ = writer.append(&record(seq, 10)).and_then(|()| writer.sync());
+                    disk.with(|disk| disk.room_bytes += 60);
+                }
+                disk.with(|disk| {
+                    disk.room_bytes = usize::MAX / 2;
+                    disk.failing_steps.clear();
+                });
+                writer.sync().unwrap();
+                assert_eq!(
+                    numbers(&disk),
+                    (1..=8).collect::<Vec<_>>(),
+                    "{first} and {second}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_waits_for_a_full_disk_is_bounded_and_the_gap_is_visible() {
+        let disk = Shared::default();
+        let mut writer = writer(&disk);
+        let mut dropped = None;
+        for seq in 1..=100 {
+            match writer.append(&record(seq, 100_000)) {
+                Err(JournalError::Dropped { seq }) => dropped = dropped.or(Some(seq)),
+                other => assert!(other.is_err()),
+            }
+            assert!(writer.pending_bytes() < MAX_PENDING_BYTES + 200_000);
+        }
+        let dropped = dropped.unwrap();
+        disk.with(|disk| disk.room_bytes = usize::MAX / 2);
+        writer.append(&record(101, 10)).unwrap();
+        let content = disk.with(|disk| disk.content.clone());
+        let damage: Vec<_> = JournalReader::new(content.as_slice())
+            .filter_map(Result::err)
+            .map(|damage| damage.to_string())
+            .collect();
+        let [gap] = damage.as_slice() else {
+            panic!("{damage:?}")
+        };
+        assert!(
+            gap.starts_with(&format!("records {dropped} to 100 are missing")),
+            "{gap}"
+        );
+    }
+
+    #[test]
+    fn records_that_come_together_are_written_together() {
+        let disk = Shared::default();
+        disk.with(|disk| disk.room_bytes = usize::MAX / 2);
+        let mut writer = writer(&disk);
+        let records: Vec<Record> = (1..=100).map(|seq| record(seq, 10)).collect();
+        writer.append_all(&records).unwrap();
+        assert_eq!(disk.with(|disk| disk.steps), 1);
+        assert_eq!(numbers(&disk).len(), 100);
+    }
+}
