@@ -77,6 +77,7 @@ open_enum! {
 wire_struct! {
     /// What one model was used for, and what it cost.
     pub struct ModelUsage {
+        @usual { input_tokens "inputTokens", output_tokens "outputTokens", cache_read_input_tokens "cacheReadInputTokens", cache_creation_input_tokens "cacheCreationInputTokens", web_search_requests "webSearchRequests", cost "costUSD", context_window "contextWindow", max_output_tokens "maxOutputTokens", thinking_tokens "thinkingTokens", rest "cacheCreationEphemeral5mInputTokens", rest "cacheCreationEphemeral1hInputTokens", rest "canonicalModel", rest "provider", rest "costBasis" }
         /// Tokens of the prompts that were neither read from nor written to the cache.
         input_tokens: Option<u64> = b"inputTokens",
         /// Tokens that the model wrote.

@@ -47,8 +47,10 @@ impl Reconciler {
             Kind::StreamEvent(stream) => self.lane(event).stream(stream, changes),
             Kind::Assistant(assistant) => {
                 if let Some(message) = &assistant.message {
-                    let unnamed = event.uuid().filter(|_| message.id.is_none());
-                    let fallback_id = unnamed.map(|uuid| Text::from(uuid.into_owned()));
+                    let fallback_id = match message.id {
+                        Some(_) => None,
+                        None => event.uuid().map(|uuid| Text::from(uuid.into_owned())),
+                    };
                     self.lane(event).complete(message, fallback_id.as_ref(), changes);
                 }
             }

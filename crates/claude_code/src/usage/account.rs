@@ -52,6 +52,8 @@ pub struct CostAccount {
     results_with_part: u32,
     /// Per message id, since the last result.
     messages: HashMap<String, TokenCount>,
+    /// Their sum, which is asked for with every message.
+    unsettled: TokenCount,
     streamed_message: Option<String>,
 }
 
@@ -189,17 +191,20 @@ impl CostAccount {
     /// message do not know its output.
     #[must_use]
     pub fn unsettled_tokens(&self) -> TokenCount {
-        self.messages
-            .values()
-            .fold(TokenCount::default(), |sum, tokens| sum + *tokens)
+        self.unsettled
     }
 
     fn note_message(&mut self, id: &str, usage: &Usage) {
         let tokens = self.dialect.tokens(usage);
         match self.messages.get_mut(id) {
             // The end of a message knows more than its start, whatever comes first, but may say less.
-            Some(known) => *known = known.max_of_each(tokens),
+            Some(known) => {
+                let now = known.max_of_each(tokens);
+                self.unsettled += now.since(*known);
+                *known = now;
+            }
             None => {
+                self.unsettled += tokens;
                 self.messages.insert(id.to_owned(), tokens);
             }
         }
@@ -207,7 +212,7 @@ impl CostAccount {
 
     fn note_result(&mut self, result: &TurnResult) {
         self.result_count += 1;
-        let messages = self.unsettled_tokens();
+        let messages = std::mem::take(&mut self.unsettled);
         self.messages.clear();
         self.streamed_message = None;
         if result.model_usage_since_last_result.is_present() {
