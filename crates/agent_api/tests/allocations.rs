@@ -1,7 +1,5 @@
 //! What a piece of text costs: one allocation, for the text that the consumer gets.
 
-#![expect(clippy::unwrap_used, reason = "a test helper that fails has to stop its test")]
-
 use std::collections::HashSet;
 
 use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup};
@@ -12,7 +10,7 @@ use bytes::Bytes;
 use claude_code::LineEvents;
 use test_support::fixtures;
 
-/// Lines with the number of allocations that each needs to be parsed, and to be parsed and mapped.
+/// A line: how many allocations it takes to parse it, and to parse and map it.
 struct Counted {
     parsed: u64,
     mapped: u64,
@@ -41,7 +39,7 @@ fn count_line(line: Framed, mapper: &mut ClaudeMapper, emitter: &mut Emitter) ->
     }
 }
 
-/// The item, if the line is a further piece of one that is known.
+/// Whether the line is a further piece of an item that is known.
 fn further_piece<'a>(line: &'a Counted, known: &mut HashSet<&'a ItemId>) -> bool {
     match line.events.as_slice() {
         [event] => match &event.body {

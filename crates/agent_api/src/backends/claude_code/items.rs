@@ -17,7 +17,7 @@ const MOST_RECENT: usize = 64;
 #[derive(Debug, Default)]
 pub(super) struct Items {
     /// The last blocks that had an event. The newest is last, and nearly always the one that is asked for.
-    recent: VecDeque<(BlockKey, ItemId)>,
+    recent: VecDeque<Known>,
     /// The call that is being written, by its place in its message.
     preparing: Option<(u64, ItemId)>,
     /// Calls that have not ended, and what they do.
@@ -25,8 +25,17 @@ pub(super) struct Items {
     /// Calls that were not allowed and have no result yet.
     denied: Vec<ItemId>,
     last_parent: Option<ItemId>,
+    /// Where names are put together.
+    name: String,
     /// What the model wrote last in the main conversation, since something was said to it.
     answer: Vec<ItemId>,
+}
+
+#[derive(Debug)]
+struct Known {
+    mark: u64,
+    key: BlockKey,
+    item: ItemId,
 }
 
 impl Items {
@@ -60,14 +69,20 @@ impl Items {
 
     /// The item of a block. Costs nothing while the same block goes on.
     pub(super) fn of_block(&mut self, key: &BlockKey) -> ItemId {
-        if let Some((_, item)) = self.recent.iter().rev().find(|(known, _)| known == key) {
-            return item.clone();
+        if let Some(known) = self.place_of(key).and_then(|place| self.recent.get(place)) {
+            return known.item.clone();
         }
         let preparing = self
             .preparing
             .take_if(|(index, _)| *index == key.index && key.lane.is_none());
         let item = preparing.map_or_else(
-            || ItemId::new(&[&key.message_id, "/", &key.index.to_string()].concat()),
+            || {
+                self.name.clear();
+                self.name.push_str(&key.message_id);
+                self.name.push('/');
+                self.name.push_str(&key.index.to_string());
+                ItemId::new(&self.name)
+            },
             |(_, item)| item,
         );
         self.remember(key.clone(), item.clone());
@@ -79,9 +94,17 @@ impl Items {
         let item = ItemId::new(id);
         self.preparing = None;
         self.open.insert(item.clone(), kind);
-        self.recent.retain(|(known, _)| *known != key);
+        if let Some(place) = self.place_of(&key) {
+            self.recent.remove(place);
+        }
         self.remember(key, item.clone());
         item
+    }
+
+    fn place_of(&self, key: &BlockKey) -> Option<usize> {
+        let mark = mark(key);
+        let mut recent = self.recent.iter();
+        recent.rposition(|known| known.mark == mark && known.key == *key)
     }
 
     fn remember(&mut self, key: BlockKey, item: ItemId) {
@@ -94,7 +117,8 @@ impl Items {
             }
             self.answer.push(item.clone());
         }
-        self.recent.push_back((key, item));
+        let mark = mark(&key);
+        self.recent.push_back(Known { mark, key, item });
     }
 
     /// Something is said to the model: what it wrote before stays.
@@ -123,4 +147,11 @@ impl Items {
         self.denied.retain(|denied| denied != item);
         self.denied.len() != before
     }
+}
+
+/// Tells most blocks apart without a look at their keys: names of messages differ at their end.
+fn mark(key: &BlockKey) -> u64 {
+    let end = key.message_id.as_bytes().last_chunk::<8>();
+    end.map_or(0, |end| u64::from_ne_bytes(*end))
+        .wrapping_add(key.index)
 }

@@ -66,7 +66,7 @@ impl Account {
         if self.told.as_deref() == Some(id) {
             return None;
         }
-        self.told = Some(id.to_owned());
+        id.clone_into(self.told.get_or_insert_default());
         let is_main = wire.parent_tool_use_id().is_none();
         Some(self.step_usage(usage, message.model.as_ref().map(copied), is_main))
     }
