@@ -213,11 +213,14 @@ fn lengthened(run: Run) -> Option<Run> {
     )
 }
 
-/// Messages and calls have names of 24 digits, nearly all of them zero.
+/// Messages and calls have names of 24 digits that differ at the end only.
 fn renumbered(line: &[u8], number: usize) -> Vec<u8> {
     let text = String::from_utf8_lossy(line);
-    text.replace("_0100000000", &format!("_01{number:08}"))
-        .into_bytes()
+    text.replace(
+        "_0100000000000000000000",
+        &format!("_0100000000000000{number:06}"),
+    )
+    .into_bytes()
 }
 
 fn is_piece(line: &[u8]) -> bool {
