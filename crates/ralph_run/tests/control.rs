@@ -354,6 +354,7 @@ async fn dropping_the_server_answers_everybody() {
         clients.push(raw);
     }
     let mut idle = Raw::connect(&path).await;
+    let mut watcher = ControlClient::connect(&path).await.unwrap();
     // One is being done, the others wait in the queue or have not been read yet.
     let held = server.next().await;
     drop(server);
@@ -368,6 +369,7 @@ async fn dropping_the_server_answers_everybody() {
         assert_eq!(raw.line().await, None);
     }
     assert_eq!(idle.line().await, None);
+    timeout(PATIENCE, watcher.closed()).await.unwrap();
     assert!(matches!(
         ControlClient::connect(&path).await,
         Err(ControlError::NotRunning { .. })
@@ -445,7 +447,7 @@ async fn a_path_that_is_too_long_is_said_to_be() {
         .await
         .unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
-    assert!(error.to_string().contains("at most 99 bytes"), "{error}");
+    assert!(error.to_string().contains("at most 100 bytes"), "{error}");
 }
 
 #[tokio::test]

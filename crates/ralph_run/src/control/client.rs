@@ -95,6 +95,12 @@ impl ControlClient {
         self.protocol
     }
 
+    /// Resolves when the runner has closed the connection, as it does at the end of the run.
+    pub async fn closed(&mut self) {
+        // Whatever it still says is not for us.
+        while read_line(&mut self.stream, &mut self.framer).await.is_ok() {}
+    }
+
     /// Asks for something, under a new id.
     ///
     /// # Errors

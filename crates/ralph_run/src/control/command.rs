@@ -66,9 +66,9 @@ pub enum ControlCommand {
 #[serde(rename_all = "snake_case")]
 pub enum SendMode {
     /// As soon as it can take one, in the middle of its work.
+    #[default]
     Steer,
     /// When it is done with what it does.
-    #[default]
     Queue,
 }
 
@@ -237,7 +237,7 @@ mod tests {
         let commands = [
             ControlCommand::Send {
                 text: "hello\n".into(),
-                mode: SendMode::Steer,
+                mode: SendMode::Queue,
             },
             ControlCommand::Answer {
                 request: RequestId::new("toolu_1"),
@@ -274,13 +274,13 @@ mod tests {
     }
 
     #[test]
-    fn a_message_waits_its_turn_unless_it_is_to_steer() {
+    fn a_message_steers_unless_it_is_to_wait_its_turn() {
         let request = parse(r#"{"id":"1","command":"send","text":"x"}"#).unwrap();
         assert_eq!(
             request.command,
             ControlCommand::Send {
                 text: "x".into(),
-                mode: SendMode::Queue
+                mode: SendMode::Steer
             }
         );
     }

@@ -1,7 +1,7 @@
 //! Speaking to a run while it runs: a unix socket in its directory, one JSON object per line.
 //!
 //! The runner greets: `{"ralph":"0.1.0","protocol":1,"run_id":"…","state":"running"}`. A client sends
-//! `{"id":"…","command":"send","text":"…","mode":"queue"}` and gets a receipt, `{"id":"…","ok":true,"receipt":{…}}`,
+//! `{"id":"…","command":"send","text":"…","mode":"steer"}` and gets a receipt, `{"id":"…","ok":true,"receipt":{…}}`,
 //! or a refusal, `{"id":"…","ok":false,"code":"run_ended","message":"…"}`. What comes of a command is in the journal.
 //!
 //! The id is the client's own and must be unique within the run: a repeated one is not done twice but gets the first

@@ -10,7 +10,7 @@ use tokio::net::{UnixListener, UnixStream};
 use tokio::time::timeout;
 
 /// The system's limit is 108 on Linux and 104 on macOS, the byte at its end included.
-const MAX_PATH_BYTES: usize = 99;
+const MAX_PATH_BYTES: usize = 100;
 
 const ROOT: u32 = 0;
 
