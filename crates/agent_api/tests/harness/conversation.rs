@@ -7,7 +7,7 @@ use agent_api::{
 use serde_json::json;
 use test_support::script::Script;
 
-use super::stage::{ending, names, next, play, play_request, request, rest, soon, text, two_way};
+use super::stage::{ending, names, next, play, play_request, request, rest, soon, two_way};
 
 #[tokio::test]
 async fn messages_and_answers_reach_the_agent_in_order() {
