@@ -42,6 +42,7 @@ mod follow;
 mod guard;
 mod lines;
 mod log;
+mod own;
 mod portable;
 mod process;
 #[cfg(unix)]
@@ -69,6 +70,7 @@ pub use follow::FileFollower;
 #[cfg(target_os = "linux")]
 pub use guard::{guard_main, guard_main_reexec};
 pub use lines::{DEFAULT_MAX_LINE_BYTES, Framed, Line, LineEnding, LineFramer};
+pub use own::{is_root, start_session};
 pub use process::{Control, ExitWaiter, Lines, Output, Process, StderrOutput, StdinWriter};
 pub use spawn::spawn;
 pub use spec::{EnvPolicy, Isolation, Limits, MARKER_VARIABLE, SpawnSpec, StderrMode, StdinMode, StdoutMode};

@@ -4,4 +4,6 @@
 pub mod cli;
 pub mod commands;
 pub mod console;
+pub mod failure;
+pub mod home;
 pub mod settings;

@@ -3,6 +3,7 @@
 
 mod budget;
 pub mod control;
+mod driver;
 mod home;
 mod journal;
 mod lock;
@@ -12,10 +13,12 @@ pub mod prompt;
 mod reason;
 mod reconcile;
 mod record;
+mod redact;
 mod sink;
 mod state;
 
 pub use budget::{Budget, BudgetAlert, BudgetLimits};
+pub use driver::{DriveError, RunSpec, drive};
 pub use home::{CleanMode, Cleaned, FindError, Home, HomeError, RunDirectory, clean};
 pub use journal::{
     Damage, DamageKind, JournalError, JournalFollower, JournalReader, JournalWriter, PendingSync, Resumed,
@@ -30,6 +33,7 @@ pub use record::{
     IterationStarted, Record, RunBody, RunEnded, RunEvent, RunStarted, SessionForked, Totals, VerifyFinished,
     VerifyStarted, Warned, WarningKind,
 };
+pub use redact::{RedactError, Redactor, Secret, secrets_among};
 pub use sink::Sink;
 pub use state::{
     BudgetState, Durability, Kept, Liveness, LogName, RunFile, RunState, RunStatus, Runner, SessionState,

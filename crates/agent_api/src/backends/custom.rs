@@ -29,6 +29,8 @@ pub struct Custom {
     config: BackendConfig,
     args: Vec<OsString>,
     prompt: PromptBy,
+    #[cfg(feature = "claude_code")]
+    speaks_claude: bool,
 }
 
 /// How a command gets its prompt.
@@ -56,7 +58,27 @@ impl Custom {
             },
             args: args.into_iter().map(Into::into).collect(),
             prompt: PromptBy::Stdin,
+            #[cfg(feature = "claude_code")]
+            speaks_claude: false,
         }
+    }
+
+    /// The command writes what Claude Code writes (`--output-format stream-json`), and owes a result.
+    #[cfg(feature = "claude_code")]
+    #[must_use]
+    pub fn stream_json(mut self) -> Self {
+        self.speaks_claude = true;
+        self.profile.exit_trust = ExitTrust::NeedsResult;
+        self
+    }
+
+    fn mapper(&self) -> Box<dyn Mapper> {
+        #[cfg(feature = "claude_code")]
+        if self.speaks_claude {
+            use super::claude_code::{ClaudeMapper, MapperSetup};
+            return Box::new(ClaudeMapper::new(MapperSetup::default()));
+        }
+        Box::new(TextMapper::default())
     }
 
     /// Sets how it gets its prompt.
@@ -143,7 +165,7 @@ impl Backend for Custom {
         Ok(Launch {
             spec,
             input,
-            mapper: Box::new(TextMapper::default()),
+            mapper: self.mapper(),
             keep_alive: None,
             notes: Vec::new(),
         })

@@ -6,5 +6,6 @@ pub mod completions;
 pub mod init;
 pub mod interrupt;
 mod reach;
+pub mod run;
 pub mod send;
 pub mod stop;

@@ -132,6 +132,22 @@ impl JournalWriter {
         self.flush()
     }
 
+    /// Takes a record that was written as JSON already, without its line end; otherwise as [`Self::queue`].
+    ///
+    /// # Errors
+    /// As [`Self::append`].
+    pub fn queue_line(&mut self, seq: u64, line: &[u8]) -> Result<(), JournalError> {
+        if self.pending.len() > MAX_PENDING_BYTES {
+            self.flush().map_err(|_| JournalError::Dropped { seq })?;
+        }
+        self.pending.extend_from_slice(line);
+        self.pending.push(b'\n');
+        if self.pending.len() < BATCH_BYTES {
+            return Ok(());
+        }
+        self.flush()
+    }
+
     fn encode(&mut self, record: &Record) -> Result<(), JournalError> {
         let start = self.pending.len();
         if start > MAX_PENDING_BYTES {

@@ -1,0 +1,76 @@
+//! What would happen.
+
+use agent_api::{Close, Found, Input, LaunchInput, RunRequest, capability};
+use ralph_run::prompt::{PromptParts, compose};
+
+use super::prepare::{self, Chosen};
+use crate::console::{sanitise, write_stdout};
+use crate::settings::{Settings, render_settings};
+
+/// Shows the settings, the prompt and the command line, and starts nothing but a question for the agent's version.
+pub(super) async fn execute(settings: &Settings, prompt: &str) -> anyhow::Result<u8> {
+    let Chosen {
+        gateway,
+        kind,
+        options,
+        warning,
+    } = prepare::choose(settings).await?;
+    let backend = gateway.backend(kind.as_str())?;
+    let report = gateway.detect(&options).await;
+    let entry = report.entries.into_iter().find(|entry| entry.kind == kind);
+    let found = match entry.map(|entry| entry.found) {
+        Some(found) => found?,
+        None => Found {
+            program: kind.as_str().into(),
+            version: None,
+        },
+    };
+    let composed = compose(&PromptParts {
+        task: prompt,
+        iteration: u32::from(!settings.once),
+        max_iterations: settings.limits.iterations.unwrap_or(0),
+        mode: settings.mode.as_deref(),
+        memory: None,
+        completion_promise: (!settings.once).then_some(settings.completion_promise.as_str()),
+        verify: &settings.verify,
+        last_failure: None,
+    });
+    let mut request = RunRequest::new(composed.clone()).options(options);
+    if backend.profile().has(capability::SEND) {
+        request = request.input(Input::Messages(Close::ByCaller));
+    } else {
+        request.options.asks = None;
+    }
+    let launch = backend.launch(&request, &found)?;
+    let mut text = String::from("# Settings\n\n");
+    text.push_str(&render_settings(settings));
+    if let Some(warning) = warning {
+        text.push_str(&format!("\nwarning: {warning}\n"));
+    }
+    text.push_str("\n# Prompt of the first iteration\n\n");
+    text.push_str(&composed);
+    text.push_str("\n# Command line\n\n");
+    text.push_str(&quoted(&launch.spec.program.to_string_lossy()));
+    for argument in &launch.spec.args {
+        text.push_str(" \\\n    ");
+        text.push_str(&quoted(&argument.to_string_lossy()));
+    }
+    text.push_str(match launch.input {
+        LaunchInput::Nothing => "\n\nstdin: nothing\n",
+        LaunchInput::Bytes(_) => "\n\nstdin: the prompt\n",
+        LaunchInput::Messages { .. } => {
+            "\n\nstdin: the prompt as the first message, then messages and answers\n"
+        }
+    });
+    write_stdout(&sanitise(&text));
+    Ok(0)
+}
+
+/// As a shell would need it.
+fn quoted(argument: &str) -> String {
+    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_=./,:@%+".contains(character);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        return argument.to_owned();
+    }
+    format!("'{}'", argument.replace('\'', r"'\''"))
+}

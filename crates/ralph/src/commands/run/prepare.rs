@@ -1,0 +1,280 @@
+//! From settings to a run that is ready to be driven.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agent_api::{AgentKind, Gateway, MicroUsd, RunOptions, SessionChoice, capability};
+use anyhow::Context as _;
+use jiff::Timestamp;
+use ralph_run::machine::{DenialPolicy, Plan};
+use ralph_run::{
+    BudgetLimits, FORMAT_VERSION, Home, Lock, LockInfo, Redactor, RunDirectory, RunFile, RunSpec, RunStarted,
+    RunStatus, Runner, WorkspaceFiles, secrets_among,
+};
+
+use super::agent;
+use crate::failure::Failure;
+use crate::settings::{Denials, SessionStart, Settings};
+
+/// How long an interrupted agent may take to end its turn.
+const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
+/// How much of a prompt a list of runs shows.
+const PROMPT_CHARACTERS: usize = 200;
+
+/// A run that is ready.
+pub(super) struct Prepared {
+    pub(super) spec: RunSpec,
+    pub(super) run_file: RunFile,
+    /// Held until the run is over.
+    pub(super) locks: Vec<Lock>,
+    /// What the user should know before it begins.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Who runs it: decided before anything is written.
+pub(super) struct Chosen {
+    pub(super) gateway: Gateway,
+    pub(super) kind: AgentKind,
+    pub(super) options: RunOptions,
+    pub(super) warning: Option<String>,
+}
+
+/// Chooses the agent.
+pub(super) async fn choose(settings: &Settings) -> anyhow::Result<Chosen> {
+    let gateway = agent::gateway(settings)?;
+    let options = agent::options(settings)?;
+    let kind = agent::choose(settings, &gateway, &options).await?;
+    let warning = agent::check_bypass(settings, &kind, &options, is_root())?;
+    Ok(Chosen {
+        gateway,
+        kind,
+        options,
+        warning,
+    })
+}
+
+/// Takes the locks, and writes nothing that another run could miss.
+pub(super) fn prepare(
+    home: &Home,
+    directory: RunDirectory,
+    settings: &Settings,
+    prompt: String,
+    chosen: Chosen,
+) -> anyhow::Result<Prepared> {
+    let Chosen {
+        gateway,
+        kind,
+        mut options,
+        warning,
+    } = chosen;
+    let mut warnings: Vec<String> = warning.into_iter().collect();
+    let now = Timestamp::now();
+    let info = LockInfo {
+        run_id: directory.id().to_owned(),
+        pid: std::process::id(),
+        since: now,
+    };
+    let mut locks = vec![Lock::workspace(home, &settings.workspace, &info)?];
+    let files = match WorkspaceFiles::prepare(home, &settings.workspace) {
+        Ok(files) => Some(files),
+        Err(error) => {
+            warnings.push(format!("nothing is kept in the workspace: {error}"));
+            None
+        }
+    };
+    let profile = gateway.backend(kind.as_str())?.profile().clone();
+    let first_session = first_session(settings, files.as_ref(), &kind, now)?;
+    if let SessionChoice::Resume(id) = &first_session {
+        locks.push(Lock::session(home, id, &info)?);
+    }
+    let takes_messages = profile.has(capability::SEND);
+    if !takes_messages {
+        options.asks = None;
+    }
+    let (spent_before, iterations_before) = spent(settings, files.as_ref(), now, &mut warnings);
+    let redactor = Arc::new(redactor(settings, &options)?);
+    let started = RunStarted {
+        format_version: FORMAT_VERSION,
+        run_id: directory.id().to_owned(),
+        ralph_version: env!("CARGO_PKG_VERSION").to_owned(),
+        workspace: settings.workspace.display().to_string(),
+        backend: kind.clone(),
+        display_name: profile.display_name.to_owned(),
+        model: settings.agent.model.clone(),
+        mode: settings.mode.clone(),
+        task: settings.task.clone(),
+        permission_mode: Some(mode_name(settings)),
+        max_iterations: if settings.once {
+            1
+        } else {
+            settings.limits.iterations.unwrap_or(0)
+        },
+        max_cost: settings.limits.cost,
+        verify: settings.verify.clone(),
+    };
+    let run_file = run_file(&started, &redactor.redact(&prompt), now);
+    let spec = RunSpec {
+        directory,
+        gateway: Arc::new(gateway),
+        task: prompt,
+        options,
+        takes_messages,
+        plan: plan(settings, first_session),
+        limits: BudgetLimits {
+            cost: settings.limits.cost,
+            tokens: settings.limits.tokens,
+            turns: None,
+        },
+        spent_before,
+        iterations_before,
+        workspace: settings.workspace.clone(),
+        files,
+        redactor,
+        login_hint: profile.login_hint.to_owned(),
+        started,
+    };
+    Ok(Prepared {
+        spec,
+        run_file,
+        locks,
+        warnings,
+    })
+}
+
+fn plan(settings: &Settings, first_session: SessionChoice) -> Plan {
+    Plan {
+        is_once: settings.once,
+        promise: settings.completion_promise.clone(),
+        verify: settings.verify.clone(),
+        max_iterations: settings.limits.iterations.unwrap_or(0),
+        max_runtime: settings.limits.runtime,
+        iteration_timeout: settings.limits.iteration_timeout,
+        max_consecutive_failures: settings.limits.consecutive_failures.unwrap_or(0),
+        cooldown: settings.cooldown,
+        denials: match settings.denials {
+            Denials::Fail => DenialPolicy::Fail,
+            Denials::Continue => DenialPolicy::Continue,
+        },
+        ask_timeout: settings.ask_timeout,
+        interrupt_grace: INTERRUPT_GRACE,
+        first_session,
+    }
+}
+
+/// The conversation of the first iteration.
+fn first_session(
+    settings: &Settings,
+    files: Option<&WorkspaceFiles>,
+    kind: &AgentKind,
+    now: Timestamp,
+) -> anyhow::Result<SessionChoice> {
+    let choice = |id: String, is_fork: bool| {
+        if is_fork {
+            SessionChoice::Fork(id)
+        } else {
+            SessionChoice::Resume(id)
+        }
+    };
+    Ok(match &settings.session {
+        SessionStart::Fresh => SessionChoice::New,
+        SessionStart::Resume { id, fork } => choice(id.clone(), *fork),
+        SessionStart::Continue { fork } => {
+            let backend = if *kind == AgentKind::CLAUDE_CODE {
+                "claude"
+            } else {
+                kind.as_str()
+            };
+            let state = files.map(|files| files.session_state(backend, now)).transpose()?;
+            let known =
+                state.and_then(|kept| kept.value.session_id(settings.mode.as_deref()).map(str::to_owned));
+            match known {
+                Some(id) => choice(id, *fork),
+                None if *fork => SessionChoice::ForkLast,
+                None => SessionChoice::Last,
+            }
+        }
+    })
+}
+
+/// What the task has cost so far. A run without a task starts at nothing.
+fn spent(
+    settings: &Settings,
+    files: Option<&WorkspaceFiles>,
+    now: Timestamp,
+    warnings: &mut Vec<String>,
+) -> (MicroUsd, u32) {
+    let (Some(files), Some(task), false) = (files, settings.task.as_deref(), settings.reset_budget) else {
+        return (MicroUsd::ZERO, 0);
+    };
+    match files.budget(Some(task), now) {
+        Ok(kept) => {
+            warnings.extend(kept.warning);
+            (kept.value.total_cost, kept.value.iterations)
+        }
+        Err(error) => {
+            warnings.push(format!("what the task has cost so far is not known: {error}"));
+            (MicroUsd::ZERO, 0)
+        }
+    }
+}
+
+fn redactor(settings: &Settings, options: &RunOptions) -> anyhow::Result<Redactor> {
+    let own = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let given =
+        options.environment.changes.iter().filter_map(|(name, value)| {
+            Some((name.to_str()?.to_owned(), value.as_ref()?.to_str()?.to_owned()))
+        });
+    let variables: Vec<(String, String)> = own.chain(given).collect();
+    let pairs = variables
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()));
+    Redactor::new(secrets_among(pairs), &settings.redact)
+        .map_err(|error| Failure::config(format!("`redact` in ralph.yml: {error}")).into())
+}
+
+fn run_file(started: &RunStarted, prompt: &str, now: Timestamp) -> RunFile {
+    RunFile {
+        version: RunFile::VERSION,
+        run_id: started.run_id.clone(),
+        workspace: started.workspace.clone(),
+        backend: started.backend.clone(),
+        display_name: started.display_name.clone(),
+        model: started.model.clone(),
+        agent_version: None,
+        permission_mode: started.permission_mode.clone(),
+        cwd: None,
+        tools: Vec::new(),
+        mcp_servers: Vec::new(),
+        session_ids: Vec::new(),
+        mode: started.mode.clone(),
+        task: started.task.clone(),
+        prompt: prompt.chars().take(PROMPT_CHARACTERS).collect(),
+        started_at: now,
+        ended_at: None,
+        status: RunStatus::default(),
+        reason: None,
+        exit_code: None,
+        runner: Runner::current(),
+        ralph_version: started.ralph_version.clone(),
+        other: serde_json::Map::new(),
+    }
+}
+
+fn mode_name(settings: &Settings) -> String {
+    let name = serde_json::to_value(settings.agent.permission_mode).ok();
+    name.as_ref()
+        .and_then(|name| name.as_str())
+        .unwrap_or_default()
+        .to_owned()
+}
+
+fn is_root() -> bool {
+    agent_process::is_root()
+}
+
+/// A directory for a new run.
+pub(super) fn new_directory(home: &Home) -> anyhow::Result<RunDirectory> {
+    home.prepare()?;
+    home.create_run(Timestamp::now()).context("cannot keep the run")
+}

@@ -1,0 +1,75 @@
+//! Why a command failed, and what the process exits with.
+
+use crate::settings::SettingsError;
+
+/// A failure with an exit code of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// For people: what is wrong and what to do.
+    pub message: String,
+    /// What the process exits with.
+    pub exit_code: u8,
+}
+
+impl Failure {
+    /// The agent is not there, or not logged in.
+    #[must_use]
+    pub fn unavailable(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            exit_code: 69,
+        }
+    }
+
+    /// The settings make no sense.
+    #[must_use]
+    pub fn config(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            exit_code: 78,
+        }
+    }
+
+    /// The command line makes no sense.
+    #[must_use]
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            exit_code: 64,
+        }
+    }
+}
+
+impl From<SettingsError> for Failure {
+    fn from(error: SettingsError) -> Self {
+        Self {
+            exit_code: error.exit_code(),
+            message: error.to_string(),
+        }
+    }
+}
+
+/// What an error exits with.
+#[must_use]
+pub fn exit_code(error: &anyhow::Error) -> u8 {
+    if let Some(failure) = error.downcast_ref::<Failure>() {
+        return failure.exit_code;
+    }
+    if let Some(settings) = error.downcast_ref::<SettingsError>() {
+        return settings.exit_code();
+    }
+    match error.downcast_ref::<agent_api::Error>() {
+        Some(
+            agent_api::Error::NotInstalled { .. }
+            | agent_api::Error::NothingFound { .. }
+            | agent_api::Error::Silent { .. },
+        ) => 69,
+        Some(
+            agent_api::Error::UnknownBackend { .. }
+            | agent_api::Error::InvalidRequest { .. }
+            | agent_api::Error::UnsupportedCapability { .. },
+        ) => 78,
+        _ => 1,
+    }
+}

@@ -1,0 +1,26 @@
+//! Where ralph keeps its things.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use ralph_run::Home;
+
+/// By the environment, as the XDG directories say.
+///
+/// # Errors
+/// When nobody says where the user's home is.
+pub fn home(variables: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Home> {
+    let absolute = |name: &str| {
+        variables(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let state = match absolute("XDG_STATE_HOME") {
+        Some(state) => state,
+        None => absolute("HOME")
+            .context("neither XDG_STATE_HOME nor HOME says where to keep runs: set one to an absolute path")?
+            .join(".local/state"),
+    };
+    let runtime = absolute("XDG_RUNTIME_DIR").map(|path| path.join("ralph"));
+    Ok(Home::new(state.join("ralph"), runtime))
+}

@@ -1,0 +1,246 @@
+//! One process of the agent.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use agent_api::{Body, Close, Completed, Error, Input as AgentInput, RunHandle, RunRequest, SessionChoice};
+use jiff::Timestamp;
+use tokio::time::Instant;
+
+use super::run::Driver;
+use crate::machine::{AttemptReport, Input, StartFailure};
+use crate::prompt::{Memory, PromptParts, compose};
+use crate::record::{AttemptStarted, IterationStarted, RunBody};
+use crate::state::LogName;
+
+/// How much of what was streamed is kept, in case the agent gives no final text.
+const MOST_STREAMED_BYTES: usize = 256 * 1024;
+
+/// Where agents keep notes for their next conversation, best first.
+const NOTES: [&str; 2] = [".ralph/scratchpad.md", "progress.md"];
+/// More than the part of them that is told.
+const MOST_NOTES_BYTES: u64 = 64 * 1024;
+
+/// A process of the agent.
+pub(super) struct Attempt {
+    pub(super) handle: RunHandle,
+    /// The end of its events was seen.
+    pub(super) has_ended: bool,
+    pub(super) started: Instant,
+    /// What the main conversation said in its last turn.
+    pub(super) streamed: String,
+    /// The session that was asked for.
+    pub(super) asked_session: Option<String>,
+    pub(super) turns: u32,
+}
+
+impl Attempt {
+    pub(super) fn note_text(&mut self, body: &Body) {
+        match body {
+            Body::TurnStarted(_) => self.streamed.clear(),
+            Body::TextBlock(block) if self.streamed.len() < MOST_STREAMED_BYTES => {
+                if block.piece.index == 0 && !self.streamed.is_empty() {
+                    self.streamed.push('\n');
+                }
+                self.streamed.push_str(&block.text);
+            }
+            Body::TurnFinished(_) => self.turns += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Driver<'_> {
+    /// Starts the agent. Says why it could not be started.
+    pub(super) async fn spawn(
+        &mut self,
+        position: (u32, u32),
+        session: SessionChoice,
+        last_failure: Option<String>,
+    ) -> Option<Input<'static>> {
+        let (iteration, attempt) = position;
+        self.keeper.set_position(position);
+        self.attempts += 1;
+        self.run_file.status.iteration = iteration;
+        self.run_file.status.attempt = attempt;
+        let prompt = self.compose_prompt(iteration, last_failure.as_deref());
+        if attempt == 1 {
+            self.budget.start_iteration();
+            self.keeper.body(RunBody::IterationStarted(IterationStarted {
+                number: iteration,
+                prompt: prompt.clone(),
+            }));
+        }
+        let mut options = self.spec.options.clone();
+        let raw_log = self.spec.directory.raw_log(self.attempts);
+        options.raw_log = Some(raw_log.clone());
+        options.stderr_log = Some(self.spec.directory.stderr_log(self.attempts));
+        options.marker = Some(self.spec.directory.id().to_owned());
+        let asked_session = match &session {
+            SessionChoice::Resume(id) | SessionChoice::NewWithId(id) => Some(id.clone()),
+            SessionChoice::New | SessionChoice::Fork(_) | SessionChoice::Last | SessionChoice::ForkLast => {
+                None
+            }
+        };
+        options.session = Some(session);
+        let input = if self.spec.takes_messages {
+            AgentInput::Messages(Close::ByCaller)
+        } else {
+            AgentInput::PromptOnly
+        };
+        let request = RunRequest::new(prompt).options(options).input(input);
+        self.keeper.flush();
+        let started = Instant::now();
+        let backend = self.spec.started.backend.clone();
+        let handle = match self.spec.gateway.run(backend.as_str(), request).await {
+            Ok(handle) => handle,
+            Err(error) => return Some(Input::NotStarted(start_failure(&error))),
+        };
+        self.budget.start_attempt(self.spec.options.model.as_deref());
+        let relative = format!("raw/{}.ndjson", self.attempts);
+        self.keeper.body(RunBody::AttemptStarted(AttemptStarted {
+            number: attempt,
+            pid: handle.control.pid(),
+            raw_log: relative,
+            program: backend.to_string(),
+            agent_version: None,
+        }));
+        self.link_log(&raw_log);
+        self.attempt = Some(Attempt {
+            handle,
+            has_ended: false,
+            started,
+            streamed: String::new(),
+            asked_session,
+            turns: 0,
+        });
+        None
+    }
+
+    fn compose_prompt(&self, iteration: u32, last_failure: Option<&str>) -> String {
+        let notes = NOTES.iter().find_map(|path| {
+            let text = end_of_file(&self.spec.workspace.join(path))?;
+            (!text.trim().is_empty()).then_some((*path, text))
+        });
+        compose(&PromptParts {
+            task: &self.spec.task,
+            iteration: if self.spec.plan.is_once { 0 } else { iteration },
+            max_iterations: self.spec.plan.max_iterations,
+            mode: self.spec.started.mode.as_deref(),
+            memory: notes.as_ref().map(|(path, text)| Memory { path, text }),
+            completion_promise: (!self.spec.plan.is_once).then_some(self.spec.plan.promise.as_str()),
+            verify: &self.spec.plan.verify,
+            last_failure,
+        })
+    }
+
+    /// Lets people find the raw output where they look for it.
+    fn link_log(&mut self, raw_log: &Path) {
+        let Some(files) = &self.spec.files else { return };
+        let backend = self.spec.started.backend.as_str();
+        let name = LogName {
+            backend: if backend == "claude_code" {
+                "claude"
+            } else {
+                backend
+            },
+            at: Timestamp::now(),
+            mode: self.spec.started.mode.as_deref().unwrap_or("run"),
+            task: self.spec.started.task.as_deref(),
+        };
+        if let Err(error) = files.link_log(raw_log, &name) {
+            tracing::warn!(%error, "the raw log could not be linked into the workspace");
+        }
+    }
+
+    /// The process has ended, and all it said was seen.
+    pub(super) async fn on_completed(&mut self, completed: Result<Completed, Error>) {
+        let Some(attempt) = self.attempt.take() else {
+            return;
+        };
+        let Ok(completed) = completed else {
+            // The runtime is being shut down: nothing more can be found out.
+            return;
+        };
+        let finished = completed.finished;
+        let mut totals = self.budget.end_attempt(&finished.usage);
+        totals.turns = totals.turns.max(attempt.turns);
+        totals.duration_ms = u64::try_from(attempt.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let said = completed.final_text.filter(|text| !text.trim().is_empty());
+        let is_degraded = said.is_none() && !attempt.streamed.trim().is_empty();
+        if let Some(id) = &completed.session_id
+            && !self.run_file.session_ids.contains(id)
+        {
+            self.run_file.session_ids.push(id.clone());
+        }
+        let report = AttemptReport {
+            outcome: finished.outcome,
+            error: self.explained(finished.error),
+            final_text: said.or_else(|| is_degraded.then_some(attempt.streamed)),
+            is_degraded,
+            session_id: completed.session_id,
+            exit: finished.exit,
+            totals,
+        };
+        self.step(Input::AttemptEnded(report)).await;
+        self.keeper.flush();
+        self.save_budget();
+    }
+
+    /// An error with what to do about it.
+    fn explained(&self, error: Option<agent_api::ErrorInfo>) -> Option<agent_api::ErrorInfo> {
+        let mut error = error?;
+        match error.class {
+            agent_api::ErrorClass::Auth if !self.spec.login_hint.is_empty() => {
+                error.message = format!("{} ({})", error.message, self.spec.login_hint);
+            }
+            agent_api::ErrorClass::Process => {
+                let log = self.spec.directory.raw_log(self.attempts);
+                error.message = format!("{}; its output is in `{}`", error.message, log.display());
+            }
+            _ => {}
+        }
+        Some(error)
+    }
+
+    pub(super) fn save_budget(&mut self) {
+        let Some(files) = &self.spec.files else { return };
+        let (iteration, _) = self.machine.position();
+        let spent = self.budget.spent();
+        let task = self.spec.started.task.clone();
+        let saved = files.update_budget(task.as_deref(), Timestamp::now(), |state| {
+            state.total_cost = spent;
+            state.max_cost = self.spec.limits.cost;
+            state.iterations = self.spec.iterations_before + iteration;
+            state.max_iterations = Some(self.spec.plan.max_iterations);
+        });
+        if let Err(error) = saved {
+            tracing::warn!(%error, "the budget could not be saved");
+        }
+    }
+}
+
+fn start_failure(error: &Error) -> StartFailure {
+    let mut message = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        message = format!("{message}: {cause}");
+        source = cause.source();
+    }
+    StartFailure { message }
+}
+
+/// The end of a file; nothing if it is no ordinary one.
+fn end_of_file(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() {
+        return None;
+    }
+    let start = metadata.len().saturating_sub(MOST_NOTES_BYTES);
+    file.seek(SeekFrom::Start(start)).ok()?;
+    let mut bytes = Vec::new();
+    file.take(MOST_NOTES_BYTES).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,168 @@
+//! What the run learns from the agent's events.
+
+use agent_api::{Body, Event, Part, ToolState};
+use jiff::Timestamp;
+
+use super::run::Driver;
+use crate::budget::BudgetAlert;
+use crate::machine::Input;
+use crate::reason::LimitKind;
+use crate::record::{RunBody, SessionForked, WarningKind};
+
+impl Driver<'_> {
+    pub(super) async fn on_event(&mut self, event: Event) {
+        self.keeper.live(&event);
+        self.learn(&event);
+        let is_delta = matches!(event.body, Body::Delta(_));
+        let alerts_possible = matches!(event.body, Body::Usage(_) | Body::TurnFinished(_));
+        if is_delta {
+            self.keeper.event(event);
+            return;
+        }
+        let effects = self.machine.step(Input::Event(&event));
+        self.keeper.event(event);
+        self.perform_all(effects).await;
+        if alerts_possible {
+            self.check_budget().await;
+        }
+    }
+
+    async fn check_budget(&mut self) {
+        while let Some(alert) = self.budget.check() {
+            match alert {
+                BudgetAlert::Near(LimitKind::Cost) => {
+                    let message = format!(
+                        "80 % of the money is spent: {} of {}",
+                        self.budget.spent(),
+                        self.spec.limits.cost.unwrap_or_default()
+                    );
+                    self.warn(WarningKind::CostNearLimit, message);
+                }
+                BudgetAlert::Near(_) => {
+                    self.warn(WarningKind::TokensNearLimit, "80 % of a limit is used".to_owned());
+                }
+                BudgetAlert::Reached(limit) => self.step(Input::Limit(limit)).await,
+            }
+        }
+    }
+
+    fn learn(&mut self, event: &Event) {
+        if event.parent.is_none()
+            && let Some(attempt) = &mut self.attempt
+        {
+            attempt.note_text(&event.body);
+        }
+        match &event.body {
+            Body::SessionStarted(session) => {
+                let file = &mut self.run_file;
+                file.model = session.model.clone().or(file.model.take());
+                file.agent_version.clone_from(&session.agent_version);
+                file.permission_mode = session.permission_mode.clone().or(file.permission_mode.take());
+                file.cwd.clone_from(&session.cwd);
+                file.tools.clone_from(&session.tools);
+                file.mcp_servers.clone_from(&session.mcp_servers);
+                self.is_file_stale = true;
+                if let Some(model) = &session.model {
+                    self.budget.set_model(model);
+                }
+                if let Some(id) = session.session_id.clone() {
+                    self.on_session(&id);
+                }
+                self.check_directory(session.cwd.as_deref());
+            }
+            Body::SessionUpdated(session) => {
+                if let Some(model) = &session.model {
+                    self.run_file.model = Some(model.clone());
+                    self.budget.set_model(model);
+                    self.is_file_stale = true;
+                }
+                if let Some(id) = session.session_id.clone() {
+                    self.on_session(&id);
+                }
+            }
+            Body::Usage(usage) => {
+                self.budget.apply(usage);
+                self.run_file.status.totals = self.budget.run();
+                self.is_file_stale = true;
+            }
+            Body::TurnFinished(_) => self.budget.add_turns(1),
+            Body::ToolStarted(tool) if tool.state == ToolState::Running => {
+                let subject = tool.subject.as_deref().unwrap_or_default();
+                self.set_activity(format!("{}: {subject}", tool.name));
+            }
+            Body::TextBlock(_) => self.set_activity("responding".to_owned()),
+            Body::ThinkingBlock(_) => self.set_activity("thinking".to_owned()),
+            Body::Delta(delta) if self.run_file.status.activity.is_none() => {
+                let what = match delta.part {
+                    Part::Thinking => "thinking",
+                    Part::Text | Part::ToolInput | Part::ToolOutput => "responding",
+                };
+                self.set_activity(what.to_owned());
+            }
+            Body::PermissionRequested(_) | Body::QuestionAsked(_) | Body::PlanProposed(_) => {
+                self.set_activity("waiting for an answer".to_owned());
+            }
+            Body::Error(error) if error.position.is_some() && !self.has_line_warning => {
+                self.has_line_warning = true;
+                let log = self.spec.directory.raw_log(self.attempts);
+                let message = format!(
+                    "lines of the agent's output could not be read; they are in `{}`",
+                    log.display()
+                );
+                self.warn(WarningKind::UnreadableLines, message);
+            }
+            _ => {}
+        }
+    }
+
+    fn set_activity(&mut self, activity: String) {
+        let cut: String = activity.chars().take(120).collect();
+        if self.run_file.status.activity.as_deref() != Some(&cut) {
+            self.run_file.status.activity = Some(cut);
+            self.is_file_stale = true;
+        }
+    }
+
+    /// The agent tells its conversation.
+    fn on_session(&mut self, id: &str) {
+        let asked = self
+            .attempt
+            .as_mut()
+            .and_then(|attempt| attempt.asked_session.take());
+        if let Some(asked) = asked.filter(|asked| asked != id) {
+            self.keeper.body(RunBody::SessionForked(SessionForked {
+                asked,
+                actual: id.to_owned(),
+            }));
+        }
+        if !self.run_file.session_ids.iter().any(|known| known == id) {
+            self.run_file.session_ids.push(id.to_owned());
+        }
+        let Some(files) = &self.spec.files else { return };
+        let backend = self.spec.started.backend.as_str();
+        let backend = if backend == "claude_code" {
+            "claude"
+        } else {
+            backend
+        };
+        let mode = self.spec.started.mode.clone();
+        let saved = files.update_session_state(backend, Timestamp::now(), |state| {
+            state.set_session_id(mode.as_deref(), id);
+        });
+        if let Err(error) = saved {
+            tracing::warn!(%error, "the session could not be saved");
+        }
+    }
+
+    fn check_directory(&mut self, cwd: Option<&str>) {
+        let Some(cwd) = cwd else { return };
+        let is_same = std::fs::canonicalize(cwd).ok() == std::fs::canonicalize(&self.spec.workspace).ok();
+        if !is_same {
+            let message = format!(
+                "the agent works in `{cwd}`, not in `{}`",
+                self.spec.workspace.display()
+            );
+            self.warn(WarningKind::OtherDirectory, message);
+        }
+    }
+}

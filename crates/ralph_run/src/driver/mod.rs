@@ -1,0 +1,15 @@
+//! The one loop that performs what the machine decides, and tells it what came of it.
+
+mod attempt;
+mod coalesce;
+mod commands;
+mod effects;
+mod events;
+mod record_keeper;
+mod run;
+mod spec;
+mod timers;
+mod verify;
+
+pub use run::drive;
+pub use spec::{DriveError, RunSpec};

@@ -1,0 +1,244 @@
+//! The loop.
+
+use std::time::Duration;
+
+use agent_api::{Completed, Event, RunHandle};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+
+use super::attempt::Attempt;
+use super::record_keeper::RecordKeeper;
+use super::spec::{DriveError, RunSpec};
+use super::timers::Timers;
+use super::verify::{Verified, Verifying};
+use crate::budget::Budget;
+use crate::control::{ControlServer, Greeting, Incoming};
+use crate::journal::JournalWriter;
+use crate::machine::{Input, Machine, Signal};
+use crate::record::{RunBody, RunEnded, Warned, WarningKind};
+use crate::sink::Sink;
+use crate::state::{Durability, RunFile};
+
+/// How often a view may draw its status anew, and files are looked after.
+const TICK: Duration = Duration::from_millis(100);
+/// How many events are taken in one go.
+const BATCH: usize = 128;
+
+/// A run in progress.
+pub(super) struct Driver<'a> {
+    pub(super) spec: RunSpec,
+    pub(super) machine: Machine,
+    pub(super) keeper: RecordKeeper<'a>,
+    pub(super) budget: Budget,
+    pub(super) timers: Timers,
+    pub(super) attempt: Option<Attempt>,
+    pub(super) verifying: Option<(usize, Verifying)>,
+    pub(super) run_file: RunFile,
+    pub(super) is_file_stale: bool,
+    pub(super) saved_at: Instant,
+    pub(super) attempts: u32,
+    pub(super) verifications: u32,
+    pub(super) ended: Option<RunEnded>,
+    pub(super) has_line_warning: bool,
+    pub(super) control: Option<ControlServer>,
+}
+
+/// What woke the loop.
+enum Woken {
+    Signal(Signal),
+    Command(Incoming),
+    Event(Option<Event>),
+    Completed(Box<Result<Completed, agent_api::Error>>),
+    Verified(Verified),
+    Timer,
+    Deltas,
+    Tick,
+}
+
+/// Drives a run to its end.
+///
+/// # Errors
+/// When it could not even begin. Everything later is an end of the run, with a reason.
+pub async fn drive(
+    spec: RunSpec,
+    run_file: RunFile,
+    sink: &mut dyn Sink,
+    signals: &mut mpsc::UnboundedReceiver<Signal>,
+) -> Result<RunEnded, DriveError> {
+    let journal = JournalWriter::create(&spec.directory.journal())?;
+    let keeper = RecordKeeper::new(journal, spec.redactor.clone(), sink);
+    let mut driver = Driver {
+        machine: Machine::new(spec.plan.clone()),
+        keeper,
+        budget: Budget::new(spec.limits, spec.spent_before),
+        timers: Timers::default(),
+        attempt: None,
+        verifying: None,
+        run_file,
+        is_file_stale: false,
+        saved_at: Instant::now(),
+        attempts: 0,
+        verifications: 0,
+        ended: None,
+        has_line_warning: false,
+        control: None,
+        spec,
+    };
+    driver.begin().await;
+    driver.follow(signals).await;
+    Ok(driver.finish().await)
+}
+
+impl Driver<'_> {
+    async fn begin(&mut self) {
+        self.keeper
+            .body(RunBody::RunStarted(Box::new(self.spec.started.clone())));
+        self.keeper.flush();
+        self.save_run_file(Durability::Cached);
+        let bound = match self.spec.directory.prepare_socket() {
+            Ok(path) => ControlServer::bind(path, Greeting::new(self.spec.directory.id(), "starting")).await,
+            Err(error) => Err(error),
+        };
+        match bound {
+            Ok(control) => self.control = Some(control),
+            Err(error) => self.warn(
+                WarningKind::Storage,
+                format!("this run cannot be controlled from outside: {error}"),
+            ),
+        }
+        self.step(Input::Begin).await;
+    }
+
+    async fn follow(&mut self, signals: &mut mpsc::UnboundedReceiver<Signal>) {
+        let mut tick = interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        while self.ended.is_none() {
+            let timer = self.timers.next();
+            let deltas = self.keeper.deadline();
+            let woken = tokio::select! {
+                biased;
+                Some(signal) = signals.recv() => Woken::Signal(signal),
+                incoming = next_command(self.control.as_mut()) => Woken::Command(incoming),
+                () = sleep_until(timer.unwrap_or_else(Instant::now)), if timer.is_some() => Woken::Timer,
+                () = sleep_until(deltas.unwrap_or_else(Instant::now)), if deltas.is_some() => Woken::Deltas,
+                _ = tick.tick() => Woken::Tick,
+                verified = next_verified(self.verifying.as_mut()) => Woken::Verified(verified),
+                woken = next_of_attempt(self.attempt.as_mut()) => woken,
+            };
+            self.wake(woken).await;
+        }
+    }
+
+    async fn wake(&mut self, woken: Woken) {
+        match woken {
+            Woken::Signal(signal) => self.step(Input::Signal(signal)).await,
+            Woken::Command(incoming) => self.on_command(incoming).await,
+            Woken::Event(Some(event)) => {
+                self.on_event(event).await;
+                self.drain_events().await;
+                self.keeper.flush();
+            }
+            Woken::Event(None) => {
+                if let Some(attempt) = &mut self.attempt {
+                    attempt.has_ended = true;
+                }
+            }
+            Woken::Completed(completed) => self.on_completed(*completed).await,
+            Woken::Verified(verified) => self.on_verified(verified).await,
+            Woken::Timer => {
+                while let Some(timer) = self.timers.take_due(Instant::now()) {
+                    self.step(Input::Timer(timer)).await;
+                }
+            }
+            Woken::Deltas => {
+                self.keeper.flush_deltas();
+                self.keeper.flush();
+            }
+            Woken::Tick => self.on_tick().await,
+        }
+    }
+
+    /// Takes the events that are there already: one write for all of them.
+    async fn drain_events(&mut self) {
+        for _ in 0..BATCH {
+            let next = self
+                .attempt
+                .as_mut()
+                .and_then(|attempt| attempt.handle.events.try_next());
+            let Some(event) = next else { break };
+            self.on_event(event).await;
+        }
+    }
+
+    async fn on_tick(&mut self) {
+        self.keeper.tick();
+        self.keeper.flush();
+        self.keeper.sync_if_due();
+        if self.is_file_stale && self.saved_at.elapsed() >= Duration::from_secs(1) {
+            self.save_run_file(Durability::Cached);
+        }
+        if self.keeper.is_closed() {
+            self.step(Input::OutputClosed).await;
+        }
+        if self.keeper.has_failed {
+            self.step(Input::StorageFailed).await;
+        }
+    }
+
+    async fn finish(mut self) -> RunEnded {
+        self.keeper.sync();
+        self.save_run_file(Durability::Synced);
+        if let Some(control) = self.control.take() {
+            control.close().await;
+        }
+        // The loop ends with an end.
+        self.ended.unwrap_or_else(|| RunEnded {
+            reason: crate::reason::EndReason::Lost,
+            exit_code: crate::reason::EndReason::Lost.exit_code(),
+            message: None,
+            iterations: 0,
+            totals: crate::record::Totals::default(),
+        })
+    }
+
+    pub(super) fn warn(&mut self, kind: WarningKind, message: String) {
+        self.keeper.body(RunBody::Warned(Warned { kind, message }));
+    }
+
+    pub(super) fn save_run_file(&mut self, durability: Durability) {
+        self.is_file_stale = false;
+        self.saved_at = Instant::now();
+        if let Err(error) = self.run_file.save(&self.spec.directory.run_file(), durability) {
+            tracing::warn!(%error, "the run's file could not be written");
+        }
+    }
+}
+
+async fn next_command(control: Option<&mut ControlServer>) -> Incoming {
+    match control {
+        Some(control) => control.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next_verified(verifying: Option<&mut (usize, Verifying)>) -> Verified {
+    match verifying {
+        Some((_, verifying)) => verifying.finished().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Events until they end, then the completion.
+async fn next_of_attempt(attempt: Option<&mut Attempt>) -> Woken {
+    let Some(attempt) = attempt else {
+        return std::future::pending().await;
+    };
+    let RunHandle {
+        events, completion, ..
+    } = &mut attempt.handle;
+    if attempt.has_ended {
+        Woken::Completed(Box::new(completion.await))
+    } else {
+        Woken::Event(events.next().await)
+    }
+}

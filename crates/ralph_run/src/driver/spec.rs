@@ -1,0 +1,55 @@
+//! What the driver needs.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use agent_api::{Gateway, MicroUsd, RunOptions};
+
+use crate::budget::BudgetLimits;
+use crate::home::RunDirectory;
+use crate::journal::JournalError;
+use crate::machine::Plan;
+use crate::record::RunStarted;
+use crate::redact::Redactor;
+use crate::state::WorkspaceFiles;
+
+/// A run, ready to be driven.
+pub struct RunSpec {
+    /// Where it is kept.
+    pub directory: RunDirectory,
+    /// Who can run agents.
+    pub gateway: Arc<Gateway>,
+    /// Record 1.
+    pub started: RunStarted,
+    /// What the agent is told in every iteration.
+    pub task: String,
+    /// How the agent is run; session, logs and marker are filled in for each attempt.
+    pub options: RunOptions,
+    /// Whether the agent can be told more than its prompt.
+    pub takes_messages: bool,
+    /// The rules of the loop.
+    pub plan: Plan,
+    /// What it may spend.
+    pub limits: BudgetLimits,
+    /// What the task has cost in earlier runs.
+    pub spent_before: MicroUsd,
+    /// Prompts of the task in earlier runs.
+    pub iterations_before: u32,
+    /// Where the agent works.
+    pub workspace: PathBuf,
+    /// The files that people look for there; none if they cannot be written.
+    pub files: Option<WorkspaceFiles>,
+    /// What is never written down.
+    pub redactor: Arc<Redactor>,
+    /// How to log in, for the message when that is what is missing.
+    pub login_hint: String,
+}
+
+/// Why a run could not even begin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriveError {
+    /// The journal could not be made.
+    #[error("cannot begin the run's journal")]
+    Journal(#[from] JournalError),
+}

@@ -1,0 +1,122 @@
+//! Running what verifies the work.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use agent_api::ExitInfo;
+use agent_process::{Control, Exit, Limits, SpawnSpec, WaitStatus};
+use tokio::sync::oneshot;
+
+/// How long a verify command may take.
+const VERIFY_LIMIT: Duration = Duration::from_secs(10 * 60);
+/// How much of its end is kept.
+const TAIL_BYTES: usize = 16 * 1024;
+
+/// What to run.
+pub(super) struct VerifySpec {
+    pub(super) command: String,
+    pub(super) workspace: PathBuf,
+    pub(super) log: PathBuf,
+    pub(super) marker: String,
+}
+
+/// A verify command that runs.
+pub(super) struct Verifying {
+    pub(super) control: Option<Control>,
+    pub(super) outcome: oneshot::Receiver<Verified>,
+}
+
+impl Verifying {
+    /// Resolves once, when it has ended.
+    pub(super) async fn finished(&mut self) -> Verified {
+        let verified = (&mut self.outcome).await;
+        verified.unwrap_or_else(|_| Verified {
+            is_ok: false,
+            exit: ExitInfo::default(),
+            output: String::new(),
+            duration: Duration::ZERO,
+            error: Some("it was lost".to_owned()),
+        })
+    }
+}
+
+/// How a verify command ended.
+#[derive(Debug)]
+pub(super) struct Verified {
+    pub(super) is_ok: bool,
+    pub(super) exit: ExitInfo,
+    pub(super) output: String,
+    pub(super) duration: Duration,
+    /// Why it could not even be started.
+    pub(super) error: Option<String>,
+}
+
+/// Starts a command line in the workspace, as the user's shell would, under the guard.
+pub(super) async fn start(spec: VerifySpec) -> Verifying {
+    let started = Instant::now();
+    let (sender, outcome) = oneshot::channel();
+    let mut process = SpawnSpec::new("sh");
+    // One stream for both, so that messages are in their order.
+    process.args = vec!["-c".into(), "exec 2>&1; eval \"$0\"".into(), spec.command.into()];
+    process.cwd = Some(spec.workspace);
+    process.raw_log = Some(spec.log);
+    process.marker = Some(spec.marker);
+    process.limits = Limits {
+        timeout: Some(VERIFY_LIMIT),
+        interrupt_grace: Duration::from_secs(2),
+        terminate_grace: Duration::from_secs(2),
+        ..Limits::default()
+    };
+    let mut process = match agent_process::spawn(process).await {
+        Ok(process) => process,
+        Err(error) => {
+            let _ = sender.send(Verified {
+                is_ok: false,
+                exit: ExitInfo::default(),
+                output: String::new(),
+                duration: started.elapsed(),
+                error: Some(error.to_string()),
+            });
+            return Verifying {
+                control: None,
+                outcome,
+            };
+        }
+    };
+    let control = process.control.clone();
+    tokio::spawn(async move {
+        let mut tail = Vec::new();
+        while let Some(Ok(chunk)) = process.output.next_chunk().await {
+            tail.extend_from_slice(&chunk);
+            if tail.len() > 2 * TAIL_BYTES {
+                tail.drain(..tail.len() - TAIL_BYTES);
+            }
+        }
+        let report = process.exit.await;
+        let surplus = tail.len().saturating_sub(TAIL_BYTES);
+        let output = String::from_utf8_lossy(&tail[surplus..]).into_owned();
+        // Nobody is left to be told if the run is gone.
+        let _ = sender.send(Verified {
+            is_ok: report.exit.success(),
+            exit: ExitInfo {
+                code: match report.status {
+                    Some(WaitStatus::Code(code)) => Some(code),
+                    _ => None,
+                },
+                signal: match report.status {
+                    Some(WaitStatus::Signal(signal)) => Some(signal),
+                    _ => None,
+                },
+                was_stopped: report.stopped_by.is_some(),
+                survivors_killed: report.survivors_killed,
+            },
+            output,
+            duration: started.elapsed(),
+            error: (report.exit == Exit::TimedOut).then(|| "it took longer than 10 minutes".to_owned()),
+        });
+    });
+    Verifying {
+        control: Some(control),
+        outcome,
+    }
+}

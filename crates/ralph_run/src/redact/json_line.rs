@@ -1,0 +1,110 @@
+//! Where in a line of JSON a secret may be replaced.
+
+/// Follows a line of JSON from left to right: what is in a string, and what is only half an escape.
+#[derive(Debug)]
+pub(super) struct Strings<'a> {
+    line: &'a [u8],
+    at: usize,
+    is_in_string: bool,
+}
+
+impl<'a> Strings<'a> {
+    pub(super) fn new(line: &'a [u8]) -> Self {
+        Self {
+            line,
+            at: 0,
+            is_in_string: false,
+        }
+    }
+
+    /// Whether a character of a string begins at `target`. Cheap as long as targets grow.
+    pub(super) fn has_character_at(&mut self, target: usize) -> bool {
+        if target < self.at {
+            *self = Self::new(self.line);
+        }
+        while self.at < target {
+            match self.line.get(self.at) {
+                Some(b'\\') if self.is_in_string => self.at += 2,
+                Some(b'"') => {
+                    self.is_in_string = !self.is_in_string;
+                    self.at += 1;
+                }
+                Some(_) => self.at += 1,
+                None => return false,
+            }
+        }
+        // Past the target: it is the second half of an escape.
+        self.is_in_string && self.at == target && self.line.get(target) != Some(&b'"')
+    }
+
+    /// The end of a piece of a string: at most `end`, but neither beyond the string nor within an escape.
+    pub(super) fn clip(&self, end: usize) -> usize {
+        let mut at = self.at;
+        while at < end {
+            let length = match &self.line[at..] {
+                [b'"', ..] | [] => break,
+                [b'\\', b'u', ..] => 6,
+                [b'\\', ..] => 2,
+                [..] => 1,
+            };
+            if at + length > end {
+                break;
+            }
+            at += length;
+        }
+        at
+    }
+}
+
+/// Whether the end of a name of our own vocabulary follows: such a name is no secret, even if a secret is a word.
+pub(super) fn is_within_name(line: &[u8], found: &[u8], end: usize) -> bool {
+    let is_word = |byte: &u8| byte.is_ascii_lowercase() || *byte == b'_';
+    let rest = line.get(end..).unwrap_or_default();
+    let word = rest.iter().take_while(|byte| is_word(byte)).count();
+    found.iter().all(|byte| is_word(byte)) && rest[word..].starts_with(b"\":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Strings, is_within_name};
+
+    #[test]
+    fn only_characters_of_strings_count() {
+        let line = r#"{"a":12,"b":"x\ny\\z"}"#;
+        let marks = r#"..^......^...^^.^^.^.."#;
+        let mut strings = Strings::new(line.as_bytes());
+        let found: String = (0..line.len())
+            .map(|at| if strings.has_character_at(at) { '^' } else { '.' })
+            .collect();
+        assert_eq!(found, marks);
+        // Backwards, too.
+        assert!(strings.has_character_at(2));
+    }
+
+    #[test]
+    fn a_piece_ends_with_its_string_and_outside_of_escapes() {
+        let line = r#"["ab\u00e9c\n","d"]"#;
+        let mut strings = Strings::new(line.as_bytes());
+        assert!(strings.has_character_at(2));
+        for (end, clipped) in [
+            (3, 3),
+            (4, 4),
+            (5, 4),
+            (9, 4),
+            (10, 10),
+            (12, 11),
+            (13, 13),
+            (17, 13),
+        ] {
+            assert_eq!(strings.clip(end), clipped, "{end}");
+        }
+    }
+
+    #[test]
+    fn a_word_in_a_name_of_ours_is_no_secret() {
+        let line = br#"{"iteration_number":1,"text":"iteration"}"#;
+        assert!(is_within_name(line, b"iteration", 11));
+        assert!(!is_within_name(line, b"iteration", 39));
+        assert!(!is_within_name(br#"{"a1b2c3d4":1}"#, b"a1b2c3d4", 10));
+    }
+}

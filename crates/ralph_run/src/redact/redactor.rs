@@ -1,0 +1,294 @@
+//! One pass over a text that finds secrets by their first characters.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use regex::Regex;
+
+use super::json_line::{Strings, is_within_name};
+use super::kind::{KINDS, Kind};
+use super::secret::Secret;
+use super::shape::begins_word;
+
+/// So many bytes of a secret are searched for, the rest is compared. Keeps the search small.
+const SEARCHED_BYTES: usize = 8;
+
+/// A redactor that cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RedactError {
+    /// A pattern of the user's is not a regular expression.
+    #[error("redaction pattern `{pattern}` is not a regular expression: {reason}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// There is too much to look for.
+    #[error("too many secrets to look for")]
+    TooMany,
+}
+
+/// Replaces secrets in text and in lines of JSON by `[redacted:…]`.
+pub struct Redactor {
+    search: AhoCorasick,
+    /// What can begin with each searched text, in the order in which it is tried.
+    candidates: Vec<Vec<Candidate>>,
+    patterns: Vec<Regex>,
+}
+
+#[derive(Clone)]
+enum Candidate {
+    Kind {
+        kind: &'static Kind,
+        prefix: usize,
+    },
+    Secret {
+        name: String,
+        value: Vec<u8>,
+        place: Place,
+    },
+}
+
+/// Where a form of a secret can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Anywhere,
+    /// It has characters that a JSON string cannot hold as they are.
+    TextOnly,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Content {
+    Text,
+    JsonLine,
+}
+
+struct Hit<'a> {
+    range: Range<usize>,
+    name: &'a str,
+}
+
+impl Redactor {
+    /// Finds these secrets, what matches these regular expressions, and every well-known kind of token.
+    pub fn new(
+        secrets: impl IntoIterator<Item = Secret>,
+        patterns: impl IntoIterator<Item: AsRef<str>>,
+    ) -> Result<Self, RedactError> {
+        let candidates = candidates(secrets);
+        let search = AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(candidates.keys())
+            .map_err(|_| RedactError::TooMany)?;
+        let patterns = patterns.into_iter().map(|pattern| compile(pattern.as_ref()));
+        Ok(Self {
+            search,
+            candidates: candidates.into_values().collect(),
+            patterns: patterns.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The text without secrets.
+    #[must_use]
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(text);
+        let hits = self.hits(text.as_bytes(), Content::Text);
+        if !hits.is_empty() {
+            text = Cow::Owned(replaced(&text, &hits));
+        }
+        for pattern in &self.patterns {
+            let hits = pattern_hits(pattern, &text, Content::Text);
+            if !hits.is_empty() {
+                text = Cow::Owned(replaced(&text, &hits));
+            }
+        }
+        text
+    }
+
+    /// Takes the secrets out of a line of JSON, which stays JSON of the same shape: only characters within strings are
+    /// replaced, by characters that need no escape. Says whether there were any.
+    pub fn redact_json_line(&self, line: &mut Vec<u8>) -> bool {
+        let hits = self.hits(line, Content::JsonLine);
+        if hits.is_empty() && self.patterns.is_empty() {
+            return false;
+        }
+        // JSON is UTF-8; in what is not, no place of a hit would hold.
+        let Ok(text) = str::from_utf8(line) else {
+            return false;
+        };
+        let mut text = Cow::Borrowed(text);
+        if !hits.is_empty() {
+            text = Cow::Owned(replaced(&text, &hits));
+        }
+        for pattern in &self.patterns {
+            let hits = pattern_hits(pattern, &text, Content::JsonLine);
+            if !hits.is_empty() {
+                text = Cow::Owned(replaced(&text, &hits));
+            }
+        }
+        let Cow::Owned(text) = text else { return false };
+        *line = text.into_bytes();
+        true
+    }
+
+    fn hits(&self, text: &[u8], content: Content) -> Vec<Hit<'_>> {
+        let mut hits = Vec::new();
+        let mut strings = Strings::new(text);
+        let mut at = 0;
+        while let Some(found) = self.search.find(Input::new(text).span(at..text.len())) {
+            at = found.start() + 1;
+            let candidates = &self.candidates[found.pattern().as_usize()];
+            let hit = candidates
+                .iter()
+                .find_map(|candidate| candidate.find(text, found.start(), content));
+            let Some(hit) = hit else { continue };
+            let is_replaceable = match content {
+                Content::Text => true,
+                Content::JsonLine => strings.has_character_at(hit.range.start),
+            };
+            if is_replaceable {
+                at = hit.range.end;
+                hits.push(hit);
+            }
+        }
+        hits
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Redactor").finish_non_exhaustive()
+    }
+}
+
+impl Candidate {
+    fn find(&self, text: &[u8], start: usize, content: Content) -> Option<Hit<'_>> {
+        match self {
+            Self::Kind { kind, prefix } => {
+                if !begins_word(text, start) {
+                    return None;
+                }
+                let range = kind.shape.find(text, start..start + prefix)?;
+                Some(Hit {
+                    range,
+                    name: kind.name,
+                })
+            }
+            Self::Secret { name, value, place } => {
+                let range = start..start + value.len();
+                let is_found = text.get(range.clone()) == Some(value);
+                let is_excluded = content == Content::JsonLine
+                    && (*place == Place::TextOnly || is_within_name(text, value, range.end));
+                (is_found && !is_excluded).then_some(Hit { range, name })
+            }
+        }
+    }
+}
+
+/// What to try, by the text that is searched for.
+fn candidates(secrets: impl IntoIterator<Item = Secret>) -> BTreeMap<Vec<u8>, Vec<Candidate>> {
+    let mut searched: BTreeMap<Vec<u8>, Vec<Candidate>> = BTreeMap::new();
+    for secret in secrets {
+        let forms = secret.json_forms();
+        let mut places: BTreeMap<&str, Place> = forms
+            .iter()
+            .map(|form| (form.as_str(), Place::Anywhere))
+            .collect();
+        places.entry(secret.value()).or_insert(Place::TextOnly);
+        for (form, place) in places {
+            let value = form.as_bytes().to_vec();
+            let key = value[..value.len().min(SEARCHED_BYTES)].to_vec();
+            let name = secret.name().to_owned();
+            searched
+                .entry(key)
+                .or_default()
+                .push(Candidate::Secret { name, value, place });
+        }
+    }
+    for candidates in searched.values_mut() {
+        candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.length()));
+    }
+    for kind in KINDS {
+        for prefix in kind.prefixes {
+            let candidate = Candidate::Kind {
+                kind,
+                prefix: prefix.len(),
+            };
+            searched
+                .entry(prefix.as_bytes().to_vec())
+                .or_default()
+                .push(candidate);
+        }
+    }
+    // Only the longest text at a place is found, so it has to try what the shorter ones stand for, too.
+    let all = searched.clone();
+    for (text, candidates) in &mut searched {
+        let shorter = (1..text.len())
+            .rev()
+            .filter_map(|length| all.get(&text[..length]));
+        candidates.extend(shorter.flatten().cloned());
+    }
+    searched
+}
+
+impl Candidate {
+    fn length(&self) -> usize {
+        match self {
+            Self::Kind { prefix, .. } => *prefix,
+            Self::Secret { value, .. } => value.len(),
+        }
+    }
+}
+
+fn compile(pattern: &str) -> Result<Regex, RedactError> {
+    Regex::new(pattern).map_err(|error| RedactError::Pattern {
+        pattern: pattern.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
+/// Matches of a pattern. In JSON each is cut where its string ends: `password=.*` must not eat the rest of the line.
+fn pattern_hits(pattern: &Regex, text: &str, content: Content) -> Vec<Hit<'static>> {
+    let mut hits = Vec::new();
+    let mut strings = Strings::new(text.as_bytes());
+    let mut at = 0;
+    while let Some(found) = pattern.find_at(text, at) {
+        let (start, found_end) = (found.start(), found.end());
+        let end = match content {
+            Content::Text => found_end,
+            Content::JsonLine if strings.has_character_at(start) => strings.clip(found_end),
+            Content::JsonLine => start,
+        };
+        if end > start {
+            let name = "pattern";
+            hits.push(Hit {
+                range: start..end,
+                name,
+            });
+            at = end;
+        } else if start < text.len() {
+            at = text.ceil_char_boundary(start + 1);
+        } else {
+            break;
+        }
+    }
+    hits
+}
+
+fn replaced(text: &str, hits: &[Hit<'_>]) -> String {
+    let mut out = String::with_capacity(text.len() + hits.len() * 16);
+    let mut at = 0;
+    for hit in hits {
+        out.push_str(&text[at..hit.range.start]);
+        out.push_str("[redacted:");
+        out.push_str(hit.name);
+        out.push(']');
+        at = hit.range.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
