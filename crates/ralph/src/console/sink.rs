@@ -82,7 +82,7 @@ impl Console {
         self.err.finish();
     }
 
-    /// Writes what the view has to show, in one piece, with the status line below it if there was one.
+    /// Writes what the view has to show, in one piece, with the status line below it if there is one.
     fn show(&mut self) {
         let page = &mut self.view.page;
         if !page.err.is_empty() {
@@ -93,13 +93,13 @@ impl Console {
             return;
         }
         self.update.clear();
-        let had_status = std::mem::take(&mut self.is_status_shown);
-        if had_status {
+        if std::mem::take(&mut self.is_status_shown) {
             self.update.push_str(ERASE);
         }
         self.update.push_str(&page.out);
         page.out.clear();
-        if had_status && self.is_running && !self.view.page.is_line_open() {
+        let has_status = self.drawn_at.is_some();
+        if has_status && self.is_running && !self.view.page.is_line_open() {
             self.push_status();
         }
         self.out.send(&self.update);

@@ -1,0 +1,212 @@
+//! What happens in the agent.
+
+use agent_api::{
+    Body, Delta, DiscardReason, Event, ItemDiscarded, ItemId, Notice, Part, Piece, PlanUpdated, Severity,
+    Status as AgentStatus, ToolFinished, ToolStarted,
+};
+
+use super::state::View;
+use crate::console::rows::{
+    render_denial, render_permission, render_plan_proposed, render_question, render_rate_limit,
+    render_result, render_retry, render_session, render_task, render_usage,
+};
+use crate::console::sanitise::sanitise;
+use crate::console::status::Activity;
+use crate::console::style::{Style, paint};
+use crate::console::tool_line::{describe_plan, describe_tool};
+
+impl View {
+    pub(super) fn agent_event(&mut self, event: &Event) {
+        if !matches!(event.body, Body::ItemDiscarded(_) | Body::Delta(_)) {
+            self.has_noted_discard = false;
+        }
+        let look = self.look_of(event);
+        let is_verbose = self.options.is_verbose();
+        match &event.body {
+            Body::Delta(delta) if !self.is_fed_live => self.delta(event, delta),
+            Body::Delta(_) => {}
+            Body::TextBlock(block) => {
+                self.block(event, &block.item, Part::Text, block.piece, &block.text);
+                if block.is_aborted {
+                    self.note(event, "(interrupted)");
+                }
+            }
+            Body::ThinkingBlock(block) => {
+                self.block(event, &block.item, Part::Thinking, block.piece, &block.text)
+            }
+            Body::ItemDiscarded(discarded) => self.discard(event, discarded),
+            Body::ToolStarted(tool) => self.tool_started(event, tool),
+            Body::ToolFinished(finished) => self.tool_finished(event, finished),
+            Body::PlanUpdated(plan) => self.plan_updated(event, plan),
+            Body::PermissionRequested(asked) => {
+                self.wait(event, &render_permission(look, asked));
+            }
+            Body::QuestionAsked(asked) => {
+                self.wait(
+                    event,
+                    &render_question(look, asked.request.as_str(), &asked.questions),
+                );
+            }
+            Body::PlanProposed(asked) => {
+                self.wait(
+                    event,
+                    &render_plan_proposed(look, asked.request.as_str(), &asked.plan),
+                );
+            }
+            Body::RequestClosed(_) => self.status.activity = Activity::Agent(AgentStatus::Running),
+            Body::PermissionDenied(denial) => self.rows(event, &render_denial(look, denial)),
+            Body::RetryScheduled(retry) => self.rows(event, &render_retry(look, retry)),
+            Body::RateLimit(limit) => {
+                self.rows(event, &render_rate_limit(look, limit).unwrap_or_default());
+            }
+            Body::Error(error) => self.error(error),
+            Body::TurnFinished(turn) => self.outcome_error(turn.outcome, turn.error.as_ref()),
+            Body::Usage(usage) => {
+                self.status.open_cost = usage.run.cost.map(|cost| cost.micro_usd);
+                self.status.context = usage.context.or(self.status.context);
+                if is_verbose {
+                    self.rows(event, &render_usage(look, usage).unwrap_or_default());
+                }
+            }
+            Body::StatusChanged(changed) => {
+                if self.calls.latest().is_none() {
+                    self.status.activity = Activity::Agent(changed.status);
+                }
+            }
+            Body::SessionStarted(session) => {
+                self.status.activity = Activity::Agent(AgentStatus::Requesting);
+                if is_verbose {
+                    self.rows(event, &render_session(look, session));
+                }
+            }
+            Body::TaskUpdated(task) if is_verbose => {
+                self.rows(event, &render_task(look, task).unwrap_or_default());
+            }
+            Body::Notice(notice) => self.notice(event, notice),
+            Body::Finished(finished) => {
+                self.end_attempt();
+                self.outcome_error(finished.outcome, finished.error.as_ref());
+            }
+            Body::TurnStarted(_)
+            | Body::SessionUpdated(_)
+            | Body::UserMessage(_)
+            | Body::ToolProgressed(_)
+            | Body::TaskUpdated(_)
+            | Body::MessageUpdated(_)
+            | Body::CommandAnswered(_)
+            | Body::Unknown(_) => {}
+        }
+    }
+
+    pub(super) fn delta(&mut self, event: &Event, delta: &Delta) {
+        if event.parent.is_none() && self.shows(delta.part) {
+            self.has_noted_discard = false;
+            let prefix = self.prefix_of(delta.part);
+            let piece = (delta.mode, delta.text.as_str());
+            self.flow
+                .push_delta(&delta.item, delta.part, piece, &prefix, &mut self.page);
+        }
+    }
+
+    fn block(&mut self, event: &Event, item: &ItemId, part: Part, piece: Piece, text: &str) {
+        if !self.shows(part) {
+            return;
+        }
+        let prefix = if piece.index == 0 || event.parent.is_none() {
+            self.prefix_of(part)
+        } else {
+            String::new()
+        };
+        if event.parent.is_none() {
+            self.flow
+                .push_block(item, part, (piece, text), &prefix, &mut self.page);
+        } else if !text.trim().is_empty() {
+            let rows = format!("{prefix}{}\n", sanitise(text).trim());
+            self.rows(event, &rows);
+        }
+    }
+
+    fn shows(&self, part: Part) -> bool {
+        part == Part::Text || (part == Part::Thinking && self.options.is_verbose())
+    }
+
+    fn prefix_of(&self, part: Part) -> String {
+        if part != Part::Thinking {
+            return self.prefix.clone();
+        }
+        let mut prefix = String::new();
+        paint(&mut prefix, self.options.has_colours, Style::Faint, "[Thinking]");
+        prefix.push(' ');
+        prefix
+    }
+
+    fn discard(&mut self, event: &Event, discarded: &ItemDiscarded) {
+        let was_call = self.calls.discard(&discarded.item);
+        let was_shown = self.flow.discard(&discarded.item, &mut self.page) || was_call;
+        if was_shown && !self.has_noted_discard {
+            self.has_noted_discard = true;
+            self.note(
+                event,
+                match discarded.reason {
+                    DiscardReason::Retry => "(answer discarded, retrying)",
+                    DiscardReason::Superseded => "(answer replaced)",
+                },
+            );
+        }
+    }
+
+    fn tool_started(&mut self, event: &Event, tool: &ToolStarted) {
+        let label = describe_tool(tool, &self.workspace);
+        self.status.activity = Activity::Call(label.clone());
+        if let Some(label) = self.calls.start(tool, label) {
+            self.rows(event, &self.look_of(event).row(Style::Tool, "Tool", &label));
+        }
+    }
+
+    fn tool_finished(&mut self, event: &Event, finished: &ToolFinished) {
+        if let Some(label) = self.calls.finish(&finished.item) {
+            self.rows(event, &self.look_of(event).row(Style::Tool, "Tool", &label));
+        }
+        self.status.activity = match self.calls.latest() {
+            Some(other) => Activity::Call(other.to_owned()),
+            None => Activity::Agent(AgentStatus::Requesting),
+        };
+        if self.options.is_verbose() {
+            self.rows(event, &render_result(self.look_of(event), finished));
+        }
+    }
+
+    fn plan_updated(&mut self, event: &Event, plan: &PlanUpdated) {
+        let (look, text) = (self.look_of(event), describe_plan(plan));
+        let row = match plan.item.as_ref().and_then(|item| self.calls.show(item)) {
+            Some(label) => look.row(Style::Tool, "Tool", &format!("{label}: {text}")),
+            None => look.row(Style::Tool, "Plan", &text),
+        };
+        self.rows(event, &row);
+    }
+
+    fn notice(&mut self, event: &Event, notice: &Notice) {
+        let is_verbose = self.options.is_verbose();
+        let (style, label, is_shown) = match notice.severity {
+            Severity::Debug => return,
+            Severity::Info => (Style::Faint, "Notice", is_verbose),
+            Severity::Warning | Severity::Error => {
+                (Style::Warning, "Warning", is_verbose || notice.code != "stderr")
+            }
+        };
+        let label = if notice.code == "stderr" { "Stderr" } else { label };
+        if is_shown {
+            let message = if notice.message.trim().is_empty() {
+                &notice.code
+            } else {
+                &notice.message
+            };
+            self.rows(event, &self.look_of(event).row(style, label, message));
+        }
+    }
+
+    fn wait(&mut self, event: &Event, rows: &str) {
+        self.status.activity = Activity::Waiting;
+        self.rows(event, rows);
+    }
+}

@@ -1,0 +1,166 @@
+//! What is on the screen, after every single write.
+
+use ralph::console::{Mode, Options};
+
+use crate::stage::{Stage, delta, text, tool};
+use crate::story::play;
+use agent_api::{Part, ToolKind};
+
+const SPINNER: &str = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
+
+struct Screen {
+    parser: vt100::Parser,
+    width: u16,
+}
+
+impl Screen {
+    fn new(rows: u16, width: u16) -> Self {
+        Self {
+            parser: vt100::Parser::new(rows, width, 0),
+            width,
+        }
+    }
+
+    /// As a terminal in its usual mode does it.
+    fn write(&mut self, bytes: &[u8]) {
+        let text = std::str::from_utf8(bytes).unwrap();
+        self.parser.process(text.replace('\n', "\r\n").as_bytes());
+    }
+
+    fn rows(&self) -> Vec<String> {
+        let rows = self
+            .parser
+            .screen()
+            .rows(0, self.width)
+            .map(|row| row.trim_end().to_owned());
+        let mut rows: Vec<String> = rows.collect();
+        while rows.last().is_some_and(String::is_empty) {
+            rows.pop();
+        }
+        rows
+    }
+}
+
+fn terminal(width: u16) -> Options {
+    Options {
+        is_terminal: true,
+        has_colours: true,
+        width: usize::from(width),
+        ..Options::piped(Mode::Default)
+    }
+}
+
+fn is_status(row: &str) -> bool {
+    row.starts_with(|first| SPINNER.contains(first))
+}
+
+#[test]
+fn the_status_line_is_always_the_last_one_and_never_left_behind() {
+    for width in [40, 80, 200] {
+        let mut stage = Stage::new(terminal(width));
+        play(&mut stage);
+        let mut screen = Screen::new(300, width);
+        let mut statuses = 0;
+        for write in stage.out.writes() {
+            screen.write(&write);
+            let rows = screen.rows();
+            let places: Vec<usize> = (0..rows.len()).filter(|place| is_status(&rows[*place])).collect();
+            assert!(places.len() <= 1, "{rows:#?}");
+            assert!(places.iter().all(|place| *place + 1 == rows.len()), "{rows:#?}");
+            statuses += places.len();
+        }
+        assert!(statuses > 20, "{statuses}");
+        stage.console.finish();
+        assert!(!screen.rows().iter().any(|row| is_status(row)));
+    }
+}
+
+#[test]
+fn every_update_is_one_write_that_leaves_no_gap() {
+    let mut stage = Stage::new(terminal(80));
+    stage.begin(50);
+    stage.tick(100);
+    let writes = |stage: &Stage| stage.out.writes().len();
+    let before = writes(&stage);
+    stage.agent(tool("1", "Bash", ToolKind::Execute, "cargo test"));
+    assert_eq!(writes(&stage), before + 1);
+    // The status line is drawn again in the same write.
+    let last = String::from_utf8(stage.out.writes().pop().unwrap()).unwrap();
+    assert!(
+        last.starts_with("\r\u{1b}[K") && last.contains("[Tool]") && last.contains(" · Bash: cargo test"),
+        "{last:?}"
+    );
+    // It moves ten times per second and not more often.
+    for _ in 0..10 {
+        stage.tick(10);
+    }
+    assert_eq!(writes(&stage), before + 2);
+}
+
+#[test]
+fn a_clock_that_is_set_back_does_not_stop_the_status_line() {
+    let mut stage = Stage::new(terminal(80));
+    stage.begin(50);
+    stage.tick(100);
+    let before = stage.out.writes().len();
+    stage.tick(-3_600_000);
+    stage.tick(100);
+    assert_eq!(stage.out.writes().len(), before + 2);
+}
+
+#[test]
+fn the_final_screen_reads_like_the_run() {
+    let mut stage = Stage::new(terminal(80));
+    play(&mut stage);
+    let mut screen = Screen::new(100, 80);
+    stage.out.writes().iter().for_each(|write| screen.write(write));
+    insta::assert_snapshot!(screen.rows().join("\n"));
+}
+
+#[test]
+fn a_narrow_terminal_cuts_what_has_one_line() {
+    let mut stage = Stage::new(terminal(40));
+    play(&mut stage);
+    let mut screen = Screen::new(120, 40);
+    stage.out.writes().iter().for_each(|write| screen.write(write));
+    insta::assert_snapshot!(screen.rows().join("\n"));
+}
+
+#[test]
+fn text_appears_as_it_comes_and_is_not_repeated() {
+    let mut stage = Stage::new(terminal(80));
+    stage.begin(1);
+    let mut screen = Screen::new(10, 80);
+    let mut seen = 0;
+    let mut look = |stage: &Stage| {
+        let writes = stage.out.writes();
+        writes[seen..].iter().for_each(|write| screen.write(write));
+        seen = writes.len();
+        screen.rows()
+    };
+    stage.tick(100);
+    assert!(is_status(&look(&stage)[0]));
+    stage.agent(delta("1", Part::Text, "Hel"));
+    stage.tick(500);
+    assert_eq!(look(&stage), ["Claude: Hel"]);
+    stage.agent(delta("1", Part::Text, "lo\u{1b}"));
+    stage.agent(delta("1", Part::Text, "[31m world\n"));
+    assert_eq!(look(&stage), ["Claude: Hello world"]);
+    stage.agent(delta("2", Part::Text, "Second"));
+    assert_eq!(look(&stage), ["Claude: Hello world"]);
+    stage.agent(text("1", "Hello\u{1b}[31m world\nBye"));
+    assert_eq!(look(&stage), ["Claude: Hello world", "Bye", "Claude: Second"]);
+    stage.agent(text("2", "Something else"));
+    stage.tick(500);
+    let rows = look(&stage);
+    assert_eq!(
+        rows[..4],
+        [
+            "Claude: Hello world",
+            "Bye",
+            "Claude: Second",
+            "Claude: Something else"
+        ]
+    );
+    assert!(is_status(&rows[4]));
+}

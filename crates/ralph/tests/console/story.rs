@@ -1,0 +1,281 @@
+//! A run in which nearly everything happens.
+
+use agent_api::{
+    Body, Cost, CostSource, Denial, DiscardReason, ErrorClass, ErrorInfo, ExitInfo, ItemDiscarded, ItemId,
+    MicroUsd, Notice, Part, PermissionRequested, Piece, PlanEntry, PlanStatus, PlanUpdated, Question,
+    QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RequestId, Retry, RunUsage, SessionStarted,
+    Severity, Task, TaskState, ThinkingBlock, Tokens, ToolKind, ToolStatus, Usage, UsageScope,
+};
+use ralph_run::{
+    CommandReceived, EndReason, IterationOutcome, RunBody, SessionForked, VerifyFinished, VerifyStarted,
+    Warned, WarningKind,
+};
+
+use crate::stage::{Stage, delta, piece, text, tool, tool_finished};
+
+/// Everything happens on this stage, with a moment after each thing.
+pub(crate) fn play(stage: &mut Stage) {
+    stage.begin(50);
+    first_iteration(stage);
+    stage.begin_iteration(2);
+    second_iteration(stage);
+    stage.end(EndReason::Completed, None);
+}
+
+fn say(stage: &mut Stage, item: &str, pieces: &[&str]) {
+    for piece in pieces {
+        stage.agent(delta(item, Part::Text, piece));
+        stage.tick(40);
+    }
+    stage.agent(text(item, &pieces.concat()));
+    stage.tick(40);
+}
+
+fn first_iteration(stage: &mut Stage) {
+    stage.tick(100);
+    stage.agent(Body::SessionStarted(Box::new(SessionStarted {
+        session_id: Some("10f6d1c2-0000-4000-8000-000000000001".to_owned()),
+        model: Some("claude-opus-5-5".to_owned()),
+        ..SessionStarted::default()
+    })));
+    stage.agent(delta("think", Part::Thinking, "The file first, "));
+    stage.tick(100);
+    stage.agent(delta("think", Part::Thinking, "then the tests."));
+    stage.agent(Body::ThinkingBlock(ThinkingBlock {
+        item: ItemId::new("think"),
+        text: "The file first, then the tests.".to_owned(),
+        piece: Piece::WHOLE,
+        is_redacted: false,
+    }));
+    say(
+        stage,
+        "one",
+        &[
+            "I'll start by ",
+            "reading the file",
+            ".\n\nIt has ",
+            "two parts:\n- é\n",
+            "- 漢字\n",
+        ],
+    );
+    stage.agent(tool("read", "Read", ToolKind::Read, "/work/project/src/main.rs"));
+    stage.tick(100);
+    stage.agent(tool_finished(
+        "read",
+        ToolStatus::Completed,
+        "fn main() {\n    todo();\n}\n",
+    ));
+    stage.agent(Body::PlanUpdated(PlanUpdated {
+        item: None,
+        entries: [
+            ("Read", PlanStatus::Completed),
+            ("Repair", PlanStatus::InProgress),
+        ]
+        .map(|(text, status)| PlanEntry {
+            text: text.to_owned(),
+            status,
+        })
+        .into(),
+    }));
+    stage.agent(delta("broken", Part::Text, "This answer will br"));
+    stage.agent(Body::ItemDiscarded(ItemDiscarded {
+        item: ItemId::new("broken"),
+        reason: DiscardReason::Retry,
+    }));
+    stage.agent(Body::RetryScheduled(Box::new(Retry {
+        attempt: Some(1),
+        max_attempts: Some(10),
+        delay_ms: Some(2_500),
+        error: ErrorInfo {
+            http_status: Some(529),
+            ..ErrorInfo::new(ErrorClass::Overloaded, "overloaded_error", "")
+        },
+    })));
+    stage.tick(100);
+    stage.agent(tool("agent", "Task", ToolKind::Agent, "Look for callers"));
+    stage.agent(delta("two", Part::Text, "While that runs, "));
+    stage.subagent("agent", text("inner", "Two callers.\nBoth in main."));
+    stage.subagent("agent", tool("grep", "Grep", ToolKind::Search, "main\\("));
+    stage.tick(100);
+    stage.agent(delta("two", Part::Text, "I go on."));
+    stage.agent(text("two", "While that runs, I go on."));
+    stage.subagent(
+        "agent",
+        tool_finished("grep", ToolStatus::Completed, "src/main.rs:1"),
+    );
+    stage.agent(tool_finished("agent", ToolStatus::Completed, "done"));
+    usage(stage);
+    stage.end_iteration(1, IterationOutcome::Continues);
+    verify(stage, false);
+}
+
+fn second_iteration(stage: &mut Stage) {
+    stage.tick(100);
+    stage.run(RunBody::SessionForked(SessionForked {
+        asked: "10f6".to_owned(),
+        actual: "77ab".to_owned(),
+    }));
+    stage.agent(Body::PermissionRequested(Box::new(PermissionRequested {
+        request: RequestId::new("ask-1"),
+        item: None,
+        tool: "Bash".to_owned(),
+        kind: ToolKind::Execute,
+        subject: Some("rm -rf target".to_owned()),
+        description: Some("Clean up".to_owned()),
+        input: None,
+        suggestions: None,
+    })));
+    stage.tick(100);
+    stage.agent(Body::PermissionDenied(Box::new(Denial {
+        item: None,
+        tool: "Bash".to_owned(),
+        reason: Some("not here".to_owned()),
+    })));
+    stage.agent(Body::QuestionAsked(Box::new(QuestionAsked {
+        request: RequestId::new("ask-2"),
+        item: None,
+        questions: vec![Question {
+            text: "Which one?".to_owned(),
+            header: None,
+            options: [("Red", Some("Warm")), ("Blue", None)]
+                .map(|(label, description)| QuestionOption {
+                    label: label.to_owned(),
+                    description: description.map(str::to_owned),
+                })
+                .into(),
+            is_multiple: false,
+        }],
+    })));
+    stage.run(RunBody::CommandReceived(CommandReceived {
+        command_id: "c1".to_owned(),
+        command: "send".to_owned(),
+        text: Some("Take the blue one".to_owned()),
+        request: None,
+        item: None,
+        refused: None,
+    }));
+    for (severity, code, message) in [
+        (Severity::Info, "compacted", "the conversation was shortened"),
+        (Severity::Warning, "stderr", "(node:1) Warning: old API"),
+        (Severity::Warning, "hook", "a hook failed"),
+        (Severity::Debug, "noise", "nobody sees this"),
+    ] {
+        let (code, message) = (code.to_owned(), message.to_owned());
+        stage.agent(Body::Notice(Box::new(Notice {
+            severity,
+            code,
+            message,
+            data: None,
+        })));
+    }
+    stage.agent(Body::RateLimit(Box::new(RateLimit {
+        status: RateLimitStatus::Warning,
+        window: Some("five_hour".to_owned()),
+        used_percent: Some(91.4),
+        resets_at: None,
+    })));
+    stage.agent(Body::TaskUpdated(Box::new(Task {
+        task_id: "t1".to_owned(),
+        item: None,
+        title: Some("watch the tests".to_owned()),
+        state: TaskState::Completed,
+        summary: None,
+    })));
+    stage.agent(tool(
+        "bash",
+        "Bash",
+        ToolKind::Execute,
+        "cargo test --workspace\u{1b}]0;pwned\u{7} --all",
+    ));
+    stage.tick(100);
+    stage.agent(tool_finished(
+        "bash",
+        ToolStatus::Failed,
+        "error[E0308]: mismatched types\n  --> src/main.rs:2:5",
+    ));
+    stage.agent(Body::Error(Box::new(ErrorInfo {
+        http_status: Some(500),
+        ..ErrorInfo::new(ErrorClass::Vendor, "server_error", "Internal\nserver error")
+    })));
+    stage.agent(Body::Error(Box::new(ErrorInfo::new(
+        ErrorClass::Protocol,
+        "not_json",
+        "line 7",
+    ))));
+    stage.agent(piece(
+        "three",
+        "All do",
+        Piece {
+            index: 0,
+            is_last: false,
+        },
+    ));
+    stage.agent(piece(
+        "three",
+        "ne.\n\nLOOP_COMPLETE\n",
+        Piece {
+            index: 1,
+            is_last: true,
+        },
+    ));
+    usage(stage);
+    stage.run(RunBody::Warned(Warned {
+        kind: WarningKind::CostNearLimit,
+        message: "80 % of $10.00 is spent".to_owned(),
+    }));
+    verify(stage, true);
+    stage.end_iteration(2, IterationOutcome::Completed);
+    stage.run(RunBody::Warned(Warned {
+        kind: WarningKind::UnreadableLines,
+        message: "1 line of the agent's output could not be read; see raw/2.ndjson".to_owned(),
+    }));
+}
+
+fn usage(stage: &mut Stage) {
+    let tokens = Tokens {
+        input: 200,
+        cache_read: 1_000,
+        cache_write: 0,
+        output: 34,
+        reasoning: 0,
+    };
+    let cost = Some(Cost {
+        micro_usd: MicroUsd::new(9_600),
+        source: CostSource::Reported,
+    });
+    stage.agent(Body::Usage(Box::new(Usage {
+        scope: UsageScope::Turn,
+        tokens,
+        cost,
+        model: None,
+        context: Some(agent_api::ContextUse {
+            used: 68_000,
+            size: Some(200_000),
+        }),
+        run: RunUsage {
+            tokens,
+            cost,
+            ..RunUsage::default()
+        },
+    })));
+    stage.tick(100);
+}
+
+fn verify(stage: &mut Stage, is_ok: bool) {
+    let command = "cargo test".to_owned();
+    stage.run(RunBody::VerifyStarted(VerifyStarted {
+        command: command.clone(),
+    }));
+    stage.tick(100);
+    stage.run(RunBody::VerifyFinished(VerifyFinished {
+        command,
+        is_ok,
+        exit: ExitInfo {
+            code: Some(if is_ok { 0 } else { 101 }),
+            ..ExitInfo::default()
+        },
+        output: "running 1 test\n\u{1b}[31mtest it ... FAILED\u{1b}[0m\n".to_owned(),
+        log: None,
+        duration_ms: 1_500,
+    }));
+}
