@@ -7,7 +7,11 @@ use ralph_run::{Home, RunDirectory, read_journal};
 use serde_json::{Value, json};
 
 use super::reach;
+use crate::cli::AnswerArgs;
 use crate::console::{Port, one_line};
+
+/// What the agent is told where nobody gave a reason.
+const NO_REASON: &str = "The user does not want this.";
 
 /// How much of one request a list shows.
 const COLUMNS: usize = 160;
@@ -33,6 +37,31 @@ pub enum ListFormat {
     Text,
     /// For programs.
     Json,
+}
+
+impl From<AnswerArgs> for Answer {
+    fn from(args: AnswerArgs) -> Self {
+        let choice = if args.allow {
+            Some(AnswerChoice::Allow)
+        } else if let Some(reason) = args.deny {
+            let is_given = !reason.trim().is_empty();
+            let reason = if is_given { reason } else { NO_REASON.to_owned() };
+            Some(AnswerChoice::Deny { reason })
+        } else {
+            let answers = args.choose;
+            (!answers.is_empty()).then_some(AnswerChoice::Answers { answers })
+        };
+        Self {
+            run: args.run,
+            request: args.request,
+            choice,
+            format: if args.json {
+                ListFormat::Json
+            } else {
+                ListFormat::Text
+            },
+        }
+    }
 }
 
 /// Answers, or lists what is asked.

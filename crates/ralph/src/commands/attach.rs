@@ -9,6 +9,7 @@ use ralph_run::{EndReason, Home, JournalFollower, RunBody, RunDirectory, RunEven
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::reach;
+use crate::cli::AttachArgs;
 use crate::console::Port;
 
 /// How often a status line can be drawn anew.
@@ -24,6 +25,15 @@ pub struct Attach {
     pub run: String,
     /// The first record to show; the journal begins with 1.
     pub from: u64,
+}
+
+impl From<&AttachArgs> for Attach {
+    fn from(args: &AttachArgs) -> Self {
+        Self {
+            run: args.run.clone(),
+            from: 1,
+        }
+    }
 }
 
 /// Shows a run in `sink` until it is over or `leave` resolves. The run does not notice either. Gives the exit code of

@@ -7,6 +7,7 @@ use ralph_run::Home;
 use ralph_run::control::{ControlCommand, MAX_LINE_BYTES, SendMode};
 
 use super::reach;
+use crate::cli::SendArgs;
 use crate::console::{Port, one_line};
 
 /// What to send, and to whom.
@@ -18,6 +19,21 @@ pub struct Send {
     pub text: String,
     /// When the agent is to see it.
     pub mode: SendMode,
+}
+
+impl From<SendArgs> for Send {
+    fn from(args: SendArgs) -> Self {
+        Self {
+            run: args.run,
+            text: args.text,
+            // `--steer` says what holds anyway.
+            mode: if args.queue {
+                SendMode::Queue
+            } else {
+                SendMode::Steer
+            },
+        }
+    }
 }
 
 /// Sends it and says so.

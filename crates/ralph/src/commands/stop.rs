@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 
 use super::reach;
+use crate::cli::StopArgs;
 use crate::console::Port;
 
 /// How often the run's file is looked at when the runner has hung up.
@@ -43,6 +44,16 @@ pub enum Wait {
     UntilEnded,
     /// Only until the runner has taken the command.
     No,
+}
+
+impl From<StopArgs> for Stop {
+    fn from(args: StopArgs) -> Self {
+        Self {
+            // Without a name, `--all` was given: nothing else can be typed.
+            target: args.run.map_or(Target::All, Target::Run),
+            wait: Wait::UntilEnded,
+        }
+    }
 }
 
 /// Stops what is asked for and says what came of it. One that has ended already is as good as stopped.
