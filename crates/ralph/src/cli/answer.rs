@@ -10,7 +10,7 @@ use clap::Args;
   ralph answer 0198c3 --deny \"not in production\"
   ralph answer 0198c3 --request req_7 --choose \"Use tokio\"
 
-Without --allow, --deny or --choose, what is asked is listed.")]
+Without --allow, --always, --deny or --choose, what is asked is listed.")]
 pub struct AnswerArgs {
     /// The run: its id, the first characters of it, or `latest`
     pub run: String,
@@ -22,6 +22,10 @@ pub struct AnswerArgs {
     /// It may run; a plan is approved
     #[arg(long, group = "reply")]
     pub allow: bool,
+
+    /// It may run, now and whenever it would be asked again in this session
+    #[arg(long, group = "reply")]
+    pub always: bool,
 
     /// It may not run; the agent is told why
     #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", group = "reply")]

@@ -89,6 +89,10 @@ pub struct AttachArgs {
     #[arg(default_value = "latest")]
     pub run: String,
 
+    /// Begin with this record
+    #[arg(long, value_name = "SEQ", default_value_t = 1)]
+    pub from: u64,
+
     /// How it is shown.
     #[command(flatten)]
     pub view: ViewArgs,
@@ -116,6 +120,10 @@ pub struct StopArgs {
     /// Every run that is not over
     #[arg(long)]
     pub all: bool,
+
+    /// Do not wait until it has ended
+    #[arg(long)]
+    pub no_wait: bool,
 }
 
 /// Show what is known about a run

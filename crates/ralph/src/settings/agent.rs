@@ -91,7 +91,7 @@ fn path(
 /// A bare name is looked up on `PATH`; only what has a `/` is a path.
 fn program(layers: &mut Layers<'_>, context: &Context) -> Result<Option<PathBuf>, SettingsError> {
     let place = |base: &Path, text: String| match text.contains(std::path::is_separator) {
-        true => base.join(text),
+        true => base.join(text).components().collect(),
         false => PathBuf::from(text),
     };
     let decided = match layers.stated(&table::COMMAND, None, parse_text)? {

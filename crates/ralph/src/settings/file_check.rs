@@ -102,6 +102,8 @@ fn expected(kind: Kind) -> String {
     match kind {
         Kind::Choice { names, .. } => format!("one of {}", names().join(", ")),
         Kind::Switch => "true or false".to_owned(),
+        Kind::Money => "an amount in dollars".to_owned(),
+        Kind::Text | Kind::Path => "text".to_owned(),
         other => format!("a {}", other.describe()),
     }
 }

@@ -15,7 +15,7 @@ Every setting is looked up in four places, and the first one that has it decides
 - Lists of names: `[Read, \"Bash(git:*)\"]` in `ralph.yml`, `Read,Bash(git:*)` elsewhere.
 - Paths of a flag or variable start in the working directory, paths of `ralph.yml` in the workspace.
 - An unknown key of `ralph.yml` is a warning with the key that was probably meant. A value of the wrong kind is an error with line and column, and ralph exits with 78.
-- Only in `ralph.yml` because they are lists or mappings: what has no variable.
+- Lists and mappings without a variable can only be given in `ralph.yml`, or by their flag.
 
 ";
 

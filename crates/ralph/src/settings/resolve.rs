@@ -1,7 +1,7 @@
 //! From what was said to what holds.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agent_api::MicroUsd;
 
@@ -135,7 +135,8 @@ fn prompt(args: &RunArgs, layers: &mut Layers<'_>, context: &Context) -> Result<
     if flags.iter().filter(|is_given| **is_given).count() > 1 {
         return Err(usage("give one prompt: `-p TEXT`, `-P FILE` or `-`"));
     }
-    if args.stdin.is_some() {
+    let is_dash = args.prompt_file.as_deref() == Some(Path::new("-"));
+    if args.stdin.is_some() || is_dash {
         layers.note(&table::PROMPT, Some(((), Origin::Flag)));
         return Ok(PromptSource::Stdin);
     }

@@ -172,7 +172,7 @@ settings! {
     PROMPT: "event_loop.prompt" "" "--prompt" "RALPH_PROMPT" Kind::Text; ""
         "The prompt itself."
     PROMPT_FILE: "event_loop.prompt_file" "" "--prompt-file" "RALPH_PROMPT_FILE" Kind::Path; "PROMPT.md"
-        "The file with the prompt. It is read again for each iteration."
+        "The file with the prompt; `-` is stdin on the command line."
     COMPLETION_PROMISE: "event_loop.completion_promise" "" "" "RALPH_COMPLETION_PROMISE" Kind::Text; "LOOP_COMPLETE"
         "The last line of an answer that says that all is done."
     VERIFY: "verify" "" "--verify" "" Kind::Lines; ""

@@ -1,0 +1,244 @@
+//! Flag, then variable, then file, then default: each setting in each place.
+
+use std::time::Duration;
+
+use agent_api::MicroUsd;
+use ralph::settings::{
+    AgentOutput, Auth, Backend, ColorChoice, Denials, Origin, Output, PermissionMode, PromptMode,
+    PromptSource, SETTINGS, SessionPolicy, Settings, Transport, Verbosity, render_settings,
+};
+
+use crate::Said;
+
+#[test]
+fn defaults_hold_where_nobody_says_anything() {
+    let settings = Said::default().settings();
+    assert_eq!(settings.workspace, std::path::Path::new("/repo"));
+    assert_eq!(settings.agent.backend, Backend::Auto);
+    assert_eq!(settings.agent.permission_mode, PermissionMode::Bypass);
+    assert_eq!(settings.agent.auth, Auth::Inherit);
+    assert_eq!(settings.agent.transport, Transport::Auto);
+    assert_eq!(settings.agent.prompt_mode, PromptMode::Stdin);
+    assert_eq!(settings.agent.output_format, AgentOutput::Text);
+    assert!(settings.agent.partials && !settings.ask && !settings.once);
+    assert_eq!(settings.limits.iterations, Some(50));
+    assert_eq!(settings.limits.cost, Some(MicroUsd::new(10_000_000)));
+    assert_eq!(settings.limits.runtime, Some(Duration::from_secs(4 * 3600)));
+    assert_eq!(settings.limits.iteration_timeout, None);
+    assert_eq!((settings.limits.turns, settings.limits.tokens), (None, None));
+    assert_eq!(settings.limits.consecutive_failures, Some(3));
+    assert_eq!(settings.cooldown, Duration::ZERO);
+    assert_eq!(settings.ask_timeout, Duration::from_secs(15 * 60));
+    assert_eq!(settings.denials, Denials::Fail);
+    assert_eq!(settings.completion_promise, "LOOP_COMPLETE");
+    assert_eq!(settings.prompt, PromptSource::File("/repo/PROMPT.md".into()));
+    assert_eq!(settings.session_policy, SessionPolicy::Fresh);
+    assert_eq!(settings.view.verbosity, Verbosity::Normal);
+    assert_eq!(
+        (settings.view.output, settings.view.color),
+        (Output::Text, ColorChoice::Auto)
+    );
+    assert!(settings.origins.values().all(|origin| *origin == Origin::Default));
+}
+
+/// A key, two values that differ from the default and from each other, and how the dry run shows them.
+const VALUES: [(&str, [&str; 2], [&str; 2]); 32] = [
+    ("cli.backend", ["claude", "demo"], ["claude", "demo"]),
+    ("cli.command", ["/bin/a", "b"], ["/bin/a", "b"]),
+    ("model", ["opus", "sonnet"], ["opus", "sonnet"]),
+    ("mode", ["planner", "coder"], ["planner", "coder"]),
+    (
+        "permission_mode",
+        ["plan", "acceptEdits"],
+        ["plan", "accept-edits"],
+    ),
+    ("tools", ["Read", "Read,Bash(git:*)"], ["Read", "Read,Bash"]),
+    (
+        "allowed_tools",
+        ["Read", "Read,Bash(git:*)"],
+        ["Read", "Read,Bash(git:*)"],
+    ),
+    ("system_prompt_file", ["/a", "/b"], ["/a", "/b"]),
+    ("append_system_prompt_file", ["/a", "/b"], ["/a", "/b"]),
+    ("auth", ["login", "api_key"], ["login", "api_key"]),
+    ("transport", ["spool", "pty"], ["spool", "pty"]),
+    ("partials", ["false", "off"], ["false", "false"]),
+    ("ask", ["true", "yes"], ["true", "true"]),
+    ("ask_timeout", ["90s", "1h"], ["1m 30s", "1h"]),
+    ("denials", ["continue", "continue"], ["continue", "continue"]),
+    ("event_loop.prompt", ["do a", "do b"], ["(below)", "(below)"]),
+    ("event_loop.prompt_file", ["/a.md", "/b.md"], ["/a.md", "/b.md"]),
+    (
+        "event_loop.completion_promise",
+        ["DONE", "READY"],
+        ["DONE", "READY"],
+    ),
+    ("event_loop.max_iterations", ["7", "0"], ["7", "none"]),
+    ("event_loop.max_cost_usd", ["2.50", "0"], ["$2.50", "none"]),
+    ("event_loop.max_runtime_seconds", ["600", "0"], ["10m", "none"]),
+    ("event_loop.iteration_timeout_seconds", ["60", "2h"], ["1m", "2h"]),
+    ("event_loop.max_turns", ["3", "4"], ["3", "4"]),
+    ("event_loop.max_tokens", ["1_000_000", "5"], ["1000000", "5"]),
+    ("event_loop.max_consecutive_failures", ["1", "0"], ["1", "none"]),
+    (
+        "event_loop.cooldown_delay_seconds",
+        ["5", "1.5"],
+        ["5s", "1s 500ms"],
+    ),
+    ("verbose", ["true", "1"], ["true", "true"]),
+    ("quiet", ["true", "on"], ["true", "true"]),
+    ("--output", ["json", "json"], ["json", "json"]),
+    ("--color", ["always", "never"], ["always", "never"]),
+    ("verify", ["cargo test", "make"], ["cargo test", "make"]),
+    ("redact", ["k-[0-9]+", "x"], ["k-[0-9]+", "x"]),
+];
+
+/// These only show for a custom command, or in another line.
+const SHOWN_ELSEWHERE: [&str; 7] = [
+    "cli.args",
+    "cli.env",
+    "cli.prompt_mode",
+    "cli.prompt_flag",
+    "cli.output_format",
+    "pty_mode",
+    "modes",
+];
+
+fn yaml(key: &str, value: &str) -> String {
+    match key.split_once('.') {
+        Some((section, leaf)) => format!("{section}:\n  {leaf}: '{value}'\n"),
+        None => format!("{key}: '{value}'\n"),
+    }
+}
+
+/// The line of the dry run: `value  (origin)`.
+#[track_caller]
+fn shown(settings: &Settings, name: &str) -> String {
+    let text = render_settings(settings);
+    let start = format!("{}: ", name.trim_start_matches('-'));
+    let line = text.lines().find_map(|line| line.strip_prefix(&start));
+    line.unwrap_or_else(|| unreachable!("{name} is not in\n{text}"))
+        .to_owned()
+}
+
+#[test]
+fn every_setting_is_in_this_matrix() {
+    for setting in SETTINGS {
+        let name = setting.name();
+        assert!(
+            VALUES.iter().any(|(key, ..)| *key == name) != SHOWN_ELSEWHERE.contains(&name),
+            "{name} is not tested, or twice"
+        );
+    }
+}
+
+#[test]
+fn flag_beats_variable_beats_file_beats_default_for_every_setting() {
+    for (key, values, shows) in VALUES {
+        let setting = SETTINGS.iter().find(|setting| setting.name() == key).expect(key);
+        let mut said = Said::default();
+        let default = shown(
+            &said.settings(),
+            if key == "event_loop.prompt" {
+                "event_loop.prompt_file"
+            } else {
+                key
+            },
+        );
+        assert!(default.ends_with("(default)"), "{key}: {default}");
+        if !setting.key.is_empty() {
+            said = said.and_file(&yaml(setting.key, values[0]));
+            assert_eq!(
+                shown(&said.settings(), key),
+                format!("{}  (ralph.yml)", shows[0]),
+                "{key} in the file"
+            );
+        }
+        if !setting.variable.is_empty() {
+            said = said.and_variable(setting.variable, values[1]);
+            assert_eq!(
+                shown(&said.settings(), key),
+                format!("{}  (environment)", shows[1]),
+                "{key} as variable"
+            );
+        }
+        if !setting.flag.is_empty() {
+            let is_switch = ["--ask", "--verbose", "--quiet"].contains(&setting.flag);
+            said.flags.push(setting.flag.to_owned());
+            said.flags.extend((!is_switch).then(|| values[0].to_owned()));
+            assert_eq!(
+                shown(&said.settings(), key),
+                format!("{}  (flag)", shows[0]),
+                "{key} as flag"
+            );
+        }
+    }
+}
+
+#[test]
+fn empty_0_and_false_turn_a_switch_off_that_the_file_turns_on() {
+    let file = Said::file("verbose: true\nask: true\n");
+    assert_eq!(file.settings().view.verbosity, Verbosity::Verbose);
+    for off in ["", "0", "false", "no", "off"] {
+        let settings = file
+            .clone()
+            .and_variable("RALPH_VERBOSE", off)
+            .and_variable("RALPH_ASK", off)
+            .settings();
+        assert_eq!(settings.view.verbosity, Verbosity::Normal, "{off:?}");
+        assert!(!settings.ask, "{off:?}");
+    }
+}
+
+#[test]
+fn an_empty_variable_of_another_kind_decides_nothing() {
+    let said = Said::file("model: opus\n")
+        .and_variable("RALPH_MODEL", " ")
+        .and_variable("RALPH_MAX_COST", "");
+    let settings = said.settings();
+    assert_eq!(settings.agent.model.as_deref(), Some("opus"));
+    assert_eq!(settings.limits.cost, Some(MicroUsd::new(10_000_000)));
+}
+
+#[test]
+fn paths_start_where_they_are_written() {
+    let flag = Said::flags("-P a.md --system-prompt-file s.md").settings();
+    assert_eq!(flag.prompt, PromptSource::File("/repo/below/a.md".into()));
+    assert_eq!(flag.agent.system_prompt_file, Some("/repo/below/s.md".into()));
+    let variable = Said::variable("RALPH_PROMPT_FILE", "a.md")
+        .and_variable("RALPH_COMMAND", "./agent")
+        .settings();
+    assert_eq!(variable.prompt, PromptSource::File("/repo/below/a.md".into()));
+    assert_eq!(variable.agent.program, Some("/repo/below/agent".into()));
+    let file =
+        Said::file("cli: {command: bin/agent}\nevent_loop: {prompt_file: a.md}\nsystem_prompt_file: s.md")
+            .settings();
+    assert_eq!(file.prompt, PromptSource::File("/repo/a.md".into()));
+    assert_eq!(file.agent.system_prompt_file, Some("/repo/s.md".into()));
+    assert_eq!(file.agent.program, Some("/repo/bin/agent".into()));
+    let bare = Said::file("cli: {command: agent}").settings();
+    assert_eq!(
+        bare.agent.program,
+        Some("agent".into()),
+        "a bare name is looked up on PATH"
+    );
+}
+
+#[test]
+fn settings_survive_the_way_to_a_detached_runner() {
+    let said = Said::flags("--mode planner --resume abc --fork --max-cost 1.5 -- -x")
+        .and_file("cli: {env: {A: b, C: }}");
+    let settings = said.settings();
+    let text = serde_json::to_string(&settings).unwrap();
+    assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings);
+}
+
+#[test]
+fn the_dry_run_shows_what_holds_and_why_but_no_values_of_variables() {
+    let said = Said::flags("--once --task t-1 --continue --fork -v")
+        .and_variable("RALPH_MAX_ITERATIONS", "5")
+        .and_file("cli: {backend: custom, command: ./agent, args: [--x, '1'], env: {TOKEN: secret-value}}\nverify: [a, b]\n");
+    let text = render_settings(&said.settings());
+    assert!(!text.contains("secret-value"));
+    insta::assert_snapshot!(text);
+}
