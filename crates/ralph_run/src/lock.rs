@@ -146,15 +146,17 @@ impl Drop for Lock {
 
 /// Waits for a lock that is only ever held for a moment.
 pub(crate) fn lock_briefly(path: &Path, patience: Duration) -> io::Result<File> {
-    let deadline = Instant::now() + patience;
-    loop {
-        if let Some(file) = try_open_locked(path)? {
-            return Ok(file);
-        }
-        if Instant::now() >= deadline {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        std::thread::sleep(POLL);
+    if let Some(file) = try_open_locked(path)? {
+        return Ok(file);
+    }
+    // The system lets those who wait go in turn, but knows no limit of time: a thread waits in our place. One that
+    // waits in vain gets the lock later and gives it back at once.
+    let (sender, receiver) = std::sync::mpsc::sync_channel(1);
+    let path = path.to_owned();
+    std::thread::Builder::new().spawn(move || sender.send(open_locked(&path)))?;
+    match receiver.recv_timeout(patience) {
+        Ok(result) => result,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
@@ -166,36 +168,47 @@ pub(crate) fn lock_file(home: &Home, kind: &str, what: &[u8]) -> PathBuf {
 
 fn try_open_locked(path: &Path) -> io::Result<Option<File>> {
     loop {
-        let file = match open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                if let Some(directory) = path.parent() {
-                    make_directory_all(directory)?;
-                }
-                open(path)?
-            }
-            other => other?,
-        };
+        let file = open(path)?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        // Lock files are removed by `clean`: a lock on one that is gone keeps nobody out.
         if is_same_file(&file, path)? {
             return Ok(Some(file));
         }
     }
 }
 
+fn open_locked(path: &Path) -> io::Result<File> {
+    loop {
+        let file = open(path)?;
+        file.lock()?;
+        if is_same_file(&file, path)? {
+            return Ok(file);
+        }
+    }
+}
+
+/// Opens a lock file, or makes it.
 fn open(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     private_file(&mut options);
-    let file = options.open(path)?;
+    let file = match options.open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            if let Some(directory) = path.parent() {
+                make_directory_all(directory)?;
+            }
+            options.open(path)?
+        }
+        other => other?,
+    };
     protect(&file)?;
     Ok(file)
 }
 
+/// Lock files are removed by `clean`: a lock on one that is gone keeps nobody out.
 #[cfg(unix)]
 fn is_same_file(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;

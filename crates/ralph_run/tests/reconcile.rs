@@ -1,0 +1,374 @@
+//! Runs whose runner died end as lost, with the evidence; those whose runner lives are not touched.
+#![cfg(target_os = "linux")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    dead_code,
+    reason = "a test that cannot go on has failed; helpers are shared with other tests"
+)]
+
+mod journal_sample;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use journal_sample::{at, ended, my_role, role, started, warned};
+use ralph_run::{
+    CleanMode, Durability, EndReason, Home, JournalWriter, Record, RunBody, RunDirectory, RunEnded, RunEvent,
+    RunFile, RunState, RunStatus, Runner, clean, read_journal, reconcile,
+};
+
+const NOW: &str = "2026-11-16T12:00:00Z";
+
+fn home(directory: &Path) -> Home {
+    Home::new(directory.join("state"), None)
+}
+
+fn run_file(run: &RunDirectory, runner: Runner) -> RunFile {
+    RunFile {
+        version: RunFile::VERSION,
+        run_id: run.id().to_owned(),
+        workspace: "/w".to_owned(),
+        backend: agent_api::AgentKind::DEMO,
+        display_name: "Demo".to_owned(),
+        model: None,
+        agent_version: None,
+        permission_mode: None,
+        cwd: None,
+        tools: Vec::new(),
+        mcp_servers: Vec::new(),
+        session_ids: Vec::new(),
+        mode: None,
+        task: None,
+        prompt: "do it".to_owned(),
+        started_at: at("2026-11-15T23:59:59Z"),
+        ended_at: None,
+        status: RunStatus {
+            state: RunState::Running,
+            iteration: 2,
+            attempt: 1,
+            activity: Some("Bash: make".to_owned()),
+            ..RunStatus::default()
+        },
+        reason: None,
+        exit_code: None,
+        runner,
+        ralph_version: "0.1.0".to_owned(),
+        other: serde_json::Map::new(),
+    }
+}
+
+/// A run as its runner left it.
+fn abandoned(home: &Home, runner: Runner, records: &[Record]) -> RunDirectory {
+    let run = home.create_run(at("2026-11-15T23:59:59Z")).unwrap();
+    run_file(&run, runner)
+        .save(&run.run_file(), Durability::Cached)
+        .unwrap();
+    let mut journal = JournalWriter::create(&run.journal()).unwrap();
+    journal.append_all(records).unwrap();
+    run
+}
+
+/// This process's number at another time: the number was used again.
+fn replaced() -> Runner {
+    let mut runner = Runner::current();
+    runner.start_time -= 1;
+    runner
+}
+
+fn records(run: &RunDirectory) -> Vec<Record> {
+    read_journal(&run.journal())
+        .unwrap()
+        .map(|item| item.unwrap())
+        .collect()
+}
+
+fn ending(run: &RunDirectory) -> (Record, RunEnded) {
+    let last = records(run).pop().unwrap();
+    match last.event.clone() {
+        RunEvent::Run(RunBody::RunEnded(ending)) => (last, ending),
+        other => unreachable!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_run_whose_number_is_another_processs_now_is_lost_with_the_evidence() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let runner = replaced();
+    let run = abandoned(&home, runner.clone(), &[started("r"), warned(2, "x")]);
+    // It died in the middle of a line.
+    let mut journal = fs::OpenOptions::new().append(true).open(run.journal()).unwrap();
+    journal.write_all(b"{\"seq\":3,\"at\":\"20").unwrap();
+
+    let found = reconcile(&home, at(NOW)).unwrap();
+    assert!(found.failed.is_empty(), "{:?}", found.failed);
+    let [lost] = found.lost.as_slice() else {
+        unreachable!("{found:?}")
+    };
+    assert_eq!(lost.id, run.id());
+    assert_eq!(
+        lost.evidence,
+        format!(
+            "the runner (pid {}, started at tick {}, boot {}) is gone: its pid is another process's; \
+             its last record is 2, of 2026-11-15T23:59:59.5Z",
+            runner.pid, runner.start_time, runner.boot_id
+        )
+    );
+    assert_eq!(
+        fs::read(lost.torn.as_ref().unwrap()).unwrap(),
+        b"{\"seq\":3,\"at\":\"20"
+    );
+
+    let (record, ending) = ending(&run);
+    assert_eq!((record.seq, record.at), (3, at(NOW)));
+    assert_eq!((record.iteration, record.attempt), (2, 1));
+    assert_eq!((ending.reason, ending.exit_code), (EndReason::Lost, 1));
+    assert_eq!(ending.message.as_ref(), Some(&lost.evidence));
+    assert_eq!(ending.iterations, 2);
+    let file = RunFile::load(&run.run_file()).unwrap();
+    assert_eq!(file.status.state, RunState::Ended);
+    assert_eq!(
+        (file.reason, file.exit_code, file.ended_at),
+        (Some(EndReason::Lost), Some(1), Some(at(NOW)))
+    );
+
+    // Once is enough.
+    let again = reconcile(&home, at(NOW)).unwrap();
+    assert!(again.lost.is_empty() && again.failed.is_empty());
+    assert_eq!(records(&run).len(), 3);
+}
+
+#[test]
+fn a_run_of_an_earlier_boot_is_lost() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let mut runner = Runner::current();
+    runner.boot_id = "an earlier one".to_owned();
+    abandoned(&home, runner, &[started("r")]);
+    let found = reconcile(&home, at(NOW)).unwrap();
+    assert!(found.lost[0].evidence.contains("the machine was restarted"));
+}
+
+#[test]
+fn a_run_whose_runner_lives_is_not_touched() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let run = abandoned(&home, Runner::current(), &[started("r"), warned(2, "x")]);
+    let before = fs::read(run.journal()).unwrap();
+    assert!(reconcile(&home, at(NOW)).unwrap().lost.is_empty());
+    assert_eq!(fs::read(run.journal()).unwrap(), before);
+    assert!(!RunFile::load(&run.run_file()).unwrap().is_ended());
+}
+
+/// Its process cannot be seen from here, as from within a container, but the lock can.
+#[test]
+fn a_run_whose_journal_is_held_is_not_touched() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let run = abandoned(&home, replaced(), &[]);
+    let mut held = JournalWriter::resume(&run.journal(), at(NOW), |_| {}).unwrap();
+    held.writer.append(&started("r")).unwrap();
+    assert!(reconcile(&home, at(NOW)).unwrap().lost.is_empty());
+    assert!(!RunFile::load(&run.run_file()).unwrap().is_ended());
+    drop(held);
+    assert_eq!(reconcile(&home, at(NOW)).unwrap().lost.len(), 1);
+}
+
+#[test]
+fn a_run_that_ended_before_its_file_said_so_keeps_its_reason() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let run = abandoned(&home, replaced(), &[started("r"), ended(2)]);
+    assert!(reconcile(&home, at(NOW)).unwrap().lost.is_empty());
+    assert_eq!(records(&run).len(), 2);
+    let file = RunFile::load(&run.run_file()).unwrap();
+    assert_eq!(
+        (file.reason, file.exit_code),
+        (Some(EndReason::Completed), Some(0))
+    );
+}
+
+#[test]
+fn a_run_that_lost_its_file_gets_one_from_its_journal() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    for content in [None, Some("{broken")] {
+        let run = abandoned(&home, replaced(), &[started("r"), warned(2, "x")]);
+        match content {
+            Some(content) => fs::write(run.run_file(), content).unwrap(),
+            None => fs::remove_file(run.run_file()).unwrap(),
+        }
+        assert_eq!(reconcile(&home, at(NOW)).unwrap().lost.len(), 1);
+        let file = RunFile::load(&run.run_file()).unwrap();
+        assert_eq!(file.reason, Some(EndReason::Lost));
+        assert_eq!(
+            (file.run_id.as_str(), file.mode.as_deref()),
+            (run.id(), Some("coder"))
+        );
+    }
+}
+
+#[test]
+fn a_run_that_is_being_made_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let empty = home.create_run(at(NOW)).unwrap();
+    let begun = home.create_run(at(NOW)).unwrap();
+    drop(JournalWriter::create(&begun.journal()).unwrap());
+    let found = reconcile(&home, at(NOW)).unwrap();
+    assert!(found.lost.is_empty() && found.failed.is_empty());
+    assert!(!empty.run_file().exists() && !begun.run_file().exists());
+}
+
+#[test]
+fn a_run_that_cannot_be_repaired_does_not_keep_the_others_from_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let broken = abandoned(&home, replaced(), &[]);
+    fs::remove_file(broken.journal()).unwrap();
+    fs::create_dir(broken.journal()).unwrap();
+    let good = abandoned(&home, replaced(), &[started("r")]);
+    let found = reconcile(&home, at(NOW)).unwrap();
+    assert_eq!(found.failed.len(), 1);
+    assert_eq!(found.failed[0].0, broken.id());
+    assert_eq!(found.lost.len(), 1);
+    assert_eq!(found.lost[0].id, good.id());
+}
+
+struct Runners {
+    child: Child,
+    run: RunDirectory,
+    survivor: String,
+}
+
+/// A real runner: another process, with a child of its own that carries the run's mark.
+fn real_runner(directory: &Path) -> Runners {
+    let mut child = role("a_runner_that_gets_killed", directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    let words = loop {
+        line.clear();
+        assert!(
+            output.read_line(&mut line).unwrap() > 0,
+            "the runner said nothing"
+        );
+        // The test harness writes on the same line.
+        if let Some((_, words)) = line.trim_end().split_once("the run is ") {
+            break words.to_owned();
+        }
+    };
+    let (id, survivor) = words.split_once(' ').unwrap();
+    let run = home(directory).find(id).unwrap();
+    Runners {
+        child,
+        run,
+        survivor: survivor.to_owned(),
+    }
+}
+
+#[test]
+fn a_killed_runner_is_found_and_what_it_left_behind_is_ended() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let Runners {
+        mut child,
+        run,
+        survivor,
+    } = real_runner(directory.path());
+    let before = fs::read(run.journal()).unwrap();
+    let alive = reconcile(&home, at(NOW)).unwrap();
+    assert!(
+        alive.lost.is_empty() && alive.failed.is_empty(),
+        "it is alive: {alive:?}"
+    );
+    assert_eq!(fs::read(run.journal()).unwrap(), before);
+    let survivor = Path::new("/proc").join(survivor);
+    assert!(survivor.exists());
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let found = reconcile(&home, at(NOW)).unwrap();
+    assert_eq!(found.lost.len(), 1, "{found:?}");
+    assert_eq!(found.lost[0].killed, 1);
+    assert!(
+        found.lost[0]
+            .evidence
+            .ends_with("a process that it left behind was killed")
+    );
+    // Killed processes go when their new parent buries them.
+    let is_running = || fs::read_to_string(survivor.join("stat")).is_ok_and(|stat| !stat.contains(") Z"));
+    while is_running() {
+        std::thread::yield_now();
+    }
+    assert_eq!(ending(&run).1.reason, EndReason::Lost);
+}
+
+#[test]
+fn a_runner_that_gets_killed() {
+    let Some(directory) = my_role() else { return };
+    let home = home(&directory);
+    let run = home.create_run(at(NOW)).unwrap();
+    run_file(&run, Runner::current())
+        .save(&run.run_file(), Durability::Cached)
+        .unwrap();
+    let mut journal = JournalWriter::create(&run.journal()).unwrap();
+    journal.append(&started(run.id())).unwrap();
+    let survivor = Command::new("/bin/sleep")
+        .arg("60")
+        .env_clear()
+        .env(agent_process::MARKER_VARIABLE, run.id())
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    writeln!(std::io::stdout(), "the run is {} {}", run.id(), survivor.id()).unwrap();
+    // Until the other side kills us.
+    let _ = std::io::stdin().read(&mut [0]);
+}
+
+#[test]
+fn only_old_runs_that_have_ended_are_cleaned_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let alive = abandoned(&home, Runner::current(), &[started("r")]);
+    let lost = abandoned(&home, replaced(), &[started("r")]);
+    let unmade = home.create_run(at(NOW)).unwrap();
+    let later = at("2026-11-17T00:00:00Z");
+    let removed = clean(&home, later, CleanMode::Remove).unwrap().removed;
+    assert!(removed.is_empty(), "none has ended yet");
+
+    reconcile(&home, at(NOW)).unwrap();
+    let removed = clean(&home, at(NOW), CleanMode::Remove).unwrap().removed;
+    assert!(removed.is_empty(), "it ended just now");
+    let dry = clean(&home, later, CleanMode::DryRun).unwrap();
+    assert_eq!(dry.removed, [lost.id()]);
+    assert!(dry.freed_bytes > 0);
+    assert!(lost.path().exists());
+    fs::create_dir(home.runs_directory().join(".removing-20250101-000000-000000")).unwrap();
+    let cleaned = clean(&home, later, CleanMode::Remove).unwrap();
+    assert_eq!(cleaned.removed, [lost.id()]);
+    assert!(!lost.path().exists() && alive.path().exists() && unmade.path().exists());
+    let left = fs::read_dir(home.runs_directory()).unwrap().count();
+    assert_eq!(left, 2);
+}
+
+#[test]
+fn a_run_that_ended_but_still_writes_is_not_cleaned_away() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let run = abandoned(&home, replaced(), &[started("r")]);
+    reconcile(&home, at(NOW)).unwrap();
+    let held = JournalWriter::resume(&run.journal(), at(NOW), |_| {}).unwrap();
+    let later = at("2026-11-17T00:00:00Z");
+    assert!(clean(&home, later, CleanMode::Remove).unwrap().removed.is_empty());
+    drop(held);
+    assert_eq!(clean(&home, later, CleanMode::Remove).unwrap().removed.len(), 1);
+}

@@ -1,0 +1,452 @@
+//! What a workspace remembers, and where runs live: nobody else can read it, and nobody can break it.
+#![expect(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test that cannot go on has failed; helpers are shared with other tests"
+)]
+
+mod journal_sample;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use agent_api::MicroUsd;
+use journal_sample::{at, my_role, role_after};
+use ralph_run::{
+    Durability, FindError, Home, HomeError, LogName, RunFile, RunStatus, Runner, StateError, WorkspaceError,
+    WorkspaceFiles,
+};
+use serde_json::{Value, json};
+
+const NOW: &str = "2026-11-15T23:59:59.123Z";
+
+struct Place {
+    directory: tempfile::TempDir,
+    home: Home,
+    workspace: PathBuf,
+}
+
+fn place() -> Place {
+    let directory = tempfile::tempdir().unwrap();
+    let workspace = directory.path().join("work");
+    fs::create_dir(&workspace).unwrap();
+    Place {
+        home: Home::new(directory.path().join("state/ralph"), None),
+        workspace,
+        directory,
+    }
+}
+
+impl Place {
+    fn files(&self) -> WorkspaceFiles {
+        WorkspaceFiles::prepare(&self.home, &self.workspace).unwrap()
+    }
+
+    fn read(&self, name: &str) -> Value {
+        serde_json::from_slice(&fs::read(self.workspace.join(name)).unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn each_modes_session_is_kept_with_what_others_wrote() {
+    let place = place();
+    let files = place.files();
+    let file = place.workspace.join(".ralph/state/claude-session.json");
+    fs::create_dir(place.workspace.join(".ralph/state")).unwrap();
+    fs::write(&file, r#"{"planner_session_id":"p1","note":[1]}"#).unwrap();
+    let kept = files
+        .update_session_state("claude", at(NOW), |state| {
+            assert_eq!(state.session_id(Some("planner")), Some("p1"));
+            assert_eq!(state.session_id(Some("coder")), None);
+            state.set_session_id(Some("coder"), "c1");
+        })
+        .unwrap();
+    assert_eq!(kept.warning, None);
+    let expected = json!({
+        "planner_session_id": "p1",
+        "coder_session_id": "c1",
+        "note": [1],
+        "updated_at": NOW,
+    });
+    assert_eq!(place.read(".ralph/state/claude-session.json"), expected);
+    let read = files.session_state("claude", at(NOW)).unwrap().value;
+    assert_eq!(read.session_id(Some("coder")), Some("c1"));
+    assert_eq!(
+        files
+            .session_state("codex", at(NOW))
+            .unwrap()
+            .value
+            .session_id(Some("coder")),
+        None
+    );
+}
+
+#[test]
+fn a_budget_adds_up_for_one_task_and_starts_anew_for_another() {
+    let place = place();
+    let files = place.files();
+    for _ in 0..3 {
+        files
+            .update_budget(Some("a"), at(NOW), |budget| {
+                budget.total_cost += MicroUsd::new(100_001);
+                budget.iterations += 1;
+                budget.max_cost = Some(MicroUsd::new(10_000_000));
+                budget.max_iterations = Some(50);
+            })
+            .unwrap();
+    }
+    // The names in the file, with money in dollars.
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Budget {
+        task: String,
+        total_cost_usd: f64,
+        max_cost_usd: f64,
+        iterations: u32,
+        max_iterations: u32,
+    }
+    let written: Budget = serde_json::from_value(place.read(".ralph/state/budget.json")).unwrap();
+    let expected = Budget {
+        task: "a".to_owned(),
+        total_cost_usd: 0.300_003,
+        max_cost_usd: 10.0,
+        iterations: 3,
+        max_iterations: 50,
+    };
+    assert_eq!(written, expected);
+    let same = files.budget(Some("a"), at(NOW)).unwrap().value;
+    assert_eq!((same.total_cost, same.iterations), (MicroUsd::new(300_003), 3));
+    let other = files.budget(Some("b"), at(NOW)).unwrap().value;
+    assert_eq!((other.total_cost, other.iterations), (MicroUsd::ZERO, 0));
+    assert_eq!(
+        files.budget(None, at(NOW)).unwrap().value.total_cost,
+        MicroUsd::ZERO
+    );
+}
+
+#[test]
+fn parallel_updates_are_all_counted() {
+    let place = place();
+    let files = place.files();
+    std::thread::scope(|scope| {
+        for _ in 0..20 {
+            let (files, place) = (&files, &place);
+            scope.spawn(move || {
+                for _ in 0..5 {
+                    files
+                        .update_budget(None, at(NOW), |budget| budget.iterations += 1)
+                        .unwrap();
+                    place.read(".ralph/state/budget.json");
+                }
+            });
+        }
+    });
+    assert_eq!(files.budget(None, at(NOW)).unwrap().value.iterations, 100);
+}
+
+#[test]
+fn a_broken_file_is_put_aside_with_a_warning() {
+    let place = place();
+    let files = place.files();
+    files.update_budget(None, at(NOW), |_| {}).unwrap();
+    let file = place.workspace.join(".ralph/state/budget.json");
+    for broken in ["", "{\"iterations\":", "[]", "{\"iterations\":-1}", "\0\0\0"] {
+        fs::write(&file, broken).unwrap();
+        let kept = files
+            .update_budget(None, at(NOW), |budget| budget.iterations += 1)
+            .unwrap();
+        assert_eq!(kept.value.iterations, 1);
+        let warning = kept.warning.unwrap();
+        let aside = file.with_file_name("budget.json.corrupt-20261115T235959.123Z");
+        assert!(warning.contains(aside.to_str().unwrap()), "{warning}");
+        assert_eq!(fs::read_to_string(&aside).unwrap(), broken);
+        assert_eq!(place.read(".ralph/state/budget.json")["iterations"], 1);
+    }
+}
+
+#[test]
+fn an_agent_that_removes_the_directory_costs_nothing() {
+    let place = place();
+    let files = place.files();
+    files
+        .update_budget(None, at(NOW), |budget| budget.iterations = 7)
+        .unwrap();
+    fs::remove_dir_all(place.workspace.join(".ralph")).unwrap();
+    assert_eq!(files.budget(None, at(NOW)).unwrap().value.iterations, 0);
+    files
+        .update_session_state("claude", at(NOW), |state| state.set_session_id(None, "s"))
+        .unwrap();
+    let ignored = fs::read_to_string(place.workspace.join(".ralph/.gitignore")).unwrap();
+    assert_eq!(ignored, "*\n");
+    assert_eq!(place.read(".ralph/state/claude-session.json")["session_id"], "s");
+}
+
+#[test]
+fn an_agent_that_removes_the_directory_all_the_time_costs_nothing_either() {
+    let place = place();
+    let files = place.files();
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
+                let _ = fs::remove_dir_all(place.workspace.join(".ralph"));
+                std::thread::yield_now();
+            }
+        });
+        let mut failures = 0;
+        for _ in 0..100 {
+            let updated = files.update_budget(None, at(NOW), |budget| budget.iterations += 1);
+            failures += u32::from(updated.is_err());
+        }
+        is_done.store(true, std::sync::atomic::Ordering::Relaxed);
+        // Nobody can win each race against somebody who does nothing else; nothing may break, though.
+        assert!(failures < 100, "no update ever got through");
+    });
+    files.update_budget(None, at(NOW), |_| {}).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn links_where_directories_should_be_are_refused() {
+    let place = place();
+    let victim = place.directory.path().join("victim");
+    fs::create_dir(&victim).unwrap();
+    let root = place.workspace.join(".ralph");
+    std::os::unix::fs::symlink(&victim, &root).unwrap();
+    let refused = WorkspaceFiles::prepare(&place.home, &place.workspace);
+    assert!(matches!(refused, Err(WorkspaceError::NotADirectory(_))));
+    fs::remove_file(&root).unwrap();
+    fs::write(&root, "a file").unwrap();
+    assert!(WorkspaceFiles::prepare(&place.home, &place.workspace).is_err());
+    fs::remove_file(&root).unwrap();
+
+    let files = place.files();
+    for name in ["state", "logs"] {
+        std::os::unix::fs::symlink(&victim, root.join(name)).unwrap();
+    }
+    let updated = files.update_budget(None, at(NOW), |_| {});
+    assert!(matches!(
+        updated,
+        Err(StateError::Workspace(WorkspaceError::NotADirectory(_)))
+    ));
+    assert!(files.budget(None, at(NOW)).is_err());
+    assert!(files.link_log(Path::new("/dev/null"), &log_name(None)).is_err());
+    assert_eq!(fs::read_dir(&victim).unwrap().count(), 0);
+}
+
+fn log_name(task: Option<&str>) -> LogName<'_> {
+    LogName {
+        backend: "claude",
+        at: at(NOW),
+        mode: "coder",
+        task,
+    }
+}
+
+#[test]
+fn a_log_is_found_under_time_mode_and_task() {
+    let place = place();
+    let files = place.files();
+    let raw = place.directory.path().join("1.ndjson");
+    fs::write(&raw, "output\n").unwrap();
+    let logs = fs::canonicalize(&place.workspace)
+        .unwrap()
+        .join(".ralph/logs/claude");
+    let link = files.link_log(&raw, &log_name(Some("fix ../ä"))).unwrap();
+    assert_eq!(link, logs.join("20261115T235959.123Z-coder-fix-..--.ndjson"));
+    let second = files.link_log(&raw, &log_name(Some("fix ../ä"))).unwrap();
+    assert_eq!(second, logs.join("20261115T235959.123Z-coder-fix-..---2.ndjson"));
+    let plain = files.link_log(&raw, &log_name(None)).unwrap();
+    assert_eq!(plain, logs.join("20261115T235959.123Z-coder-run.ndjson"));
+    let long = files.link_log(&raw, &log_name(Some(&"x".repeat(300)))).unwrap();
+    assert_eq!(
+        long.file_name().unwrap().len(),
+        "20261115T235959.123Z-coder-.ndjson".len() + 64
+    );
+    // A hard link: it shows what is written later, and stays when the run is removed.
+    fs::write(&raw, "more output\n").unwrap();
+    fs::remove_file(&raw).unwrap();
+    assert_eq!(fs::read_to_string(&link).unwrap(), "more output\n");
+    let escaping = LogName {
+        backend: "..",
+        ..log_name(None)
+    };
+    fs::write(&raw, "").unwrap();
+    let link = files.link_log(&raw, &escaping).unwrap();
+    assert!(link.to_str().unwrap().contains("/.ralph/logs/-./"), "{link:?}");
+}
+
+#[test]
+fn runs_are_found_by_name_by_the_start_of_it_and_as_the_last() {
+    let place = place();
+    let home = &place.home;
+    assert!(matches!(home.find("last"), Err(FindError::NoRuns)));
+    assert!(home.list().unwrap().is_empty());
+    let first = home.create_run(at("2026-11-15T10:00:00Z")).unwrap();
+    let second = home.create_run(at("2026-11-15T10:00:00.5Z")).unwrap();
+    let third = home.create_run(at("2026-11-16T10:00:00Z")).unwrap();
+    assert_eq!(
+        home.list().unwrap(),
+        [third.clone(), second.clone(), first.clone()]
+    );
+    assert_eq!(home.find("last").unwrap(), third);
+    assert_eq!(home.find(first.id()).unwrap(), first);
+    assert_eq!(home.find("20261116").unwrap(), third);
+    let Err(FindError::Ambiguous { candidates, .. }) = home.find("20261115") else {
+        unreachable!("two runs start so")
+    };
+    assert_eq!(candidates, [second.id(), first.id()]);
+    for unknown in ["", "nothing", "..", "../state"] {
+        assert!(matches!(home.find(unknown), Err(FindError::Unknown(_))));
+    }
+}
+
+#[test]
+fn runs_that_start_together_have_names_of_their_own() {
+    let place = place();
+    std::thread::scope(|scope| {
+        for _ in 0..20 {
+            scope.spawn(|| place.home.create_run(at(NOW)).unwrap());
+        }
+    });
+    assert_eq!(place.home.list().unwrap().len(), 20);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_state_directory_that_others_can_write_to_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = place();
+    place.home.create_run(at(NOW)).unwrap();
+    let state = place.home.state_directory();
+    fs::set_permissions(state, fs::Permissions::from_mode(0o770)).unwrap();
+    let refused = place.home.create_run(at(NOW)).unwrap_err();
+    assert!(matches!(refused, HomeError::WritableByOthers(_)));
+    assert!(refused.to_string().contains("chmod go-w"), "{refused}");
+    assert!(place.home.list().is_err());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_state_directory_of_another_user_is_refused() {
+    // Of the directories that always exist, one belongs to somebody else, whoever we are.
+    use std::os::unix::fs::MetadataExt;
+    let ours = fs::metadata("/proc/self").unwrap().uid();
+    let foreign = tempfile::tempdir().unwrap();
+    let state = if ours == 0 {
+        std::os::unix::fs::chown(foreign.path(), Some(65534), None).unwrap();
+        foreign.path()
+    } else {
+        Path::new("/usr")
+    };
+    let refused = Home::new(state, None).create_run(at(NOW)).unwrap_err();
+    assert!(matches!(refused, HomeError::ForeignOwner(_)), "{refused}");
+}
+
+fn run_file() -> RunFile {
+    RunFile {
+        version: RunFile::VERSION,
+        run_id: "r".to_owned(),
+        workspace: "/w".to_owned(),
+        backend: agent_api::AgentKind::DEMO,
+        display_name: "Demo".to_owned(),
+        model: None,
+        agent_version: None,
+        permission_mode: None,
+        cwd: None,
+        tools: Vec::new(),
+        mcp_servers: Vec::new(),
+        session_ids: Vec::new(),
+        mode: None,
+        task: None,
+        prompt: String::new(),
+        started_at: at(NOW),
+        ended_at: None,
+        status: RunStatus::default(),
+        reason: None,
+        exit_code: None,
+        runner: Runner::current(),
+        ralph_version: "0.1.0".to_owned(),
+        other: serde_json::Map::new(),
+    }
+}
+
+#[test]
+fn what_a_newer_version_keeps_in_a_runs_file_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.json");
+    let mut newer = serde_json::to_value(run_file()).unwrap();
+    newer["colour"] = json!("blue");
+    newer["status"]["mood"] = json!({"good": true});
+    fs::write(&path, newer.to_string()).unwrap();
+    let mut file = RunFile::load(&path).unwrap();
+    file.status.iteration = 3;
+    file.save(&path, Durability::Synced).unwrap();
+    newer["status"]["iteration"] = json!(3);
+    let read: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(read, newer);
+}
+
+#[cfg(unix)]
+#[test]
+fn nobody_else_can_read_anything_whatever_the_umask() {
+    let umasks = ["000", "022", "077", "377"];
+    for umask in umasks {
+        let directory = tempfile::tempdir().unwrap();
+        let output = role_after(
+            &format!("umask {umask}"),
+            "a_user_of_everything",
+            directory.path(),
+        )
+        .output()
+        .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let mut seen = 0;
+        check_modes(&directory.path().join("state"), &mut seen);
+        check_modes(&directory.path().join("work/.ralph"), &mut seen);
+        assert!(seen > 12, "only {seen} files");
+    }
+}
+
+#[cfg(unix)]
+fn check_modes(path: &Path, seen: &mut u32) {
+    use std::os::unix::fs::PermissionsExt;
+    let metadata = fs::symlink_metadata(path).unwrap();
+    let expected = if metadata.is_dir() { 0o700 } else { 0o600 };
+    let mode = metadata.permissions().mode() & 0o777;
+    assert_eq!(mode, expected, "{mode:o} {}", path.display());
+    *seen += 1;
+    if metadata.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            check_modes(&entry.unwrap().path(), seen);
+        }
+    }
+}
+
+#[test]
+fn a_user_of_everything() {
+    let Some(directory) = my_role() else { return };
+    let workspace = directory.join("work");
+    if !workspace.exists() {
+        fs::create_dir(&workspace).unwrap();
+        #[cfg(unix)]
+        fs::set_permissions(&workspace, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    }
+    let home = Home::new(directory.join("state"), None);
+    let run = home.create_run(at(NOW)).unwrap();
+    let mut journal = ralph_run::JournalWriter::create(&run.journal()).unwrap();
+    journal.append(&journal_sample::started(run.id())).unwrap();
+    run_file().save(&run.run_file(), Durability::Synced).unwrap();
+    run.prepare_socket().unwrap();
+    let files = WorkspaceFiles::prepare(&home, &workspace).unwrap();
+    files.update_budget(None, at(NOW), |_| {}).unwrap();
+    files.update_session_state("claude", at(NOW), |_| {}).unwrap();
+    files.link_log(&run.journal(), &log_name(None)).unwrap();
+    let info = ralph_run::LockInfo {
+        run_id: run.id().to_owned(),
+        pid: std::process::id(),
+        since: at(NOW),
+    };
+    let _workspace = ralph_run::Lock::workspace(&home, &workspace, &info).unwrap();
+    let _session = ralph_run::Lock::session(&home, "s", &info).unwrap();
+}
