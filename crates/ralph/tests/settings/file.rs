@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use ralph::settings::{ConfigFile, SETTINGS, SettingsError};
+use ralph::cli::ViewArgs;
+use ralph::settings::{
+    ConfigFile, PromptSource, SETTINGS, SettingsError, Verbosity, load_settings, load_view,
+};
 
 use crate::Said;
 
@@ -187,6 +190,26 @@ fn a_file_is_read_from_the_workspace_if_it_is_there() {
         ConfigFile::load(folder.path()).unwrap().unwrap().warnings().len(),
         1
     );
+}
+
+#[test]
+fn settings_are_loaded_from_the_top_of_the_repository() {
+    let folder = tempfile::tempdir().unwrap();
+    let top = folder.path().canonicalize().unwrap();
+    let below = top.join("a/b");
+    std::fs::create_dir_all(&below).unwrap();
+    std::fs::create_dir(top.join(".git")).unwrap();
+    std::fs::write(top.join("ralph.yml"), "model: opus\nquiet: true\n").unwrap();
+    let (settings, _) = load_settings(&Said::default().args(), &|_| None, &below).unwrap();
+    assert_eq!(settings.workspace, top);
+    assert_eq!(settings.agent.model.as_deref(), Some("opus"));
+    assert_eq!(settings.prompt, PromptSource::File(top.join("PROMPT.md")));
+    let (other, _) = load_settings(&Said::flags("-C .").args(), &|_| None, &below).unwrap();
+    assert_eq!((other.workspace, other.agent.model), (below.clone(), None));
+    let view = load_view(&ViewArgs::default(), &|_| None, &below).unwrap();
+    assert_eq!(view.verbosity, Verbosity::Quiet);
+    std::fs::write(top.join("ralph.yml"), "quiet: [").unwrap();
+    load_view(&ViewArgs::default(), &|_| None, &below).expect("to look at a run, no file is needed");
 }
 
 #[test]
