@@ -86,7 +86,13 @@ impl Driver<'_> {
                 return Err(Refusal::new(RefusalCode::Invalid, "a question is no command"));
             }
             ControlCommand::Interrupt => RunCommand::Interrupt,
-            ControlCommand::Stop | ControlCommand::CloseInput => RunCommand::Stop,
+            ControlCommand::Stop => RunCommand::Stop,
+            ControlCommand::CloseInput => {
+                return Err(Refusal::new(
+                    RefusalCode::Unsupported,
+                    "a loop ends its agent's input by itself: interrupt or stop it",
+                ));
+            }
             ControlCommand::Kill => RunCommand::Kill,
             ControlCommand::SetModel { model } => RunCommand::SetModel(model),
             ControlCommand::SetPermissionMode { mode } => RunCommand::SetPermissionMode(mode.into()),

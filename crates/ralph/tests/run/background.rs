@@ -1,0 +1,64 @@
+//! Runs without a terminal.
+
+use std::time::Duration;
+
+use tempfile::TempDir;
+use test_support::recorded;
+
+use crate::stage::{Ran, Stage, says, works};
+
+fn wait_for_end(stage: &Stage) -> serde_json::Value {
+    let path = stage.last_run().join("run.json");
+    loop {
+        let file = crate::stage::read_json(&path);
+        if file["status"]["state"] == "ended" {
+            return file;
+        }
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_detached_run_gives_its_name_and_goes_on_by_itself() {
+    let stage = Stage::new(&says("LOOP_COMPLETE"));
+    let ran = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let run = stage.last_run();
+    assert_eq!(ran.stdout.trim(), run.file_name().unwrap().to_str().unwrap());
+    assert_eq!(wait_for_end(&stage)["reason"], "completed");
+    assert!(!run.join("request.json").exists());
+}
+
+#[test]
+fn what_keeps_a_detached_run_from_starting_is_told_at_once() {
+    let stage = Stage::empty();
+    let ran = Ran::of(
+        &stage
+            .ralph(&["run", "-p", "x", "-b", "claude", "--detach"])
+            .env("PATH", "/nowhere")
+            .output()
+            .unwrap(),
+    );
+    assert_ne!(ran.code, Some(0), "{ran:?}");
+    assert!(stage.runs().iter().all(|run| !run.join("raw/1.ndjson").exists()));
+}
+
+#[test]
+fn a_detached_run_can_be_stopped_and_takes_its_family_along() {
+    let directory = TempDir::new().unwrap();
+    let script = works()
+        .record_process(directory.path(), "agent")
+        .spawn_tree(directory.path())
+        .sleep_forever();
+    let stage = Stage::new(&script);
+    let ran = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
+    let id = ran.stdout.trim();
+    while recorded::all(directory.path()).unwrap().len() < 6 {
+        std::thread::yield_now();
+    }
+    let stopped = Ran::of(&stage.ralph(&["stop", id]).output().unwrap());
+    assert_eq!(stopped.code, Some(0), "{stopped:?}");
+    assert_eq!(wait_for_end(&stage)["reason"], "stopped");
+    let gone = recorded::wait_until_gone(directory.path(), Duration::from_secs(5)).unwrap();
+    assert!(gone.is_ok(), "{gone:?}");
+}

@@ -1,0 +1,104 @@
+//! Clear messages, right codes, nothing started.
+
+use std::fs;
+
+use crate::stage::{Ran, Stage, says};
+
+/// Runs it with these arguments alone: code, and what stderr says.
+fn refuse(stage: &Stage, args: &[&str]) -> (i32, String) {
+    let ran = Ran::of(&stage.ralph(args).output().unwrap());
+    assert_eq!(ran.stdout, "", "nothing belongs on stdout");
+    (ran.code.unwrap(), ran.stderr)
+}
+
+#[test]
+fn usage_errors_are_64() {
+    let stage = Stage::new(&says("x"));
+    for (args, words) in [
+        (&["run", "-p", "x", "-P", "y"][..], "cannot be used with"),
+        (&["run", "-p", "x", "-v", "-q"], "cannot be used with"),
+        (&["run", "-p", ""], "empty"),
+        (&["run", "-P", "missing.md"], "missing.md"),
+        (&["run", "-p", "x", "--output", "json", "-q"], "JSON"),
+        (&["fly"], "unrecognized"),
+    ] {
+        let (code, stderr) = refuse(&stage, args);
+        assert_eq!(code, 64, "{args:?}: {stderr}");
+        assert!(stderr.contains(words), "{args:?}: {stderr}");
+    }
+    assert!(stage.runs().is_empty());
+}
+
+#[test]
+fn an_unknown_backend_lists_those_there_are() {
+    let (code, stderr) = refuse(&Stage::empty(), &["run", "-p", "x", "-b", "nonesuch"]);
+    assert_eq!(code, 64);
+    assert!(stderr.contains("claude") && stderr.contains("demo"), "{stderr}");
+}
+
+#[test]
+fn a_missing_agent_is_69_and_says_how_to_install_it() {
+    for args in [&["run", "-p", "x", "-b", "claude"][..], &["run", "-p", "x"]] {
+        let stage = Stage::empty();
+        let ran = Ran::of(&stage.ralph(args).env("PATH", "/nowhere").output().unwrap());
+        assert_eq!(ran.code, Some(69), "{ran:?}");
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(said.contains("npm install"), "{said}");
+    }
+}
+
+#[test]
+fn wrong_settings_are_78_with_line_and_column() {
+    let stage = Stage::empty();
+    stage.configure("event_loop:\n  max_iterations: many\n");
+    let (code, stderr) = refuse(&stage, &["run", "-p", "x", "-b", "demo"]);
+    assert_eq!(code, 78);
+    assert!(stderr.contains("ralph.yml:2:"), "{stderr}");
+}
+
+#[test]
+fn an_unknown_setting_warns_with_the_nearest_and_does_not_stop_anything() {
+    let stage = Stage::empty();
+    stage.configure("event_loop:\n  max_iteration: 3\n");
+    let ran = Ran::of(
+        &stage
+            .ralph(&["run", "-p", "x", "-b", "demo", "--once", "--", "--demo-speed=max"])
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("max_iterations"), "{}", ran.stderr);
+}
+
+#[test]
+fn two_runs_in_one_workspace_are_refused_and_the_holder_is_named() {
+    let stage = Stage::new(&says("LOOP_COMPLETE"));
+    let verify = format!("{} run -p second", env!("CARGO_BIN_EXE_ralph"));
+    let ran = stage.run(&["--once", "--verify", &verify]);
+    assert_eq!(ran.code, Some(1));
+    let runs = stage.runs();
+    let id = runs[0].file_name().unwrap().to_str().unwrap().to_owned();
+    assert!(
+        ran.stdout.contains("is in use by run") && ran.stdout.contains(&id),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(runs.len(), 1, "the second one left nothing behind");
+}
+
+#[test]
+fn a_session_that_is_no_session_is_refused_before_anything_starts() {
+    let stage = Stage::new(&says("x"));
+    let ran = stage.run(&["--resume", "--dangerous"]);
+    assert_ne!(ran.code, Some(0));
+    assert!(!stage.runs().iter().any(|run| run.join("raw/1.ndjson").exists()));
+}
+
+#[test]
+fn a_read_only_state_directory_is_told() {
+    let stage = Stage::new(&says("x"));
+    fs::write(stage.path("state"), "a file in the way").unwrap();
+    let ran = stage.run(&[]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("state"), "{}", ran.stderr);
+}

@@ -1,0 +1,216 @@
+//! Every reason to end that the agent or a limit gives.
+
+use serde_json::json;
+use test_support::script::{Script, Signal};
+
+use crate::stage::{Stage, ends_with, result, says, success, works};
+
+const DONE: &str = "All done.\nLOOP_COMPLETE";
+
+/// Runs it: exit code, reason and number of iterations.
+fn ending(script: &Script, args: &[&str]) -> (i32, serde_json::Value, u64) {
+    let stage = Stage::new(script);
+    let ran = stage.run(args);
+    let file = stage.run_file();
+    let iterations = file["status"]["iteration"].as_u64().unwrap();
+    assert_eq!(file["exit_code"], ran.code.unwrap(), "{ran:?}");
+    let records = stage.records();
+    let last = records.last().unwrap();
+    assert_eq!(last["event"]["type"], "run_ended", "{last}");
+    assert_eq!(last["event"]["data"]["reason"], file["reason"]);
+    (ran.code.unwrap(), file["reason"].clone(), iterations)
+}
+
+#[test]
+fn a_promise_completes_the_run() {
+    assert_eq!(ending(&says(DONE), &[]), (0, json!("completed"), 1));
+}
+
+#[test]
+fn once_takes_the_agents_word() {
+    assert_eq!(
+        ending(&says("Nothing promised."), &["--once"]),
+        (0, json!("completed"), 1)
+    );
+}
+
+#[test]
+fn an_agent_that_never_promises_runs_into_the_limit_of_iterations() {
+    let expected = (2, json!({"limit": "iterations"}), 2);
+    assert_eq!(ending(&says("More to do."), &["--max-iterations", "2"]), expected);
+}
+
+#[test]
+fn a_check_that_fails_is_believed_and_the_agent_is_not() {
+    assert_eq!(
+        ending(&says(DONE), &["--once", "--verify", "false"]),
+        (1, json!("verify_failed"), 1)
+    );
+    let args = ["--verify", "false", "--max-iterations", "2"];
+    assert_eq!(ending(&says(DONE), &args), (1, json!("verify_failed"), 2));
+    assert_eq!(
+        ending(&says(DONE), &["--verify", "true", "--verify", "test -d ."]),
+        (0, json!("completed"), 1)
+    );
+}
+
+#[test]
+fn failures_in_a_row_end_the_run() {
+    let failed = result(
+        &json!({"subtype": "success", "is_error": true, "result": "API Error: 500", "api_error_status": 500}),
+    );
+    assert_eq!(
+        ending(&ends_with("Hm.", &failed), &["--once"]),
+        (1, json!("agent_error"), 1)
+    );
+    assert_eq!(
+        ending(&ends_with("Hm.", &failed), &[]),
+        (1, json!("agent_error"), 3)
+    );
+}
+
+#[test]
+fn what_a_person_must_fix_is_69() {
+    let login = result(
+        &json!({"subtype": "success", "is_error": true, "result": "Not logged in · Please run /login"}),
+    );
+    assert_eq!(
+        ending(&ends_with("x", &login), &[]),
+        (69, json!("not_logged_in"), 1)
+    );
+    let model = result(&json!({
+        "subtype": "success",
+        "is_error": true,
+        "result": "There's an issue with the selected model (nonesuch).",
+        "api_error_status": 404,
+    }));
+    assert_eq!(
+        ending(&ends_with("x", &model), &[]),
+        (69, json!("model_not_found"), 1)
+    );
+}
+
+#[test]
+fn limits_of_the_agent_are_limits() {
+    for (subtype, limit) in [("error_max_turns", "turns"), ("error_max_budget_usd", "cost")] {
+        let line = result(&json!({"subtype": subtype, "is_error": true}));
+        assert_eq!(
+            ending(&ends_with("x", &line), &[]),
+            (2, json!({ "limit": limit }), 1)
+        );
+    }
+}
+
+#[test]
+fn limits_of_ours_bite() {
+    assert_eq!(
+        ending(&says("x"), &["--max-cost", "0.005"]),
+        (2, json!({"limit": "cost"}), 1)
+    );
+    assert_eq!(
+        ending(&says("x"), &["--max-tokens", "50"]),
+        (2, json!({"limit": "tokens"}), 1)
+    );
+    let forever = || works().sleep_forever();
+    assert_eq!(
+        ending(&forever(), &["--max-runtime", "1s"]),
+        (2, json!({"limit": "runtime"}), 1)
+    );
+    let args = ["--iteration-timeout", "1s"];
+    assert_eq!(
+        ending(&forever(), &args),
+        (2, json!({"limit": "iteration_timeout"}), 1)
+    );
+}
+
+#[test]
+fn a_limit_bites_before_any_result() {
+    // The model's own figures, long before a result; the agent would go on for ever.
+    let message = json!({
+        "type": "assistant",
+        "session_id": "s",
+        "message": {
+            "id": "msg_1",
+            "model": "claude-opus-4-1-20250805",
+            "content": [{"type": "text", "text": "Expensive."}],
+            "usage": {"input_tokens": 2_000_000, "output_tokens": 500_000},
+        },
+    });
+    let script = works().emit(message.to_string()).sleep_forever();
+    assert_eq!(
+        ending(&script, &["--max-cost", "1"]),
+        (2, json!({"limit": "cost"}), 1)
+    );
+}
+
+#[test]
+fn a_crash_is_tried_once_more_and_then_told() {
+    let stage = Stage::new(&works().die(Signal::SegmentationFault));
+    let ran = stage.run(&["--once"]);
+    assert_eq!(
+        (ran.code, &stage.run_file()["reason"]),
+        (Some(1), &json!("crashed"))
+    );
+    let attempts = stage
+        .records()
+        .iter()
+        .filter(|record| record["event"]["type"] == "attempt_started")
+        .count();
+    assert_eq!(attempts, 2);
+    assert!(
+        ran.stdout.contains("raw/2.ndjson") || ran.stderr.contains("raw/2.ndjson"),
+        "{ran:?}"
+    );
+}
+
+#[test]
+fn an_agent_that_leaves_without_a_word_has_no_result() {
+    assert_eq!(ending(&works().exit(0), &["--once"]), (1, json!("no_result"), 1));
+}
+
+#[test]
+fn what_is_not_allowed_ends_the_run_unless_told_otherwise() {
+    let denied = json!({"type": "system", "subtype": "permission_denied", "session_id": "s", "tool_name": "Bash", "tool_use_id": "toolu_1", "message": "no"});
+    let script = || works().emit(denied.to_string()).emit(success(DONE)).read_to_end();
+    assert_eq!(ending(&script(), &[]), (1, json!("denied"), 1));
+    let stage = Stage::new(&script());
+    let text = std::fs::read_to_string(stage.workspace().join("ralph.yml")).unwrap();
+    stage.configure(&format!("{text}denials: continue\n"));
+    assert_eq!(stage.run(&[]).code, Some(0));
+}
+
+#[test]
+fn an_empty_result_takes_what_was_streamed_and_says_so() {
+    let stage = Stage::new(&ends_with(DONE, &success("")));
+    assert_eq!(stage.run(&[]).code, Some(0));
+    let records = stage.records();
+    let ended = records
+        .iter()
+        .find(|record| record["event"]["type"] == "attempt_ended")
+        .unwrap();
+    assert_eq!(ended["event"]["data"]["is_degraded"], true);
+}
+
+#[test]
+fn a_spurious_second_result_does_not_undo_a_success() {
+    let spurious = result(&json!({"subtype": "error_during_execution", "is_error": true}));
+    let mut script = works().emit(success(DONE)).emit(spurious);
+    script = script.read_to_end();
+    assert_eq!(ending(&script, &[]), (0, json!("completed"), 1));
+}
+
+#[test]
+fn an_agent_that_does_not_leave_after_its_result_is_stopped_and_has_succeeded() {
+    let script = works().emit(success(DONE)).sleep_forever();
+    assert_eq!(ending(&script, &[]), (0, json!("completed"), 1));
+}
+
+#[test]
+fn the_exit_status_does_not_overrule_the_result() {
+    let lies = result(&json!({"subtype": "success", "is_error": true, "result": "API Error: 500"}));
+    assert_eq!(ending(&ends_with("x", &lies).exit(0), &["--once"]).0, 1);
+    assert_eq!(
+        ending(&ends_with("x", &success("fine")).exit(1), &["--once"]).0,
+        0
+    );
+}

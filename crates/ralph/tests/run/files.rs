@@ -1,0 +1,187 @@
+//! What a run leaves behind.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use serde_json::json;
+use test_support::script::Script;
+
+use crate::stage::{Stage, says, success, works};
+
+const DONE: &str = "LOOP_COMPLETE";
+
+#[test]
+fn the_raw_log_is_what_the_agent_wrote_and_is_found_in_the_workspace() {
+    let noise = b"\xff\xfe not json \r\n\n{\"type\":\"hologram\"}\n".to_vec();
+    let stage = Stage::new(
+        &works()
+            .emit_bytes(noise.clone())
+            .emit(success(DONE))
+            .read_to_end(),
+    );
+    let ran = stage.run(&[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let raw = fs::read(stage.last_run().join("raw/1.ndjson")).unwrap();
+    assert!(raw.windows(noise.len()).any(|window| window == noise));
+    let logs: Vec<_> = fs::read_dir(stage.workspace().join(".ralph/logs/claude"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    assert_eq!(logs.len(), 1);
+    assert_eq!(fs::read(&logs[0]).unwrap(), raw);
+    assert_eq!(
+        fs::read_to_string(stage.workspace().join(".ralph/.gitignore"))
+            .unwrap()
+            .trim(),
+        "*"
+    );
+    assert!(
+        ran.stderr.contains("could not be read"),
+        "broken lines are told once: {}",
+        ran.stderr
+    );
+    assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("not json"));
+}
+
+#[test]
+fn nothing_is_open_to_others_whatever_the_umask() {
+    let stage = Stage::new(&says(DONE));
+    let mut shell = std::process::Command::new("sh");
+    let ralph = stage.ralph(&["run", "-p", "x"]);
+    shell
+        .arg("-c")
+        .arg(format!(
+            "umask 000; exec {} run -p x",
+            ralph.get_program().to_str().unwrap()
+        ))
+        .env_clear()
+        .envs(ralph.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(stage.workspace());
+    assert!(shell.output().unwrap().status.success());
+    let mut open = Vec::new();
+    find_open(&stage.path("state"), &mut open);
+    find_open(&stage.workspace().join(".ralph"), &mut open);
+    assert!(open.is_empty(), "{open:?}");
+}
+
+fn find_open(path: &Path, open: &mut Vec<String>) {
+    let metadata = fs::symlink_metadata(path).unwrap();
+    if metadata.permissions().mode() & 0o077 != 0 {
+        open.push(path.display().to_string());
+    }
+    if metadata.is_dir() {
+        for entry in fs::read_dir(path).unwrap() {
+            find_open(&entry.unwrap().path(), open);
+        }
+    }
+}
+
+#[test]
+fn an_agent_that_deletes_ralphs_folder_costs_nothing() {
+    let stage = Stage::new(&says("More."));
+    let verify = "rm -rf .ralph; false";
+    let args = ["--verify", verify, "--once"];
+    assert_eq!(stage.run(&args).code, Some(1));
+    assert_eq!(stage.run_file()["reason"], "verify_failed");
+    assert!(stage.records().len() > 5);
+}
+
+#[test]
+fn the_prompt_is_in_no_command_line_and_the_journal_has_no_secrets() {
+    let secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789";
+    let script = Script::new()
+        .report()
+        .then(says(&format!("The key is {secret}.\nLOOP_COMPLETE")));
+    let stage = Stage::new(&script);
+    let ran = stage
+        .ralph(&["run", "-p", "unmistakable-prompt"])
+        .env("ANTHROPIC_API_KEY", secret)
+        .output()
+        .unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let raw = fs::read_to_string(stage.last_run().join("raw/1.ndjson")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(raw.lines().next().unwrap()).unwrap();
+    assert!(!report["arguments"].to_string().contains("unmistakable-prompt"));
+    assert!(raw.contains(secret), "the raw log is verbatim");
+    let journal = fs::read_to_string(stage.last_run().join("journal.ndjson")).unwrap();
+    assert!(journal.contains("[redacted:") && !journal.contains(secret));
+    let shown = format!(
+        "{}{}",
+        String::from_utf8_lossy(&ran.stdout),
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    assert!(!shown.contains(secret), "{shown}");
+    assert!(
+        journal.contains("unmistakable-prompt"),
+        "the composed prompt is kept"
+    );
+}
+
+#[test]
+fn sessions_and_budget_are_kept_for_the_next_run() {
+    let stage = Stage::new(&says(DONE));
+    assert_eq!(stage.run(&["--task", "t1"]).code, Some(0));
+    let state = stage.workspace().join(".ralph/state");
+    let budget: serde_json::Value =
+        serde_json::from_slice(&fs::read(state.join("budget.json")).unwrap()).unwrap();
+    assert_eq!(
+        (&budget["task"], &budget["total_cost_usd"], &budget["iterations"]),
+        (&json!("t1"), &json!(0.01), &json!(1))
+    );
+    let sessions = fs::read_to_string(state.join("claude-session.json")).unwrap();
+    assert!(
+        sessions.contains("00000000-0000-4000-8000-000000000001"),
+        "{sessions}"
+    );
+    assert_eq!(
+        stage.run(&["--task", "t1", "--max-cost", "0.015"]).code,
+        Some(2),
+        "the task has cost 0.01 before"
+    );
+    assert_eq!(
+        stage
+            .run(&["--task", "t1", "--max-cost", "0.015", "--reset-budget"])
+            .code,
+        Some(0)
+    );
+    assert_eq!(
+        stage.run(&["--task", "t2", "--max-cost", "0.015"]).code,
+        Some(0),
+        "another task starts at nothing"
+    );
+}
+
+#[test]
+fn records_are_counted_without_gaps_and_begin_with_the_run() {
+    let stage = Stage::new(&says(DONE));
+    stage.run(&[]);
+    let records = stage.records();
+    for (index, record) in records.iter().enumerate() {
+        assert_eq!(record["seq"], index + 1);
+    }
+    assert_eq!(records[0]["event"]["type"], "run_started");
+    assert_eq!(records[0]["event"]["data"]["format_version"], 1);
+}
+
+#[test]
+fn json_output_is_the_journal_and_nothing_else() {
+    let stage = Stage::new(&says(DONE));
+    let ran = stage.run(&["--output", "json"]);
+    let shown: Vec<serde_json::Value> = ran
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(shown, stage.records());
+}
+
+#[test]
+fn quiet_is_silent() {
+    let stage = Stage::new(&says(DONE));
+    let ran = stage.run(&["-q"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str(), ran.stderr.as_str()),
+        (Some(0), "", "")
+    );
+}

@@ -1,0 +1,14 @@
+//! `ralph run` as a user meets it: the built program, a scripted agent, every exit code and every reason to end.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod background;
+mod bad_input;
+mod endings;
+mod files;
+mod stage;
+mod stopping;
