@@ -12,7 +12,7 @@ use agent_api::{
     AgentKind, Backend, BackendConfig, Body, Emitter, Error as ApiError, ErrorClass, ErrorInfo, ExitTrust,
     Found, Gateway, InterruptBy, ItemId, Json, Launch, LaunchInput, Mapper, Outcome, Piece, Position,
     Profile, RawRef, RunRequest, SessionStarted, TextBlock, ToolFinished, ToolKind, ToolStarted, ToolState,
-    ToolStatus, TurnFinished, TurnStarted, Unknown, UsageScope, capability,
+    ToolStatus, TurnFinished, TurnStarted, Unknown, capability,
 };
 use agent_process::{Framed, Limits, SpawnSpec, StdoutMode};
 
@@ -90,7 +90,6 @@ impl Parrot {
             limits: Limits::default,
             exit_after_idle: Duration::from_secs(5),
             inactivity_limit: Some(Duration::from_secs(60)),
-            usage_scope: UsageScope::Run,
             // It says itself when it is done; an exit code of 0 without that is no success.
             exit_trust: ExitTrust::NeedsResult,
             stderr_classes: &[],

@@ -1,6 +1,9 @@
 //! From a mapping to the stream of events.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use bytes::Bytes;
+use claude_code::MicroUsd;
 
 use crate::bounds::{FINAL_TEXT_BYTES, SESSION_ID_BYTES, bounded, cut_into};
 use crate::event::{
@@ -16,6 +19,7 @@ pub struct Emitter {
     parent: Option<ItemId>,
     raw: Option<RawRef>,
     events: VecDeque<Event>,
+    replies: Vec<Bytes>,
     emitted: u64,
     books: Books,
 }
@@ -27,13 +31,16 @@ pub(crate) struct Books {
     pub(crate) has_session: bool,
     pub(crate) usage: RunUsage,
     pub(crate) turns: u32,
-    /// A turn has begun and not ended.
-    pub(crate) is_turn_open: bool,
+    /// The turns that have begun and not ended: they may overlap.
+    pub(crate) open_turns: BTreeSet<u32>,
     pub(crate) last_turn: Option<(Outcome, Option<ErrorInfo>)>,
     /// The last error that was not part of a turn's end.
     pub(crate) last_error: Option<ErrorInfo>,
     pub(crate) line_errors: u64,
     pub(crate) final_text: Option<String>,
+    /// Whether `final_text` is only what was streamed, because the turn's end has none.
+    pub(crate) is_degraded: bool,
+    pub(crate) session_total: Option<MicroUsd>,
     opened: u64,
     open_tools: HashMap<ItemId, (u64, Option<ItemId>)>,
     open_requests: HashMap<RequestId, (u64, Option<ItemId>)>,
@@ -48,6 +55,7 @@ impl Emitter {
             parent: None,
             raw: None,
             events: VecDeque::new(),
+            replies: Vec::new(),
             emitted: 0,
             books: Books::default(),
         }
@@ -98,6 +106,22 @@ impl Emitter {
     /// An error that ends nothing.
     pub fn error(&mut self, error: ErrorInfo) {
         self.emit(Body::Error(Box::new(error)));
+    }
+
+    /// An answer that nobody needs to be asked for: bytes for the agent's input, line end included. Written if it is
+    /// still open.
+    pub fn reply(&mut self, line: Bytes) {
+        self.replies.push(line);
+    }
+
+    /// The answers that wait to be written.
+    pub fn take_replies(&mut self) -> Vec<Bytes> {
+        std::mem::take(&mut self.replies)
+    }
+
+    /// What the session has cost so far, earlier runs included, as the agent counts it.
+    pub fn note_session_total(&mut self, total: MicroUsd) {
+        self.books.session_total = Some(total);
     }
 
     /// How often something was emitted: whether a line had any event.
@@ -161,10 +185,12 @@ impl Books {
                 self.know_session(session.session_id.as_ref());
             }
             Body::SessionUpdated(session) => self.know_session(session.session_id.as_ref()),
-            Body::TurnStarted(_) => self.is_turn_open = true,
+            Body::TurnStarted(turn) => {
+                self.open_turns.insert(turn.number);
+            }
             Body::TurnFinished(turn) => {
                 self.turns += 1;
-                self.is_turn_open = false;
+                self.open_turns.remove(&turn.number);
                 self.last_turn = Some((turn.outcome, turn.error.clone()));
                 if let Some(text) = &turn.text {
                     self.keep_text(text);
@@ -220,6 +246,10 @@ impl Books {
     /// Blocks come often and only the last one counts, so the memory of the one before is used again.
     fn keep_text(&mut self, text: &str) {
         cut_into(self.final_text.get_or_insert_default(), text, FINAL_TEXT_BYTES);
+    }
+
+    pub(crate) fn has_open_turn(&self) -> bool {
+        !self.open_turns.is_empty()
     }
 
     pub(crate) fn has_open_requests(&self) -> bool {

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use agent_api::backends::custom::Custom;
 use agent_api::{
     AgentKind, BackendConfig, Detector, Environment, Error, ExitTrust, Found, Gateway, InterruptBy, Profile,
-    RunOptions, UsageScope, Version,
+    RunOptions, Version,
 };
 use agent_process::{Limits, SpawnError, StdoutMode};
 use tempfile::TempDir;
@@ -32,7 +32,6 @@ const PROFILE: Profile = Profile {
     limits: Limits::default,
     exit_after_idle: Duration::from_secs(5),
     inactivity_limit: None,
-    usage_scope: UsageScope::Run,
     exit_trust: ExitTrust::Decides,
     stderr_classes: &[],
     environment: &[],

@@ -13,7 +13,7 @@ use agent_api::backends::custom::{Custom, PromptBy, TextMapper};
 use agent_api::{
     AgentKind, Backend, BackendConfig, Close, Environment, Error, ExitTrust, Found, Gateway, Input,
     InterruptBy, Launch, LaunchInput, PermissionMode, Profile, RunOptions, RunRequest, SessionChoice,
-    UsageScope, capability,
+    capability,
 };
 use agent_process::{Limits, SpawnSpec, StdoutMode};
 use serde_json::{Value, json};
@@ -58,7 +58,6 @@ impl Able {
                 limits: Limits::default,
                 exit_after_idle: Duration::from_secs(5),
                 inactivity_limit: None,
-                usage_scope: UsageScope::Run,
                 exit_trust: ExitTrust::Decides,
                 stderr_classes: &[],
                 environment: &[

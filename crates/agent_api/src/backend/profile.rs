@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agent_process::{Limits, StdoutMode};
 
-use crate::event::{AgentKind, ErrorClass, UsageScope};
+use crate::event::{AgentKind, ErrorClass};
 
 /// What differs from agent to agent. One table instead of branches.
 #[derive(Debug, Clone)]
@@ -40,8 +40,6 @@ pub struct Profile {
     pub exit_after_idle: Duration,
     /// How long silence is normal. `None` is for ever.
     pub inactivity_limit: Option<Duration>,
-    /// What the vendor's token figures cover.
-    pub usage_scope: UsageScope,
     /// What the exit code says.
     pub exit_trust: ExitTrust,
     /// Words on stderr by which a failure to start is recognised; the first that fits counts.

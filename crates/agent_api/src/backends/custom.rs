@@ -15,7 +15,7 @@ use crate::capability;
 use crate::emitter::Emitter;
 use crate::error::Error;
 use crate::event::{
-    AgentKind, Body, ErrorClass, ErrorInfo, ItemId, Part, Piece, Position, RawRef, TextBlock, UsageScope,
+    AgentKind, Body, ErrorClass, ErrorInfo, ItemId, Part, Piece, Position, RawRef, TextBlock,
 };
 use crate::request::RunRequest;
 
@@ -121,7 +121,6 @@ fn profile() -> Profile {
         limits: Limits::default,
         exit_after_idle: Duration::from_secs(5),
         inactivity_limit: None,
-        usage_scope: UsageScope::Run,
         exit_trust: ExitTrust::Decides,
         stderr_classes: &[],
         environment: &[],

@@ -7,7 +7,7 @@ use agent_process::{Limits, StdoutMode};
 
 use crate::backend::{ExitTrust, InterruptBy, Profile, StderrClass};
 use crate::capability;
-use crate::event::{AgentKind, ErrorClass, UsageScope};
+use crate::event::{AgentKind, ErrorClass};
 
 /// What is known about `qwen -o stream-json`.
 ///
@@ -49,7 +49,6 @@ pub fn profile() -> Profile {
         exit_after_idle: Duration::from_secs(5),
         // Too many requests are waited out for a minute, up to ten times; a command says nothing until it ends.
         inactivity_limit: Some(Duration::from_secs(30 * 60)),
-        usage_scope: UsageScope::Session,
         // Its own limits of turns and time end it with 53 or 55 and without a result.
         exit_trust: ExitTrust::NeedsResult,
         stderr_classes: &[

@@ -43,7 +43,7 @@ pub(super) fn conclude(facts: &Facts<'_>) -> Finished {
     let (outcome, error) = caused.or_else(|| said(books)).unwrap_or_else(|| exited(facts));
     let mut usage = books.usage;
     let owes_result = books.last_turn.is_none() && profile.exit_trust == ExitTrust::NeedsResult;
-    usage.is_partial |= books.is_turn_open || owes_result;
+    usage.is_partial |= books.has_open_turn() || owes_result;
     Finished {
         outcome,
         is_synthetic,
@@ -89,7 +89,7 @@ fn caused(facts: &Facts<'_>) -> Option<(Outcome, Option<ErrorInfo>)> {
 
 /// What the agent said.
 fn said(books: &Books) -> Option<(Outcome, Option<ErrorInfo>)> {
-    let (outcome, error) = books.last_turn.as_ref().filter(|_| !books.is_turn_open)?;
+    let (outcome, error) = books.last_turn.as_ref().filter(|_| !books.has_open_turn())?;
     let error = error.clone().or_else(|| books.last_error.clone());
     Some((*outcome, error.filter(|_| !outcome.is_success())))
 }
@@ -185,7 +185,7 @@ mod tests {
     use crate::backend::{ExitTrust, InterruptBy, Profile, StderrClass};
     use crate::bounds::MESSAGE_BYTES;
     use crate::emitter::Books;
-    use crate::event::{AgentKind, ErrorClass, ErrorInfo, Finished, Outcome, UsageScope};
+    use crate::event::{AgentKind, ErrorClass, ErrorInfo, Finished, Outcome};
 
     fn profile() -> Profile {
         Profile {
@@ -204,7 +204,6 @@ mod tests {
             limits: Limits::default,
             exit_after_idle: Duration::from_secs(5),
             inactivity_limit: None,
-            usage_scope: UsageScope::Run,
             exit_trust: ExitTrust::NeedsResult,
             stderr_classes: &[StderrClass {
                 word: "not logged in",
@@ -287,7 +286,7 @@ mod tests {
     #[test]
     fn an_open_turn_makes_an_earlier_one_worthless() {
         let mut books = after_turn(Outcome::Succeeded);
-        books.is_turn_open = true;
+        books.open_turns.insert(2);
         for (exit, outcome) in [
             (Exit::Code(0), Outcome::NoResult),
             (Exit::Code(1), Outcome::Crashed),

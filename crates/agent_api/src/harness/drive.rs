@@ -112,7 +112,9 @@ impl Driver {
         let _ = completed.send(Completed {
             finished,
             final_text: books.final_text.clone(),
+            is_degraded: books.is_degraded,
             session_id: books.session_id.clone(),
+            session_total: books.session_total,
             exit: report,
         });
     }
@@ -192,6 +194,7 @@ impl Driver {
             Read::Part => {}
             Read::Line(line) => {
                 self.mapper.map_line(line, &mut self.emitter);
+                self.reply();
                 self.look_for_the_end();
             }
             Read::Failed(error) => {
@@ -215,6 +218,14 @@ impl Driver {
         if let Some(notice) = line {
             self.emitter.at(None);
             self.emitter.emit(Body::Notice(Box::new(notice)));
+        }
+    }
+
+    /// Answers what the mapping could answer by itself.
+    fn reply(&mut self) {
+        for reply in self.emitter.take_replies() {
+            // Without an input nobody waits for it.
+            let _ = self.input.write(reply);
         }
     }
 

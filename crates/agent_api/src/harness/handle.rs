@@ -5,6 +5,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use agent_process::ExitReport;
+use claude_code::MicroUsd;
 use futures_core::Stream;
 use tokio::sync::{mpsc, oneshot};
 
@@ -98,8 +99,13 @@ pub struct Completed {
     /// The answer: the last text of the last turn, up to
     /// [`bounds::FINAL_TEXT_BYTES`](crate::bounds::FINAL_TEXT_BYTES).
     pub final_text: Option<String>,
+    /// Whether the agent's own end had no text, so that `final_text` is the last that was streamed.
+    pub is_degraded: bool,
     /// The session, which can be resumed where the backend can.
     pub session_id: Option<String>,
+    /// What the session has cost so far, as the agent counts it. Give it as
+    /// [`CostBasis::Resumed`](crate::CostBasis) when the session is resumed.
+    pub session_total: Option<MicroUsd>,
     /// All that is known about the process's end.
     pub exit: ExitReport,
 }

@@ -24,7 +24,7 @@ use agent_api::{
     ErrorClass, ErrorInfo, ExitTrust, Found, Input, InterruptBy, ItemId, Launch, LaunchInput, Mapper,
     Outcome, PermissionRequested, Piece, Profile, RawRef, RequestClosed, RequestId, RunRequest,
     SessionStarted, TextBlock, ToolFinished, ToolKind, ToolStarted, ToolState, ToolStatus, TurnFinished,
-    TurnStarted, UsageScope, capability,
+    TurnStarted, capability,
 };
 use agent_process::{Framed, Limits, SpawnSpec, StdoutMode};
 use bytes::Bytes;
@@ -68,7 +68,6 @@ impl LineAgent {
                 limits: Limits::default,
                 exit_after_idle: EXIT_AFTER_IDLE,
                 inactivity_limit: None,
-                usage_scope: UsageScope::Run,
                 exit_trust: ExitTrust::NeedsResult,
                 stderr_classes: &[],
                 environment: &[],

@@ -18,7 +18,7 @@ use crate::backend::{
 };
 use crate::capability;
 use crate::error::Error;
-use crate::event::{AgentKind, ErrorClass, UsageScope};
+use crate::event::{AgentKind, ErrorClass};
 use crate::request::{Input, RunOptions, RunRequest, SessionChoice};
 
 /// Anthropic's Claude Code.
@@ -102,7 +102,6 @@ pub fn profile() -> Profile {
         exit_after_idle: Duration::from_secs(5),
         // Its own limit for a stalled stream is five minutes.
         inactivity_limit: Some(Duration::from_secs(6 * 60)),
-        usage_scope: UsageScope::Session,
         exit_trust: ExitTrust::NeedsResult,
         stderr_classes: &[
             StderrClass {

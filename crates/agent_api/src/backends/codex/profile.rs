@@ -6,7 +6,7 @@ use agent_process::{Limits, StdoutMode};
 
 use crate::backend::{ExitTrust, InterruptBy, Profile, StderrClass};
 use crate::capability;
-use crate::event::{AgentKind, ErrorClass, UsageScope};
+use crate::event::{AgentKind, ErrorClass};
 
 /// What is known about `codex exec --json`.
 ///
@@ -48,7 +48,6 @@ pub fn profile() -> Profile {
         exit_after_idle: Duration::from_secs(15),
         // Text comes only when it is complete, and a command says nothing until it ends.
         inactivity_limit: Some(Duration::from_secs(30 * 60)),
-        usage_scope: UsageScope::Session,
         // 1 is a failed turn as well as an interrupted one; the stream knows more.
         exit_trust: ExitTrust::NeedsResult,
         stderr_classes: &[

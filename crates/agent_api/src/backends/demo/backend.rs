@@ -13,7 +13,7 @@ use crate::backend::{Backend, BackendConfig, ExitTrust, Found, InterruptBy, Laun
 use crate::backends::claude_code::launch;
 use crate::capability;
 use crate::error::Error;
-use crate::event::{AgentKind, UsageScope};
+use crate::event::AgentKind;
 use crate::request::{RunOptions, RunRequest};
 
 /// Extension key: how fast the show goes. 1 is for people, 2 twice as fast; 0 or `"max"` is without any pause.
@@ -96,7 +96,6 @@ fn profile() -> Profile {
         exit_after_idle: Duration::from_secs(5),
         // Who plays it slowly wants it slow.
         inactivity_limit: None,
-        usage_scope: UsageScope::Run,
         exit_trust: ExitTrust::NeedsResult,
         stderr_classes: &[],
         environment: &[],

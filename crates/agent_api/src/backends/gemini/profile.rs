@@ -6,7 +6,7 @@ use agent_process::{Limits, StdoutMode};
 
 use crate::backend::{ExitTrust, InterruptBy, Profile, StderrClass};
 use crate::capability;
-use crate::event::{AgentKind, ErrorClass, UsageScope};
+use crate::event::{AgentKind, ErrorClass};
 
 /// What is known about `gemini -o stream-json`.
 ///
@@ -47,7 +47,6 @@ pub fn profile() -> Profile {
         exit_after_idle: Duration::from_secs(5),
         // It repeats failed requests for minutes and says so on stderr only; a command says nothing until it ends.
         inactivity_limit: Some(Duration::from_secs(30 * 60)),
-        usage_scope: UsageScope::Run,
         // An API's error exits with its status modulo 256, a cut answer or a signal with 0.
         exit_trust: ExitTrust::NeedsResult,
         stderr_classes: &[
