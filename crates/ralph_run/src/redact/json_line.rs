@@ -61,7 +61,7 @@ pub(super) fn is_within_name(line: &[u8], found: &[u8], end: usize) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_lowercase() || *byte == b'_';
     let rest = line.get(end..).unwrap_or_default();
     let word = rest.iter().take_while(|byte| is_word(byte)).count();
-    found.iter().all(|byte| is_word(byte)) && rest[word..].starts_with(b"\":")
+    found.iter().all(is_word) && rest[word..].starts_with(b"\":")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use super::kind::{KINDS, Kind};
 use super::secret::Secret;
 use super::shape::begins_word;
 
-/// So many bytes of a secret are searched for, the rest is compared. Keeps the search small.
+/// So many bytes of a secret or prefix are searched for, the rest is compared. Keeps the search small.
 const SEARCHED_BYTES: usize = 8;
 
 /// A redactor that cannot be made.
@@ -32,7 +32,11 @@ pub enum RedactError {
     TooMany,
 }
 
-/// Replaces secrets in text and in lines of JSON by `[redacted:…]`.
+/// Replaces secrets in text and in lines of JSON by `[redacted:…]`: the values it was given, wherever they are, and
+/// what looks like a token of a well-known kind.
+///
+/// It sees one text at a time. A token that is cut between two pieces of streamed text is in neither of them, but in
+/// the whole block that follows; of a token that was shortened only what is left can be judged.
 pub struct Redactor {
     search: AhoCorasick,
     /// What can begin with each searched text, in the order in which it is tried.
@@ -44,7 +48,7 @@ pub struct Redactor {
 enum Candidate {
     Kind {
         kind: &'static Kind,
-        prefix: usize,
+        prefix: &'static str,
     },
     Secret {
         name: String,
@@ -169,10 +173,10 @@ impl Candidate {
     fn find(&self, text: &[u8], start: usize, content: Content) -> Option<Hit<'_>> {
         match self {
             Self::Kind { kind, prefix } => {
-                if !begins_word(text, start) {
+                if !text[start..].starts_with(prefix.as_bytes()) || !begins_word(text, start) {
                     return None;
                 }
-                let range = kind.shape.find(text, start..start + prefix)?;
+                let range = kind.shape.find(text, start..start + prefix.len())?;
                 Some(Hit {
                     range,
                     name: kind.name,
@@ -201,28 +205,23 @@ fn candidates(secrets: impl IntoIterator<Item = Secret>) -> BTreeMap<Vec<u8>, Ve
         places.entry(secret.value()).or_insert(Place::TextOnly);
         for (form, place) in places {
             let value = form.as_bytes().to_vec();
-            let key = value[..value.len().min(SEARCHED_BYTES)].to_vec();
             let name = secret.name().to_owned();
             searched
-                .entry(key)
+                .entry(searched_part(&value))
                 .or_default()
                 .push(Candidate::Secret { name, value, place });
         }
     }
-    for candidates in searched.values_mut() {
-        candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.length()));
-    }
     for kind in KINDS {
         for prefix in kind.prefixes {
-            let candidate = Candidate::Kind {
-                kind,
-                prefix: prefix.len(),
-            };
             searched
-                .entry(prefix.as_bytes().to_vec())
+                .entry(searched_part(prefix.as_bytes()))
                 .or_default()
-                .push(candidate);
+                .push(Candidate::Kind { kind, prefix });
         }
+    }
+    for candidates in searched.values_mut() {
+        candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.length()));
     }
     // Only the longest text at a place is found, so it has to try what the shorter ones stand for, too.
     let all = searched.clone();
@@ -235,10 +234,14 @@ fn candidates(secrets: impl IntoIterator<Item = Secret>) -> BTreeMap<Vec<u8>, Ve
     searched
 }
 
+fn searched_part(text: &[u8]) -> Vec<u8> {
+    text[..text.len().min(SEARCHED_BYTES)].to_vec()
+}
+
 impl Candidate {
     fn length(&self) -> usize {
         match self {
-            Self::Kind { prefix, .. } => *prefix,
+            Self::Kind { prefix, .. } => prefix.len(),
             Self::Secret { value, .. } => value.len(),
         }
     }
