@@ -2,7 +2,6 @@
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
     dead_code,
     reason = "a test that cannot go on has failed; helpers are shared with other tests"
 )]
@@ -320,7 +319,7 @@ fn a_runner_that_gets_killed() {
         .unwrap();
     let mut journal = JournalWriter::create(&run.journal()).unwrap();
     journal.append(&started(run.id())).unwrap();
-    let survivor = Command::new("/bin/sleep")
+    let mut survivor = Command::new("/bin/sleep")
         .arg("60")
         .env_clear()
         .env(agent_process::MARKER_VARIABLE, run.id())
@@ -330,8 +329,10 @@ fn a_runner_that_gets_killed() {
         .spawn()
         .unwrap();
     writeln!(std::io::stdout(), "the run is {} {}", run.id(), survivor.id()).unwrap();
-    // Until the other side kills us.
+    // Until the other side kills us, or is gone itself.
     let _ = std::io::stdin().read(&mut [0]);
+    survivor.kill().unwrap();
+    survivor.wait().unwrap();
 }
 
 #[test]

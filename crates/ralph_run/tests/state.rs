@@ -194,13 +194,13 @@ fn an_agent_that_removes_the_directory_all_the_time_costs_nothing_either() {
             }
         });
         let mut failures = 0;
-        for _ in 0..100 {
+        for _ in 0..30 {
             let updated = files.update_budget(None, at(NOW), |budget| budget.iterations += 1);
             failures += u32::from(updated.is_err());
         }
         is_done.store(true, std::sync::atomic::Ordering::Relaxed);
         // Nobody can win each race against somebody who does nothing else; nothing may break, though.
-        assert!(failures < 100, "no update ever got through");
+        assert!(failures < 30, "no update ever got through");
     });
     files.update_budget(None, at(NOW), |_| {}).unwrap();
 }
