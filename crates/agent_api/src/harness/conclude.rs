@@ -28,6 +28,8 @@ pub(super) struct Facts<'a> {
     pub(super) cause: Option<Cause>,
     /// Whether all was done when we began to stop it, or when it exited.
     pub(super) was_done: bool,
+    /// Whether the process was stopped because of its timeout.
+    pub(super) is_overdue: bool,
     pub(super) exit: &'a ExitReport,
     pub(super) books: &'a Books,
     pub(super) profile: &'a Profile,
@@ -112,10 +114,12 @@ fn exited(facts: &Facts<'_>) -> (Outcome, Option<ErrorInfo>) {
 }
 
 fn timed_out(facts: &Facts<'_>) -> (Outcome, Option<ErrorInfo>) {
-    (
-        Outcome::TimedOut,
-        Some(ended(facts, "timed_out", "its time was up")),
-    )
+    let error = if facts.is_overdue || facts.cause == Some(Cause::TimedOut) {
+        ended(facts, "timed_out", "its time was up")
+    } else {
+        ended(facts, "lingered", "it closed its output and did not exit")
+    };
+    (Outcome::TimedOut, Some(error))
 }
 
 /// The agent said nothing about its end.
@@ -125,7 +129,11 @@ fn by_code(facts: &Facts<'_>, code: i32) -> (Outcome, Option<ErrorInfo>) {
         (ExitTrust::Decides, 0) => (Outcome::Succeeded, None),
         (ExitTrust::NeedsResult, 0) => (
             Outcome::NoResult,
-            Some(ended(facts, "no_result", "the process ended without a result")),
+            Some(recognised(
+                facts,
+                "no_result",
+                "the process ended without a result",
+            )),
         ),
         (ExitTrust::Decides, _) => (
             Outcome::Failed,
@@ -138,7 +146,7 @@ fn by_code(facts: &Facts<'_>, code: i32) -> (Outcome, Option<ErrorInfo>) {
                 books
                     .last_error
                     .clone()
-                    .unwrap_or_else(|| ended(facts, "not_started", "the agent did not start")),
+                    .unwrap_or_else(|| recognised(facts, "not_started", "the agent did not start")),
             ),
         ),
         (ExitTrust::NeedsResult, _) => (
@@ -148,31 +156,39 @@ fn by_code(facts: &Facts<'_>, code: i32) -> (Outcome, Option<ErrorInfo>) {
     }
 }
 
-/// An error about the process's end, with what it said on stderr.
-fn ended(facts: &Facts<'_>, code: &str, what: &str) -> ErrorInfo {
+/// An error about an agent that did nothing: words on stderr may say why. In the middle of its work they say little.
+fn recognised(facts: &Facts<'_>, code: &str, what: &str) -> ErrorInfo {
+    let last = last_lines(facts).to_lowercase();
+    let mut known = facts.profile.stderr_classes.iter();
+    let mut error = ended(facts, code, what);
+    if let Some(known) = known.find(|known| last.contains(known.word)) {
+        error.class = known.class;
+        known.code.clone_into(&mut error.code);
+    }
+    error
+}
+
+/// What it said last on stderr.
+fn last_lines(facts: &Facts<'_>) -> String {
     let tail = String::from_utf8_lossy(&facts.exit.stderr_tail);
     let lines: Vec<&str> = tail
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    let last = lines[lines.len().saturating_sub(STDERR_LINES)..].join("\n");
-    let low = last.to_lowercase();
-    let known = facts
-        .profile
-        .stderr_classes
-        .iter()
-        .find(|known| low.contains(known.word));
+    lines[lines.len().saturating_sub(STDERR_LINES)..].join("\n")
+}
+
+/// An error about the process's end, with what it said on stderr.
+fn ended(facts: &Facts<'_>, code: &str, what: &str) -> ErrorInfo {
+    let last = last_lines(facts);
     let status = facts.exit.exit;
     let message = if last.is_empty() {
         format!("{what} ({status})")
     } else {
         format!("{what} ({status}): {last}")
     };
-    match known {
-        Some(known) => ErrorInfo::new(known.class, known.code, cut_message(message)),
-        None => ErrorInfo::new(ErrorClass::Process, code, cut_message(message)),
-    }
+    ErrorInfo::new(ErrorClass::Process, code, cut_message(message))
 }
 
 #[cfg(test)]
@@ -241,6 +257,7 @@ mod tests {
         conclude(&Facts {
             cause,
             was_done,
+            is_overdue: false,
             exit,
             books,
             profile: &profile(),
@@ -324,6 +341,28 @@ mod tests {
             (ErrorClass::Auth, "not_logged_in")
         );
         assert!(error.message.ends_with(": warning\nError: Not logged in."));
+    }
+
+    #[test]
+    fn words_on_stderr_do_not_explain_what_happened_in_the_middle_of_the_work() {
+        let mut books = after_turn(Outcome::Succeeded);
+        books.open_turns.insert(2);
+        for (cause, end, code) in [
+            (None, Exit::Code(1), "crashed"),
+            (None, Exit::Signal(9), "crashed"),
+            (Some(Cause::Stalled), Exit::Cancelled, "stalled"),
+            (Some(Cause::TimedOut), Exit::TimedOut, "timed_out"),
+            (None, Exit::TimedOut, "lingered"),
+        ] {
+            let mut exit = report(end);
+            exit.stderr_tail = Bytes::from_static(b"a tool says: not logged in\n");
+            let error = finished(cause, false, &exit, &books).error.unwrap();
+            assert_eq!((error.class, error.code.as_str()), (ErrorClass::Process, code));
+        }
+        let mut exit = report(Exit::Code(0));
+        exit.stderr_tail = Bytes::from_static(b"Not logged in\n");
+        let error = finished(None, false, &exit, &Books::default()).error.unwrap();
+        assert_eq!(error.code, "not_logged_in");
     }
 
     #[test]

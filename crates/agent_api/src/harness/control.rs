@@ -37,6 +37,10 @@ pub struct RunControl {
 #[derive(Debug)]
 pub(super) enum Order {
     Say(Command),
+    /// A SIGINT, for agents that have no message for it.
+    Signal {
+        command_id: String,
+    },
     CloseInput,
     Cancel,
 }
@@ -44,10 +48,31 @@ pub(super) enum Order {
 #[derive(Debug, Default)]
 pub(super) struct State {
     stage: AtomicU8,
-    pub(super) waiting: AtomicUsize,
+    waiting: AtomicUsize,
 }
 
 impl State {
+    /// One more command waits, if there is room for it.
+    fn enter(&self) -> Result<(), CommandError> {
+        let enter = |waiting: usize| (waiting < MOST_WAITING_COMMANDS).then_some(waiting + 1);
+        match self
+            .waiting
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, enter)
+        {
+            Ok(_) => Ok(()),
+            Err(_) => Err(CommandError::Busy),
+        }
+    }
+
+    /// So many wait no more.
+    pub(super) fn leave(&self, count: usize) {
+        self.waiting.fetch_sub(count, Ordering::AcqRel);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.stage.load(Ordering::Acquire) == ENDED
+    }
+
     pub(super) fn end(&self) {
         let _ = self
             .stage
@@ -116,23 +141,30 @@ impl RunControl {
         self.say(capability::SEND, Command::Send { message_id, text })
     }
 
-    /// Ends the turn. In a run that takes messages the agent then waits for one.
+    /// Ends the turn. In a run that takes messages the agent then waits for one. Gives the id of the answer.
+    ///
+    /// An agent that has no message for that, or takes none, gets a SIGINT: most of them exit then.
     ///
     /// # Errors
-    /// When the run has ended.
-    pub fn interrupt(&self) -> Result<(), CommandError> {
+    /// When the process has ended, or too many commands wait.
+    pub fn interrupt(&self) -> Result<String, CommandError> {
+        if self.state.has_ended() {
+            return Err(CommandError::Closed);
+        }
         let by_message =
             self.profile.interrupt_by == InterruptBy::Message && self.profile.has(capability::INTERRUPT);
-        if !self.takes_messages || !by_message {
-            self.process.interrupt();
-            return Ok(());
-        }
-        self.say(
-            capability::INTERRUPT,
-            Command::Interrupt {
-                command_id: next_id("interrupt"),
-            },
-        )
+        let command_id = next_id("interrupt");
+        let order = if self.takes_messages && by_message {
+            Order::Say(Command::Interrupt {
+                command_id: command_id.clone(),
+            })
+        } else {
+            Order::Signal {
+                command_id: command_id.clone(),
+            }
+        };
+        self.order(order)?;
+        Ok(command_id)
     }
 
     /// Answers a request. The first answer counts; a further one is refused by a
@@ -188,16 +220,19 @@ impl RunControl {
             "the backend cannot do that"
         } else if !self.takes_messages {
             "it was started with its prompt only: ask for `Input::Messages`"
-        } else if self.state.waiting.load(Ordering::Acquire) >= MOST_WAITING_COMMANDS {
-            return Err(CommandError::Busy);
         } else {
-            self.state.waiting.fetch_add(1, Ordering::AcqRel);
-            return self
-                .orders
-                .send(Order::Say(command))
-                .map_err(|_| CommandError::Closed);
+            return self.order(Order::Say(command));
         };
         Err(CommandError::Unsupported { capability, reason })
+    }
+
+    /// For orders of which an event will tell.
+    fn order(&self, order: Order) -> Result<(), CommandError> {
+        if self.orders.is_closed() {
+            return Err(CommandError::Closed);
+        }
+        self.state.enter()?;
+        self.orders.send(order).map_err(|_| CommandError::Closed)
     }
 }
 

@@ -1,10 +1,9 @@
 //! The one loop that owns a run: output to events, commands to input, deadlines, the end.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use agent_process::{Control, ExitReport, ExitWaiter, StderrOutput};
+use agent_process::{Control, Exit, ExitReport, ExitWaiter, StderrOutput};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -12,6 +11,7 @@ use super::conclude::{Cause, Facts, conclude};
 use super::control::{Order, State};
 use super::handle::Completed;
 use super::input::InputWriter;
+use super::said::Said;
 use super::stderr::StderrLines;
 use super::stdout::{OutputLines, Read};
 use crate::backend::{Command, Encoded, Mapper, Profile};
@@ -28,6 +28,8 @@ pub(super) struct Pace {
     pub(super) closes_when_idle: bool,
     /// The process is stopped then, whatever the loop does; the loop only remembers whether all was done.
     pub(super) timeout: Option<Duration>,
+    /// Before the process was.
+    pub(super) started: Instant,
 }
 
 pub(super) struct Driver {
@@ -40,7 +42,11 @@ pub(super) struct Driver {
     profile: Arc<Profile>,
     state: Arc<State>,
     pace: Pace,
-    started: Instant,
+    said: Said,
+    /// Commands whose last event waits for the consumer.
+    settling: usize,
+    /// Whether anybody can still say or answer something.
+    has_holders: bool,
     last_sign: Instant,
     /// All is done and the input has ended: the process should exit by then.
     exit_deadline: Option<Instant>,
@@ -50,6 +56,10 @@ pub(super) struct Driver {
     /// Whether all was done when we began to stop it.
     was_done: bool,
     timeout_at: Option<Instant>,
+    /// The time was up while the consumer was awaited: what the agent had said by then may still be unread.
+    is_overdue: bool,
+    /// When the exit was reported.
+    ended_at: Option<Instant>,
 }
 
 impl Driver {
@@ -80,12 +90,16 @@ impl Driver {
             state,
             timeout_at: pace.timeout.and_then(|timeout| now.checked_add(timeout)),
             pace,
-            started: now,
+            said: Said::default(),
+            settling: 0,
+            has_holders: true,
             last_sign: now,
             exit_deadline: None,
             is_told_idle: false,
             cause: None,
             was_done: false,
+            is_overdue: false,
+            ended_at: None,
         }
     }
 
@@ -100,8 +114,10 @@ impl Driver {
         let report = self.follow(exit, &mut orders, &mut consumer).await;
         orders.close();
         while let Some(order) = orders.recv().await {
-            if let Order::Say(command) = order {
-                self.say(&command);
+            match order {
+                Order::Say(command) => self.say(&command),
+                Order::Signal { command_id } => self.signal(command_id),
+                Order::CloseInput | Order::Cancel => {}
             }
         }
         let finished = self.finish(&report);
@@ -127,7 +143,6 @@ impl Driver {
         consumer: &mut Option<mpsc::Sender<Event>>,
     ) -> ExitReport {
         let mut report = None;
-        let mut has_holders = true;
         loop {
             let is_blocked = !self.hand_over(consumer);
             let has_ended = self.lines.is_none();
@@ -138,26 +153,28 @@ impl Driver {
             {
                 return report;
             }
-            let deadline = self.deadline(is_blocked || report.is_some());
+            let deadline = self.deadline(is_blocked);
             tokio::select! {
                 biased;
-                order = orders.recv(), if has_holders => match order {
+                order = orders.recv(), if self.has_holders => match order {
                     Some(Order::Say(command)) => self.say(&command),
+                    Some(Order::Signal { command_id }) => self.signal(command_id),
                     Some(Order::CloseInput) => self.close_input(),
                     Some(Order::Cancel) => self.stop(Cause::Cancelled),
-                    None => has_holders = false,
+                    None => self.go_on_alone(),
                 },
                 // While the consumer was awaited nobody listened to the agent.
                 () = room(consumer.as_ref()), if is_blocked => self.last_sign = Instant::now(),
                 ended = &mut exit, if report.is_none() => {
                     self.state.end();
                     self.input.close();
+                    self.ended_at = Some(Instant::now());
                     report = Some(ended);
                 }
                 line = next_line(&mut self.lines), if !is_blocked && !has_ended => self.read(line),
                 line = self.stderr.next(), if !is_blocked && !self.stderr.has_ended() => self.read_stderr(line),
-                () = tokio::time::sleep_until(deadline.unwrap_or(self.started)), if deadline.is_some() => {
-                    self.on_deadline();
+                () = tokio::time::sleep_until(deadline.unwrap_or(self.last_sign)), if deadline.is_some() => {
+                    self.on_deadline(is_blocked);
                 }
             }
         }
@@ -168,12 +185,15 @@ impl Driver {
         while !self.emitter.is_empty() {
             let Some(sender) = consumer.as_ref() else {
                 // Nobody listens: the run is drained.
-                while self.emitter.next_event().is_some() {}
-                return true;
+                while let Some(event) = self.emitter.next_event() {
+                    self.said.see(&event.body);
+                }
+                break;
             };
             let is_gone = match sender.try_reserve() {
                 Ok(room) => {
                     if let Some(event) = self.emitter.next_event() {
+                        self.said.see(&event.body);
                         room.send(event);
                     }
                     false
@@ -185,6 +205,7 @@ impl Driver {
                 *consumer = None;
             }
         }
+        self.state.leave(std::mem::take(&mut self.settling));
         true
     }
 
@@ -235,6 +256,10 @@ impl Driver {
 
     /// Ends the input of an agent that has nothing left to do, and expects it to leave.
     fn look_for_the_end(&mut self) {
+        if !self.has_holders && self.emitter.books().has_open_requests() {
+            // Nobody can answer, so the agent must not wait.
+            self.input.close();
+        }
         if !self.is_done() {
             self.exit_deadline = None;
             self.is_told_idle = false;
@@ -258,6 +283,13 @@ impl Driver {
         self.look_for_the_end();
     }
 
+    /// No control is left: nobody says more, answers or ends the input.
+    fn go_on_alone(&mut self) {
+        self.has_holders = false;
+        self.pace.closes_when_idle = true;
+        self.look_for_the_end();
+    }
+
     fn say(&mut self, command: &Command) {
         let encoded = if self.input.is_open() {
             self.emitter.at(None);
@@ -265,46 +297,52 @@ impl Driver {
         } else {
             Err(CommandError::Closed)
         };
-        let written = match encoded {
+        let refused = match encoded {
             Ok(Encoded::Line(line)) => {
                 // The agent has something to do again, and all its time for it.
                 self.exit_deadline = None;
                 self.last_sign = Instant::now();
                 self.is_told_idle = false;
-                if self.input.write(line) {
-                    return;
+                if let Some(line) = self.input.write_command(line) {
+                    return self.said.note(command, line, self.input.written());
                 }
-                Err(CommandError::Closed)
+                Some(CommandError::Closed)
             }
-            Ok(Encoded::Nothing) => Ok(()),
-            Err(error) => Err(error),
+            Ok(Encoded::Nothing) => None,
+            Err(error) => Some(error),
         };
-        self.state.waiting.fetch_sub(1, Ordering::AcqRel);
-        if let Err(error) = written {
-            self.refuse(command, &error);
+        self.settling += 1;
+        if let Some(error) = refused {
+            self.tell(command.id().to_owned(), Some(error));
         }
     }
 
+    fn signal(&mut self, command_id: String) {
+        self.settling += 1;
+        let refused = self.ended_at.map(|_| CommandError::Closed);
+        if refused.is_none() {
+            self.control.interrupt();
+        }
+        self.tell(command_id, refused);
+    }
+
     /// Nobody waits for the command's outcome any more, so it is told by an event.
-    fn refuse(&mut self, command: &Command, error: &CommandError) {
-        let id = match command {
-            Command::Send { message_id, .. } => message_id,
-            Command::Interrupt { command_id }
-            | Command::SetModel { command_id, .. }
-            | Command::SetPermissionMode { command_id, .. } => command_id,
-            Command::Answer { request, .. } => request.as_str(),
-        };
+    fn tell(&mut self, command_id: String, refused: Option<CommandError>) {
         self.emitter.at(None);
         self.emitter.emit(Body::CommandAnswered(CommandAnswered {
-            command_id: id.to_owned(),
-            error: Some(error.to_string()),
+            command_id,
+            error: refused.map(|error| error.to_string()),
         }));
     }
 
-    /// The next moment at which something must be done. While a consumer is awaited the agent's silence is ours.
-    fn deadline(&self, is_waiting: bool) -> Option<Instant> {
-        if self.cause.is_some() || is_waiting {
+    /// The next moment at which something must be done. While a consumer is awaited the agent's silence is ours, but
+    /// its time passes.
+    fn deadline(&self, is_blocked: bool) -> Option<Instant> {
+        if self.cause.is_some() || self.is_overdue || self.ended_at.is_some() {
             return None;
+        }
+        if is_blocked {
+            return self.timeout_at;
         }
         [self.exit_deadline, self.silence_deadline(), self.timeout_at]
             .into_iter()
@@ -316,11 +354,15 @@ impl Driver {
         self.last_sign.checked_add(self.pace.inactivity_limit?)
     }
 
-    fn on_deadline(&mut self) {
+    fn on_deadline(&mut self, is_blocked: bool) {
         let now = Instant::now();
         if self.timeout_at.is_some_and(|at| at <= now) {
             self.was_done = self.is_done();
-            self.cause = Some(Cause::TimedOut);
+            if is_blocked && !self.was_done {
+                self.is_overdue = true;
+            } else {
+                self.cause = Some(Cause::TimedOut);
+            }
             return;
         }
         if self.exit_deadline.is_some_and(|deadline| deadline <= now) {
@@ -329,7 +371,8 @@ impl Driver {
         }
         // One that waits for a person, or for a message, is not stuck.
         if self.silence_deadline().is_some_and(|deadline| deadline <= now) {
-            if self.emitter.books().has_open_requests() || self.is_done() {
+            let is_asking = self.has_holders && self.emitter.books().has_open_requests();
+            if is_asking || self.is_done() {
                 self.last_sign = now;
             } else {
                 self.stop(Cause::Stalled);
@@ -339,7 +382,7 @@ impl Driver {
 
     /// The first reason counts.
     fn stop(&mut self, cause: Cause) {
-        if self.cause.is_none() {
+        if self.cause.is_none() && !self.is_overdue {
             self.was_done = self.is_done();
             self.cause = Some(cause);
             self.control.stop();
@@ -349,14 +392,23 @@ impl Driver {
     /// The last events: what nobody ended, and the end itself.
     fn finish(&mut self, report: &ExitReport) -> crate::event::Finished {
         self.emitter.close_open_items();
-        // A consumer that was awaited may have kept us from seeing the end before the timeout.
-        if self.cause.is_none() {
-            self.was_done = self.is_done();
+        for body in self.said.settle(self.input.written()) {
+            self.emitter.emit(body);
         }
-        let duration = self.started.elapsed();
+        let duration = self.ended_at.unwrap_or_else(Instant::now) - self.pace.started;
+        let is_overdue =
+            report.exit == Exit::TimedOut && self.pace.timeout.is_some_and(|limit| limit <= duration);
+        if self.cause.is_none() {
+            // What came of the interrupt that the timeout sent is not what was asked for, success excepted: a consumer
+            // that was awaited may have kept us from seeing it in time.
+            let has_succeeded =
+                matches!(&self.emitter.books().last_turn, Some((outcome, _)) if outcome.is_success());
+            self.was_done = self.is_done() && (has_succeeded || !is_overdue);
+        }
         let finished = conclude(&Facts {
             cause: self.cause,
             was_done: self.was_done,
+            is_overdue,
             exit: report,
             books: self.emitter.books(),
             profile: &self.profile,

@@ -11,7 +11,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::control::RunControl;
 use crate::error::Error;
-use crate::event::{Event, Finished};
+use crate::event::{Body, Event, Finished};
 
 /// A run in progress. Its parts can be moved apart.
 ///
@@ -19,7 +19,7 @@ use crate::event::{Event, Finished};
 /// [`RunControl::cancel`] stops it.
 #[derive(Debug)]
 pub struct RunHandle {
-    /// What happens. Read it to its end, or drop it: `completion` waits for that.
+    /// What happens. Read it to its last event, or drop it: `completion` waits for that.
     pub events: Events,
     /// How the run ended.
     pub completion: Completion,
@@ -46,15 +46,30 @@ impl Events {
 
     /// An event that is there already, without waiting.
     pub fn try_next(&mut self) -> Option<Event> {
-        self.events.try_recv().ok()
+        match self.events.try_recv() {
+            Ok(event) => {
+                self.look_for_the_end(Some(&event));
+                Some(event)
+            }
+            Err(mpsc::error::TryRecvError::Empty) => None,
+            Err(mpsc::error::TryRecvError::Disconnected) => {
+                self.look_for_the_end(None);
+                None
+            }
+        }
     }
 
     fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
         let event = ready!(self.events.poll_recv(context));
-        if event.is_none() {
+        self.look_for_the_end(event.as_ref());
+        Poll::Ready(event)
+    }
+
+    /// Who has the last event has seen the end, and may stop there.
+    fn look_for_the_end(&mut self, event: Option<&Event>) {
+        if event.is_none_or(|event| matches!(event.body, Body::Finished(_))) {
             self.gate = None;
         }
-        Poll::Ready(event)
     }
 }
 
@@ -66,7 +81,7 @@ impl Stream for Events {
     }
 }
 
-/// Resolves once: when the process and everything it started are gone **and** the end of [`Events`] was seen, or they
+/// Resolves once: when the process and everything it started are gone **and** the last of [`Events`] was taken, or they
 /// were dropped. Dropping it changes nothing.
 #[derive(Debug)]
 #[must_use = "a completion does nothing until it is awaited"]

@@ -5,6 +5,7 @@ mod control;
 mod drive;
 mod handle;
 mod input;
+mod said;
 mod start;
 mod stderr;
 mod stdout;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use agent_process::{Process, StderrMode, StdinMode, StdoutMode};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::control::{RunControl, State};
 use super::drive::{Driver, Pace};
@@ -60,6 +61,7 @@ pub(crate) async fn start(
         }
     };
     let max_line_bytes = spec.limits.max_line_bytes;
+    let started = Instant::now();
     let Process {
         output,
         stderr,
@@ -68,7 +70,7 @@ pub(crate) async fn start(
         exit,
     } = agent_process::spawn(spec).await?;
     let state = Arc::new(State::default());
-    let input = match stdin {
+    let mut input = match stdin {
         Some(stdin) => InputWriter::new(stdin, state.clone()),
         None => InputWriter::closed(),
     };
@@ -104,6 +106,7 @@ pub(crate) async fn start(
         exit_after_idle: profile.exit_after_idle,
         closes_when_idle: close != Some(Close::ByCaller),
         timeout: options.timeout,
+        started,
     };
     let driver = Driver::new(
         OutputLines::new(output, max_line_bytes),

@@ -1,13 +1,13 @@
 //! Speaking to an agent, and what is left open at its end.
 
 use agent_api::{
-    Answer, Body, Close, CloseReason, CommandError, Event, Input, Outcome, PermissionMode, RequestId,
-    RunOptions, ToolStatus, capability,
+    Answer, Body, Close, CloseReason, CommandError, Event, Input, MessageState, Outcome, PermissionMode,
+    RequestId, RunHandle, RunOptions, ToolStatus, capability,
 };
 use serde_json::json;
-use test_support::script::Script;
+use test_support::script::{Script, Signal};
 
-use super::stage::{ending, names, next, play, play_request, request, rest, soon, two_way};
+use super::stage::{ending, folder, names, next, open, play, play_request, request, rest, soon, two_way};
 
 #[tokio::test]
 async fn messages_and_answers_reach_the_agent_in_order() {
@@ -121,6 +121,151 @@ async fn an_agent_that_does_not_read_makes_the_caller_stop() {
     control.cancel();
     let (_, completed) = ending(played.handle).await;
     assert_eq!(completed.finished.outcome, Outcome::Cancelled);
+}
+
+#[tokio::test]
+async fn the_first_lines_of_the_input_are_no_commands() {
+    let script = Script::new()
+        .read_line()
+        .emit("S")
+        .read_line()
+        .emit("T heard")
+        .sleep_forever();
+    let mut played = play_request(&script, two_way(Close::ByCaller)).await;
+    next(&mut played.handle.events).await;
+    let control = played.handle.control.clone();
+    control.send("one").unwrap();
+    next(&mut played.handle.events).await;
+    // Nothing waits any more: the full number fits.
+    for _ in 0..1_024 {
+        control.send("x".repeat(4_096)).unwrap();
+    }
+    assert_eq!(control.send("one too many"), Err(CommandError::Busy));
+    control.kill();
+    ending(played.handle).await;
+}
+
+#[tokio::test]
+async fn refusals_that_nobody_takes_make_the_caller_stop() {
+    let script = Script::new().emit_lines(["S", "N 1000"]).sleep_forever();
+    let mut played = play_request(&script, two_way(Close::ByCaller)).await;
+    next(&mut played.handle.events).await;
+    let control = played.handle.control.clone();
+    control.close_input();
+    let mut refused = 0;
+    while control.send("too late").is_ok() {
+        refused += 1;
+        let_others_run_a_little().await;
+        assert!(refused <= 1_024, "they are not counted");
+    }
+    assert_eq!(refused, 1_024);
+    control.kill();
+    let (events, _) = ending(played.handle).await;
+    let told = names(&events)
+        .iter()
+        .filter(|name| **name == "command_answered")
+        .count();
+    assert_eq!(told, refused);
+}
+
+async fn let_others_run_a_little() {
+    for _ in 0..5 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn no_command_that_was_accepted_stays_without_an_event() {
+    let script = Script::new().read_line().emit("S").sleep_forever();
+    let mut played = play_request(&script, two_way(Close::ByCaller)).await;
+    next(&mut played.handle.events).await;
+    let control = played.handle.control.clone();
+    // More than any pipe holds, so that the last ones are never written.
+    let large = "x".repeat(1 << 20);
+    let ids: Vec<String> = (0..8).map(|_| control.send(large.as_str()).unwrap()).collect();
+    control.kill();
+    let (events, _) = ending(played.handle).await;
+    let cancelled: Vec<&String> = events
+        .iter()
+        .filter_map(|event| match &event.body {
+            Body::MessageUpdated(message) if message.state == MessageState::Cancelled => {
+                Some(&message.message_id)
+            }
+            _ => None,
+        })
+        .collect();
+    assert_eq!(cancelled.last(), Some(&ids.last().unwrap()), "{events:?}");
+    assert!(cancelled.len() >= 6, "{cancelled:?}");
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_holds_ends_when_all_is_done() {
+    let folder = folder();
+    let script = Script::new()
+        .record_process(folder.path(), "agent")
+        .read_line()
+        .emit_lines(["S", "F"])
+        .read_to_end();
+    let played = play_request(&script, two_way(Close::ByCaller)).await;
+    let RunHandle {
+        mut events,
+        completion,
+        control,
+    } = played.handle;
+    for name in ["turn_started", "turn_finished", "status_changed"] {
+        assert_eq!(next(&mut events).await.body.name(), name);
+    }
+    drop(control);
+    rest(&mut events).await;
+    let completed = soon(completion).await.unwrap();
+    assert_eq!(completed.finished.exit.code, Some(0));
+}
+
+#[tokio::test]
+async fn what_nobody_can_answer_is_not_waited_for() {
+    let folder = folder();
+    let gate = folder.path().join("gate");
+    for asks_before in [true, false] {
+        let script = Script::new().read_line().emit("S");
+        let script = if asks_before {
+            script.emit("A may-i")
+        } else {
+            script.wait_for_file(&gate).emit("A may-i")
+        };
+        let played = play_request(&script.read_to_end().emit("F"), two_way(Close::ByCaller)).await;
+        let RunHandle {
+            mut events,
+            completion,
+            control,
+        } = played.handle;
+        next(&mut events).await;
+        if asks_before {
+            next(&mut events).await;
+        }
+        drop(control);
+        open(&gate);
+        rest(&mut events).await;
+        let completed = soon(completion).await.unwrap();
+        assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    }
+}
+
+#[tokio::test]
+async fn an_interrupt_is_told_under_its_id_and_refused_after_the_end() {
+    let script = Script::new()
+        .on_signal(Signal::Interrupt, Script::new().emit("F").exit(0))
+        .emit("S")
+        .sleep_forever();
+    let mut played = play(&script).await;
+    next(&mut played.handle.events).await;
+    let control = played.handle.control.clone();
+    let id = control.interrupt().unwrap();
+    let (events, _) = ending(played.handle).await;
+    let answered = events.iter().any(|event| {
+        matches!(&event.body, Body::CommandAnswered(answered) if answered.command_id == id && answered.error.is_none())
+    });
+    assert!(answered, "{events:?}");
+    assert_eq!(control.interrupt(), Err(CommandError::Closed));
 }
 
 #[tokio::test]

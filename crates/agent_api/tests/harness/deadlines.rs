@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use agent_api::{Body, Close, Outcome, RunOptions};
-use test_support::script::Script;
+use agent_process::Limits;
+use test_support::script::{Script, Signal};
 
 use super::clock::Clock;
 use super::line_agent::EXIT_AFTER_IDLE;
@@ -77,6 +78,57 @@ async fn a_run_that_was_done_in_time_stays_done_even_if_nobody_reads() {
     clock.go_on();
     let (_, completed) = ending(played.handle).await;
     assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn what_an_agent_says_about_its_timeout_is_no_end_of_its_own() {
+    let clock = Clock::stop();
+    let mut options = RunOptions::new();
+    options.timeout = Some(LIMIT);
+    let script = Script::new()
+        .on_signal(Signal::Interrupt, Script::new().emit("X").exit(0))
+        .emit_lines(["S", "N 1000"])
+        .sleep_forever();
+    let mut played = play_request(&script, request(options)).await;
+    next(&mut played.handle.events).await;
+    clock.advance(LIMIT).await;
+    clock.go_on();
+    let (events, completed) = ending(played.handle).await;
+    assert!(matches!(events.last().unwrap().body, Body::TurnFinished(_)));
+    assert_eq!(completed.finished.outcome, Outcome::TimedOut);
+    assert_eq!(completed.finished.error.unwrap().code, "timed_out");
+}
+
+#[tokio::test]
+async fn an_agent_that_closes_its_output_and_stays_has_not_used_up_its_time() {
+    let mut options = RunOptions::new();
+    options.limits = Some(Limits {
+        exit_after_end_of_output: Duration::from_millis(1),
+        ..Limits::default()
+    });
+    let script = Script::new().emit("S").close_stdout().sleep_forever();
+    let played = play_request(&script, request(options)).await;
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::TimedOut);
+    assert_eq!(completed.finished.error.unwrap().code, "lingered");
+}
+
+#[tokio::test]
+async fn the_time_that_a_consumer_takes_is_not_the_agents() {
+    let clock = Clock::stop();
+    let alive_before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let played = play(&Script::new().emit_lines(["S", "N 1000", "F"])).await;
+    while tokio::runtime::Handle::current().metrics().num_alive_tasks() > alive_before + 1 {
+        tokio::task::yield_now().await;
+    }
+    clock.advance(LIMIT).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert!(
+        completed.finished.duration_ms < 60_000,
+        "{:?}",
+        completed.finished
+    );
 }
 
 #[tokio::test]

@@ -30,13 +30,30 @@ async fn completion_waits_for_the_end_of_the_stream_long_after_the_exit() {
     gone(folder.path()).await;
     let_others_run().await;
     assert!(!is_resolved(&mut handle.completion).await);
-    // The last event is there only once the process and its output have ended, but the end was not seen yet.
-    while !is_finished(&next(&mut handle.events).await) {}
+    assert_eq!(next(&mut handle.events).await.body.name(), "turn_started");
+    assert_eq!(next(&mut handle.events).await.body.name(), "turn_finished");
     let_others_run().await;
     assert!(!is_resolved(&mut handle.completion).await);
-    assert_eq!(soon(handle.events.next()).await, None);
-    let completed = soon(played.handle.completion).await.unwrap();
+    assert!(is_finished(&next(&mut handle.events).await));
+    let completed = soon(&mut handle.completion).await.unwrap();
     assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    assert_eq!(soon(handle.events.next()).await, None);
+}
+
+#[tokio::test]
+async fn a_consumer_that_only_takes_what_is_there_sees_the_end_too() {
+    let mut handle = shell("echo one").await;
+    let last = soon(async {
+        loop {
+            match handle.events.try_next() {
+                Some(event) if is_finished(&event) => return event,
+                _ => tokio::task::yield_now().await,
+            }
+        }
+    });
+    assert!(is_finished(&last.await));
+    assert!(soon(handle.completion).await.unwrap().is_success());
+    assert_eq!(handle.events.try_next(), None);
 }
 
 #[tokio::test]
