@@ -2,8 +2,10 @@
 
 use std::process::ExitCode;
 
-use ralph::cli::{self, Command};
-use ralph::console::{one_line, sanitise, write_stderr, write_stdout};
+use anyhow::Context as _;
+use ralph::cli::{self, Command, ViewArgs};
+use ralph::console::{Direct, one_line, sanitise, write_stderr, write_stdout};
+use ralph::settings::load_view;
 use ralph::{commands, failure, home};
 
 /// More than any message of ours; some quote what an agent wrote.
@@ -51,10 +53,33 @@ fn execute(command: Command) -> anyhow::Result<u8> {
 async fn dispatch(command: Command) -> anyhow::Result<u8> {
     let variables = |name: &str| std::env::var(name).ok();
     let home = || home::home(&variables);
-    let cwd = std::env::current_dir()?;
+    let cwd = std::env::current_dir().context("the current directory is gone")?;
+    let view = |args: &ViewArgs| load_view(args, &variables, &cwd);
+    let stdout = || Direct::new(std::io::stdout());
     match command {
         Command::Run(args) => commands::run::execute(&args, &home()?, &variables, &cwd).await,
         Command::Runner(args) => commands::run::runner(&home()?, &args.directory).await,
-        _ => Err(failure::Failure::usage("not in this version").into()),
+        Command::Attach(args) => commands::screen::attach(&args, &home()?, &view(&args.view)?).await,
+        Command::Send(args) => {
+            commands::send::execute(args.into(), &home()?, std::io::stdin().lock(), &mut stdout()).await
+        }
+        Command::Answer(args) => commands::answer::execute(args.into(), &home()?, &mut stdout()).await,
+        Command::Interrupt(args) => commands::interrupt::execute(&args.run, &home()?, &mut stdout()).await,
+        Command::Stop(args) => commands::stop::execute(args.into(), &home()?, &mut stdout()).await,
+        Command::Runs(args) => commands::runs::execute(&args, &home()?, &cwd),
+        Command::Show(args) => commands::show::execute(&args, &home()?),
+        Command::Logs(args) => commands::logs::execute(&args, &home()?, &view(&args.view)?).await,
+        Command::Replay(args) => commands::replay::execute(&args, &home()?, &view(&args.view)?, &cwd).await,
+        Command::Doctor(args) => commands::doctor::execute(&args, &home()?, &variables, &cwd).await,
+        Command::Init(args) => {
+            write_stdout(&sanitise(&commands::init::init(&args, &cwd)?));
+            Ok(0)
+        }
+        Command::Clean(args) => commands::clean::execute(&args, &home()?),
+        Command::Demo(args) => commands::demo::execute(&args, &home()?, &variables, &cwd).await,
+        Command::Completions(args) => {
+            write_stdout(&commands::completions::render_completions(args.shell));
+            Ok(0)
+        }
     }
 }

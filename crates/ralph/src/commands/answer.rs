@@ -43,6 +43,8 @@ impl From<AnswerArgs> for Answer {
     fn from(args: AnswerArgs) -> Self {
         let choice = if args.allow {
             Some(AnswerChoice::Allow)
+        } else if args.always {
+            Some(AnswerChoice::AllowAlways)
         } else if let Some(reason) = args.deny {
             let is_given = !reason.trim().is_empty();
             let reason = if is_given { reason } else { NO_REASON.to_owned() };

@@ -31,7 +31,7 @@ impl From<&AttachArgs> for Attach {
     fn from(args: &AttachArgs) -> Self {
         Self {
             run: args.run.clone(),
-            from: 1,
+            from: args.from,
         }
     }
 }

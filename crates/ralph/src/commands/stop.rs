@@ -51,7 +51,7 @@ impl From<StopArgs> for Stop {
         Self {
             // Without a name, `--all` was given: nothing else can be typed.
             target: args.run.map_or(Target::All, Target::Run),
-            wait: Wait::UntilEnded,
+            wait: if args.no_wait { Wait::No } else { Wait::UntilEnded },
         }
     }
 }

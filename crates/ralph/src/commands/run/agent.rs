@@ -17,7 +17,7 @@ const PTY: StdoutMode = StdoutMode::Pty {
 };
 
 /// Everybody who can run agents here.
-pub(super) fn gateway(settings: &Settings) -> anyhow::Result<Gateway> {
+pub(in crate::commands) fn gateway(settings: &Settings) -> anyhow::Result<Gateway> {
     let agent = &settings.agent;
     let mut gateway = Gateway::new();
     let own_program = agent.program.clone().filter(|_| agent.backend != Backend::Custom);
@@ -51,18 +51,18 @@ pub(super) async fn choose(
     gateway: &Gateway,
     options: &RunOptions,
 ) -> anyhow::Result<AgentKind> {
-    Ok(match settings.agent.backend {
+    let report = gateway.detect(options).await;
+    let kind = match settings.agent.backend {
         Backend::Claude => AgentKind::CLAUDE_CODE,
         Backend::Custom => AgentKind::CUSTOM,
         Backend::Demo => AgentKind::DEMO,
         Backend::Auto => {
-            let report = gateway.detect(options).await;
             let found = report
                 .entries
                 .iter()
                 .find(|entry| entry.found.is_ok() && entry.kind != AgentKind::DEMO);
             match found {
-                Some(entry) => entry.kind.clone(),
+                Some(entry) => return Ok(entry.kind.clone()),
                 None => {
                     return Err(Failure::unavailable(format!(
                         "no agent found: {}; or try `ralph demo`, which needs none",
@@ -72,11 +72,21 @@ pub(super) async fn choose(
                 }
             }
         }
-    })
+    };
+    // What is missing is told before anything is kept.
+    match report.entries.into_iter().find(|entry| entry.kind == kind) {
+        Some(entry) => {
+            entry.found?;
+        }
+        None => {
+            gateway.backend(kind.as_str())?;
+        }
+    }
+    Ok(kind)
 }
 
 /// How the agent is run in every iteration.
-pub(super) fn options(settings: &Settings) -> anyhow::Result<RunOptions> {
+pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOptions> {
     let agent = &settings.agent;
     let mut options = RunOptions::new();
     options.cwd = Some(settings.workspace.clone());
@@ -127,7 +137,7 @@ fn read(path: Option<&std::path::Path>) -> anyhow::Result<Option<String>> {
 }
 
 /// What must be known before everything is allowed: a warning, or why it cannot be.
-pub(super) fn check_bypass(
+pub(in crate::commands) fn check_bypass(
     settings: &Settings,
     kind: &AgentKind,
     options: &RunOptions,

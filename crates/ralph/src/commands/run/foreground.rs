@@ -2,7 +2,8 @@
 
 use std::io::IsTerminal as _;
 
-use ralph_run::{Home, RunEnded};
+use agent_api::Event;
+use ralph_run::{Home, Record, RunEnded, Sink};
 
 use super::prepare::{self, Prepared};
 use super::signals;
@@ -39,15 +40,43 @@ pub(super) async fn run(home: &Home, settings: &Settings, prompt: String) -> any
     let mut signals = signals::listen()?;
     let mut options = console_options(&settings.view);
     options.files = Some(place);
-    let mut console = Console::on_stdio(options);
-    let ended = ralph_run::drive(spec, run_file, &mut console, &mut signals).await;
-    console.finish();
+    let is_watched = options.mode != Mode::Quiet;
+    let mut terminal = Terminal {
+        console: Console::on_stdio(options),
+        is_watched,
+    };
+    let ended = ralph_run::drive(spec, run_file, &mut terminal, &mut signals).await;
+    terminal.console.finish();
     drop(locks);
     Ok(ended?)
 }
 
+/// The console, and whether anybody looks at it: `ralph run | head` must not wait for the agent's next word.
+struct Terminal {
+    console: Console,
+    is_watched: bool,
+}
+
+impl Sink for Terminal {
+    fn live(&mut self, event: &Event) {
+        self.console.live(event);
+    }
+
+    fn record(&mut self, record: &Record) {
+        self.console.record(record);
+    }
+
+    fn tick(&mut self) {
+        self.console.tick();
+    }
+
+    fn is_closed(&self) -> bool {
+        self.is_watched && (self.console.is_closed() || agent_process::is_stdout_deserted())
+    }
+}
+
 /// How the console looks in this terminal.
-pub(super) fn console_options(view: &View) -> Options {
+pub(in crate::commands) fn console_options(view: &View) -> Options {
     let mode = match (view.output, view.verbosity) {
         (Output::Json, _) => Mode::Json,
         (Output::Text, Verbosity::Quiet) => Mode::Quiet,

@@ -8,5 +8,7 @@ mod foreground;
 mod prepare;
 mod signals;
 
+pub(super) use agent::{check_bypass, gateway, options};
 pub use detach::runner;
 pub use execute::execute;
+pub(super) use foreground::console_options;

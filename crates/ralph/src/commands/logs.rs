@@ -1,0 +1,211 @@
+//! `ralph logs`: what a run has done.
+
+use std::fs::File;
+use std::io::{self, IsTerminal as _, Read as _, Write};
+
+use agent_process::FileFollower;
+use anyhow::Context as _;
+use ralph_run::{EndReason, Home, RunDirectory, Sink as _, read_journal};
+
+use super::attach::{self, Attach};
+use super::{reach, screen};
+use crate::cli::LogsArgs;
+use crate::console::{Direct, Sanitiser, write_stderr};
+use crate::settings::View;
+
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Shows what a run has done, in plain lines.
+///
+/// # Errors
+/// When there is no such run, or its files cannot be read.
+pub async fn execute(args: &LogsArgs, home: &Home, view: &View) -> anyhow::Result<u8> {
+    let run = reach::find(home, &args.run)?;
+    match (args.raw, args.follow) {
+        (true, is_followed) => {
+            let raw = async {
+                match is_followed {
+                    true => follow_raw(&run).await,
+                    false => copy_raw(&run),
+                }
+            };
+            tokio::select! {
+                biased;
+                copied = raw => finish(copied),
+                () = screen::interrupted() => Ok(screen::INTERRUPTED),
+            }
+        }
+        (false, true) => follow(&run, home, view).await,
+        (false, false) => print(&run, view),
+    }
+}
+
+/// A reader that leaves is no failure.
+fn finish(copied: io::Result<()>) -> anyhow::Result<u8> {
+    match copied {
+        Ok(()) => Ok(0),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(EndReason::OutputClosed.exit_code()),
+        Err(error) => Err(error).context("cannot read the agent's output"),
+    }
+}
+
+fn print(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
+    let mut console = screen::patient(plain(view, run));
+    let journal =
+        read_journal(&run.journal()).with_context(|| format!("run {} has no journal yet", run.id()))?;
+    for record in journal {
+        match record {
+            Ok(record) => console.record(&record),
+            Err(damage) => write_stderr(&format!("ralph: the journal of run {}: {damage}\n", run.id())),
+        }
+        if console.is_closed() {
+            return Ok(EndReason::OutputClosed.exit_code());
+        }
+    }
+    console.finish();
+    Ok(0)
+}
+
+async fn follow(run: &RunDirectory, home: &Home, view: &View) -> anyhow::Result<u8> {
+    let mut console = screen::patient(plain(view, run));
+    let attach = Attach {
+        run: run.id().to_owned(),
+        from: 1,
+    };
+    let mut notes = Direct::new(io::stderr());
+    attach::execute(attach, home, &mut console, screen::interrupted(), &mut notes).await?;
+    let is_closed = console.is_closed();
+    console.finish();
+    Ok(if is_closed {
+        EndReason::OutputClosed.exit_code()
+    } else {
+        0
+    })
+}
+
+/// As into a pipe, also in a terminal: a log has no status line.
+fn plain(view: &View, run: &RunDirectory) -> crate::console::Options {
+    let mut options = screen::options(view, Some(run));
+    options.is_terminal = false;
+    options
+}
+
+/// Where the agent's own output goes: byte for byte, but never into a terminal, which would obey it.
+struct Raw {
+    out: io::Stdout,
+    sanitiser: Option<(Sanitiser, Vec<u8>)>,
+    chunk: Vec<u8>,
+}
+
+impl Raw {
+    fn new() -> Self {
+        let out = io::stdout();
+        let is_terminal = out.is_terminal();
+        Self {
+            sanitiser: is_terminal.then(Default::default),
+            out,
+            chunk: vec![0; CHUNK_BYTES],
+        }
+    }
+
+    /// Copies what the file has from where it stands.
+    fn copy(&mut self, file: &mut File) -> io::Result<()> {
+        loop {
+            let read = match file.read(&mut self.chunk) {
+                Ok(0) => return self.out.flush(),
+                Ok(read) => read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            };
+            let bytes = self.chunk.get(..read).unwrap_or_default();
+            match &mut self.sanitiser {
+                None => self.out.write_all(bytes)?,
+                Some((sanitiser, rest)) => {
+                    rest.extend_from_slice(bytes);
+                    let mut clean = String::new();
+                    sanitiser.push(&take_text(rest), &mut clean);
+                    self.out.write_all(clean.as_bytes())?;
+                }
+            }
+        }
+    }
+}
+
+/// All but a character whose end has not been read yet.
+fn take_text(bytes: &mut Vec<u8>) -> String {
+    let cut = match str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => error.valid_up_to(),
+        Ok(_) | Err(_) => bytes.len(),
+    };
+    let rest = bytes.split_off(cut);
+    let text = String::from_utf8_lossy(bytes).into_owned();
+    *bytes = rest;
+    text
+}
+
+/// The number of the next process with an output, after the one with this number. One that could not be started has
+/// none.
+fn next_raw(run: &RunDirectory, after: u32) -> Option<u32> {
+    let entries = std::fs::read_dir(run.path().join("raw")).ok()?;
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let numbers = names.filter_map(|name| name.to_str()?.strip_suffix(".ndjson")?.parse().ok());
+    numbers.filter(|number| *number > after).min()
+}
+
+fn copy_raw(run: &RunDirectory) -> io::Result<()> {
+    let mut raw = Raw::new();
+    let mut number = 0;
+    while let Some(next) = next_raw(run, number) {
+        number = next;
+        raw.copy(&mut File::open(run.raw_log(number))?)?;
+    }
+    Ok(())
+}
+
+async fn follow_raw(run: &RunDirectory) -> io::Result<()> {
+    let mut raw = Raw::new();
+    let mut number = 0;
+    let mut current: Option<(File, FileFollower)> = None;
+    // Changes of the journal tell of a new process and of the end.
+    let journal = FileFollower::open(&run.journal(), 0)?;
+    loop {
+        // Both asked before the file is read: what was written until then is read now.
+        let is_over = reach::load(run).is_ok_and(|file| file.is_ended() || reach::is_lost(&file));
+        let next = next_raw(run, number);
+        if let Some((file, _)) = &mut current {
+            raw.copy(file)?;
+        }
+        if let Some(next) = next {
+            number = next;
+            let path = run.raw_log(number);
+            current = Some((File::open(&path)?, FileFollower::open(&path, 0)?));
+            continue;
+        }
+        if is_over {
+            return Ok(());
+        }
+        match &current {
+            Some((_, follower)) => tokio::select! {
+                () = follower.changed() => {}
+                () = journal.changed() => {}
+            },
+            None => journal.changed().await,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::take_text;
+
+    #[test]
+    fn a_character_that_is_cut_between_two_reads_stays_whole() {
+        let mut bytes = "aé".as_bytes()[..2].to_vec();
+        assert_eq!(take_text(&mut bytes), "a");
+        bytes.push(0xa9);
+        assert_eq!(take_text(&mut bytes), "é");
+        bytes.extend_from_slice(b"\xff\xfeb");
+        assert_eq!(take_text(&mut bytes), "\u{fffd}\u{fffd}b");
+        assert!(bytes.is_empty());
+    }
+}

@@ -1,0 +1,230 @@
+//! An agent's own output to records, as a run would have written them.
+
+use std::collections::VecDeque;
+use std::io::BufRead;
+use std::path::PathBuf;
+
+use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup, profile};
+use agent_api::{AgentKind, Body, Emitter, Event, Mapper as _, MicroUsd, Outcome, SessionStarted};
+use agent_process::{DEFAULT_MAX_LINE_BYTES, LineFramer};
+use jiff::Timestamp;
+use ralph_run::{
+    Budget, BudgetLimits, EndReason, FORMAT_VERSION, LimitKind, Record, RunBody, RunEnded, RunEvent,
+    RunStarted, Warned, WarningKind,
+};
+
+/// How many events may come before the agent says who it is.
+const MOST_BEFORE_SESSION: usize = 100;
+
+/// The records that a run of this output would have written. It has no times: all records are of the moment in which
+/// the file was last written.
+pub(super) struct RawRecords<R> {
+    source: R,
+    path: PathBuf,
+    at: Timestamp,
+    seq: u64,
+    framer: LineFramer,
+    mapper: ClaudeMapper,
+    events: Emitter,
+    /// Before the run is known well enough to begin.
+    early: Vec<Event>,
+    ready: VecDeque<Record>,
+    has_begun: bool,
+    budget: Budget,
+    duration_ms: u64,
+    turns: u32,
+    outcome: Option<Outcome>,
+    line_errors: u64,
+    other_events: u64,
+    is_over: bool,
+}
+
+impl<R: BufRead> RawRecords<R> {
+    pub(super) fn new(source: R, path: PathBuf, at: Timestamp) -> Self {
+        let mut budget = Budget::new(BudgetLimits::default(), MicroUsd::ZERO);
+        budget.start_iteration();
+        budget.start_attempt(None);
+        Self {
+            source,
+            path,
+            at,
+            seq: 0,
+            framer: LineFramer::new(DEFAULT_MAX_LINE_BYTES),
+            mapper: ClaudeMapper::new(MapperSetup::default()),
+            events: Emitter::new(AgentKind::CLAUDE_CODE),
+            early: Vec::new(),
+            ready: VecDeque::new(),
+            has_begun: false,
+            budget,
+            duration_ms: 0,
+            turns: 0,
+            outcome: None,
+            line_errors: 0,
+            other_events: 0,
+            is_over: false,
+        }
+    }
+
+    /// Reads on. Only what keeps it from that is an error.
+    fn read_more(&mut self) -> Result<(), String> {
+        let chunk = match self.source.fill_buf() {
+            Ok(chunk) => chunk.to_vec(),
+            Err(error) => {
+                self.end();
+                return Err(format!("{}: {error}", self.path.display()));
+            }
+        };
+        self.source.consume(chunk.len());
+        let is_end = chunk.is_empty();
+        self.framer.push(chunk.into());
+        while let Some(line) = self.framer.next_line() {
+            self.mapper.map_line(line, &mut self.events);
+        }
+        if is_end {
+            if let Some(line) = self.framer.finish() {
+                self.mapper.map_line(line, &mut self.events);
+            }
+            self.mapper.map_end(&mut self.events);
+        }
+        while let Some(event) = self.events.next_event() {
+            self.take(event);
+        }
+        if is_end {
+            self.end();
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, event: Event) {
+        self.note(&event.body);
+        if self.has_begun {
+            self.push(RunEvent::Agent(event));
+            return;
+        }
+        let session = match &event.body {
+            Body::SessionStarted(session) => Some((**session).clone()),
+            _ => None,
+        };
+        self.early.push(event);
+        if session.is_some() || self.early.len() >= MOST_BEFORE_SESSION {
+            self.begin(session.as_ref());
+        }
+    }
+
+    fn note(&mut self, body: &Body) {
+        match body {
+            Body::Error(error) if error.position.is_some() => self.line_errors += 1,
+            Body::Unknown(_) => {}
+            Body::Usage(usage) => self.budget.apply(usage),
+            Body::TurnFinished(turn) => {
+                self.turns += 1;
+                self.duration_ms += turn.duration_ms.unwrap_or(0);
+                self.outcome = Some(turn.outcome);
+                self.other_events += 1;
+            }
+            _ => self.other_events += 1,
+        }
+    }
+
+    fn begin(&mut self, session: Option<&SessionStarted>) {
+        self.has_begun = true;
+        let name = self.path.file_stem().unwrap_or_default();
+        let started = RunStarted {
+            format_version: FORMAT_VERSION,
+            run_id: name.to_string_lossy().into_owned(),
+            ralph_version: env!("CARGO_PKG_VERSION").to_owned(),
+            workspace: session.and_then(|it| it.cwd.clone()).unwrap_or_default(),
+            backend: AgentKind::CLAUDE_CODE,
+            display_name: profile().display_name.to_owned(),
+            model: session.and_then(|it| it.model.clone()),
+            mode: None,
+            task: None,
+            permission_mode: session.and_then(|it| it.permission_mode.clone()),
+            max_iterations: 1,
+            max_cost: None,
+            verify: Vec::new(),
+        };
+        self.push(RunEvent::Run(RunBody::RunStarted(Box::new(started))));
+        for event in std::mem::take(&mut self.early) {
+            self.push(RunEvent::Agent(event));
+        }
+    }
+
+    /// Everything was read.
+    fn end(&mut self) {
+        self.is_over = true;
+        if self.other_events == 0 {
+            // Nothing of it is an agent's output; the errors are told instead.
+            self.early.clear();
+            return;
+        }
+        if !self.has_begun {
+            self.begin(None);
+        }
+        if self.line_errors > 0 {
+            let lines = if self.line_errors == 1 { "line" } else { "lines" };
+            self.push(RunEvent::Run(RunBody::Warned(Warned {
+                kind: WarningKind::UnreadableLines,
+                message: format!("{} {lines} could not be read", self.line_errors),
+            })));
+        }
+        let reason = reason(self.outcome);
+        let mut totals = self.budget.run();
+        totals.turns = totals.turns.max(self.turns);
+        totals.duration_ms = self.duration_ms;
+        self.push(RunEvent::Run(RunBody::RunEnded(RunEnded {
+            reason,
+            exit_code: reason.exit_code(),
+            message: None,
+            iterations: 1,
+            totals,
+        })));
+    }
+
+    fn push(&mut self, event: RunEvent) {
+        self.seq += 1;
+        let has_process = u32::from(self.seq > 1);
+        self.ready.push_back(Record {
+            seq: self.seq,
+            at: self.at,
+            iteration: has_process,
+            attempt: has_process,
+            event,
+        });
+    }
+}
+
+impl<R: BufRead> Iterator for RawRecords<R> {
+    type Item = Result<Record, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(record) = self.ready.pop_front() {
+                return Some(Ok(record));
+            }
+            if self.is_over {
+                return None;
+            }
+            if let Err(problem) = self.read_more() {
+                return Some(Err(problem));
+            }
+        }
+    }
+}
+
+fn reason(outcome: Option<Outcome>) -> EndReason {
+    match outcome {
+        None | Some(Outcome::NoResult) => EndReason::NoResult,
+        Some(Outcome::Succeeded) => EndReason::Completed,
+        Some(Outcome::LimitReached(limit)) => EndReason::Limit(match limit {
+            agent_api::Limit::Turns => LimitKind::Turns,
+            agent_api::Limit::Budget => LimitKind::Cost,
+            agent_api::Limit::Tokens => LimitKind::Tokens,
+        }),
+        Some(Outcome::Interrupted | Outcome::Cancelled) => EndReason::Interrupted,
+        Some(Outcome::TimedOut) => EndReason::Limit(LimitKind::Runtime),
+        Some(Outcome::Crashed) => EndReason::Crashed,
+        Some(Outcome::Lost) => EndReason::Lost,
+        Some(Outcome::Failed | Outcome::Refused | Outcome::Stalled) => EndReason::AgentError,
+    }
+}
