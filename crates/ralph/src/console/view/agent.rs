@@ -12,7 +12,7 @@ use crate::console::rows::{
 };
 use crate::console::sanitise::sanitise;
 use crate::console::status::Activity;
-use crate::console::style::{Style, paint};
+use crate::console::style::Style;
 use crate::console::tool_line::{describe_plan, describe_tool};
 
 impl View {
@@ -101,10 +101,14 @@ impl View {
     pub(super) fn delta(&mut self, event: &Event, delta: &Delta) {
         if event.parent.is_none() && self.shows(delta.part) {
             self.has_noted_discard = false;
-            let prefix = self.prefix_of(delta.part);
+            let prefix = if delta.part == Part::Thinking {
+                &self.thinking_prefix
+            } else {
+                &self.prefix
+            };
             let piece = (delta.mode, delta.text.as_str());
             self.flow
-                .push_delta(&delta.item, delta.part, piece, &prefix, &mut self.page);
+                .push_delta(&delta.item, delta.part, piece, prefix, &mut self.page);
         }
     }
 
@@ -112,15 +116,16 @@ impl View {
         if !self.shows(part) {
             return;
         }
-        let prefix = if piece.index == 0 || event.parent.is_none() {
-            self.prefix_of(part)
+        let prefix = if part == Part::Thinking {
+            &self.thinking_prefix
         } else {
-            String::new()
+            &self.prefix
         };
         if event.parent.is_none() {
             self.flow
-                .push_block(item, part, (piece, text), &prefix, &mut self.page);
+                .push_block(item, part, (piece, text), prefix, &mut self.page);
         } else if !text.trim().is_empty() {
+            let prefix = if piece.index == 0 { prefix } else { "" };
             let rows = format!("{prefix}{}\n", sanitise(text).trim());
             self.rows(event, &rows);
         }
@@ -128,16 +133,6 @@ impl View {
 
     fn shows(&self, part: Part) -> bool {
         part == Part::Text || (part == Part::Thinking && self.options.is_verbose())
-    }
-
-    fn prefix_of(&self, part: Part) -> String {
-        if part != Part::Thinking {
-            return self.prefix.clone();
-        }
-        let mut prefix = String::new();
-        paint(&mut prefix, self.options.has_colours, Style::Faint, "[Thinking]");
-        prefix.push(' ');
-        prefix
     }
 
     fn discard(&mut self, event: &Event, discarded: &ItemDiscarded) {

@@ -28,6 +28,8 @@ pub(in crate::console) struct View {
     pub(super) calls: Calls,
     /// `Claude: `, painted.
     pub(super) prefix: String,
+    /// `[Thinking] `, painted.
+    pub(super) thinking_prefix: String,
     pub(super) workspace: String,
     /// Whether pieces of text come before they are recorded: their records say nothing new then.
     pub(super) is_fed_live: bool,
@@ -50,11 +52,15 @@ impl View {
             flow: Flow::new(pace),
             calls: Calls::default(),
             prefix: String::new(),
+            thinking_prefix: String::new(),
             workspace: String::new(),
             is_fed_live: false,
             last_error: String::new(),
             has_noted_discard: false,
         };
+        let has_colours = view.options.has_colours;
+        paint(&mut view.thinking_prefix, has_colours, Style::Faint, "[Thinking]");
+        view.thinking_prefix.push(' ');
         view.set_speaker("Agent");
         view
     }
