@@ -30,3 +30,27 @@ pub fn start_session() -> io::Result<()> {
         Ok(())
     }
 }
+
+/// Whether nobody can read any more what this process writes to stdout: it is a pipe or a socket, and its other end is
+/// gone. Nothing has to be written to find out.
+#[must_use]
+pub fn is_stdout_deserted() -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let stdout = rustix::stdio::stdout();
+        let mut descriptors = [PollFd::new(&stdout, PollFlags::empty())];
+        let at_once = Timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        match poll(&mut descriptors, Some(&at_once)) {
+            Ok(1..) => descriptors[0].revents().contains(PollFlags::ERR),
+            Ok(_) | Err(_) => false,
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        false
+    }
+}

@@ -63,7 +63,7 @@ fn polite(directory: &TempDir) -> Script {
         .converse([(
             json!({"type": "control_request", "request": {"subtype": "interrupt"}}),
             Script::new()
-                .answer(r#"{"type":"control_response","response":{"subtype":"success","request_id":"${request_id}","response":{}}}"#)
+                .answer(r#"{"type":"control_response","response":{"subtype":"success","request_id":"${/request_id}","response":{}}}"#)
                 .emit(interrupted()),
         )])
 }
@@ -92,7 +92,7 @@ fn ctrl_c_ends_the_turn_in_order_and_shows_the_end() {
         records
             .iter()
             .any(|record| record["event"]["type"] == "turn_finished"),
-        "the result is kept"
+        "the result is kept: {records:#?}"
     );
     assert_all_gone(&directory);
 }
