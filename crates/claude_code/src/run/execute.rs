@@ -14,7 +14,7 @@ use crate::argv::Note;
 use crate::capabilities::{Capabilities, Feature};
 use crate::client::{Client, Handle, stderr_tail};
 use crate::error::{Error, NoResult};
-use crate::request::{Fork, Options, Request, SessionChoice, SessionId};
+use crate::request::{Fork, Request, SessionChoice, SessionId};
 use crate::usage::CostBasis;
 
 /// How long a process may take to exit after its last result (when nothing is left to do) before it is stopped.
@@ -69,7 +69,10 @@ impl Client {
             .exit_after_result
             .unwrap_or_else(|| default_grace(&capabilities));
         // Old versions do not say themselves which they are.
-        let collector = Collector::new(cost_basis(&options), capabilities.version());
+        let basis = options
+            .cost_basis
+            .unwrap_or_else(|| CostBasis::of(options.session.as_ref()));
+        let collector = Collector::new(basis, capabilities.version());
         let notes = handle.notes.clone();
         let Ended { collected, exit, end } = follow(handle, collector, exit_after_result).await;
         conclude(
@@ -88,16 +91,6 @@ impl Client {
             .map_or_else(std::env::temp_dir, PathBuf::from);
         directory.join(format!("claude-{}.ndjson", Uuid::now_v7()))
     }
-}
-
-/// What the session had cost before.
-fn cost_basis(options: &Options) -> CostBasis {
-    options.cost_basis.unwrap_or(match options.session {
-        None | Some(SessionChoice::New { .. }) => CostBasis::NewSession,
-        Some(SessionChoice::ContinueLatest { .. } | SessionChoice::Resume { .. }) => {
-            CostBasis::ResumedUnknown
-        }
-    })
 }
 
 /// The id that the session should have, if that is known.

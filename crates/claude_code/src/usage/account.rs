@@ -6,6 +6,7 @@ use super::tokens::TokenCount;
 use crate::dialect::Dialect;
 use crate::event::{Event, Kind, Models, StreamBody, System, TurnResult, Usage};
 use crate::money::MicroUsd;
+use crate::request::SessionChoice;
 use crate::version::Version;
 
 /// From this version on, `total_cost_usd` and `modelUsage` of a resumed session include its earlier runs.
@@ -25,6 +26,17 @@ pub enum CostBasis {
     },
     /// A resumed, continued or forked session about which nothing is known.
     ResumedUnknown,
+}
+
+impl CostBasis {
+    /// What is known about a session if nobody says more.
+    #[must_use]
+    pub fn of(session: Option<&SessionChoice>) -> Self {
+        match session {
+            None | Some(SessionChoice::New { .. }) => Self::NewSession,
+            Some(SessionChoice::ContinueLatest { .. } | SessionChoice::Resume { .. }) => Self::ResumedUnknown,
+        }
+    }
 }
 
 /// Adds up what one process used and cost. Feed it every event.

@@ -47,7 +47,8 @@ impl TokenCount {
     }
 
     /// The larger count of every kind: for two reports about the same tokens.
-    pub(super) fn max_of_each(self, other: Self) -> Self {
+    #[must_use]
+    pub fn max_of_each(self, other: Self) -> Self {
         Self {
             input: self.input.max(other.input),
             output: self.output.max(other.output),

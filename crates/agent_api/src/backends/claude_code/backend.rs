@@ -7,7 +7,7 @@ use agent_process::{Limits, StdinMode, StdoutMode};
 use claude_code::argv::AnyRequest;
 use claude_code::input::{MessageContent, UserMessage, composed_message};
 use claude_code::{
-    Capabilities, Dialect, Expansion, Fork, Options, PartialMessages, PermissionHost, Persistence,
+    Capabilities, CostBasis, Dialect, Expansion, Fork, Options, PartialMessages, PermissionHost, Persistence,
     PrintRequest, SessionChoice as WireChoice, SessionId, SessionRequest, SystemPrompt,
 };
 
@@ -84,9 +84,14 @@ pub fn profile() -> Profile {
             capability::SESSION_HANDLE,
             capability::SESSION_RESUME,
             capability::SESSION_FORK,
+            capability::SESSION_PRESET_ID,
             capability::TOOLS_STRUCTURED,
             capability::TOOLS_RESULTS,
             capability::CONFIG_MODEL,
+            capability::CONFIG_PERMISSIONS,
+            capability::CONFIG_TOOLS,
+            capability::CONFIG_LIMITS,
+            capability::CONFIG_SYSTEM_PROMPT,
             capability::NON_INTERACTIVE,
             capability::ADD_DIRS,
             capability::EXTERNAL_SANDBOX,
@@ -157,7 +162,10 @@ pub(crate) fn launch(request: &RunRequest, found: &Found, dialect: Dialect) -> R
     let expansion = options.expansion.unwrap_or_default();
     let mapper = ClaudeMapper::new(MapperSetup {
         dialect,
-        cost_basis: request.options.cost_basis.unwrap_or_default(),
+        cost_basis: request
+            .options
+            .cost_basis
+            .unwrap_or_else(|| CostBasis::of(options.session.as_ref())),
         earlier_tokens: None,
         capabilities: Some(capabilities),
         expansion,
