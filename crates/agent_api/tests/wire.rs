@@ -370,6 +370,32 @@ fn a_kind_of_event_from_a_newer_version_is_unknown() {
 }
 
 #[test]
+fn words_from_a_newer_version_do_not_cost_the_event() {
+    let read = |name: &str, data: &str| -> Body {
+        let text = format!(r#"{{"agent_kind":"custom","type":"{name}","data":{data}}}"#);
+        serde_json::from_str::<Event>(&text).unwrap().body
+    };
+    let tool = read(
+        "tool_started",
+        r#"{"item":"i","name":"Beam","kind":"teleport","state":"running"}"#,
+    );
+    assert!(matches!(tool, Body::ToolStarted(tool) if tool.kind == ToolKind::Other));
+    let error = read("error", r#"{"class":"weather","code":"rain","message":"wet"}"#);
+    assert!(matches!(error, Body::Error(error) if error.class == ErrorClass::Unknown));
+    for (name, data) in [
+        ("turn_finished", r#"{"number":1,"outcome":"ascended"}"#),
+        (
+            "turn_finished",
+            r#"{"number":1,"outcome":{"limit_reached":"patience"}}"#,
+        ),
+        ("status_changed", r#"{"status":"dreaming"}"#),
+    ] {
+        let type_name = name.to_owned();
+        assert_eq!(read(name, data), Body::Unknown(Unknown { type_name }));
+    }
+}
+
+#[test]
 fn fields_from_a_newer_version_are_ignored() {
     let text = r#"{"agent_kind":"custom","type":"turn_started","data":{"number":1,"mood":"good"}}"#;
     let event: Event = serde_json::from_str(text).unwrap();

@@ -2,69 +2,53 @@
 
 use super::cut::{cut_message, cut_output, cut_text, split_text};
 use super::{JSON_BYTES, LIST_ENTRIES, SESSION_ID_BYTES, TEXT_BYTES};
-use crate::event::{
-    Body, Delta, DeltaMode, Denial, ErrorInfo, Json, Piece, Question, QuestionOption, TextBlock,
-    ThinkingBlock, UserMessage,
-};
+use crate::event::{Body, DeltaMode, Denial, ErrorInfo, Json, Piece, Question, QuestionOption};
 
 /// Emits the body within all bounds: as it is, cut, or in several pieces.
 pub(crate) fn bounded(mut body: Body, mut emit: impl FnMut(Body)) {
-    match &mut body {
-        Body::Delta(delta) if delta.text.len() > TEXT_BYTES => return split_delta(delta, emit),
-        Body::TextBlock(block) if block.text.len() > TEXT_BYTES => {
-            return split(&block.text, block.piece, |text, piece| {
-                emit(Body::TextBlock(TextBlock {
-                    item: block.item.clone(),
-                    text,
-                    piece,
-                    is_aborted: block.is_aborted,
-                }));
-            });
-        }
-        Body::ThinkingBlock(block) if block.text.len() > TEXT_BYTES => {
-            return split(&block.text, block.piece, |text, piece| {
-                emit(Body::ThinkingBlock(ThinkingBlock {
-                    item: block.item.clone(),
-                    text,
-                    piece,
-                    is_redacted: block.is_redacted,
-                }));
-            });
-        }
-        Body::UserMessage(message) if message.text.len() > TEXT_BYTES => {
-            return split(&message.text, message.piece, |text, piece| {
-                emit(Body::UserMessage(UserMessage {
-                    item: message.item.clone(),
-                    text,
-                    piece,
-                    origin: message.origin,
-                }));
-            });
-        }
-        Body::Delta(_) | Body::TextBlock(_) | Body::ThinkingBlock(_) | Body::UserMessage(_) => {}
-        other => cut_body(other),
+    let Some((text, _)) = split_parts(&mut body) else {
+        cut_body(&mut body);
+        return emit(body);
+    };
+    if text.len() <= TEXT_BYTES {
+        return emit(body);
     }
-    emit(body);
-}
-
-fn split_delta(delta: &Delta, mut emit: impl FnMut(Body)) {
-    for (index, text) in split_text(&delta.text).enumerate() {
-        emit(Body::Delta(Delta {
-            item: delta.item.clone(),
-            part: delta.part,
-            mode: if index == 0 { delta.mode } else { DeltaMode::Append },
-            text: text.to_owned(),
-        }));
-    }
-}
-
-fn split(text: &str, piece: Piece, mut emit: impl FnMut(String, Piece)) {
-    let mut pieces = split_text(text).peekable();
-    let mut index = piece.index;
-    while let Some(text) = pieces.next() {
-        let is_last = pieces.peek().is_none() && piece.is_last;
-        emit(text.to_owned(), Piece { index, is_last });
+    let text = std::mem::take(text);
+    let mut pieces = split_text(&text).peekable();
+    let mut index = 0;
+    while let Some(piece) = pieces.next() {
+        let mut part = body.clone();
+        if let Some((text, place)) = split_parts(&mut part) {
+            piece.clone_into(text);
+            let is_last = pieces.peek().is_none();
+            match place {
+                Place::Block(place) => {
+                    place.index += index;
+                    place.is_last &= is_last;
+                }
+                Place::Delta(mode) if index > 0 => *mode = DeltaMode::Append,
+                Place::Delta(_) => {}
+            }
+        }
+        emit(part);
         index += 1;
+    }
+}
+
+/// Where a part of a text belongs.
+enum Place<'a> {
+    Block(&'a mut Piece),
+    Delta(&'a mut DeltaMode),
+}
+
+/// The text of a body that is split where it is too long.
+fn split_parts(body: &mut Body) -> Option<(&mut String, Place<'_>)> {
+    match body {
+        Body::Delta(delta) => Some((&mut delta.text, Place::Delta(&mut delta.mode))),
+        Body::TextBlock(block) => Some((&mut block.text, Place::Block(&mut block.piece))),
+        Body::ThinkingBlock(block) => Some((&mut block.text, Place::Block(&mut block.piece))),
+        Body::UserMessage(message) => Some((&mut message.text, Place::Block(&mut message.piece))),
+        _ => None,
     }
 }
 

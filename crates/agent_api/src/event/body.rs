@@ -1,7 +1,7 @@
 //! What happened.
 
 use serde::Serialize;
-use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::de::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::agent_kind::AgentKind;
@@ -40,12 +40,12 @@ macro_rules! bodies {
                 }
             }
 
-            /// The body of the kind `name`; `None` for a kind that this version does not know.
-            fn read(name: &str, data: &RawValue) -> Result<Option<Self>, serde_json::Error> {
-                Ok(Some(match name {
-                    $( $word => Self::$variant(serde_json::from_str(data.get())?), )+
-                    _ => return Ok(None),
-                }))
+            /// The body of the kind `name`; `None` for a kind, or words in it, that this version does not know.
+            fn read(name: &str, data: &RawValue) -> Option<Self> {
+                match name {
+                    $( $word => serde_json::from_str(data.get()).ok().map(Self::$variant), )+
+                    _ => None,
+                }
             }
         }
     };
@@ -133,10 +133,11 @@ struct Written {
 }
 
 impl<'de> Deserialize<'de> for Event {
-    /// Reads JSON only. A kind of event from a newer version is [`Body::Unknown`].
+    /// Reads JSON only. A kind of event from a newer version is [`Body::Unknown`], and so is one whose data this
+    /// version cannot read.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = Written::deserialize(deserializer)?;
-        let body = Body::read(&written.name, &written.data).map_err(D::Error::custom)?;
+        let body = Body::read(&written.name, &written.data);
         Ok(Self {
             agent_kind: written.agent_kind,
             parent: written.parent,

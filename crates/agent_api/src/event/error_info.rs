@@ -74,7 +74,8 @@ pub enum ErrorClass {
     Process,
     /// Something else at the vendor's.
     Vendor,
-    /// Nobody knows.
+    /// Nobody knows, or a word of a newer version.
+    #[serde(other)]
     Unknown,
 }
 

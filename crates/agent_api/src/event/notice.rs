@@ -101,5 +101,6 @@ pub enum RateLimitStatus {
     /// They do not.
     Rejected,
     /// The vendor used a word that is not known.
+    #[serde(other)]
     Unknown,
 }

@@ -59,7 +59,8 @@ pub enum ToolKind {
     Question,
     /// Changes what may happen without asking.
     SwitchMode,
-    /// Something else.
+    /// Something else, or a word of a newer version.
+    #[serde(other)]
     Other,
 }
 

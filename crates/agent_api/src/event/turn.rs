@@ -47,6 +47,25 @@ pub struct TurnFinished {
     pub structured_output: Option<Json>,
 }
 
+impl TurnFinished {
+    /// An end of which nothing else is known.
+    #[must_use]
+    pub fn new(number: u32, outcome: Outcome) -> Self {
+        Self {
+            number,
+            outcome,
+            text: None,
+            error: None,
+            stop_reason: None,
+            duration_ms: None,
+            api_duration_ms: None,
+            steps: None,
+            denials: Vec::new(),
+            structured_output: None,
+        }
+    }
+}
+
 /// A tool call that was not allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Denial {

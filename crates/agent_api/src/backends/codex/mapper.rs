@@ -76,20 +76,14 @@ impl CodexMapper {
         self.is_idle = true;
         let usage = self.account.settle(usage.filter(|usage| usage.is_object()));
         events.emit(Body::Usage(Box::new(usage)));
+        let outcome = match error {
+            Some(_) => Outcome::Failed,
+            None => Outcome::Succeeded,
+        };
         events.emit(Body::TurnFinished(Box::new(TurnFinished {
-            number: self.turns,
-            outcome: match error {
-                Some(_) => Outcome::Failed,
-                None => Outcome::Succeeded,
-            },
             text: self.items.take_last_text(),
             error,
-            stop_reason: None,
-            duration_ms: None,
-            api_duration_ms: None,
-            steps: None,
-            denials: Vec::new(),
-            structured_output: None,
+            ..TurnFinished::new(self.turns, outcome)
         })));
     }
 }

@@ -116,22 +116,18 @@ impl GeminiMapper {
         let message = told.and_then(|error| error.text("message"));
         let earlier = self.last_error.take();
         let error = has_failed.then(|| message.map(classified).or(earlier).unwrap_or_else(nothing_said));
+        let outcome = match (has_failed, type_name) {
+            (false, _) => Outcome::Succeeded,
+            (true, Some("FatalTurnLimitedError")) => Outcome::LimitReached(Limit::Turns),
+            (true, Some("FatalCancellationError")) => Outcome::Interrupted,
+            (true, _) => Outcome::Failed,
+        };
         events.emit(Body::TurnFinished(Box::new(TurnFinished {
-            number: self.turns,
-            outcome: match (has_failed, type_name) {
-                (false, _) => Outcome::Succeeded,
-                (true, Some("FatalTurnLimitedError")) => Outcome::LimitReached(Limit::Turns),
-                (true, Some("FatalCancellationError")) => Outcome::Interrupted,
-                (true, _) => Outcome::Failed,
-            },
             text: self.answer.take_last_text(),
             error,
             stop_reason: type_name.map(str::to_owned),
             duration_ms: stats.and_then(|stats| stats.count("duration_ms")),
-            api_duration_ms: None,
-            steps: None,
-            denials: Vec::new(),
-            structured_output: None,
+            ..TurnFinished::new(self.turns, outcome)
         })));
     }
 }
