@@ -192,8 +192,10 @@ impl Books {
                 self.turns += 1;
                 self.open_turns.remove(&turn.number);
                 self.last_turn = Some((turn.outcome, turn.error.clone()));
-                if let Some(text) = &turn.text {
+                // An end without a text does not take the answer back.
+                if let Some(text) = turn.text.as_ref().filter(|text| !text.trim().is_empty()) {
                     self.keep_text(text);
+                    self.is_degraded = false;
                 }
             }
             Body::ToolStarted(tool) => {
@@ -221,8 +223,9 @@ impl Books {
                     self.last_error = Some((**error).clone());
                 }
             }
-            Body::TextBlock(block) if parent.is_none() && self.last_turn.is_none() => {
+            Body::TextBlock(block) if parent.is_none() && !block.text.trim().is_empty() => {
                 self.keep_text(&block.text);
+                self.is_degraded = self.has_open_turn();
             }
             Body::Delta(_)
             | Body::TextBlock(_)

@@ -5,5 +5,7 @@ mod census;
 mod figures;
 mod hazards;
 mod replay;
+mod runs;
 mod stories;
 mod text;
+mod turns;

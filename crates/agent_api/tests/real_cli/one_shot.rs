@@ -108,7 +108,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 serde_json::json!({"selector": "id", "id": session_id}),
             );
             options.cost_basis = Some(CostBasis::Resumed {
-                session_total: first.finished.usage.cost.unwrap().micro_usd,
+                session_total: first.session_total.unwrap(),
             });
             let (_, second) = stage.play("SCENARIO:chat two", options).await;
             assert_eq!(second.session_id.as_deref(), Some(session_id.as_str()));

@@ -168,7 +168,8 @@ impl Driver<'_> {
         totals.turns = totals.turns.max(attempt.turns);
         totals.duration_ms = u64::try_from(attempt.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let said = completed.final_text.filter(|text| !text.trim().is_empty());
-        let is_degraded = said.is_none() && !attempt.streamed.trim().is_empty();
+        let is_untold = completed.is_degraded || said.is_none();
+        let is_degraded = is_untold && !attempt.streamed.trim().is_empty();
         if let Some(id) = &completed.session_id
             && !self.run_file.session_ids.contains(id)
         {
@@ -177,7 +178,7 @@ impl Driver<'_> {
         let report = AttemptReport {
             outcome: finished.outcome,
             error: self.explained(finished.error),
-            final_text: said.or_else(|| is_degraded.then_some(attempt.streamed)),
+            final_text: if is_degraded { Some(attempt.streamed) } else { said },
             is_degraded,
             session_id: completed.session_id,
             exit: finished.exit,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use claude_code::RawJson;
 use claude_code::event::{CanUseTool, ControlCancelRequest, ControlRequest, ControlRequestBody};
+use claude_code::input::{Answer as WireAnswer, answer};
 use serde::Deserialize;
 
 use super::blocks::{json, subject};
@@ -69,18 +70,11 @@ impl ClaudeMapper {
                 events.emit(asked(id, ask, plan));
             }
             ControlRequestBody::HookCallback(_) | ControlRequestBody::McpMessage(_) => {
-                events.emit(notice(
-                    Severity::Warning,
-                    "unsupported_request",
-                    "the CLI asks for a hook or a tool server that is not here",
-                ));
+                let what = "the CLI asks for a hook or a tool server that is not here";
+                refuse(request, what, events);
             }
             ControlRequestBody::Other { subtype, .. } => {
-                events.emit(notice(
-                    Severity::Warning,
-                    "unsupported_request",
-                    subtype.as_deref().unwrap_or_default(),
-                ));
+                refuse(request, subtype.as_deref().unwrap_or_default(), events);
             }
         }
     }
@@ -93,6 +87,15 @@ impl ClaudeMapper {
                 reason: CloseReason::Withdrawn,
             }));
         }
+    }
+}
+
+/// The CLI waits for an answer to each of its requests, also to one that nobody here can serve.
+fn refuse(request: &ControlRequest, what: &str, events: &mut Emitter) {
+    events.emit(notice(Severity::Warning, "unsupported_request", what));
+    if let Some(id) = &request.request_id {
+        let error = WireAnswer::Error("not supported by this client".to_owned());
+        events.reply(answer(id, &error));
     }
 }
 

@@ -22,6 +22,7 @@ impl ClaudeMapper {
     pub(super) fn map_assistant(&mut self, wire: &WireEvent, assistant: &Assistant, events: &mut Emitter) {
         if assistant.is_api_error_message || assistant.error.is_some() {
             // The text is the CLI's, not the model's.
+            self.forget_broken(wire, events);
             events.error(api_error(assistant));
             return;
         }
@@ -30,6 +31,7 @@ impl ClaudeMapper {
             && message.content.text().starts_with("[API Error: ")
         {
             // Likewise; the turn's end says it again.
+            self.forget_broken(wire, events);
             events.error(classified(&message.content.text()));
             return;
         }
@@ -51,15 +53,28 @@ impl ClaudeMapper {
                 events.append(&item, part, &*text);
             }
             Change::Completed { key, block } => self.map_block(key, block, is_aborted, events),
-            Change::Discarded { key } => {
-                let item = self.items.of_block(&key);
-                self.items.end_call(&item);
-                events.emit(Body::ItemDiscarded(ItemDiscarded {
-                    item,
-                    reason: DiscardReason::Retry,
-                }));
+            Change::Discarded { key } => self.discard(&key, DiscardReason::Retry, events),
+        }
+    }
+
+    /// What was being written when an error took its place.
+    fn forget_broken(&mut self, wire: &WireEvent, events: &mut Emitter) {
+        for change in self.changes_of(wire) {
+            match change {
+                Change::Discarded { key } => self.discard(&key, DiscardReason::Superseded, events),
+                // The block is the error's text. Pieces of it may have come before.
+                Change::Completed { key, .. } if self.items.knows(&key) => {
+                    self.discard(&key, DiscardReason::Superseded, events);
+                }
+                Change::Completed { .. } | Change::Appended { .. } => {}
             }
         }
+    }
+
+    fn discard(&mut self, key: &BlockKey, reason: DiscardReason, events: &mut Emitter) {
+        let item = self.items.of_block(key);
+        self.items.end_call(&item);
+        events.emit(Body::ItemDiscarded(ItemDiscarded { item, reason }));
     }
 
     fn map_block(&mut self, key: BlockKey, block: Block, is_aborted: bool, events: &mut Emitter) {

@@ -25,11 +25,16 @@ impl ClaudeMapper {
     ) -> Result<Encoded, CommandError> {
         let line = match command {
             Command::Send { message_id, text } => {
+                // Without one the CLI would send no receipts, and we would wait for them.
+                let id = MessageId::parse(message_id).ok_or_else(|| CommandError::Unsayable {
+                    what: "the id of a message must be a UUID".to_owned(),
+                })?;
                 let message = UserMessage {
-                    id: MessageId::parse(message_id),
+                    id: Some(id),
                     content: MessageContent::Text(text.clone()),
                 };
-                self.unanswered.push(message_id.clone());
+                // As receipts write it.
+                self.unanswered.push(id.to_string());
                 let capabilities = self.setup.capabilities.unwrap_or_else(Capabilities::current);
                 composed_message(message, self.setup.expansion, &capabilities)
             }

@@ -101,6 +101,11 @@ impl Items {
         item
     }
 
+    /// Whether the block had an event.
+    pub(super) fn knows(&self, key: &BlockKey) -> bool {
+        self.place_of(key).is_some()
+    }
+
     fn place_of(&self, key: &BlockKey) -> Option<usize> {
         let mark = mark(key);
         let mut recent = self.recent.iter();

@@ -1,5 +1,7 @@
 //! Claude's stream to events.
 
+use std::collections::VecDeque;
+
 use agent_process::Framed;
 use claude_code::event::{CommandState, RateLimitStatus as WireLimit, StreamBody};
 use claude_code::reconcile::{Change, Reconciler};
@@ -28,7 +30,9 @@ pub struct ClaudeMapper {
     reconciler: Reconciler,
     changes: Vec<Change>,
     pub(super) turns: TurnTracker,
-    pub(super) turn_number: u32,
+    turn_number: u32,
+    /// The turns that have begun and not ended, the oldest first: they may overlap.
+    open_turns: VecDeque<u32>,
     pub(super) has_session: bool,
     pub(super) session_id: Option<String>,
     pub(super) model: Option<String>,
@@ -66,6 +70,7 @@ impl ClaudeMapper {
             changes: Vec::new(),
             turns: TurnTracker::new(),
             turn_number: 0,
+            open_turns: VecDeque::new(),
             has_session: false,
             session_id: None,
             model: None,
@@ -90,7 +95,9 @@ impl ClaudeMapper {
         if noticed == Noticed::TurnStarted && !matches!(wire.kind(), Kind::System(_)) {
             self.begin_turn(events);
         }
-        self.account.apply(wire);
+        if noticed != Noticed::SpuriousResult {
+            self.account.apply(wire);
+        }
         self.map_kind(wire, noticed, events);
         if events.emitted() == before {
             events.emit(framing(wire));
@@ -104,7 +111,7 @@ impl ClaudeMapper {
                     self.items.open(*index, block, events);
                 }
                 self.reconcile(wire, events);
-                if let Some(usage) = self.account.step(&stream.body) {
+                if let Some(usage) = self.account.step(wire, &stream.body) {
                     events.emit(usage);
                 }
             }
@@ -201,8 +208,14 @@ impl ClaudeMapper {
         self.changes = changes;
     }
 
+    /// What a line changes, for one that is not shown as it is.
+    pub(super) fn changes_of(&mut self, wire: &WireEvent) -> Vec<Change> {
+        self.reconciler.apply(wire)
+    }
+
     pub(super) fn begin_turn(&mut self, events: &mut Emitter) {
         self.turn_number += 1;
+        self.open_turns.push_back(self.turn_number);
         if !self.has_receipts {
             // Old versions say nothing about single messages.
             self.unanswered.clear();
@@ -210,6 +223,19 @@ impl ClaudeMapper {
         events.emit(Body::TurnStarted(TurnStarted {
             number: self.turn_number,
         }));
+    }
+
+    /// The number of the turn that a result ends. One may come without any turn, for example when there is nothing to
+    /// resume.
+    pub(super) fn end_turn(&mut self, events: &mut Emitter) -> u32 {
+        if self.open_turns.is_empty() {
+            self.begin_turn(events);
+        }
+        if !self.has_receipts {
+            // A message that was sent meanwhile may have joined this turn, and nothing would ever say so.
+            self.unanswered.clear();
+        }
+        self.open_turns.pop_front().unwrap_or(self.turn_number)
     }
 
     pub(super) fn note_receipt(&mut self, wire: &WireEvent, events: &mut Emitter) {

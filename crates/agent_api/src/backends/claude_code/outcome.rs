@@ -20,11 +20,12 @@ impl ClaudeMapper {
             ));
             return;
         }
-        if self.turn_number == 0 {
-            self.begin_turn(events);
-        }
+        let number = self.end_turn(events);
         self.items.keep_answer();
         events.emit(self.account.result(result));
+        if let Some(total) = self.account.session_total() {
+            events.note_session_total(total);
+        }
         let outcome = outcome(result);
         let denials = result.permission_denials.iter().map(|denial| Denial {
             item: denial.tool_use_id.as_deref().map(ItemId::new),
@@ -38,7 +39,7 @@ impl ClaudeMapper {
             (None, None) => None,
         };
         events.emit(Body::TurnFinished(Box::new(TurnFinished {
-            number: self.turn_number,
+            number,
             outcome,
             text: result
                 .result

@@ -1,6 +1,9 @@
 //! What a run uses.
 
-use claude_code::event::{Assistant, StreamBody, TurnResult, Usage as WireUsage};
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use claude_code::event::{Assistant, StreamBody, TurnResult};
 use claude_code::{CostAccount, CostBasis, Dialect, Event as WireEvent, MicroUsd, TokenCount};
 
 use super::text::copied;
@@ -13,6 +16,10 @@ pub(super) struct Account {
     dialect: Dialect,
     /// The message whose usage was told last.
     told: Option<String>,
+    /// What the messages that are being written have used, by the subagent that writes them.
+    streamed: HashMap<Option<String>, TokenCount>,
+    /// What the run had cost when its last turn ended.
+    settled: Option<MicroUsd>,
     context_size: Option<u64>,
 }
 
@@ -32,6 +39,8 @@ impl Account {
             },
             dialect,
             told: None,
+            streamed: HashMap::new(),
+            settled: None,
             context_size: None,
         }
     }
@@ -40,22 +49,32 @@ impl Account {
         self.account.apply(wire);
     }
 
-    /// What a piece of a message says about its usage: at its start what was read, at its end what was written.
-    pub(super) fn step(&mut self, body: &StreamBody) -> Option<Body> {
-        let (usage, model) = match body {
+    /// What a piece of a message says about its usage: at its start what was read, at its end what was written. The
+    /// end may leave out what the start had.
+    pub(super) fn step(&mut self, wire: &WireEvent, body: &StreamBody) -> Option<Body> {
+        let lane = || wire.parent_tool_use_id().map(Cow::into_owned);
+        match body {
             StreamBody::MessageStart { message } => {
                 self.told = message.id.as_ref().map(copied);
-                (message.usage.as_ref()?, message.model.as_ref())
+                let count = self.dialect.tokens(message.usage.as_ref()?);
+                let lane = lane();
+                let is_main = lane.is_none();
+                self.streamed.insert(lane, count);
+                Some(self.step_usage(count, message.model.as_ref().map(copied), is_main))
             }
-            StreamBody::MessageDelta { usage, .. } => (usage.as_deref()?, None),
+            StreamBody::MessageDelta { usage, .. } => {
+                let lane = lane();
+                let start = self.streamed.get(&lane).copied().unwrap_or_default();
+                let count = start.max_of_each(self.dialect.tokens(usage.as_deref()?));
+                Some(self.step_usage(count, None, lane.is_none()))
+            }
             StreamBody::ContentBlockStart { .. }
             | StreamBody::ContentBlockDelta { .. }
             | StreamBody::ContentBlockStop { .. }
             | StreamBody::MessageStop
             | StreamBody::Ping
-            | StreamBody::Unknown(_) => return None,
-        };
-        Some(self.step_usage(usage, model.map(copied), true))
+            | StreamBody::Unknown(_) => None,
+        }
     }
 
     /// The usage of a whole message, once: every block of it repeats it.
@@ -68,18 +87,18 @@ impl Account {
         }
         id.clone_into(self.told.get_or_insert_default());
         let is_main = wire.parent_tool_use_id().is_none();
-        Some(self.step_usage(usage, message.model.as_ref().map(copied), is_main))
+        let count = self.dialect.tokens(usage);
+        Some(self.step_usage(count, message.model.as_ref().map(copied), is_main))
     }
 
-    fn step_usage(&self, usage: &WireUsage, model: Option<String>, is_main: bool) -> Body {
-        let count = self.dialect.tokens(usage);
+    fn step_usage(&self, count: TokenCount, model: Option<String>, is_main: bool) -> Body {
         Body::Usage(Box::new(Usage {
             scope: UsageScope::Step,
             tokens: tokens(count),
             cost: None,
             model,
-            // A subagent has a context of its own.
-            context: is_main.then(|| ContextUse {
+            // A subagent has a context of its own, and what read nothing says nothing about it.
+            context: (is_main && count.context() > 0).then(|| ContextUse {
                 used: count.context(),
                 size: self.context_size,
             }),
@@ -89,19 +108,20 @@ impl Account {
 
     /// What a turn used, by its result.
     pub(super) fn result(&mut self, result: &TurnResult) -> Body {
+        self.streamed.clear();
         let models = result.model_usage.to_vec();
         let sizes = models.iter().filter_map(|(_, usage)| usage.context_window);
         self.context_size = sizes.max().or(self.context_size);
         let count = result.usage.as_ref().map(|usage| self.dialect.tokens(usage));
-        let scope = if self.dialect.usage_is_cumulative {
-            UsageScope::Session
+        let (scope, cost) = if self.dialect.usage_is_cumulative {
+            (UsageScope::Session, result.total_cost)
         } else {
-            UsageScope::Turn
+            (UsageScope::Turn, self.turn_cost(result))
         };
         Body::Usage(Box::new(Usage {
             scope,
             tokens: tokens(count.unwrap_or_default()),
-            cost: result.total_cost.map(reported),
+            cost: cost.map(reported),
             model: match models.as_slice() {
                 [(model, _)] => Some(copied(model)),
                 _ => None,
@@ -109,6 +129,21 @@ impl Account {
             context: None,
             run: self.run(false),
         }))
+    }
+
+    /// What the run cost more than before. The agent itself only tells totals.
+    fn turn_cost(&mut self, result: &TurnResult) -> Option<MicroUsd> {
+        let total = self.account.cost();
+        let earlier = std::mem::replace(&mut self.settled, total);
+        // A first total that may include earlier runs says nothing about the turn.
+        let is_known = earlier.is_some() || !self.account.may_include_earlier_runs();
+        result.total_cost.filter(|_| is_known)?;
+        Some(total?.saturating_sub(earlier.unwrap_or_default()))
+    }
+
+    /// What the session has cost so far, as the agent counts it.
+    pub(super) fn session_total(&self) -> Option<MicroUsd> {
+        self.account.session_total()
     }
 
     fn run(&self, is_open: bool) -> RunUsage {
