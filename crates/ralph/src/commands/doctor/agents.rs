@@ -105,17 +105,17 @@ fn version(found: Option<Version>, tested: Option<(&str, &str)>) -> Option<Check
     let Some(found) = found else {
         return Some(Check::warning("version", "it does not say its version"));
     };
-    let range = format!("tested with {oldest} to {newest}");
+    let tested = format!("the tested {oldest} to {newest}");
     let is_within = |limit: &str, is_right: fn(&Version, &Version) -> bool| {
         Version::find(limit).is_none_or(|limit| is_right(&found, &limit))
     };
     Some(if !is_within(oldest, Version::ge) {
-        Check::warning("version", format!("{found} is older than what ralph was {range}"))
+        Check::warning("version", format!("{found} is older than {tested}"))
             .advise("update the agent")
     } else if !is_within(newest, Version::le) {
-        Check::ok("version", format!("{found}, newer than what ralph was {range}"))
+        Check::ok("version", format!("{found} is newer than {tested}"))
     } else {
-        Check::ok("version", format!("{found}, {range}"))
+        Check::ok("version", format!("{found} is within {tested}"))
     })
 }
 

@@ -56,7 +56,10 @@ pub async fn execute(args: &ReplayArgs, home: &Home, view: &View, cwd: &Path) ->
     }
     console.finish();
     if shown == 0 {
-        bail!("nothing is recorded in `{}`", one_line(&args.source, 500));
+        bail!(
+            "`{}` is no recording: neither a run's journal nor the output of an agent that ralph can read",
+            one_line(&args.source, 500)
+        );
     }
     Ok(0)
 }

@@ -2,14 +2,14 @@
 
 use std::collections::VecDeque;
 use std::io::BufRead;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup, profile};
 use agent_api::{AgentKind, Body, Emitter, Event, Mapper as _, MicroUsd, Outcome, SessionStarted};
 use agent_process::{DEFAULT_MAX_LINE_BYTES, LineFramer};
 use jiff::Timestamp;
 use ralph_run::{
-    Budget, BudgetLimits, EndReason, FORMAT_VERSION, LimitKind, Record, RunBody, RunEnded, RunEvent,
+    Budget, BudgetLimits, EndReason, FORMAT_VERSION, LimitKind, Record, RunBody, RunEnded, RunEvent, RunFile,
     RunStarted, Warned, WarningKind,
 };
 
@@ -46,12 +46,12 @@ impl<R: BufRead> RawRecords<R> {
         budget.start_attempt(None);
         Self {
             source,
-            path,
             at,
             seq: 0,
             framer: LineFramer::new(DEFAULT_MAX_LINE_BYTES),
             mapper: ClaudeMapper::new(MapperSetup::default()),
-            events: Emitter::new(AgentKind::CLAUDE_CODE),
+            events: Emitter::new(speaker(&path).0),
+            path,
             early: Vec::new(),
             ready: VecDeque::new(),
             has_begun: false,
@@ -129,13 +129,14 @@ impl<R: BufRead> RawRecords<R> {
     fn begin(&mut self, session: Option<&SessionStarted>) {
         self.has_begun = true;
         let name = self.path.file_stem().unwrap_or_default();
+        let (backend, display_name) = speaker(&self.path);
         let started = RunStarted {
             format_version: FORMAT_VERSION,
             run_id: name.to_string_lossy().into_owned(),
             ralph_version: env!("CARGO_PKG_VERSION").to_owned(),
             workspace: session.and_then(|it| it.cwd.clone()).unwrap_or_default(),
-            backend: AgentKind::CLAUDE_CODE,
-            display_name: profile().display_name.to_owned(),
+            backend,
+            display_name,
             model: session.and_then(|it| it.model.clone()),
             mode: None,
             task: None,
@@ -210,6 +211,22 @@ impl<R: BufRead> Iterator for RawRecords<R> {
             }
         }
     }
+}
+
+/// Who wrote it. A log of the demo agent lies where it says so; all others who speak this dialect are Claude here.
+fn speaker(path: &Path) -> (AgentKind, String) {
+    let run = path
+        .parent()
+        .and_then(Path::parent)
+        .and_then(|run| RunFile::load(&run.join("run.json")).ok());
+    if let Some(run) = run {
+        return (run.backend, run.display_name);
+    }
+    let folder = path.parent().and_then(Path::file_name);
+    if folder.is_some_and(|folder| folder == AgentKind::DEMO.as_str()) {
+        return (AgentKind::DEMO, "Demo".to_owned());
+    }
+    (AgentKind::CLAUDE_CODE, profile().display_name.to_owned())
 }
 
 fn reason(outcome: Option<Outcome>) -> EndReason {
