@@ -25,12 +25,22 @@ pub const SESSION_HANDLE: &str = "agent_api.session.handle.v1";
 pub const SESSION_RESUME: &str = "agent_api.session.resume.v1";
 /// Goes on with a copy of an earlier session. Also an extension key, with the same value.
 pub const SESSION_FORK: &str = "agent_api.session.fork.v1";
+/// A new session can be given an id.
+pub const SESSION_PRESET_ID: &str = "agent_api.session.preset_id.v1";
 /// Tool calls have names, kinds and arguments.
 pub const TOOLS_STRUCTURED: &str = "agent_api.tools.structured.v1";
 /// Tool calls have results.
 pub const TOOLS_RESULTS: &str = "agent_api.tools.results.v1";
 /// The model can be chosen. Also an extension key: a string.
 pub const CONFIG_MODEL: &str = "agent_api.config.model.v1";
+/// What may happen without asking can be chosen. Without it an agent only takes that everything may.
+pub const CONFIG_PERMISSIONS: &str = "agent_api.config.permissions.v1";
+/// Tools can be chosen, allowed and forbidden.
+pub const CONFIG_TOOLS: &str = "agent_api.config.tools.v1";
+/// Ends by itself after so many turns of the model, or so much money.
+pub const CONFIG_LIMITS: &str = "agent_api.config.limits.v1";
+/// The system prompt can be replaced and added to.
+pub const CONFIG_SYSTEM_PROMPT: &str = "agent_api.config.system_prompt.v1";
 /// Never waits for a person. Also an extension key: a boolean; `true` where nobody can answer.
 pub const NON_INTERACTIVE: &str = "agent_api.exec.non_interactive";
 /// May touch further folders. Also an extension key: a list of paths.

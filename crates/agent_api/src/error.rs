@@ -57,6 +57,14 @@ pub enum Error {
         /// How long it was given.
         limit: Duration,
     },
+    /// The agent's program is there but fails before it does anything.
+    #[error("`{}` does not work ({exit}): run `{} --version` by hand to see why", program.display(), program.display())]
+    Broken {
+        /// The program.
+        program: PathBuf,
+        /// How it ended.
+        exit: agent_process::Exit,
+    },
     /// None of the backends is installed.
     #[error("no agent found: {needed}")]
     NothingFound {

@@ -8,7 +8,7 @@ use crate::detect::{Detector, Report, ReportEntry};
 use crate::error::Error;
 use crate::event::AgentKind;
 use crate::harness::{RunHandle, start};
-use crate::request::{Input, RunOptions, RunRequest, SessionChoice, apply_extensions};
+use crate::request::{Input, PermissionMode, RunOptions, RunRequest, SessionChoice, apply_extensions};
 
 /// The backends there are, in order of preference.
 ///
@@ -125,10 +125,15 @@ impl Gateway {
 /// Works configuration and extensions in, and refuses what the backend cannot do.
 fn resolve(backend: &dyn Backend, request: RunRequest) -> Result<RunRequest, Error> {
     let profile = backend.profile();
-    // Each by itself: an extension of the request overrides an option of the configuration, and the other way round.
     let mut options = request.options;
-    apply_extensions(&mut options, profile)?;
     let mut defaults = backend.config().defaults.clone();
+    // Key by key, so that a `false` of the request takes back a `true` of the configuration.
+    defaults
+        .extensions
+        .retain(|key, _| !options.extensions.contains_key(key));
+    // Then each by itself: an extension of the request overrides an option of the configuration, and the other way
+    // round.
+    apply_extensions(&mut options, profile)?;
     apply_extensions(&mut defaults, profile)?;
     let mut options = options.or(&defaults);
     backend.check_extensions(&options)?;
@@ -140,14 +145,27 @@ fn resolve(backend: &dyn Backend, request: RunRequest) -> Result<RunRequest, Err
         return Err(Error::invalid("the prompt is empty: say what to do"));
     }
     let session = match &options.session {
-        None | Some(SessionChoice::New | SessionChoice::NewWithId(_)) => None,
+        None | Some(SessionChoice::New) => None,
+        Some(SessionChoice::NewWithId(_)) => Some(capability::SESSION_PRESET_ID),
         Some(SessionChoice::Resume(_) | SessionChoice::Last) => Some(capability::SESSION_RESUME),
         Some(SessionChoice::Fork(_) | SessionChoice::ForkLast) => Some(capability::SESSION_FORK),
     };
     let takes_messages = matches!(request.input, Input::Messages(_));
+    // An agent that never asks has nothing to be told about that.
+    let needs_permissions = options
+        .permission_mode
+        .is_some_and(|mode| mode != PermissionMode::Bypass);
+    let chooses_tools =
+        options.tools.is_some() || options.allowed_tools.is_some() || options.disallowed_tools.is_some();
+    let has_limits = options.max_turns.is_some() || options.max_budget.is_some();
+    let has_system_prompt = options.system_prompt.is_some() || options.append_system_prompt.is_some();
     let wanted = [
         session,
         options.model.is_some().then_some(capability::CONFIG_MODEL),
+        needs_permissions.then_some(capability::CONFIG_PERMISSIONS),
+        chooses_tools.then_some(capability::CONFIG_TOOLS),
+        has_limits.then_some(capability::CONFIG_LIMITS),
+        has_system_prompt.then_some(capability::CONFIG_SYSTEM_PROMPT),
         (!options.additional_directories.is_empty()).then_some(capability::ADD_DIRS),
         (options.asks == Some(true)).then_some(capability::ANSWER),
         takes_messages.then_some(capability::SEND),

@@ -184,12 +184,16 @@ mod request;
 
 /// See [`agent_process::guard_main`]: the first line of `main`, so that no agent outlives your process.
 pub use agent_process::guard_main;
+// What public fields and signatures of this crate are made of.
+pub use agent_process::{ExitReport, Framed, Isolation, Limits, SpawnSpec, StdoutMode};
 pub use backend::{
     Answer, Backend, BackendConfig, Command, Encoded, ExitTrust, Found, InterruptBy, KeepAlive, Launch,
     LaunchInput, Mapper, Profile, StderrClass,
 };
 #[cfg(feature = "demo")]
 pub use backends::demo::demo_main;
+pub use bytes::Bytes;
+pub use claude_code::{Capabilities, Dialect, Expansion};
 pub use claude_code::{CostBasis, MicroUsd, Version};
 pub use detect::{Detection, Detector, Report, ReportEntry};
 pub use emitter::Emitter;

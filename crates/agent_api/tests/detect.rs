@@ -118,9 +118,24 @@ async fn a_line_with_the_agents_own_word_counts_first() {
 
 #[tokio::test]
 async fn an_agent_without_a_version_is_there_all_the_same() {
-    assert_eq!(version("echo unknown option; exit 2").await, None);
-    assert_eq!(version("exit 1").await, None);
+    assert_eq!(version("echo unknown").await, None);
     assert_eq!(version("echo 1.2.3; exit 1").await, Some(Version::new(1, 2, 3)));
+}
+
+#[tokio::test]
+async fn a_program_that_only_fails_is_broken_until_it_works() {
+    let installed = Installed::new("echo no such module >&2; exit 3");
+    let detector = Detector::new();
+    let error = find(&detector, &installed.program).await.unwrap_err();
+    let program = installed.program.display();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "`{program}` does not work (exited with code 3): run `{program} --version` by hand to see why"
+        )
+    );
+    find(&detector, &installed.program).await.unwrap_err();
+    assert_eq!(installed.asked(), 2, "that is not remembered");
 }
 
 #[tokio::test]

@@ -288,6 +288,21 @@ async fn a_request_overrides_the_configuration_whichever_form_each_uses() {
 }
 
 #[tokio::test]
+async fn a_request_switches_off_what_the_configuration_switches_on() {
+    let switches = |is_on: bool| {
+        with(|options| {
+            for key in [capability::NON_INTERACTIVE, capability::EXTERNAL_SANDBOX] {
+                options.extensions.insert(key.to_owned(), json!(is_on));
+            }
+        })
+    };
+    for (request, asks, mode) in [(true, "Some(false)", "Some(Bypass)"), (false, "None", "None")] {
+        let lines = started(switches(true), switches(request)).await;
+        assert_eq!(lines[3..5], [format!("asks={asks}"), format!("mode={mode}")]);
+    }
+}
+
+#[tokio::test]
 async fn a_bad_extension_of_the_configuration_is_refused_too() {
     let backend = Able::new().defaults(extension(capability::CONFIG_MODEL, json!(3)));
     let error = refused_by(backend, RunRequest::new("Go.").options(with(|_| {}))).await;
@@ -326,6 +341,32 @@ async fn what_a_backend_cannot_do_is_refused_before_anything_is_started() {
         (
             request(with(|options| options.model = Some("m".into()))),
             capability::CONFIG_MODEL,
+        ),
+        (
+            session(SessionChoice::NewWithId("x".into())),
+            capability::SESSION_PRESET_ID,
+        ),
+        (
+            request(with(|options| {
+                options.permission_mode = Some(PermissionMode::Plan)
+            })),
+            capability::CONFIG_PERMISSIONS,
+        ),
+        (
+            request(with(|options| options.tools = Some(Vec::new()))),
+            capability::CONFIG_TOOLS,
+        ),
+        (
+            request(with(|options| options.disallowed_tools = Some(vec!["x".into()]))),
+            capability::CONFIG_TOOLS,
+        ),
+        (
+            request(with(|options| options.max_turns = Some(1))),
+            capability::CONFIG_LIMITS,
+        ),
+        (
+            request(with(|options| options.append_system_prompt = Some("x".into()))),
+            capability::CONFIG_SYSTEM_PROMPT,
         ),
         (
             request(with(|options| options.additional_directories.push("/".into()))),
@@ -382,6 +423,46 @@ async fn a_name_is_registered_once() {
         panic!("registered twice");
     };
     assert!(matches!(error, Error::DuplicateBackend { name } if name.as_str() == "able"));
+}
+
+#[tokio::test]
+async fn several_custom_commands_fit_into_one_gateway() {
+    let command = |word: &str| Custom::new("/bin/sh", ["-c", "echo \"$0\"", word]).named(word);
+    let gateway = Gateway::new()
+        .with(command("one"))
+        .unwrap()
+        .with(command("two"))
+        .unwrap();
+    for name in ["one", "two"] {
+        let request = RunRequest::new("Go.").options(with(|_| {}));
+        let mut handle = gateway.run(name, request).await.unwrap();
+        assert_eq!(handle.events.next().await.unwrap().agent_kind.as_str(), name);
+        drop(handle.events);
+        let completed = handle.completion.await.unwrap();
+        assert_eq!(completed.final_text, Some(format!("{name}\n")));
+    }
+}
+
+#[tokio::test]
+async fn the_final_text_of_a_command_is_all_that_it_wrote() {
+    // Two blocks, then more than a completion carries.
+    for (count, is_cut) in [(10_000, false), (150_000, true)] {
+        let script = format!("i=0; while [ $i -lt {count} ]; do echo 12345678; i=$((i+1)); done");
+        let gateway = Gateway::new()
+            .with(Custom::new("/bin/sh", ["-c", script.as_str()]))
+            .unwrap();
+        let handle = gateway
+            .run("custom", RunRequest::new("Go.").options(with(|_| {})))
+            .await
+            .unwrap();
+        drop(handle.events);
+        let text = handle.completion.await.unwrap().final_text.unwrap();
+        assert!(text.starts_with("12345678\n"));
+        assert_eq!(text.ends_with("…(truncated)"), is_cut);
+        if !is_cut {
+            assert_eq!(text.len(), 9 * count);
+        }
+    }
 }
 
 #[tokio::test]

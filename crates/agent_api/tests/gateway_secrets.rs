@@ -97,6 +97,21 @@ async fn no_error_event_quotes_a_line_of_output_or_the_prompt() {
     assert!(!format!("{:?}", completed.finished).contains(SECRET));
 }
 
+#[test]
+fn what_is_printed_of_a_request_quotes_nothing_but_names() {
+    let mut options = options();
+    options.system_prompt = Some(SECRET.into());
+    options.append_system_prompt = Some(SECRET.into());
+    options.extra_args.push(SECRET.into());
+    options.extensions.insert("some.key".into(), json!(SECRET));
+    let told = format!("{:?}", RunRequest::new(SECRET).options(options));
+    assert!(!told.contains(SECRET), "{told}");
+    assert!(
+        told.contains("TOKEN") && told.contains("some.key") && told.contains("prompt_bytes: 7"),
+        "{told}"
+    );
+}
+
 #[tokio::test]
 async fn what_is_printed_of_a_running_run_quotes_nothing() {
     let gateway = Gateway::new().with(by_argument()).unwrap();

@@ -68,7 +68,8 @@ pub struct StderrOutput {
 }
 
 impl StderrOutput {
-    /// The next bytes, cut anywhere; `None` at the end. Cancelling the wait loses nothing.
+    /// The next bytes, cut anywhere; empty where something was left out, `None` at the end. Cancelling the wait loses
+    /// nothing.
     pub async fn next_chunk(&mut self) -> Option<Bytes> {
         self.chunks.recv().await
     }

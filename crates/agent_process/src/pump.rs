@@ -16,7 +16,7 @@ use crate::log::Log;
 use crate::process::Command;
 use crate::spec::Limits;
 use crate::spool::Reservation;
-use crate::streams::{BoxRead, BoxWrite, OutputSource};
+use crate::streams::{BoxRead, BoxWrite, OutputSource, StderrFeed};
 use crate::tail::Tail;
 
 /// Reads start small, so that an idle child costs little, and grow with the flow.
@@ -51,7 +51,7 @@ pub(crate) struct Pump {
     stdin: Option<StdinFeed>,
     raw_log: Log,
     stderr_log: Log,
-    stderr_chunks: Option<mpsc::Sender<Bytes>>,
+    stderr_feed: Option<StderrFeed>,
     reservation: Option<Reservation>,
     chunks: mpsc::Sender<io::Result<Bytes>>,
     /// Read and logged, but the consumer has no room yet. Nothing more is read meanwhile, but for what a pipe still
@@ -145,7 +145,7 @@ impl Pump {
             stdin,
             raw_log: Log::default(),
             stderr_log: Log::default(),
-            stderr_chunks: None,
+            stderr_feed: None,
             reservation: None,
             chunks,
             pending: VecDeque::new(),
@@ -182,7 +182,7 @@ impl Pump {
     }
 
     pub(crate) fn with_stderr_stream(mut self, chunks: Option<mpsc::Sender<Bytes>>) -> Self {
-        self.stderr_chunks = chunks;
+        self.stderr_feed = chunks.map(StderrFeed::new);
         self
     }
 
@@ -391,14 +391,13 @@ impl Pump {
             Ok(bytes) if !bytes.is_empty() => {
                 self.tail.push(&bytes);
                 self.stderr_log.write(&bytes);
-                if let Some(chunks) = &self.stderr_chunks {
-                    // A reader that is behind must not hold the child up.
-                    let _ = chunks.try_send(bytes);
+                if let Some(feed) = &mut self.stderr_feed {
+                    feed.pass(bytes);
                 }
             }
             Ok(_) | Err(_) => {
                 self.stderr = None;
-                self.stderr_chunks = None;
+                self.stderr_feed = None;
                 self.on_stream_end();
             }
         }

@@ -5,8 +5,9 @@ use std::io;
 use std::path::Path;
 use std::pin::Pin;
 
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite};
+use tokio::sync::mpsc;
 
 use crate::error::SpawnError;
 use crate::follow::FileFollower;
@@ -43,6 +44,30 @@ impl OutputSource {
                 }
                 follower.changed().await;
             },
+        }
+    }
+}
+
+/// The child's stderr on its way to a reader that may be behind. It never waits: what finds no room is left out, and
+/// an empty chunk stands in its place.
+pub(crate) struct StderrFeed {
+    chunks: mpsc::Sender<Bytes>,
+    /// Room for the mark of the next gap, so that no gap goes unmarked.
+    mark: Option<mpsc::OwnedPermit<Bytes>>,
+}
+
+impl StderrFeed {
+    pub(crate) fn new(chunks: mpsc::Sender<Bytes>) -> Self {
+        Self { chunks, mark: None }
+    }
+
+    pub(crate) fn pass(&mut self, chunk: Bytes) {
+        if self.mark.is_none() {
+            self.mark = self.chunks.clone().try_reserve_owned().ok();
+        }
+        let is_passed = self.mark.is_some() && self.chunks.try_send(chunk).is_ok();
+        if !is_passed && let Some(mark) = self.mark.take() {
+            mark.send(Bytes::new());
         }
     }
 }
@@ -164,5 +189,34 @@ mod unix {
     fn new_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
         let (reader, writer) = std::io::pipe()?;
         Ok((reader.into(), writer.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StderrFeed;
+    use bytes::Bytes;
+    use tokio::sync::mpsc;
+
+    #[tokio::test]
+    async fn what_a_slow_reader_misses_is_marked_where_it_was() {
+        let (sender, mut received) = mpsc::channel(4);
+        let mut feed = StderrFeed::new(sender);
+        for text in ["1", "2", "3", "lost", "lost"] {
+            feed.pass(Bytes::from_static(text.as_bytes()));
+        }
+        let mut read = Vec::new();
+        for _ in 0..2 {
+            read.push(received.recv().await.unwrap());
+        }
+        // One place for what comes next, one for the mark of the next gap.
+        for text in ["6", "lost"] {
+            feed.pass(Bytes::from_static(text.as_bytes()));
+        }
+        drop(feed);
+        while let Some(chunk) = received.recv().await {
+            read.push(chunk);
+        }
+        assert_eq!(read, ["1", "2", "3", "", "6", ""]);
     }
 }

@@ -26,6 +26,11 @@ pub trait Mapper: Send {
         false
     }
 
+    /// The whole answer at the end, where no turn tells it; what [`Emitter`] has seen counts otherwise.
+    fn final_text(&mut self) -> Option<String> {
+        None
+    }
+
     /// What to write to the agent for a command. What the command changes at once can be emitted.
     ///
     /// # Errors

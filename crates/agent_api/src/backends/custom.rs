@@ -10,7 +10,7 @@ use bytes::Bytes;
 use crate::backend::{
     Backend, BackendConfig, ExitTrust, Found, InterruptBy, Launch, LaunchInput, Mapper, Profile,
 };
-use crate::bounds::TEXT_BYTES;
+use crate::bounds::{FINAL_TEXT_BYTES, TEXT_BYTES, cut_into};
 use crate::capability;
 use crate::emitter::Emitter;
 use crate::error::Error;
@@ -61,6 +61,13 @@ impl Custom {
             #[cfg(feature = "claude_code")]
             speaks_claude: false,
         }
+    }
+
+    /// Names it, so that several fit into one [`Gateway`](crate::Gateway); `custom` if nobody says otherwise.
+    #[must_use]
+    pub fn named(mut self, name: &str) -> Self {
+        self.profile.kind = AgentKind::new(name);
+        self
     }
 
     /// The command writes what Claude Code writes (`--output-format stream-json`), and owes a result.
@@ -138,11 +145,6 @@ impl Backend for Custom {
 
     fn launch(&self, request: &RunRequest, found: &Found) -> Result<Launch, Error> {
         let options = &request.options;
-        if options.system_prompt.is_some() || options.append_system_prompt.is_some() {
-            return Err(Error::invalid(
-                "a custom command has no system prompt: put it into the prompt",
-            ));
-        }
         let mut spec = SpawnSpec::new(&found.program);
         spec.args.clone_from(&self.args);
         spec.args.extend(options.extra_args.iter().cloned());
@@ -177,6 +179,8 @@ pub struct TextMapper {
     block: String,
     item: Option<ItemId>,
     count: u32,
+    /// All blocks so far, and no more than is needed to see that it is too long.
+    whole: String,
 }
 
 impl Mapper for TextMapper {
@@ -228,11 +232,20 @@ impl Mapper for TextMapper {
         events.at(None);
         self.complete(events);
     }
+
+    fn final_text(&mut self) -> Option<String> {
+        let mut text = String::new();
+        cut_into(&mut text, &self.whole, FINAL_TEXT_BYTES);
+        Some(text).filter(|text| !text.is_empty())
+    }
 }
 
 impl TextMapper {
     fn complete(&mut self, events: &mut Emitter) {
         if let Some(item) = self.item.take() {
+            let room = (FINAL_TEXT_BYTES + 1).saturating_sub(self.whole.len());
+            let end = self.block.len().min(self.block.ceil_char_boundary(room));
+            self.whole.push_str(&self.block[..end]);
             events.emit(Body::TextBlock(TextBlock {
                 item,
                 text: std::mem::take(&mut self.block),

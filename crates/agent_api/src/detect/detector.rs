@@ -52,7 +52,7 @@ impl Detector {
     /// The agent's program, as a run with these options would start it, and its version.
     ///
     /// # Errors
-    /// When it is not installed, or does not answer.
+    /// When it is not installed, does not answer, or fails.
     pub async fn find(
         &self,
         profile: &Profile,
@@ -116,6 +116,13 @@ impl Detector {
             (Some(version), _) => Detection::Version(version),
             // Not remembered: the machine may have been busy.
             (None, Exit::TimedOut) => return Ok(Detection::Silent),
+            // Not remembered either: what it needs may be installed by the next time.
+            (None, exit) if !exit.success() => {
+                return Err(Error::Broken {
+                    program: path.to_owned(),
+                    exit,
+                });
+            }
             (None, _) => Detection::NoVersion,
         };
         self.known

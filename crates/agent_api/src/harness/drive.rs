@@ -124,10 +124,11 @@ impl Driver {
         self.deliver_rest(&mut consumer).await;
         // The stream ends before the completion can resolve.
         drop(consumer);
+        let whole_text = self.mapper.final_text();
         let books = self.emitter.books();
         let _ = completed.send(Completed {
             finished,
-            final_text: books.final_text.clone(),
+            final_text: whole_text.or_else(|| books.final_text.clone()),
             is_degraded: books.is_degraded,
             session_id: books.session_id.clone(),
             session_total: books.session_total,

@@ -111,7 +111,7 @@ impl Future for Completion {
 pub struct Completed {
     /// The same as in the last event.
     pub finished: Finished,
-    /// The answer: the last text of the last turn, up to
+    /// The answer: the last text of the last turn, or all that a command without turns wrote, up to
     /// [`bounds::FINAL_TEXT_BYTES`](crate::bounds::FINAL_TEXT_BYTES).
     pub final_text: Option<String>,
     /// Whether the agent's own end had no text, so that `final_text` is the last that was streamed.

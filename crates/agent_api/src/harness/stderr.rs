@@ -1,6 +1,7 @@
 //! What the agent says beside its events.
 
 use agent_process::{Framed, LineFramer, StderrOutput};
+use bytes::Buf;
 
 use crate::bounds::{MESSAGE_BYTES, cut_message};
 use crate::event::{Notice, Severity};
@@ -14,6 +15,8 @@ const MAX_LINE_BYTES: usize = 16 * MESSAGE_BYTES;
 pub(super) struct StderrLines {
     output: Option<StderrOutput>,
     framer: LineFramer,
+    /// After a gap nothing counts before the next line starts.
+    is_in_gap: bool,
     count: u32,
 }
 
@@ -22,6 +25,7 @@ impl StderrLines {
         Self {
             output,
             framer: LineFramer::new(MAX_LINE_BYTES),
+            is_in_gap: false,
             count: 0,
         }
     }
@@ -37,7 +41,13 @@ impl StderrLines {
             return self.notice(framed);
         }
         let framed = match self.output.as_mut()?.next_chunk().await {
-            Some(chunk) => {
+            Some(chunk) if chunk.is_empty() => return self.gap(),
+            Some(mut chunk) => {
+                if self.is_in_gap {
+                    let end = chunk.iter().position(|byte| *byte == b'\n')?;
+                    chunk.advance(end + 1);
+                    self.is_in_gap = false;
+                }
                 self.framer.push(chunk);
                 self.framer.next_line()
             }
@@ -47,6 +57,13 @@ impl StderrLines {
             }
         };
         framed.and_then(|framed| self.notice(framed))
+    }
+
+    /// What was begun before a gap is not a line any more.
+    fn gap(&mut self) -> Option<Notice> {
+        self.framer = LineFramer::new(MAX_LINE_BYTES);
+        self.is_in_gap = true;
+        self.counted(suppressed("some lines on stderr are only in the log"))
     }
 
     fn notice(&mut self, framed: Framed) -> Option<Notice> {
@@ -59,16 +76,24 @@ impl StderrLines {
         if text.is_empty() {
             return None;
         }
-        self.count += 1;
+        self.counted(Notice::stderr(cut_message(text)))
+    }
+
+    fn counted(&mut self, notice: Notice) -> Option<Notice> {
+        self.count = self.count.saturating_add(1);
         match self.count.cmp(&MOST_NOTICES) {
-            std::cmp::Ordering::Less => Some(Notice::stderr(cut_message(text))),
-            std::cmp::Ordering::Equal => Some(Notice {
-                severity: Severity::Warning,
-                code: "stderr_suppressed".to_owned(),
-                message: "further lines on stderr are only in the log".to_owned(),
-                data: None,
-            }),
+            std::cmp::Ordering::Less => Some(notice),
+            std::cmp::Ordering::Equal => Some(suppressed("further lines on stderr are only in the log")),
             std::cmp::Ordering::Greater => None,
         }
+    }
+}
+
+fn suppressed(message: &str) -> Notice {
+    Notice {
+        severity: Severity::Warning,
+        code: "stderr_suppressed".to_owned(),
+        message: message.to_owned(),
+        data: None,
     }
 }

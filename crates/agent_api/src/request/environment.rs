@@ -2,17 +2,32 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 
 use agent_process::EnvPolicy;
 pub use claude_code::BaseEnvironment;
 
 /// The agent's environment: a base and changes to it. This process's own environment is never changed.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Environment {
     /// What to start from; `None` leaves it to the backend's configuration, and then it is this process's variables.
     pub base: Option<BaseEnvironment>,
     /// Changes by name; `None` takes a variable away.
     pub changes: BTreeMap<OsString, Option<OsString>>,
+}
+
+impl fmt::Debug for Environment {
+    /// Names only: values are often secrets.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let set = self.changes.iter().filter(|(_, value)| value.is_some());
+        let removed = self.changes.iter().filter(|(_, value)| value.is_none());
+        formatter
+            .debug_struct("Environment")
+            .field("base", &self.base)
+            .field("set", &set.map(|(name, _)| name).collect::<Vec<_>>())
+            .field("removed", &removed.map(|(name, _)| name).collect::<Vec<_>>())
+            .finish()
+    }
 }
 
 impl Environment {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use super::environment::Environment;
 use super::session::{PermissionMode, SessionChoice};
 
 /// How to run an agent. Everything is optional: what a request leaves open, the backend's configuration decides.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 #[non_exhaustive]
 pub struct RunOptions {
     /// Where the agent works; this process's directory if nobody says otherwise.
@@ -75,6 +76,49 @@ pub struct RunOptions {
     /// Settings by name: capabilities that take a value, and the backend's own keys. All are checked before anything
     /// is started.
     pub extensions: BTreeMap<String, Value>,
+}
+
+impl fmt::Debug for RunOptions {
+    /// Without what may be secret: values of variables and extensions, arguments, system prompts.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RunOptions")
+            .field("cwd", &self.cwd)
+            .field("timeout", &self.timeout)
+            .field("inactivity_limit", &self.inactivity_limit)
+            .field("environment", &self.environment)
+            .field("model", &self.model)
+            .field(
+                "system_prompt_bytes",
+                &self.system_prompt.as_ref().map(String::len),
+            )
+            .field(
+                "append_system_prompt_bytes",
+                &self.append_system_prompt.as_ref().map(String::len),
+            )
+            .field("tools", &self.tools)
+            .field("allowed_tools", &self.allowed_tools)
+            .field("disallowed_tools", &self.disallowed_tools)
+            .field("permission_mode", &self.permission_mode)
+            .field("asks", &self.asks)
+            .field("session", &self.session)
+            .field("cost_basis", &self.cost_basis)
+            .field("partial_messages", &self.partial_messages)
+            .field("keeps_session", &self.keeps_session)
+            .field("expands_prompt", &self.expands_prompt)
+            .field("max_turns", &self.max_turns)
+            .field("max_budget", &self.max_budget)
+            .field("additional_directories", &self.additional_directories)
+            .field("extra_args", &self.extra_args.len())
+            .field("raw_log", &self.raw_log)
+            .field("stderr_log", &self.stderr_log)
+            .field("transport", &self.transport)
+            .field("isolation", &self.isolation)
+            .field("marker", &self.marker)
+            .field("limits", &self.limits)
+            .field("extensions", &self.extensions.keys().collect::<Vec<_>>())
+            .finish()
+    }
 }
 
 impl RunOptions {

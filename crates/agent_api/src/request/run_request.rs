@@ -1,9 +1,11 @@
 //! One run.
 
+use std::fmt;
+
 use super::options::RunOptions;
 
 /// What to run, and how.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct RunRequest {
     /// What the agent is told.
     pub prompt: String,
@@ -31,6 +33,18 @@ pub enum Close {
     WhenIdle,
     /// When the holder says so: the run waits for further messages.
     ByCaller,
+}
+
+impl fmt::Debug for RunRequest {
+    /// Without the prompt.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RunRequest")
+            .field("prompt_bytes", &self.prompt.len())
+            .field("input", &self.input)
+            .field("options", &self.options)
+            .finish()
+    }
 }
 
 impl RunRequest {

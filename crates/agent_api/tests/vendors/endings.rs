@@ -28,6 +28,11 @@ impl Playback {
             Vendor::Gemini => backends::gemini::profile(),
             Vendor::Qwen => backends::qwen::profile(),
         };
+        // A shell has no version to tell.
+        let profile = Profile {
+            version_args: &[],
+            ..profile
+        };
         let end = match fixture.capture.signal {
             Some(signal) => format!("kill -{signal} $$"),
             None => format!("exit {}", fixture.capture.code.unwrap_or_default()),

@@ -3,7 +3,7 @@
 use agent_api::backends::claude_code::ClaudeCode;
 use agent_api::backends::custom::{Custom, PromptBy};
 use agent_api::backends::demo::Demo;
-use agent_api::{AgentKind, BackendConfig, Environment, Gateway, RunOptions};
+use agent_api::{AgentKind, BackendConfig, Environment, Gateway, Profile, RunOptions, capability};
 use agent_process::StdoutMode;
 use anyhow::Context as _;
 
@@ -111,6 +111,34 @@ pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOpt
         options.extra_args = agent.args.iter().map(Into::into).collect();
     }
     Ok(options)
+}
+
+/// Leaves out what the agent does not know, so that one file of settings serves all of them. Gives a warning for each.
+pub(super) fn leave_out(options: &mut RunOptions, profile: &Profile) -> Vec<String> {
+    let mut left_out = Vec::new();
+    if !profile.has(capability::CONFIG_PERMISSIONS) {
+        let mode = options.permission_mode.take();
+        if mode.is_some_and(|mode| mode != agent_api::PermissionMode::Bypass) {
+            left_out.push("permission modes");
+        }
+    }
+    if !profile.has(capability::CONFIG_TOOLS) {
+        let lists = [options.tools.take(), options.allowed_tools.take()];
+        if lists.iter().any(Option::is_some) {
+            left_out.push("lists of tools");
+        }
+    }
+    if !profile.has(capability::CONFIG_LIMITS) && options.max_turns.take().is_some() {
+        left_out.push("a limit of turns");
+    }
+    if !profile.has(capability::CONFIG_SYSTEM_PROMPT) {
+        let prompts = [options.system_prompt.take(), options.append_system_prompt.take()];
+        if prompts.iter().any(Option::is_some) {
+            left_out.push("system prompts");
+        }
+    }
+    let warning = |what| format!("the backend `{}` does not know {what}: ignored", profile.kind);
+    left_out.into_iter().map(warning).collect()
 }
 
 fn environment(settings: &Settings) -> Environment {

@@ -91,6 +91,7 @@ pub(super) fn prepare(
     if !takes_messages {
         options.asks = None;
     }
+    warnings.extend(agent::leave_out(&mut options, &profile));
     let (spent_before, iterations_before) = spent(settings, files.as_ref(), now, &mut warnings);
     let redactor = Arc::new(redactor(settings, &options)?);
     let started = RunStarted {
