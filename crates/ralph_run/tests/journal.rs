@@ -151,6 +151,18 @@ fn missing_and_doubled_records_are_reported() {
 }
 
 #[test]
+fn a_broken_line_does_not_let_earlier_records_in_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("journal");
+    let whole = write(&path, &sample());
+    let doubled = [whole.as_slice(), b"broken\n", whole.as_slice()].concat();
+    fs::write(&path, doubled).unwrap();
+    let (records, damage) = read(&path);
+    assert_eq!(records, sample());
+    assert_eq!(damage.len(), 5);
+}
+
+#[test]
 fn a_newer_format_is_refused_whatever_its_shape() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal");

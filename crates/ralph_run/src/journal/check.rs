@@ -16,8 +16,10 @@ pub(super) const MAX_LINE_BYTES: usize = 64 << 20;
 pub(super) struct Checker {
     /// Earlier records are not delivered.
     from_seq: u64,
-    /// Unknown behind a broken line.
-    expected_seq: Option<u64>,
+    /// Of the last record that was delivered or left out.
+    last_seq: u64,
+    /// Whether a broken line came after it: what is missing then has been reported.
+    is_behind_damage: bool,
     ready: VecDeque<Result<Record, Damage>>,
 }
 
@@ -25,7 +27,8 @@ impl Checker {
     pub(super) fn new(from_seq: u64) -> Self {
         Self {
             from_seq,
-            expected_seq: Some(1),
+            last_seq: 0,
+            is_behind_damage: false,
             ready: VecDeque::new(),
         }
     }
@@ -41,7 +44,7 @@ impl Checker {
                 offset,
                 length_bytes,
             } => {
-                self.expected_seq = None;
+                self.is_behind_damage = true;
                 self.damaged(number, offset, DamageKind::TooLong { length_bytes });
             }
             Framed::Line(line) => self.push_line(&line),
@@ -58,13 +61,14 @@ impl Checker {
             && seq < self.from_seq
         {
             // Not looked at any closer: whoever starts in the middle has seen it.
-            self.expected_seq = Some(seq + 1);
+            self.last_seq = self.last_seq.max(seq);
+            self.is_behind_damage = false;
             return;
         }
         let record = match serde_json::from_slice::<Record>(&line.bytes) {
             Ok(record) => record,
             Err(error) => {
-                self.expected_seq = None;
+                self.is_behind_damage = true;
                 let reason = match error.classify() {
                     serde_json::error::Category::Data => "of another shape",
                     serde_json::error::Category::Io
@@ -75,22 +79,20 @@ impl Checker {
                 return self.damaged(line.number, line.offset, DamageKind::NotARecord(reason));
             }
         };
-        match self.expected_seq {
-            Some(expected) if record.seq < expected => {
-                let found = record.seq;
-                return self.damaged(
-                    line.number,
-                    line.offset,
-                    DamageKind::OutOfOrder { expected, found },
-                );
-            }
-            Some(first) if record.seq > first => {
-                let last = record.seq - 1;
-                self.damaged(line.number, line.offset, DamageKind::Missing { first, last });
-            }
-            Some(_) | None => {}
+        let (expected, found) = (self.last_seq.saturating_add(1), record.seq);
+        if found <= self.last_seq {
+            return self.damaged(
+                line.number,
+                line.offset,
+                DamageKind::OutOfOrder { expected, found },
+            );
         }
-        self.expected_seq = Some(record.seq.saturating_add(1));
+        if found > expected && !self.is_behind_damage {
+            let (first, last) = (expected, found - 1);
+            self.damaged(line.number, line.offset, DamageKind::Missing { first, last });
+        }
+        self.last_seq = found;
+        self.is_behind_damage = false;
         if record.seq >= self.from_seq {
             self.ready.push_back(Ok(record));
         }
