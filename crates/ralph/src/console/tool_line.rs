@@ -151,10 +151,10 @@ mod tests {
                 tool(
                     "Grep",
                     ToolKind::Search,
-                    Some("TODO"),
-                    r#"{"pattern":"TODO","path":"/w/src"}"#,
+                    Some("fn main"),
+                    r#"{"pattern":"fn main","path":"/w/src"}"#,
                 ),
-                "Grep: TODO in src",
+                "Grep: fn main in src",
             ),
             (
                 tool("Glob", ToolKind::Search, Some("*.rs"), r#"{"pattern":"*.rs"}"#),
@@ -185,8 +185,8 @@ mod tests {
 
     #[test]
     fn only_paths_in_the_workspace_are_shortened() {
-        assert_eq!(in_workspace("/work/a", "/work/"), "a");
-        assert_eq!(in_workspace("/workshop/a", "/work"), "/workshop/a");
+        assert_eq!(in_workspace("/home/a", "/home/"), "a");
+        assert_eq!(in_workspace("/homely/a", "/home"), "/homely/a");
         assert_eq!(in_workspace("/a", "/"), "a");
         assert_eq!(in_workspace("a", ""), "a");
     }

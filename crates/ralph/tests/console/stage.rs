@@ -17,7 +17,7 @@ use ralph_run::{
 };
 
 /// Where the runs of these tests work.
-pub(crate) const WORKSPACE: &str = "/work/project";
+pub(crate) const WORKSPACE: &str = "/project";
 
 /// Keeps what is written, each write on its own.
 #[derive(Debug, Clone, Default)]

@@ -58,7 +58,7 @@ fn first_iteration(stage: &mut Stage) {
             "- 漢字\n",
         ],
     );
-    stage.agent(tool("read", "Read", ToolKind::Read, "/work/project/src/main.rs"));
+    stage.agent(tool("read", "Read", ToolKind::Read, "/project/src/main.rs"));
     stage.tick(100);
     stage.agent(tool_finished(
         "read",
