@@ -110,8 +110,7 @@ fn version(found: Option<Version>, tested: Option<(&str, &str)>) -> Option<Check
         Version::find(limit).is_none_or(|limit| is_right(&found, &limit))
     };
     Some(if !is_within(oldest, Version::ge) {
-        Check::warning("version", format!("{found} is older than {tested}"))
-            .advise("update the agent")
+        Check::warning("version", format!("{found} is older than {tested}")).advise("update the agent")
     } else if !is_within(newest, Version::le) {
         Check::ok("version", format!("{found} is newer than {tested}"))
     } else {

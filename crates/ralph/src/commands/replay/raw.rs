@@ -173,6 +173,7 @@ impl<R: BufRead> RawRecords<R> {
         let mut totals = self.budget.run();
         totals.turns = totals.turns.max(self.turns);
         totals.duration_ms = self.duration_ms;
+        totals.is_estimate &= totals.cost.is_some();
         self.push(RunEvent::Run(RunBody::RunEnded(RunEnded {
             reason,
             exit_code: reason.exit_code(),

@@ -1,0 +1,10 @@
+//! The commands around a run as a user meets them: the built program, the demo agent at full speed.
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
+mod demo;
+mod doctor;
+mod listings;
+mod logs;
+mod replay;
+mod stage;
+mod watching;
