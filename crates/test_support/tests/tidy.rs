@@ -66,7 +66,7 @@ const CRATES: [CrateRule; 6] = [
 const DEVELOPMENT_CRATE: &str = "test_support";
 const CRATE_WITH_UNSAFE_CODE: &str = "crates/agent_process/";
 /// The demo agent writes that stream, and tests hold what was made of it against what was written.
-const CRATES_THAT_KNOW_STREAM_JSON: [&str; 6] = [
+const CRATES_THAT_KNOW_STREAM_JSON: [&str; 7] = [
     "crates/claude_code/",
     "crates/test_support/",
     "crates/agent_api/src/backends/demo/",
@@ -74,6 +74,7 @@ const CRATES_THAT_KNOW_STREAM_JSON: [&str; 6] = [
     // The file `budget.json` has had this name for its total long before.
     "crates/ralph_run/src/state/budget",
     "crates/ralph_run/tests/",
+    "crates/ralph/tests/",
 ];
 const STREAM_JSON_FIELDS: [&str; 3] = ["tool_use_id", "parent_tool_use_id", "total_cost_usd"];
 
