@@ -70,7 +70,7 @@ pub use follow::FileFollower;
 #[cfg(target_os = "linux")]
 pub use guard::{guard_main, guard_main_reexec};
 pub use lines::{DEFAULT_MAX_LINE_BYTES, Framed, Line, LineEnding, LineFramer};
-pub use own::{is_root, is_stdout_deserted, start_session};
+pub use own::{is_root, is_stdout_deserted, open_regular, start_session};
 pub use process::{Control, ExitWaiter, Lines, Output, Process, StderrOutput, StdinWriter};
 pub use spawn::spawn;
 pub use spec::{EnvPolicy, Isolation, Limits, MARKER_VARIABLE, SpawnSpec, StderrMode, StdinMode, StdoutMode};

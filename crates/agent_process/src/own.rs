@@ -54,3 +54,26 @@ pub fn is_stdout_deserted() -> bool {
         false
     }
 }
+
+/// Opens an ordinary file for reading. Anything else in its place, such as a link or a pipe that would make us wait for
+/// ever, is an error.
+///
+/// # Errors
+/// When there is no such file, or it is none.
+pub fn open_regular(path: &std::path::Path) -> io::Result<std::fs::File> {
+    #[cfg(unix)]
+    let file = {
+        use rustix::fs::{Mode, OFlags};
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        std::fs::File::from(rustix::fs::open(path, flags, Mode::empty())?)
+    };
+    #[cfg(not(unix))]
+    let file = std::fs::File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not an ordinary file",
+        ));
+    }
+    Ok(file)
+}

@@ -102,3 +102,14 @@ fn a_read_only_state_directory_is_told() {
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("state"), "{}", ran.stderr);
 }
+
+#[test]
+fn notes_that_are_no_file_do_not_hang_the_run() {
+    let stage = Stage::new(&says("LOOP_COMPLETE"));
+    let made = std::process::Command::new("mkfifo")
+        .arg(stage.workspace().join("progress.md"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    assert_eq!(stage.run(&[]).code, Some(0));
+}

@@ -1,17 +1,21 @@
 //! One process of the agent.
 
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
-use agent_api::{Body, Close, Completed, Error, Input as AgentInput, RunHandle, RunRequest, SessionChoice};
+use agent_api::{
+    Body, Close, Completed, Error, Input as AgentInput, RunHandle, RunRequest, SessionChoice, capability,
+    new_message_id,
+};
 use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::run::Driver;
+use crate::budget::BudgetAlert;
 use crate::machine::{AttemptReport, Input, StartFailure};
 use crate::prompt::{Memory, PromptParts, compose};
-use crate::record::{AttemptStarted, IterationStarted, RunBody};
+use crate::reason::{EndReason, LimitKind};
+use crate::record::{AttemptStarted, IterationStarted, RunBody, WarningKind};
 use crate::state::LogName;
 
 /// How much of what was streamed is kept, in case the agent gives no final text.
@@ -39,11 +43,18 @@ impl Attempt {
     pub(super) fn note_text(&mut self, body: &Body) {
         match body {
             Body::TurnStarted(_) => self.streamed.clear(),
-            Body::TextBlock(block) if self.streamed.len() < MOST_STREAMED_BYTES => {
+            Body::TextBlock(block) => {
                 if block.piece.index == 0 && !self.streamed.is_empty() {
                     self.streamed.push('\n');
                 }
                 self.streamed.push_str(&block.text);
+                // The end is what counts: the last line may be the promise.
+                if self.streamed.len() > 2 * MOST_STREAMED_BYTES {
+                    let start = self
+                        .streamed
+                        .ceil_char_boundary(self.streamed.len() - MOST_STREAMED_BYTES);
+                    self.streamed.drain(..start);
+                }
             }
             Body::TurnFinished(_) => self.turns += 1,
             _ => {}
@@ -72,6 +83,16 @@ impl Driver<'_> {
                 prompt: prompt.clone(),
             }));
         }
+        if let Some(limit) = self.spent_limit() {
+            return Some(Input::NotStarted(StartFailure {
+                reason: EndReason::Limit(limit),
+                message: format!(
+                    "{} is spent on this task already: raise `--max-cost` or use `--reset-budget`",
+                    self.budget.spent()
+                ),
+            }));
+        }
+        let session = self.preset(session);
         let mut options = self.spec.options.clone();
         let raw_log = self.spec.directory.raw_log(self.attempts);
         options.raw_log = Some(raw_log.clone());
@@ -118,6 +139,27 @@ impl Driver<'_> {
         None
     }
 
+    /// Whether an earlier run has used up what the task may cost.
+    fn spent_limit(&mut self) -> Option<LimitKind> {
+        let mut reached = None;
+        while let Some(alert) = self.budget.check() {
+            if let BudgetAlert::Reached(limit) = alert {
+                reached = Some(limit);
+            }
+        }
+        reached
+    }
+
+    /// A new conversation gets its id from us where that can be, so that it is known before the agent speaks.
+    fn preset(&self, session: SessionChoice) -> SessionChoice {
+        let backend = self.spec.gateway.backend(self.spec.started.backend.as_str());
+        let can_preset = backend.is_ok_and(|backend| backend.profile().has(capability::SESSION_PRESET_ID));
+        match session {
+            SessionChoice::New if can_preset => SessionChoice::NewWithId(new_message_id()),
+            session => session,
+        }
+    }
+
     fn compose_prompt(&self, iteration: u32, last_failure: Option<&str>) -> String {
         let notes = NOTES.iter().find_map(|path| {
             let text = end_of_file(&self.spec.workspace.join(path))?;
@@ -160,9 +202,10 @@ impl Driver<'_> {
             return;
         };
         let Ok(completed) = completed else {
-            // The runtime is being shut down: nothing more can be found out.
+            self.on_lost(&attempt).await;
             return;
         };
+        self.note_output(&completed);
         let finished = completed.finished;
         let mut totals = self.budget.end_attempt(&finished.usage);
         totals.turns = totals.turns.max(attempt.turns);
@@ -187,6 +230,44 @@ impl Driver<'_> {
         self.step(Input::AttemptEnded(report)).await;
         self.keeper.flush();
         self.save_budget();
+    }
+
+    /// Nobody knows what became of the process: whoever followed it is gone.
+    async fn on_lost(&mut self, attempt: &Attempt) {
+        let mut totals = self.budget.end_attempt(&agent_api::RunUsage::default());
+        totals.duration_ms = u64::try_from(attempt.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let report = AttemptReport {
+            outcome: agent_api::Outcome::Lost,
+            error: None,
+            final_text: None,
+            is_degraded: false,
+            session_id: None,
+            exit: agent_api::ExitInfo::default(),
+            totals,
+        };
+        self.step(Input::AttemptEnded(report)).await;
+    }
+
+    /// What a person should know about the process's output.
+    fn note_output(&mut self, completed: &Completed) {
+        let log = self.spec.directory.raw_log(self.attempts);
+        let count = completed.finished.line_errors;
+        if count > 0 {
+            let message = format!(
+                "{count} lines of the agent's output could not be read; they are in `{}`",
+                log.display()
+            );
+            self.warn(WarningKind::UnreadableLines, message);
+        }
+        let logs = [&completed.exit.raw_log_error, &completed.exit.stderr_log_error];
+        for error in logs.into_iter().flatten() {
+            let message = format!("the agent's output is not whole in `{}`: {error}", log.display());
+            self.warn(WarningKind::Storage, message);
+        }
+        if completed.exit.log_truncated {
+            let message = format!("somebody cut `{}`, and what was cut off is lost", log.display());
+            self.warn(WarningKind::LogTruncated, message);
+        }
     }
 
     /// An error with what to do about it.
@@ -222,6 +303,7 @@ impl Driver<'_> {
     }
 }
 
+/// The agent could not be started.
 fn start_failure(error: &Error) -> StartFailure {
     let mut message = error.to_string();
     let mut source = std::error::Error::source(error);
@@ -229,16 +311,16 @@ fn start_failure(error: &Error) -> StartFailure {
         message = format!("{message}: {cause}");
         source = cause.source();
     }
-    StartFailure { message }
+    StartFailure {
+        reason: EndReason::BackendUnavailable,
+        message,
+    }
 }
 
 /// The end of a file; nothing if it is no ordinary one.
 fn end_of_file(path: &Path) -> Option<String> {
-    let mut file = File::open(path).ok()?;
+    let mut file = agent_process::open_regular(path).ok()?;
     let metadata = file.metadata().ok()?;
-    if !metadata.is_file() {
-        return None;
-    }
     let start = metadata.len().saturating_sub(MOST_NOTES_BYTES);
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut bytes = Vec::new();

@@ -4,6 +4,7 @@ use super::run::Driver;
 use crate::control::{
     ControlCommand, Incoming, Receipt, Refusal, RefusalCode, SendMode as WireMode, StatusReport,
 };
+use crate::journal::PendingSync;
 use crate::machine::{Input, RunCommand, SendMode};
 use crate::record::{CommandReceived, RunBody};
 
@@ -36,10 +37,16 @@ impl Driver<'_> {
         self.keeper.flush();
         match accepted {
             Ok((command, receipt)) => {
-                // What was taken is on disk before the sender is told so.
-                self.keeper.sync_soon();
+                let synced = self.keeper.start_sync();
                 self.step(Input::Command(command)).await;
-                reply.send(Ok(receipt));
+                // What was taken is on disk before the sender is told so.
+                tokio::task::spawn_blocking(move || match synced.map(PendingSync::wait) {
+                    Some(Ok(())) => reply.send(Ok(receipt)),
+                    Some(Err(_)) | None => reply.send(Err(Refusal::new(
+                        RefusalCode::Other,
+                        "it was done, but could not be written down: is the disk full?",
+                    ))),
+                });
             }
             Err(refusal) => reply.send(Err(refusal)),
         }
@@ -64,6 +71,12 @@ impl Driver<'_> {
                     return Err(Refusal::new(
                         RefusalCode::Invalid,
                         "an empty message: say something",
+                    ));
+                }
+                if !self.machine.takes_messages() {
+                    return Err(Refusal::new(
+                        RefusalCode::InputClosed,
+                        "the agent is ending and hears nothing more; the next iteration, if there is one, will",
                     ));
                 }
                 let id = agent_api::new_message_id();

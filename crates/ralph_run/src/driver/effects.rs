@@ -1,6 +1,7 @@
 //! Doing what the machine decides.
 
 use std::collections::VecDeque;
+use std::path::Path;
 
 use jiff::Timestamp;
 
@@ -30,8 +31,11 @@ impl Driver<'_> {
     /// Does one thing. Gives what came of it, if that is known at once.
     async fn perform(&mut self, effect: Effect) -> Option<Input<'static>> {
         match effect {
-            Effect::Record(body) => {
-                if let RunBody::RunEnded(ended) = &*body {
+            Effect::Record(mut body) => {
+                if let RunBody::RunEnded(ended) = &mut *body {
+                    // By the wall clock: checks and pauses take time too.
+                    ended.totals.duration_ms =
+                        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
                     self.ended = Some(ended.clone());
                     self.run_file.reason = Some(ended.reason);
                     self.run_file.exit_code = Some(ended.exit_code);
@@ -174,7 +178,7 @@ impl Driver<'_> {
             is_ok: verified.is_ok,
             exit: verified.exit,
             output: tail(&output).into_owned(),
-            log: Some(format!("verify/{}.log", self.verifications)),
+            log: self.relative(&self.spec.directory.verify_log(self.verifications)),
             duration_ms: u64::try_from(verified.duration.as_millis()).unwrap_or(u64::MAX),
         }));
         self.step(Input::Verified {
@@ -183,5 +187,11 @@ impl Driver<'_> {
         })
         .await;
         self.keeper.flush();
+    }
+
+    /// A file of the run, as the journal names it.
+    fn relative(&self, path: &Path) -> Option<String> {
+        let relative = path.strip_prefix(self.spec.directory.path()).ok()?;
+        Some(relative.display().to_string())
     }
 }

@@ -102,21 +102,12 @@ impl Driver<'_> {
             Body::PermissionRequested(_) | Body::QuestionAsked(_) | Body::PlanProposed(_) => {
                 self.set_activity("waiting for an answer".to_owned());
             }
-            Body::Error(error) if error.position.is_some() && !self.has_line_warning => {
-                self.has_line_warning = true;
-                let log = self.spec.directory.raw_log(self.attempts);
-                let message = format!(
-                    "lines of the agent's output could not be read; they are in `{}`",
-                    log.display()
-                );
-                self.warn(WarningKind::UnreadableLines, message);
-            }
             _ => {}
         }
     }
 
     fn set_activity(&mut self, activity: String) {
-        let cut: String = activity.chars().take(120).collect();
+        let cut: String = self.spec.redactor.redact(&activity).chars().take(120).collect();
         if self.run_file.status.activity.as_deref() != Some(&cut) {
             self.run_file.status.activity = Some(cut);
             self.is_file_stale = true;

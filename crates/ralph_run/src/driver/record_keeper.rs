@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::coalesce::Coalescer;
 use crate::control::PendingRequests;
-use crate::journal::{JournalError, JournalWriter};
+use crate::journal::{JournalError, JournalWriter, PendingSync};
 use crate::record::{Record, RunBody, RunEvent};
 use crate::redact::Redactor;
 use crate::sink::Sink;
@@ -29,6 +29,8 @@ pub(super) struct RecordKeeper<'a> {
     pub(super) pending: PendingRequests,
     /// The journal has no room, and more is being lost.
     pub(super) has_failed: bool,
+    /// The journal has no room for now.
+    pub(super) write_error: Option<String>,
 }
 
 impl<'a> RecordKeeper<'a> {
@@ -44,6 +46,7 @@ impl<'a> RecordKeeper<'a> {
             ready: Vec::new(),
             pending: PendingRequests::default(),
             has_failed: false,
+            write_error: None,
         }
     }
 
@@ -143,7 +146,8 @@ impl<'a> RecordKeeper<'a> {
     /// What cannot be written yet waits; what cannot wait any more is lost, and that ends the run.
     fn note(&mut self, result: Result<(), JournalError>) {
         match result {
-            Ok(()) | Err(JournalError::Write { .. }) => {}
+            Ok(()) => {}
+            Err(JournalError::Write { source, .. }) => self.write_error = Some(source.to_string()),
             Err(error) => {
                 tracing::error!(%error, "the journal cannot be written");
                 self.has_failed = true;
@@ -151,9 +155,14 @@ impl<'a> RecordKeeper<'a> {
         }
     }
 
+    /// Writes what waits; the wait for the disk is the caller's.
+    pub(super) fn start_sync(&mut self) -> Option<PendingSync> {
+        self.journal.start_sync().ok()
+    }
+
     /// Sees to it that the disk has everything, without waiting for it.
     pub(super) fn sync_soon(&mut self) {
-        if let Ok(pending) = self.journal.start_sync() {
+        if let Some(pending) = self.start_sync() {
             tokio::task::spawn_blocking(move || {
                 if let Err(error) = pending.wait() {
                     tracing::warn!(%error, "the journal could not be synced");
@@ -168,10 +177,12 @@ impl<'a> RecordKeeper<'a> {
         }
     }
 
-    /// Waits until the disk has everything.
-    pub(super) fn sync(&mut self) {
+    /// Waits until the disk has everything. Says whether it does.
+    pub(super) fn sync(&mut self) -> bool {
         let synced = self.journal.sync();
+        let is_kept = synced.is_ok();
         self.note(synced);
+        is_kept
     }
 
     pub(super) fn tick(&mut self) {

@@ -15,6 +15,7 @@ use crate::budget::Budget;
 use crate::control::{ControlServer, Greeting, Incoming};
 use crate::journal::JournalWriter;
 use crate::machine::{Input, Machine, Signal};
+use crate::reason::EndReason;
 use crate::record::{RunBody, RunEnded, Warned, WarningKind};
 use crate::sink::Sink;
 use crate::state::{Durability, RunFile};
@@ -39,7 +40,8 @@ pub(super) struct Driver<'a> {
     pub(super) attempts: u32,
     pub(super) verifications: u32,
     pub(super) ended: Option<RunEnded>,
-    pub(super) has_line_warning: bool,
+    pub(super) started: Instant,
+    pub(super) has_storage_warning: bool,
     pub(super) control: Option<ControlServer>,
 }
 
@@ -80,7 +82,8 @@ pub async fn drive(
         attempts: 0,
         verifications: 0,
         ended: None,
-        has_line_warning: false,
+        started: Instant::now(),
+        has_storage_warning: false,
         control: None,
         spec,
     };
@@ -180,21 +183,38 @@ impl Driver<'_> {
         if self.keeper.is_closed() {
             self.step(Input::OutputClosed).await;
         }
+        if let Some(error) = self.keeper.write_error.take()
+            && !std::mem::replace(&mut self.has_storage_warning, true)
+        {
+            let message = format!("the journal cannot be written, and it is tried again: {error}");
+            self.warn(WarningKind::Storage, message);
+        }
         if self.keeper.has_failed {
             self.step(Input::StorageFailed).await;
         }
     }
 
     async fn finish(mut self) -> RunEnded {
-        self.keeper.sync();
+        let is_kept = self.keeper.sync();
+        if !is_kept && let Some(ended) = &mut self.ended {
+            // What cannot be shown later is not done.
+            ended.reason = EndReason::StorageFailed;
+            ended.exit_code = ended.reason.exit_code();
+            self.run_file.reason = Some(ended.reason);
+            self.run_file.exit_code = Some(ended.exit_code);
+            self.warn(
+                WarningKind::Storage,
+                "the end of the journal could not be written".to_owned(),
+            );
+        }
         self.save_run_file(Durability::Synced);
         if let Some(control) = self.control.take() {
             control.close().await;
         }
         // The loop ends with an end.
         self.ended.unwrap_or_else(|| RunEnded {
-            reason: crate::reason::EndReason::Lost,
-            exit_code: crate::reason::EndReason::Lost.exit_code(),
+            reason: EndReason::Lost,
+            exit_code: EndReason::Lost.exit_code(),
             message: None,
             iterations: 0,
             totals: crate::record::Totals::default(),

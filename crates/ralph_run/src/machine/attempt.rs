@@ -38,6 +38,9 @@ impl Machine {
                 will_retry,
             },
         )))));
+        if self.is_done_within_limits(&report) {
+            self.cause = None;
+        }
         if self.cause.is_some() {
             self.end_by_cause(effects);
         } else if will_retry {
@@ -47,8 +50,31 @@ impl Machine {
         }
     }
 
+    /// A limit that was reached by the very answer that completes the work does not undo it.
+    fn is_done_within_limits(&self, report: &AttemptReport) -> bool {
+        let is_limit = matches!(
+            self.cause,
+            Some((
+                EndReason::Limit(LimitKind::Cost | LimitKind::Tokens | LimitKind::Turns),
+                _
+            ))
+        );
+        is_limit && report.outcome.is_success() && self.is_promised(report)
+    }
+
+    fn is_promised(&self, report: &AttemptReport) -> bool {
+        let text = report.final_text.as_deref().unwrap_or_default();
+        last_line(text) == Some(self.plan.promise.trim())
+    }
+
     fn judge(&mut self, report: &AttemptReport, effects: &mut Vec<Effect>) {
         let message = report.error.as_ref().map(|error| error.message.clone());
+        let is_resumed = self.iteration == 1 && self.plan.first_session != SessionChoice::New;
+        if is_resumed && report.session_id.is_none() && report.outcome == Outcome::Failed {
+            // The next iteration would start without the conversation that was asked for.
+            self.end(EndReason::AgentError, message, effects);
+            return;
+        }
         match report.outcome {
             Outcome::Succeeded => self.on_success(report, effects),
             Outcome::LimitReached(limit) => {
@@ -75,9 +101,7 @@ impl Machine {
 
     fn on_success(&mut self, report: &AttemptReport, effects: &mut Vec<Effect>) {
         self.failures = 0;
-        let text = report.final_text.as_deref().unwrap_or_default();
-        let is_promised = last_line(text) == Some(self.plan.promise.trim());
-        if self.plan.is_once || is_promised {
+        if self.plan.is_once || self.is_promised(report) {
             self.verify_from(0, effects);
         } else {
             self.next_iteration(IterationOutcome::Continues, None, effects);
@@ -87,7 +111,8 @@ impl Machine {
     fn on_failure(&mut self, reason: EndReason, message: Option<String>, effects: &mut Vec<Effect>) {
         self.failures += 1;
         let limit = self.plan.max_consecutive_failures;
-        if self.plan.is_once || (limit > 0 && self.failures >= limit) {
+        let is_too_often = limit > 0 && self.failures >= limit;
+        if self.plan.is_once || is_too_often || self.is_last_iteration() {
             self.end(reason, message, effects);
         } else {
             let failure = message.unwrap_or_else(|| reason.describe().to_owned());

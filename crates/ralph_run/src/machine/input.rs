@@ -3,7 +3,7 @@
 use agent_api::{Answer, ErrorInfo, Event, ExitInfo, Outcome, PermissionMode, RequestId};
 
 use super::effect::Timer;
-use crate::reason::LimitKind;
+use crate::reason::{EndReason, LimitKind};
 use crate::record::Totals;
 
 /// Something that happened.
@@ -41,6 +41,8 @@ pub enum Input<'a> {
 /// Why an agent could not be started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartFailure {
+    /// What the run ends with.
+    pub reason: EndReason,
     /// For people, with what to do.
     pub message: String,
 }

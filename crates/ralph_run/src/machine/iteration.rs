@@ -32,6 +32,7 @@ impl Machine {
     pub(super) fn start_attempt(&mut self, session: SessionChoice, effects: &mut Vec<Effect>) {
         self.attempt += 1;
         self.phase = Phase::Running;
+        self.is_draining = false;
         self.asks.clear();
         self.asked_items.clear();
         effects.push(Effect::Finality(Finality::Starting));
@@ -73,7 +74,7 @@ impl Machine {
         }
     }
 
-    fn is_last_iteration(&self) -> bool {
+    pub(super) fn is_last_iteration(&self) -> bool {
         self.plan.max_iterations > 0 && self.iteration >= self.plan.max_iterations
     }
 

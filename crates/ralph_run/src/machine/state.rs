@@ -21,8 +21,8 @@ pub struct Machine {
     pub(super) failures: u32,
     /// Why we end the run, once we do.
     pub(super) cause: Option<(EndReason, Option<String>)>,
-    /// Ctrl-C was pressed before.
-    pub(super) was_interrupted: bool,
+    /// The agent's input was ended: it hears nothing more.
+    pub(super) is_draining: bool,
     pub(super) last_failure: Option<String>,
     /// An iteration has begun and not ended.
     pub(super) has_open_iteration: bool,
@@ -61,7 +61,7 @@ impl Machine {
             attempt: 0,
             failures: 0,
             cause: None,
-            was_interrupted: false,
+            is_draining: false,
             last_failure: None,
             has_open_iteration: false,
             queue: VecDeque::new(),
@@ -88,7 +88,7 @@ impl Machine {
             }
             Input::Event(event) => self.on_event(&event.body, &mut effects),
             Input::NotStarted(failure) => {
-                self.end(EndReason::BackendUnavailable, Some(failure.message), &mut effects);
+                self.end(failure.reason, Some(failure.message), &mut effects);
             }
             Input::AttemptEnded(report) => self.on_attempt_ended(report, &mut effects),
             Input::Verified { is_ok, summary } => self.on_verified(is_ok, summary, &mut effects),
@@ -106,6 +106,12 @@ impl Machine {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         self.phase == Phase::Ended
+    }
+
+    /// Whether a message would still reach the agent.
+    #[must_use]
+    pub fn takes_messages(&self) -> bool {
+        self.phase == Phase::Running && !self.is_draining && self.cause.is_none()
     }
 
     /// Which prompt of the loop, and which process of it.
@@ -159,6 +165,7 @@ impl Machine {
         match self.queue.pop_front().filter(|_| self.cause.is_none()) {
             Some((id, text)) => effects.push(Effect::Say { id, text }),
             None => {
+                self.is_draining = true;
                 effects.push(Effect::Finality(Finality::Draining));
                 effects.push(Effect::CloseInput);
             }
@@ -194,7 +201,8 @@ impl Machine {
 
     fn on_signal(&mut self, signal: Signal, effects: &mut Vec<Effect>) {
         match signal {
-            Signal::Interrupt if std::mem::replace(&mut self.was_interrupted, true) => self.kill(effects),
+            // The second time, or after anything else that ends the run already.
+            Signal::Interrupt if self.cause.is_some() => self.kill(effects),
             Signal::Interrupt => self.interrupt_for(EndReason::Interrupted, None, effects),
             Signal::Terminate => self.stop_for(EndReason::Terminated, None, effects),
             Signal::HangUp => self.stop_for(EndReason::HungUp, None, effects),

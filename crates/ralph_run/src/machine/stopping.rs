@@ -3,7 +3,7 @@
 use super::effect::{Effect, Finality, Timer};
 use super::state::{Machine, Phase};
 use crate::reason::EndReason;
-use crate::record::{IterationEnded, IterationOutcome, RunBody, RunEnded};
+use crate::record::{IterationEnded, IterationOutcome, RunBody, RunEnded, Warned, WarningKind};
 
 impl Machine {
     /// Ends the run after the agent ended its turn in order, if it does so soon.
@@ -90,6 +90,13 @@ impl Machine {
                 | EndReason::Lost => IterationOutcome::Ended,
             };
             self.close_iteration(outcome, message.clone(), effects);
+        }
+        if !self.queue.is_empty() {
+            let message = format!("{} queued messages did not reach the agent", self.queue.len());
+            effects.push(Effect::Record(Box::new(RunBody::Warned(Warned {
+                kind: WarningKind::Degraded,
+                message,
+            }))));
         }
         self.phase = Phase::Ended;
         effects.push(Effect::Record(Box::new(RunBody::RunEnded(RunEnded {

@@ -94,3 +94,22 @@ fn a_late_timer_of_an_answered_request_does_nothing() {
     assert_eq!(play.step(Input::Timer(Timer::Ask(RequestId::new("r1")))), []);
     play.ends(says("x"));
 }
+
+#[test]
+fn a_message_that_nobody_got_is_told_at_the_end() {
+    let mut play = Play::begin(Plan::default());
+    play.step(send("later", SendMode::Queue));
+    let effects = play.ends(done());
+    assert!(effects.iter().any(|effect| matches!(
+        effect,
+        Effect::Record(body) if matches!(&**body, ralph_run::RunBody::Warned(warned) if warned.message.contains("1 queued"))
+    )));
+}
+
+#[test]
+fn an_agent_whose_input_has_ended_takes_no_messages() {
+    let mut play = Play::begin(Plan::default());
+    assert!(play.machine.takes_messages());
+    play.event(idle());
+    assert!(!play.machine.takes_messages());
+}

@@ -178,6 +178,7 @@ fn what_a_person_must_fix_ends_the_run_at_once() {
     }
     let mut play = Play::begin(Plan::default());
     play.step(Input::NotStarted(StartFailure {
+        reason: EndReason::BackendUnavailable,
         message: "not installed".to_owned(),
     }));
     assert_eq!(play.end(), Some(EndReason::BackendUnavailable));
@@ -217,4 +218,40 @@ fn totals_are_those_of_all_attempts() {
     play.ends(says("one"));
     play.ends(done());
     assert_eq!(play.machine.totals().turns, 3);
+}
+
+#[test]
+fn a_conversation_that_is_not_there_ends_the_run_instead_of_going_on_without_it() {
+    let mut play = Play::begin(Plan {
+        first_session: SessionChoice::Resume("gone".to_owned()),
+        ..Plan::default()
+    });
+    play.ends(ralph_run::machine::AttemptReport {
+        session_id: None,
+        ..fails(ErrorClass::InvalidRequest)
+    });
+    assert_eq!(play.end(), Some(EndReason::AgentError));
+    assert_eq!(play.spawned().len(), 1);
+}
+
+#[test]
+fn a_failure_in_the_last_iteration_is_a_failure_and_no_limit() {
+    let mut play = Play::begin(Plan {
+        max_iterations: 1,
+        ..Plan::default()
+    });
+    play.ends(fails(ErrorClass::Vendor));
+    assert_eq!(play.end(), Some(EndReason::AgentError));
+}
+
+#[test]
+fn an_answer_that_completes_the_work_counts_though_it_reached_a_limit() {
+    let mut play = Play::begin(Plan::default());
+    play.step(Input::Limit(LimitKind::Cost));
+    play.ends(done());
+    assert_eq!(play.end(), Some(EndReason::Completed));
+    let mut play = Play::begin(Plan::default());
+    play.step(Input::Limit(LimitKind::Cost));
+    play.ends(says("not yet"));
+    assert_eq!(play.end(), Some(EndReason::Limit(LimitKind::Cost)));
 }

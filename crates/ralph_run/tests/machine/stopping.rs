@@ -54,6 +54,7 @@ fn our_reason_counts_whatever_the_agent_says_at_its_end() {
         let effects = play.step(input);
         assert!(effects.contains(&Effect::Interrupt) || effects.contains(&Effect::Stop));
         assert_eq!(play.end(), None, "the process is still there");
+        assert!(!play.machine.takes_messages());
         play.ends(report(Outcome::Crashed));
         assert_eq!(play.end(), Some(reason), "and is not tried again");
     }
@@ -148,4 +149,11 @@ fn nothing_happens_after_the_end() {
     ] {
         assert_eq!(play.machine.step(input), []);
     }
+}
+
+#[test]
+fn ctrl_c_after_anything_that_ends_the_run_ends_it_at_once() {
+    let mut play = Play::begin(Plan::default());
+    play.step(Input::Signal(Signal::Terminate));
+    assert_eq!(play.step(Input::Signal(Signal::Interrupt)), [Effect::Kill]);
 }

@@ -1,6 +1,6 @@
 //! Shows a run live: what the model writes, while it writes it, and the tools it calls.
 //!
-//! `cargo run -p claude_code --example stream -- claude "What does this project do?"`
+//! `cargo run -p claude_code --example print_stream -- claude "What does this project do?"`
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
