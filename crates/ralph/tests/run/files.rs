@@ -134,10 +134,11 @@ fn sessions_and_budget_are_kept_for_the_next_run() {
         sessions.contains("00000000-0000-4000-8000-000000000001"),
         "{sessions}"
     );
-    assert_eq!(
-        stage.run(&["--task", "t1", "--max-cost", "0.015"]).code,
-        Some(2),
-        "the task has cost 0.01 before"
+    let spent = stage.run(&["--task", "t1", "--max-cost", "0.005"]);
+    assert_eq!(spent.code, Some(2), "the task has cost 0.01 before: {spent:?}");
+    assert!(
+        !stage.last_run().join("raw/1.ndjson").exists(),
+        "nothing is started for it"
     );
     assert_eq!(
         stage
