@@ -1,0 +1,146 @@
+//! `ralph run` with the real Claude Code CLI and a scripted model on loopback: the main endings.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use test_support::fake_model::{Block, FakeModel, scripted_prompt};
+use test_support::real_cli::{CURRENT, RealClaude, Workspace};
+
+struct Stage {
+    model: FakeModel,
+    workspace: Workspace,
+}
+
+impl Stage {
+    fn new() -> Self {
+        let cli = RealClaude::install(CURRENT).unwrap();
+        let model = FakeModel::start_blocking(0, None).unwrap();
+        let workspace = Workspace::create().unwrap();
+        let config = format!("cli:\n  backend: claude\n  command: {}\n", cli.path().display());
+        fs::write(workspace.path().join("ralph.yml"), config).unwrap();
+        Self { model, workspace }
+    }
+
+    fn state(&self) -> PathBuf {
+        self.workspace.root().join("state")
+    }
+
+    fn ralph(&self, prompt: &str, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ralph"));
+        command
+            .args(["run", "-p", prompt])
+            .args(args)
+            .env_clear()
+            .envs(self.workspace.environment(self.model.base_url()))
+            .env("XDG_STATE_HOME", self.state())
+            .env("CLAUDE_CODE_MAX_RETRIES", "1")
+            .current_dir(self.workspace.path())
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// Runs it to its end: exit code, reason, and what was shown.
+    fn run(&self, prompt: &str, args: &[&str]) -> (Option<i32>, Value, String) {
+        let output = self.ralph(prompt, args).output().unwrap();
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), self.run_file()["reason"].clone(), shown)
+    }
+
+    fn run_file(&self) -> Value {
+        let runs = fs::read_dir(self.state().join("ralph/runs")).unwrap();
+        let last = runs.map(|entry| entry.unwrap().path()).max().unwrap();
+        serde_json::from_slice(&fs::read(last.join("run.json")).unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn an_answer_is_shown_live_verified_and_paid_for() {
+    let stage = Stage::new();
+    let (code, reason, shown) = stage.run("SCENARIO:bash", &["--once", "--verify", "true", "-v"]);
+    assert_eq!((code, reason), (Some(0), "completed".into()), "{shown}");
+    for part in [
+        "Claude: ",
+        "[Tool] Bash: echo hello",
+        "[Result] hello",
+        "[Usage]",
+        "[Verify] true: ok",
+        "$0.0",
+    ] {
+        assert!(shown.contains(part), "no `{part}` in {shown}");
+    }
+    let file = stage.run_file();
+    assert_eq!(file["agent_version"], CURRENT);
+    assert!(file["status"]["totals"]["cost"].as_u64().unwrap() > 0, "{file}");
+}
+
+#[test]
+fn a_key_that_is_not_accepted_is_69_at_once() {
+    let (code, reason, shown) = Stage::new().run("SCENARIO:err401", &[]);
+    assert_eq!((code, reason), (Some(69), "not_logged_in".into()), "{shown}");
+    assert!(shown.contains("/login"), "what to do is said: {shown}");
+}
+
+#[test]
+fn what_is_not_allowed_ends_the_run() {
+    let (code, reason, shown) = Stage::new().run("SCENARIO:write", &["--permission-mode", "ask"]);
+    assert_eq!((code, reason), (Some(1), "denied".into()), "{shown}");
+}
+
+#[test]
+fn the_limit_of_money_is_held_within_the_turn() {
+    let (code, reason, shown) = Stage::new().run("SCENARIO:bash", &["--max-cost", "0.01"]);
+    assert_eq!((code, &reason["limit"]), (Some(2), &"cost".into()), "{shown}");
+}
+
+#[test]
+fn a_conversation_that_is_not_there_is_told_and_not_replaced() {
+    let unknown = "00000000-0000-4000-8000-00000000dead";
+    let (code, reason, shown) = Stage::new().run("SCENARIO:chat on", &["--resume", unknown]);
+    assert_eq!((code, reason), (Some(1), "agent_error".into()), "{shown}");
+    assert!(shown.contains("No conversation found"), "{shown}");
+}
+
+#[test]
+fn a_promise_completes_the_loop_and_the_session_can_be_continued() {
+    let stage = Stage::new();
+    let prompt = scripted_prompt(&[vec![Block::text("Done.\nLOOP_COMPLETE")]]);
+    let (code, reason, shown) = stage.run(&prompt, &[]);
+    assert_eq!((code, reason), (Some(0), "completed".into()), "{shown}");
+    let first = stage.run_file()["session_ids"][0].clone();
+    let (code, _, shown) = stage.run("SCENARIO:chat on", &["--once", "--continue"]);
+    assert_eq!(code, Some(0), "{shown}");
+    assert_eq!(stage.run_file()["session_ids"][0], first);
+}
+
+#[test]
+fn ctrl_c_ends_the_turn_and_leaves_nothing_running() {
+    let stage = Stage::new();
+    let input = serde_json::json!({"command": "echo $$ > shell.pid; exec sleep 600", "description": "Sleep"});
+    let prompt = scripted_prompt(&[vec![Block::tool("Bash", input)]]);
+    let mut child = stage.ralph(&prompt, &[]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("[Tool] Bash") {
+        line.clear();
+        assert_ne!(stdout.read_line(&mut line).unwrap(), 0, "the run ended too early");
+    }
+    let shell = stage.workspace.path().join("shell.pid");
+    let pid = loop {
+        let written = fs::read_to_string(&shell).unwrap_or_default();
+        if let Ok(pid) = written.trim().parse::<u32>() {
+            break pid;
+        }
+        std::thread::yield_now();
+    };
+    let ours = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(ours, rustix::process::Signal::INT).unwrap();
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
+    assert_eq!(stage.run_file()["reason"], "interrupted");
+    assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
+}
