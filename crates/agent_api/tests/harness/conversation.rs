@@ -1,5 +1,6 @@
 //! Speaking to an agent, and what is left open at its end.
 
+use agent_api::bounds::CHANNEL_EVENTS;
 use agent_api::{
     Answer, Body, Close, CloseReason, CommandError, Event, Input, MessageState, Outcome, PermissionMode,
     RequestId, RunHandle, RunOptions, ToolStatus, capability,
@@ -156,9 +157,10 @@ async fn refusals_that_nobody_takes_make_the_caller_stop() {
     while control.send("too late").is_ok() {
         refused += 1;
         let_others_run_a_little().await;
-        assert!(refused <= 1_024, "they are not counted");
+        // As many as may wait, and those that the consumer had room for before.
+        assert!(refused <= 1_024 + CHANNEL_EVENTS, "they are not counted");
     }
-    assert_eq!(refused, 1_024);
+    assert!(refused >= 1_024, "{refused}");
     control.kill();
     let (events, _) = ending(played.handle).await;
     let told = names(&events)
