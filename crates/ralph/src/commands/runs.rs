@@ -17,12 +17,15 @@ const HEAD: [&str; 8] = [
     "RUN",
     "STATE",
     "AGENT",
-    "ITERATION",
+    "ITER",
     "COST",
     "TIME",
     "WORKSPACE",
     "WHAT",
 ];
+
+/// In a terminal with fewer columns, agent and workspace are left out.
+const WIDE_COLUMNS: usize = 110;
 
 /// How much of a path is shown: its end says more than its beginning.
 const WORKSPACE_COLUMNS: usize = 28;
@@ -124,7 +127,15 @@ fn render(listed: &[Listed], now: Timestamp, columns: usize) -> String {
             }
         })
         .collect();
-    render_table(HEAD, &rows, columns)
+    if columns >= WIDE_COLUMNS {
+        return render_table(HEAD, &rows, columns);
+    }
+    let narrow: Vec<_> = rows.into_iter().map(narrow).collect();
+    render_table(self::narrow(HEAD), &narrow, columns)
+}
+
+fn narrow<T>([run, state, _, iteration, cost, time, _, what]: [T; HEAD.len()]) -> [T; 6] {
+    [run, state, iteration, cost, time, what]
 }
 
 fn row(file: &RunFile, now: Timestamp) -> [String; HEAD.len()] {

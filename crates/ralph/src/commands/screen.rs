@@ -1,6 +1,6 @@
 //! Showing a run that somebody else runs, or has run.
 
-use ralph_run::{Home, RunDirectory};
+use ralph_run::{EndReason, Home, RunDirectory, Sink as _};
 
 use super::attach::{self, Attach};
 use super::reach;
@@ -40,9 +40,13 @@ pub async fn attach(args: &AttachArgs, home: &Home, view: &View) -> anyhow::Resu
         run: run.id().to_owned(),
         ..Attach::from(args)
     };
-    let code = attach::execute(attach, home, &mut console, interrupted(), &mut notes).await;
+    let code = attach::execute(attach, home, &mut console, interrupted(), &mut notes).await?;
     console.finish();
-    code
+    Ok(if console.is_closed() {
+        EndReason::OutputClosed.exit_code()
+    } else {
+        code
+    })
 }
 
 /// Resolves when Ctrl-C is pressed.
