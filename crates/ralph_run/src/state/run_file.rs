@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use agent_api::AgentKind;
+use agent_api::{AgentKind, MicroUsd};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -94,6 +94,9 @@ pub struct RunStatus {
     pub activity: Option<String>,
     /// What it cost, and what it used.
     pub totals: Totals,
+    /// How much of the cost is in the task's account already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accounted_cost: Option<MicroUsd>,
     /// What other versions of ralph keep here.
     #[serde(flatten)]
     pub other: Map<String, Value>,
