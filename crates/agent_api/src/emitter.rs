@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use bytes::Bytes;
 use claude_code::MicroUsd;
 
-use crate::bounds::{FINAL_TEXT_BYTES, SESSION_ID_BYTES, bounded, cut_into};
+use crate::bounds::{FINAL_TEXT_BYTES, SESSION_ID_BYTES, bounded, keep_end};
 use crate::event::{
     AgentKind, Body, CloseReason, Delta, DeltaMode, ErrorInfo, Event, ItemId, Outcome, Part, RawRef,
     RequestClosed, RequestId, RunUsage, ToolFinished, ToolStatus,
@@ -248,7 +248,7 @@ impl Books {
 
     /// Blocks come often and only the last one counts, so the memory of the one before is used again.
     fn keep_text(&mut self, text: &str) {
-        cut_into(self.final_text.get_or_insert_default(), text, FINAL_TEXT_BYTES);
+        keep_end(self.final_text.get_or_insert_default(), text, FINAL_TEXT_BYTES);
     }
 
     pub(crate) fn has_open_turn(&self) -> bool {

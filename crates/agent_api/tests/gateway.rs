@@ -445,9 +445,9 @@ async fn several_custom_commands_fit_into_one_gateway() {
 
 #[tokio::test]
 async fn the_final_text_of_a_command_is_all_that_it_wrote() {
-    // Two blocks, then more than a completion carries.
-    for (count, is_cut) in [(10_000, false), (150_000, true)] {
-        let script = format!("i=0; while [ $i -lt {count} ]; do echo 12345678; i=$((i+1)); done");
+    // Two blocks, then more than a completion carries, then more than twice as much.
+    for (count, is_cut) in [(10_000, false), (150_000, true), (400_000, true)] {
+        let script = format!("i=0; while [ $i -lt {count} ]; do echo 12345678; i=$((i+1)); done; echo DONE");
         let gateway = Gateway::new()
             .with(Custom::new("/bin/sh", ["-c", script.as_str()]))
             .unwrap();
@@ -457,10 +457,13 @@ async fn the_final_text_of_a_command_is_all_that_it_wrote() {
             .unwrap();
         drop(handle.events);
         let text = handle.completion.await.unwrap().final_text.unwrap();
-        assert!(text.starts_with("12345678\n"));
-        assert_eq!(text.ends_with("…(truncated)"), is_cut);
-        if !is_cut {
-            assert_eq!(text.len(), 9 * count);
+        // A promise stands in the last line.
+        assert!(text.ends_with("12345678\nDONE\n"));
+        assert_eq!(text.starts_with("(truncated)…"), is_cut);
+        if is_cut {
+            assert_eq!(text.len(), agent_api::bounds::FINAL_TEXT_BYTES);
+        } else {
+            assert_eq!(text.len(), 9 * count + 5);
         }
     }
 }

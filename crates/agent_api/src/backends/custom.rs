@@ -10,7 +10,7 @@ use bytes::Bytes;
 use crate::backend::{
     Backend, BackendConfig, ExitTrust, Found, InterruptBy, Launch, LaunchInput, Mapper, Profile,
 };
-use crate::bounds::{FINAL_TEXT_BYTES, TEXT_BYTES, cut_into};
+use crate::bounds::{FINAL_TEXT_BYTES, TEXT_BYTES, keep_end};
 use crate::capability;
 use crate::emitter::Emitter;
 use crate::error::Error;
@@ -179,7 +179,7 @@ pub struct TextMapper {
     block: String,
     item: Option<ItemId>,
     count: u32,
-    /// All blocks so far, and no more than is needed to see that it is too long.
+    /// The last blocks so far: all of them, or more than a final text can hold.
     whole: String,
 }
 
@@ -235,7 +235,7 @@ impl Mapper for TextMapper {
 
     fn final_text(&mut self) -> Option<String> {
         let mut text = String::new();
-        cut_into(&mut text, &self.whole, FINAL_TEXT_BYTES);
+        keep_end(&mut text, &self.whole, FINAL_TEXT_BYTES);
         Some(text).filter(|text| !text.is_empty())
     }
 }
@@ -243,9 +243,14 @@ impl Mapper for TextMapper {
 impl TextMapper {
     fn complete(&mut self, events: &mut Emitter) {
         if let Some(item) = self.item.take() {
-            let room = (FINAL_TEXT_BYTES + 1).saturating_sub(self.whole.len());
-            let end = self.block.len().min(self.block.ceil_char_boundary(room));
-            self.whole.push_str(&self.block[..end]);
+            // Only now and then, so that the rest is not moved for every block.
+            if self.whole.len() > 2 * FINAL_TEXT_BYTES {
+                let start = self
+                    .whole
+                    .floor_char_boundary(self.whole.len() - FINAL_TEXT_BYTES - 1);
+                self.whole.drain(..start);
+            }
+            self.whole.push_str(&self.block);
             events.emit(Body::TextBlock(TextBlock {
                 item,
                 text: std::mem::take(&mut self.block),

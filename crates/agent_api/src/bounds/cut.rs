@@ -3,6 +3,7 @@
 use super::{MESSAGE_BYTES, TEXT_BYTES};
 
 const TRUNCATED: &str = "…(truncated)";
+const BEGINNING_CUT: &str = "(truncated)…";
 
 /// A message of at most [`MESSAGE_BYTES`] bytes. A longer one ends with `…(truncated)`.
 #[must_use]
@@ -25,14 +26,15 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
     text
 }
 
-/// Replaces what is in `kept` by the text, cut likewise, without a copy of all that is cut off.
-pub(crate) fn cut_into(kept: &mut String, text: &str, limit: usize) {
+/// Replaces what is in `kept` by the text. Of one that is too long the end stays: a last line can be a promise.
+pub(crate) fn keep_end(kept: &mut String, text: &str, limit: usize) {
     kept.clear();
-    if text.len() <= limit {
-        return kept.push_str(text);
+    if text.len() > limit {
+        kept.push_str(BEGINNING_CUT);
     }
-    kept.push_str(&text[..text.floor_char_boundary(limit - TRUNCATED.len())]);
-    kept.push_str(TRUNCATED);
+    let room = limit - kept.len();
+    let start = text.ceil_char_boundary(text.len().saturating_sub(room));
+    kept.push_str(&text[start..]);
 }
 
 /// The pieces of a text, each at most [`TEXT_BYTES`] bytes and cut between characters. An empty text is one piece.
@@ -68,7 +70,7 @@ pub fn cut_output(text: String) -> (String, Option<u64>) {
 
 #[cfg(test)]
 mod tests {
-    use super::{cut_message, cut_output, split_text};
+    use super::{cut_message, cut_output, keep_end, split_text};
     use crate::bounds::{MESSAGE_BYTES, TEXT_BYTES};
 
     #[test]
@@ -87,6 +89,18 @@ mod tests {
             let message = cut_message(text.clone());
             assert!(message.len() <= MESSAGE_BYTES && message.len() > MESSAGE_BYTES - 8);
             assert!(text.starts_with(message.strip_suffix("…(truncated)").unwrap()));
+        }
+    }
+
+    #[test]
+    fn of_a_text_that_is_too_long_the_end_stays() {
+        let mut kept = "before".to_owned();
+        keep_end(&mut kept, &"x".repeat(32), 32);
+        assert_eq!(kept, "x".repeat(32));
+        for limit in 32..40 {
+            keep_end(&mut kept, &format!("{}done\n", "🎉".repeat(32)), limit);
+            assert!(kept.len() <= limit && kept.len() > limit - 4);
+            assert!(kept.starts_with("(truncated)…🎉") && kept.ends_with("🎉done\n"));
         }
     }
 

@@ -7,7 +7,7 @@ mod apply;
 mod cut;
 
 pub(crate) use apply::bounded;
-pub(crate) use cut::cut_into;
+pub(crate) use cut::keep_end;
 pub use cut::{cut_message, cut_output, cut_text, split_text};
 
 /// Text and thinking: longer blocks are split at character boundaries into several events.
@@ -22,5 +22,5 @@ pub const SESSION_ID_BYTES: usize = 1_024;
 pub const LIST_ENTRIES: usize = 512;
 /// How many events wait for a consumer; then no more is read from the agent.
 pub const CHANNEL_EVENTS: usize = 128;
-/// The final text that a completion carries.
+/// The final text that a completion carries: of a longer one the end, after `(truncated)…`.
 pub const FINAL_TEXT_BYTES: usize = 1_048_576;
