@@ -13,10 +13,11 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use agent_api::MicroUsd;
 use journal_sample::{at, ended, my_role, role, started, warned};
 use ralph_run::{
     CleanMode, Durability, EndReason, Home, JournalWriter, Record, RunBody, RunDirectory, RunEnded, RunEvent,
-    RunFile, RunState, RunStatus, Runner, clean, read_journal, reconcile,
+    RunFile, RunState, RunStatus, Runner, WorkspaceFiles, clean, read_journal, reconcile,
 };
 
 const NOW: &str = "2026-11-16T12:00:00Z";
@@ -235,6 +236,71 @@ fn a_run_that_cannot_be_repaired_does_not_keep_the_others_from_it() {
     assert_eq!(found.failed[0].0, broken.id());
     assert_eq!(found.lost.len(), 1);
     assert_eq!(found.lost[0].id, good.id());
+}
+
+/// A lost run of the task `t` in this workspace; its file says that it cost so much, of which so much is accounted for.
+fn lost_run_of_a_task(home: &Home, workspace: &Path, cost: u64, accounted: Option<u64>) -> RunDirectory {
+    let mut first = started("r");
+    if let RunEvent::Run(RunBody::RunStarted(started)) = &mut first.event {
+        started.task = Some("t".to_owned());
+    }
+    let run = abandoned(home, replaced(), &[first]);
+    let mut file = RunFile::load(&run.run_file()).unwrap();
+    file.workspace = workspace.display().to_string();
+    file.task = Some("t".to_owned());
+    file.status.totals.cost = Some(MicroUsd::new(cost));
+    file.status.accounted_cost = accounted.map(MicroUsd::new);
+    file.save(&run.run_file(), Durability::Cached).unwrap();
+    run
+}
+
+#[test]
+fn what_a_lost_run_spent_is_added_to_its_tasks_account_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let workspace = directory.path().join("w");
+    fs::create_dir(&workspace).unwrap();
+    let files = WorkspaceFiles::prepare(&home, &workspace).unwrap();
+    let set = |task: &str, cost| {
+        let cost = MicroUsd::new(cost);
+        files
+            .update_budget(Some(task), at(NOW), |state| state.total_cost = cost)
+            .unwrap();
+    };
+    let total = |task: &str| {
+        let account = files.budget(Some(task), at(NOW)).unwrap().value;
+        account.total_cost.as_micro_usd()
+    };
+
+    set("t", 100);
+    let run = lost_run_of_a_task(&home, &workspace, 70, Some(30));
+    for _ in 0..2 {
+        assert!(reconcile(&home, at(NOW)).unwrap().failed.is_empty());
+        assert_eq!(total("t"), 140);
+    }
+    let file = RunFile::load(&run.run_file()).unwrap();
+    assert_eq!(file.status.accounted_cost, Some(MicroUsd::new(70)));
+    assert_eq!(file.reason, Some(EndReason::Lost));
+
+    lost_run_of_a_task(&home, &workspace, 5, None);
+    lost_run_of_a_task(&home, &workspace, 9, Some(9));
+    reconcile(&home, at(NOW)).unwrap();
+    assert_eq!(total("t"), 145);
+
+    // Its account is no longer there.
+    set("other", 1);
+    lost_run_of_a_task(&home, &workspace, 70, Some(30));
+    reconcile(&home, at(NOW)).unwrap();
+    assert_eq!((total("t"), total("other")), (0, 1));
+}
+
+#[test]
+fn a_lost_run_whose_workspace_is_gone_still_ends() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    lost_run_of_a_task(&home, &directory.path().join("gone"), 5, None);
+    let found = reconcile(&home, at(NOW)).unwrap();
+    assert_eq!((found.lost.len(), found.failed.len()), (1, 0));
 }
 
 struct Runners {

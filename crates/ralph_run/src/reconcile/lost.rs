@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
+use super::account;
 use super::tally::Tally;
 use crate::home::{Home, HomeError, RunDirectory};
 use crate::journal::{Damage, JournalError, JournalWriter, Resumed};
@@ -48,7 +49,7 @@ pub enum ReconcileError {
 }
 
 /// Ends runs whose runner is gone: kills what they left behind, closes their journals and files with the reason
-/// `lost` and the evidence. A run whose runner is there is never touched: its process is looked at, and the lock
+/// `lost` and the evidence, and adds what they spent to their tasks' accounts. A run whose runner is there is never touched: its process is looked at, and the lock
 /// that it holds on its journal.
 ///
 /// # Errors
@@ -56,7 +57,7 @@ pub enum ReconcileError {
 pub fn reconcile(home: &Home, at: Timestamp) -> Result<Reconciliation, HomeError> {
     let mut found = Reconciliation::default();
     for run in home.list_active()? {
-        match reconcile_run(&run, at) {
+        match reconcile_run(home, &run, at) {
             Ok(Verdict::Alive) => {}
             Ok(Verdict::Over(lost)) => {
                 found.lost.extend(lost);
@@ -75,7 +76,7 @@ enum Verdict {
     Over(Option<LostRun>),
 }
 
-fn reconcile_run(run: &RunDirectory, at: Timestamp) -> Result<Verdict, ReconcileError> {
+fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdict, ReconcileError> {
     let file = match RunFile::load(&run.run_file()) {
         Ok(file) if file.is_ended() => return Ok(Verdict::Over(None)),
         Ok(file) => Some(file),
@@ -107,24 +108,34 @@ fn reconcile_run(run: &RunDirectory, at: Timestamp) -> Result<Verdict, Reconcile
     };
     let ending = tally.ended.take();
     if let Some((ended_at, ending)) = ending {
-        // The runner died between its last record and its last note of it.
+        // The runner died between its last record and its last note of it; or whoever found it lost did.
+        if ending.reason == EndReason::Lost {
+            account::settle(home, &mut file, ending.totals.cost, at);
+        }
         end(&mut file, &ending, ended_at);
         file.save(&run.run_file(), Durability::Synced)?;
         return Ok(Verdict::Over(None));
     }
     let killed = agent_process::sweep(run.id());
     let evidence = describe(&file.runner, liveness, &tally, killed);
+    let mut totals = tally.totals();
+    // The runner also estimates what the agent does not tell.
+    if file.status.totals.cost > totals.cost {
+        totals.cost = file.status.totals.cost;
+        totals.is_estimate = true;
+    }
     let ending = RunEnded {
         reason: EndReason::Lost,
         exit_code: EndReason::Lost.exit_code(),
         message: Some(evidence.clone()),
         iterations: tally.last.map_or(0, |(_, _, iteration, _)| iteration),
-        totals: tally.totals(),
+        totals,
     };
     let (torn, damage) = match resumed {
         Some(resumed) => close(resumed, &tally, ending.clone(), at)?,
         None => (None, Vec::new()),
     };
+    account::settle(home, &mut file, ending.totals.cost, at);
     end(&mut file, &ending, at);
     file.save(&run.run_file(), Durability::Synced)?;
     // A socket that nobody answers only makes clients wait.

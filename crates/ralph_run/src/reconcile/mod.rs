@@ -1,5 +1,6 @@
 //! Finding runs whose runner died, and ending them on paper and in fact.
 
+mod account;
 mod lost;
 mod tally;
 
