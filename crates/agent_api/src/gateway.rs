@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Found};
 use crate::capability;
 use crate::detect::{Detector, Report, ReportEntry};
 use crate::error::Error;
@@ -82,6 +82,18 @@ impl Gateway {
             });
         }
         Report { entries }
+    }
+
+    /// The program of one backend, as a run with these options would start it.
+    ///
+    /// # Errors
+    /// When there is no such backend, or it is not installed.
+    pub async fn find(&self, name: &str, options: &RunOptions) -> Result<Found, Error> {
+        let backend = self.backend(name)?;
+        let options = options.clone().or(&backend.config().defaults);
+        self.detector
+            .find(backend.profile(), backend.config(), &options)
+            .await
     }
 
     /// The first of the backends that is installed.

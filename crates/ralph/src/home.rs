@@ -21,6 +21,6 @@ pub fn home(variables: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Home> 
             .context("neither XDG_STATE_HOME nor HOME says where to keep runs: set one to an absolute path")?
             .join(".local/state"),
     };
-    let runtime = absolute("XDG_RUNTIME_DIR").map(|path| path.join("ralph"));
+    let runtime = absolute("XDG_RUNTIME_DIR");
     Ok(Home::new(state.join("ralph"), runtime))
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::hurry::Hurry;
 use super::port::{Direct, Port, write_patiently};
 
 /// How much may wait to be written.
@@ -16,6 +17,9 @@ const PIECE_BYTES: usize = 64 * 1024;
 /// How long a reader may read nothing before the run goes on without it. Limits, signals and the agent wait as long.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// How often it is checked whether a reader may still be waited for without a limit.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// What happens to a gap: text that was left out because nobody read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gap {
@@ -26,11 +30,13 @@ pub enum Gap {
 }
 
 /// A stream behind a thread of its own. A slow reader slows the run down; one that reads nothing for two seconds (a
-/// pager, a terminal on hold) misses what comes then, and the run goes on. The journal has all of it.
+/// pager, a terminal on hold) misses what comes then, and the run goes on. The journal has all of it. A patient one waits for its reader.
 pub struct Queue<W> {
     state: State<W>,
     gap: Gap,
     patience: Duration,
+    /// Waits without a limit until this is set.
+    patient_until: Option<Hurry>,
     missing_bytes: u64,
 }
 
@@ -69,7 +75,18 @@ impl<W: Write + Send + 'static> Queue<W> {
             state: State::Idle(Some(writer)),
             gap,
             patience: PATIENCE,
+            patient_until: None,
             missing_bytes: 0,
+        }
+    }
+
+    /// For a pipe or a file: whoever reads it wants all of it, so the run waits. Only when the process is asked to
+    /// end, a reader that reads nothing must not keep it.
+    #[must_use]
+    pub fn patient_until(self, hurry: Hurry) -> Self {
+        Self {
+            patient_until: Some(hurry),
+            ..self
         }
     }
 
@@ -144,16 +161,17 @@ impl Shared {
     }
 
     /// Waits until no more than `most` bytes are left. False when nothing was written for too long.
-    fn wait_until(&self, most: usize, patience: Duration) -> bool {
+    fn wait_until(&self, most: usize, patience: Duration, patient_until: Option<&Hurry>) -> bool {
         let mut buffer = self.lock();
         while buffer.waiting() > most && !buffer.is_closed {
             let before = buffer.written;
+            let is_patient = patient_until.is_some_and(|hurry| !hurry.is_set());
             let (after, timeout) = self
                 .progress
-                .wait_timeout(buffer, patience)
+                .wait_timeout(buffer, if is_patient { LOOK } else { patience })
                 .unwrap_or_else(PoisonError::into_inner);
             buffer = after;
-            if timeout.timed_out() && buffer.written == before {
+            if !is_patient && timeout.timed_out() && buffer.written == before {
                 return false;
             }
         }
@@ -182,7 +200,7 @@ impl<W: Write + Send + 'static> Port for Queue<W> {
         let is_open = if self.missing_bytes > 0 {
             shared.lock().waiting() == 0
         } else {
-            shared.wait_until(LIMIT_BYTES, self.patience)
+            shared.wait_until(LIMIT_BYTES, self.patience, self.patient_until.as_ref())
         };
         if !is_open {
             self.missing_bytes += text.len() as u64;
@@ -217,7 +235,7 @@ impl<W: Write + Send + 'static> Port for Queue<W> {
         if let State::Running(shared) = &self.state {
             shared.lock().is_done = true;
             shared.work.notify_one();
-            shared.wait_until(0, self.patience);
+            shared.wait_until(0, self.patience, self.patient_until.as_ref());
         }
     }
 }

@@ -1,11 +1,15 @@
 //! The console: what a person sees in the terminal.
 
+use std::io::IsTerminal as _;
+
 use agent_api::Event;
 use jiff::{SignedDuration, Timestamp};
 use ralph_run::{Record, RunBody, RunEvent, Sink};
 
+use super::hurry::Hurry;
 use super::json::render_json;
 use super::options::{Mode, Options};
+use super::plain::terminal_width;
 use super::port::Port;
 use super::queue::Gap;
 use super::stdio;
@@ -19,6 +23,7 @@ const FRAME: SignedDuration = SignedDuration::from_millis(100);
 const ERASE: &str = "\r\u{1b}[K";
 
 type Clock = Box<dyn Fn() -> Timestamp + Send>;
+type Measure = Box<dyn Fn() -> Option<usize> + Send>;
 
 /// Shows a run on stdout and its errors also on stderr. The only thing that writes there.
 pub struct Console {
@@ -26,6 +31,7 @@ pub struct Console {
     out: Box<dyn Port + Send>,
     err: Box<dyn Port + Send>,
     clock: Clock,
+    width: Measure,
     is_running: bool,
     is_status_shown: bool,
     frame: usize,
@@ -34,15 +40,24 @@ pub struct Console {
 }
 
 impl Console {
-    /// On the streams of this process.
+    /// On the streams of this process. Nothing is left out in a pipe, a file or JSON, however long their reader takes,
+    /// until `hurry` is set.
     #[must_use]
-    pub fn on_stdio(options: Options) -> Self {
+    pub fn on_stdio(options: Options, hurry: Hurry) -> Self {
         let gap = if options.mode == Mode::Json {
             Gap::Silent
         } else {
             Gap::Told
         };
-        Self::new(options, stdio::stdout(gap), stdio::stderr())
+        let stdout = stdio::stdout(gap);
+        // A terminal may be put on hold and forgotten.
+        let may_miss = options.mode != Mode::Json && std::io::stdout().is_terminal();
+        let stdout = if may_miss {
+            stdout
+        } else {
+            stdout.patient_until(hurry)
+        };
+        Self::new(options, stdout, stdio::stderr()).with_width(terminal_width)
     }
 
     /// On any two streams.
@@ -53,6 +68,7 @@ impl Console {
             out: Box::new(out),
             err: Box::new(err),
             clock: Box::new(Timestamp::now),
+            width: Box::new(|| None),
             is_running: false,
             is_status_shown: false,
             frame: 0,
@@ -68,9 +84,23 @@ impl Console {
         self
     }
 
-    /// The terminal has another width now.
-    pub fn set_width(&mut self, width: usize) {
-        self.view.set_width(width);
+    /// In a terminal whose width can change: it is asked for again and again.
+    #[must_use]
+    pub fn with_width(mut self, width: impl Fn() -> Option<usize> + Send + 'static) -> Self {
+        self.width = Box::new(width);
+        self
+    }
+
+    /// Shows a line of our own, at once.
+    pub fn notice(&mut self, text: &str) {
+        match self.view.options().mode {
+            Mode::Quiet => {}
+            Mode::Json => self.err.send(&format!("ralph: {text}\n")),
+            Mode::Default | Mode::Verbose => {
+                self.view.own_notice(text);
+                self.show();
+            }
+        }
     }
 
     /// Takes the status line away and writes what is left, within a deadline. The destructor does it too.
@@ -162,6 +192,9 @@ impl Sink for Console {
 
     fn tick(&mut self) {
         let is_shown = self.is_running && self.shows_text() && self.view.options().is_terminal;
+        if is_shown && let Some(width) = (self.width)().filter(|width| *width > 0) {
+            self.view.set_width(width);
+        }
         if !is_shown || self.view.page.is_line_open() || self.out.is_behind() {
             return;
         }

@@ -11,7 +11,6 @@ use crate::record::{RunBody, SessionForked, WarningKind};
 
 impl Driver<'_> {
     pub(super) async fn on_event(&mut self, event: Event) {
-        self.keeper.live(&event);
         self.learn(&event);
         let is_delta = matches!(event.body, Body::Delta(_));
         let alerts_possible = matches!(event.body, Body::Usage(_) | Body::TurnFinished(_));

@@ -5,6 +5,7 @@ mod coalesce;
 mod commands;
 mod effects;
 mod events;
+mod hold_back;
 mod record_keeper;
 mod run;
 mod spec;

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant as Moment;
 
-use agent_api::{Body, Delta, Event};
+use agent_api::{Body, Event};
 use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::coalesce::Coalescer;
+use super::hold_back::HoldBack;
 use crate::control::PendingRequests;
 use crate::journal::{JournalError, JournalWriter, PendingSync};
 use crate::record::{Record, RunBody, RunEvent};
@@ -24,6 +25,7 @@ pub(super) struct RecordKeeper<'a> {
     sink: &'a mut dyn Sink,
     seq: u64,
     position: (u32, u32),
+    hold_back: HoldBack,
     coalescer: Coalescer,
     ready: Vec<Event>,
     pub(super) pending: PendingRequests,
@@ -42,6 +44,7 @@ impl<'a> RecordKeeper<'a> {
             sink,
             seq: 0,
             position: (0, 0),
+            hold_back: HoldBack::default(),
             coalescer: Coalescer::default(),
             ready: Vec::new(),
             pending: PendingRequests::default(),
@@ -59,26 +62,21 @@ impl<'a> RecordKeeper<'a> {
         self.position = position;
     }
 
-    /// Shows an event at once. Only pieces of text are shown before they are recorded.
-    pub(super) fn live(&mut self, event: &Event) {
-        let Body::Delta(delta) = &event.body else {
-            self.sink.live(event);
-            return;
-        };
-        match self.redactor.redact(&delta.text) {
-            Cow::Borrowed(_) => self.sink.live(event),
-            Cow::Owned(text) => self.sink.live(&Event {
-                body: Body::Delta(Delta {
-                    text,
-                    ..delta.clone()
-                }),
-                ..event.clone()
-            }),
+    /// Takes an event of the agent: shows it, and records it sooner or later.
+    pub(super) fn event(&mut self, event: Event) {
+        let (other, own) = self.hold_back.push(event, Instant::now());
+        for event in [other, own].into_iter().flatten() {
+            self.take(event);
         }
     }
 
-    /// Takes an event of the agent.
-    pub(super) fn event(&mut self, event: Event) {
+    fn take(&mut self, mut event: Event) {
+        if let Body::Delta(delta) = &mut event.body
+            && let Cow::Owned(redacted) = self.redactor.redact(&delta.text)
+        {
+            delta.text = redacted;
+        }
+        self.sink.live(&event);
         self.pending.observe(&event.body);
         let mut ready = std::mem::take(&mut self.ready);
         self.coalescer.push(event, Instant::now(), &mut ready);
@@ -93,10 +91,34 @@ impl<'a> RecordKeeper<'a> {
 
     /// When pieces of text have waited long enough.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.coalescer.deadline()
+        [self.coalescer.deadline(), self.hold_back.deadline()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
+    /// Gives out what has waited long enough.
+    pub(super) fn on_deadline(&mut self) {
+        let now = Instant::now();
+        if self.hold_back.deadline().is_some_and(|at| at <= now)
+            && let Some(event) = self.hold_back.release()
+        {
+            self.take(event);
+        }
+        if self.coalescer.deadline().is_some_and(|at| at <= now) {
+            self.flush_coalesced();
+        }
+    }
+
+    /// Gives out everything that waits.
     pub(super) fn flush_deltas(&mut self) {
+        if let Some(event) = self.hold_back.release() {
+            self.take(event);
+        }
+        self.flush_coalesced();
+    }
+
+    fn flush_coalesced(&mut self) {
         let mut ready = std::mem::take(&mut self.ready);
         self.coalescer.flush(&mut ready);
         self.write_events(ready);

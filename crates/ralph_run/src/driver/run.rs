@@ -154,7 +154,7 @@ impl Driver<'_> {
                 }
             }
             Woken::Deltas => {
-                self.keeper.flush_deltas();
+                self.keeper.on_deadline();
                 self.keeper.flush();
             }
             Woken::Tick => self.on_tick().await,

@@ -51,12 +51,12 @@ pub(super) async fn choose(
     gateway: &Gateway,
     options: &RunOptions,
 ) -> anyhow::Result<AgentKind> {
-    let report = gateway.detect(options).await;
     let kind = match settings.agent.backend {
         Backend::Claude => AgentKind::CLAUDE_CODE,
         Backend::Custom => AgentKind::CUSTOM,
         Backend::Demo => AgentKind::DEMO,
         Backend::Auto => {
+            let report = gateway.detect(options).await;
             let found = report
                 .entries
                 .iter()
@@ -74,14 +74,7 @@ pub(super) async fn choose(
         }
     };
     // What is missing is told before anything is kept.
-    match report.entries.into_iter().find(|entry| entry.kind == kind) {
-        Some(entry) => {
-            entry.found?;
-        }
-        None => {
-            gateway.backend(kind.as_str())?;
-        }
-    }
+    gateway.find(kind.as_str(), options).await?;
     Ok(kind)
 }
 

@@ -34,7 +34,11 @@ struct Request {
 pub(super) async fn execute(home: &Home, settings: &Settings, prompt: &str) -> anyhow::Result<u8> {
     // What a person must fix is told here, not in a log.
     let chosen = prepare::choose(settings).await?;
-    drop(chosen);
+    if settings.view.verbosity != Verbosity::Quiet
+        && let Some(warning) = &chosen.warning
+    {
+        write_stderr(&format!("ralph: {warning}\n"));
+    }
     let directory = prepare::new_directory(home)?;
     let request = Request {
         settings: settings.clone(),
@@ -131,7 +135,7 @@ pub async fn runner(home: &Home, id: &Path) -> anyhow::Result<u8> {
     } = prepare::prepare(home, directory, &settings, prompt, chosen)?;
     // The journal has it, redacted.
     let _ = std::fs::remove_file(path);
-    let mut signals = signals::listen()?;
+    let mut signals = signals::listen(signals::all(), |_| {})?;
     let ended = ralph_run::drive(spec, run_file, &mut Unwatched, &mut signals).await?;
     drop(locks);
     Ok(ended.exit_code)

@@ -1,6 +1,6 @@
 //! What would happen.
 
-use agent_api::{Close, Found, Input, LaunchInput, RunRequest, capability};
+use agent_api::{Close, Input, LaunchInput, RunRequest, capability};
 use ralph_run::prompt::{PromptParts, compose};
 
 use super::prepare::{self, Chosen};
@@ -16,15 +16,7 @@ pub(super) async fn execute(settings: &Settings, prompt: &str) -> anyhow::Result
         warning,
     } = prepare::choose(settings).await?;
     let backend = gateway.backend(kind.as_str())?;
-    let report = gateway.detect(&options).await;
-    let entry = report.entries.into_iter().find(|entry| entry.kind == kind);
-    let found = match entry.map(|entry| entry.found) {
-        Some(found) => found?,
-        None => Found {
-            program: kind.as_str().into(),
-            version: None,
-        },
-    };
+    let found = gateway.find(kind.as_str(), &options).await?;
     let composed = compose(&PromptParts {
         task: prompt,
         iteration: u32::from(!settings.once),
