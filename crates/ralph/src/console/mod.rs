@@ -6,6 +6,7 @@
 mod characters;
 mod figures;
 mod flow;
+mod hurry;
 mod json;
 mod one_line;
 mod options;
@@ -26,6 +27,7 @@ mod view;
 
 pub use characters::is_forbidden;
 pub use figures::{format_clock, format_cost, format_duration, format_tokens};
+pub use hurry::Hurry;
 pub use json::render_json;
 pub use one_line::one_line;
 pub use options::{ColourChoice, Mode, Options, Stdout};

@@ -235,7 +235,13 @@ impl<W: Write + Send + 'static> Port for Queue<W> {
         if let State::Running(shared) = &self.state {
             shared.lock().is_done = true;
             shared.work.notify_one();
-            shared.wait_until(0, self.patience, self.patient_until.as_ref());
+            // Whoever was given up already is not waited for again.
+            let patience = if self.missing_bytes > 0 {
+                Duration::ZERO
+            } else {
+                self.patience
+            };
+            shared.wait_until(0, patience, self.patient_until.as_ref());
         }
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use ralph::console::{Gap, Mode, Options, Port, Queue};
+use ralph::console::{Gap, Hurry, Mode, Options, Port, Queue};
 use ralph_run::Sink;
 
 use crate::stage::{Paper, Stage};
@@ -136,6 +136,40 @@ fn a_slow_reader_gets_everything() {
     assert_eq!(taken.bytes().len(), 5_000_000);
     drop(queue);
     reader.join().unwrap();
+}
+
+#[test]
+fn a_patient_queue_waits_for_its_reader_however_long_it_takes() {
+    let (queue, turn, taken) = pager(Gap::Told);
+    // Without patience everything beyond the first megabyte would be left out at once.
+    let mut queue = queue
+        .with_patience(Duration::ZERO)
+        .patient_until(Hurry::default());
+    let reader = std::thread::spawn(move || while turn.send(()).is_ok() {});
+    let block = "x".repeat(100_000);
+    for _ in 0..50 {
+        queue.send(&block);
+    }
+    queue.finish();
+    assert_eq!(taken.bytes().len(), 5_000_000);
+    drop(queue);
+    reader.join().unwrap();
+}
+
+#[test]
+fn a_reader_that_reads_nothing_does_not_keep_a_process_that_is_asked_to_end() {
+    let (queue, turn, taken) = pager(Gap::Told);
+    let hurry = Hurry::default();
+    let mut queue = queue.patient_until(hurry.clone());
+    let asking = std::thread::spawn(move || hurry.set());
+    let block = "x".repeat(1 << 20);
+    for _ in 0..4 {
+        queue.send(&block);
+    }
+    queue.finish();
+    asking.join().unwrap();
+    assert!(queue.is_behind() && taken.text().is_empty());
+    drop(turn);
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! What is on the screen, after every single write.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use ralph::console::{Mode, Options};
 
 use crate::stage::{Stage, delta, text, tool};
@@ -106,6 +109,24 @@ fn a_clock_that_is_set_back_does_not_stop_the_status_line() {
     stage.tick(-3_600_000);
     stage.tick(100);
     assert_eq!(stage.out.writes().len(), before + 2);
+}
+
+#[test]
+fn the_status_line_fits_a_terminal_that_becomes_narrower() {
+    let (mut stage, width) = (Stage::new(terminal(200)), Arc::new(AtomicUsize::new(200)));
+    let measured = Arc::clone(&width);
+    stage.console = stage
+        .console
+        .with_width(move || Some(measured.load(Ordering::Relaxed)));
+    stage.begin(50);
+    let long = "x".repeat(300);
+    stage.agent(tool("1", "Bash", ToolKind::Execute, &long));
+    stage.tick(100);
+    width.store(60, Ordering::Relaxed);
+    stage.tick(100);
+    let mut screen = Screen::new(10, 60);
+    screen.write(&stage.out.writes().pop().unwrap());
+    assert_eq!(screen.rows().len(), 1, "{:#?}", screen.rows());
 }
 
 #[test]

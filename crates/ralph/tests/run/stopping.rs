@@ -27,13 +27,19 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut running = Self { child, stdout };
+        running.read_until("Working.");
+        running
+    }
+
+    fn read_until(&mut self, words: &str) {
         let mut line = String::new();
-        while !line.contains("Working.") {
+        while !line.contains(words) {
             line.clear();
-            assert_ne!(stdout.read_line(&mut line).unwrap(), 0, "the run ended too early");
+            let read = self.stdout.read_line(&mut line).unwrap();
+            assert_ne!(read, 0, "the run ended too early");
         }
-        Self { child, stdout }
     }
 
     fn signal(&self, signal: rustix::process::Signal) {
@@ -55,8 +61,8 @@ fn interrupted() -> String {
 }
 
 /// Ends its turn when it is asked to, by a message or by a signal.
-fn polite(directory: &TempDir) -> Script {
-    works()
+fn polite(directory: &TempDir, begun: Script) -> Script {
+    begun
         .record_process(directory.path(), "agent")
         .spawn_tree(directory.path())
         .on_signal(Signal::Interrupt, Script::new().emit(interrupted()).exit(0))
@@ -77,7 +83,7 @@ fn assert_all_gone(directory: &TempDir) {
 #[test]
 fn ctrl_c_ends_the_turn_in_order_and_shows_the_end() {
     let directory = tempfile::tempdir().unwrap();
-    let stage = Stage::new(&polite(&directory));
+    let stage = Stage::new(&polite(&directory, works()));
     let running = Running::start(&stage, &[]);
     running.signal(rustix::process::Signal::INT);
     let (code, rest) = running.wait();
@@ -86,6 +92,8 @@ fn ctrl_c_ends_the_turn_in_order_and_shows_the_end() {
         rest.contains("--- Run Complete ---") && rest.contains("interrupted"),
         "{rest}"
     );
+    let notice = "[Notice] interrupting; Ctrl-C again ends it at once\n";
+    assert_eq!(rest.matches(notice).count(), 1, "{rest}");
     assert_eq!(stage.run_file()["reason"], "interrupted");
     let records = stage.records();
     assert!(
@@ -106,8 +114,10 @@ fn ctrl_c_twice_ends_at_once_whatever_the_agent_does() {
         .spawn_tree(directory.path())
         .sleep_forever();
     let stage = Stage::new(&script);
-    let running = Running::start(&stage, &[]);
+    let mut running = Running::start(&stage, &[]);
     running.signal(rustix::process::Signal::INT);
+    // Two signals at once may arrive as one.
+    running.read_until("Ctrl-C again ends it");
     running.signal(rustix::process::Signal::INT);
     let (code, _) = running.wait();
     assert_eq!(code, Some(130));
@@ -121,13 +131,28 @@ fn sigterm_and_sighup_end_the_run_with_their_codes() {
         (rustix::process::Signal::HUP, 129, "hung_up"),
     ] {
         let directory = tempfile::tempdir().unwrap();
-        let stage = Stage::new(&polite(&directory));
+        let stage = Stage::new(&polite(&directory, works()));
         let running = Running::start(&stage, &[]);
         running.signal(signal);
         assert_eq!(running.wait().0, Some(code));
         assert_eq!(stage.run_file()["reason"], reason);
         assert_all_gone(&directory);
     }
+}
+
+#[test]
+fn a_reader_that_reads_nothing_does_not_keep_the_run_from_ending() {
+    let directory = tempfile::tempdir().unwrap();
+    let stage = Stage::new(&polite(&directory, works().tick(20_000, Duration::ZERO)));
+    // The reader holds the pipe and takes nothing more.
+    let mut running = Running::start(&stage, &["--output", "json"]);
+    let journal = stage.last_run().join("journal.ndjson");
+    while journal.metadata().unwrap().len() < 1 << 20 {
+        std::thread::yield_now();
+    }
+    running.signal(rustix::process::Signal::TERM);
+    assert_eq!(running.child.wait().unwrap().code(), Some(143));
+    assert_all_gone(&directory);
 }
 
 #[test]
@@ -150,7 +175,7 @@ fn a_reader_that_leaves_ends_the_run_quietly() {
 #[test]
 fn a_killed_runner_leaves_nothing_behind_and_is_reported_lost() {
     let directory = tempfile::tempdir().unwrap();
-    let stage = Stage::new(&polite(&directory));
+    let stage = Stage::new(&polite(&directory, works()));
     let running = Running::start(&stage, &[]);
     running.signal(rustix::process::Signal::KILL);
     running.wait();

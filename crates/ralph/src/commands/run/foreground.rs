@@ -1,14 +1,17 @@
 //! A run in this terminal.
 
 use std::io::IsTerminal as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agent_api::Event;
+use ralph_run::machine::Signal;
 use ralph_run::{Home, Record, RunEnded, Sink};
 
 use super::prepare::{self, Prepared};
 use super::signals;
 use crate::console::{
-    ColourChoice, Console, Mode, Options, Stdout, is_stderr_shared, terminal_width, write_stderr,
+    ColourChoice, Console, Hurry, Mode, Options, Stdout, is_stderr_shared, terminal_width, write_stderr,
 };
 use crate::settings::{ColorChoice, Output, Settings, Verbosity, View};
 
@@ -37,13 +40,23 @@ pub(super) async fn run(home: &Home, settings: &Settings, prompt: String) -> any
             write_stderr(&format!("ralph: {warning}\n"));
         }
     }
-    let mut signals = signals::listen()?;
+    let hurry = Hurry::default();
+    let is_interrupted = Arc::new(AtomicBool::new(false));
+    let mut signals = signals::listen(signals::all(), {
+        let (hurry, is_interrupted) = (hurry.clone(), Arc::clone(&is_interrupted));
+        move |signal| {
+            hurry.set();
+            is_interrupted.fetch_or(signal == Signal::Interrupt, Ordering::Relaxed);
+        }
+    })?;
     let mut options = console_options(&settings.view);
     options.files = Some(place);
     let is_watched = options.mode != Mode::Quiet;
     let mut terminal = Terminal {
-        console: Console::on_stdio(options),
+        console: Console::on_stdio(options, hurry),
         is_watched,
+        is_interrupted,
+        has_confirmed: false,
     };
     let ended = ralph_run::drive(spec, run_file, &mut terminal, &mut signals).await;
     terminal.console.finish();
@@ -55,6 +68,19 @@ pub(super) async fn run(home: &Home, settings: &Settings, prompt: String) -> any
 struct Terminal {
     console: Console,
     is_watched: bool,
+    /// Ctrl-C was pressed, and nobody has said so yet.
+    is_interrupted: Arc<AtomicBool>,
+    has_confirmed: bool,
+}
+
+impl Terminal {
+    /// An agent may take seconds to end its turn: whoever pressed Ctrl-C must see that it was noticed.
+    fn confirm_interrupt(&mut self) {
+        if self.is_interrupted.swap(false, Ordering::Relaxed) && !self.has_confirmed {
+            self.has_confirmed = true;
+            self.console.notice("interrupting; Ctrl-C again ends it at once");
+        }
+    }
 }
 
 impl Sink for Terminal {
@@ -63,10 +89,12 @@ impl Sink for Terminal {
     }
 
     fn record(&mut self, record: &Record) {
+        self.confirm_interrupt();
         self.console.record(record);
     }
 
     fn tick(&mut self) {
+        self.confirm_interrupt();
         self.console.tick();
     }
 

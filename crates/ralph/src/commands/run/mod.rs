@@ -12,3 +12,4 @@ pub(super) use agent::{check_bypass, gateway, options};
 pub use detach::runner;
 pub use execute::execute;
 pub(super) use foreground::console_options;
+pub(super) use signals::listen;

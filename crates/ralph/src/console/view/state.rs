@@ -66,6 +66,9 @@ impl View {
     }
 
     pub(in crate::console) fn set_width(&mut self, width: usize) {
+        if self.options.width == width {
+            return;
+        }
         self.options.width = width;
         self.look = Look::new(&self.options);
     }
@@ -132,6 +135,13 @@ impl View {
         let rows = self.look.rows(Style::Error, "Error", text);
         self.page.push_rows(&rows);
         self.push_stderr("Error", text);
+    }
+
+    /// What this program has to say by itself.
+    pub(in crate::console) fn own_notice(&mut self, text: &str) {
+        let row = self.look.row(Style::Warning, "Notice", text);
+        self.page.push_rows(&row);
+        self.push_stderr("Notice", text);
     }
 
     pub(super) fn push_stderr(&mut self, label: &str, text: &str) {
