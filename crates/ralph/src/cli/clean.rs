@@ -11,6 +11,7 @@ use crate::settings::values::parse_duration;
 #[command(after_help = "Examples:
   ralph clean --dry-run
   ralph clean --older-than 7d
+  ralph clean --all
 
 Runs that are not finished are never touched.")]
 pub struct CleanArgs {
@@ -18,9 +19,13 @@ pub struct CleanArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Only runs that ended longer ago than this, such as 12h or 30d
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub older_than: Option<Duration>,
+    /// Only runs that ended longer ago than this, such as 12h or 7d
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "30d", conflicts_with = "all")]
+    pub older_than: Duration,
+
+    /// All finished runs, however new
+    #[arg(long)]
+    pub all: bool,
 
     /// List as JSON
     #[arg(long)]

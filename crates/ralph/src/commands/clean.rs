@@ -1,5 +1,7 @@
 //! `ralph clean`: remove finished runs.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 use ralph_run::{CleanMode, Cleaned, Home, clean};
 use serde_json::json;
@@ -15,7 +17,8 @@ use crate::console::{write_stderr, write_stdout};
 /// When they cannot be looked at.
 pub fn execute(args: &CleanArgs, home: &Home) -> anyhow::Result<u8> {
     note_lost(home)?;
-    let age = SignedDuration::try_from(args.older_than.unwrap_or_default()).unwrap_or(SignedDuration::MAX);
+    let age = if args.all { Duration::ZERO } else { args.older_than };
+    let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
     // What is older than time itself is nothing.
     let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);
     let mode = if args.dry_run {

@@ -122,7 +122,7 @@ fn clean_removes_finished_runs_and_only_those() {
     stage.show(&[]);
     let finished = stage.ids()[0].clone();
     let going_on = stage.background();
-    let dry = stage.ralph(&["clean", "--dry-run"]);
+    let dry = stage.ralph(&["clean", "--dry-run", "--all"]);
     assert!(
         dry.stdout
             .starts_with(&format!("would remove {finished}\nwould remove 1 run, ")),
@@ -133,14 +133,20 @@ fn clean_removes_finished_runs_and_only_those() {
         stage.ralph(&["clean", "--older-than", "1d"]).stdout,
         "nothing to remove\n"
     );
-    let cleaned: Value = serde_json::from_str(&stage.ralph(&["clean", "--json"]).stdout).unwrap();
+    assert_eq!(
+        stage.ralph(&["clean"]).stdout,
+        "nothing to remove\n",
+        "new runs are kept unless somebody wants all to go"
+    );
+    assert_eq!(stage.ids().len(), 2);
+    let cleaned: Value = serde_json::from_str(&stage.ralph(&["clean", "--all", "--json"]).stdout).unwrap();
     assert_eq!(cleaned["removed"][0], finished.as_str());
     assert_eq!(stage.ids(), [going_on.as_str()]);
     let stopped = stage.ralph(&["stop", &going_on]);
     assert_eq!(stopped.stdout, format!("run {going_on} has ended: stopped\n"));
     // As long as the runner is about to leave, its run is kept.
     while !stage.ids().is_empty() {
-        assert_eq!(stage.ralph(&["clean"]).code, Some(0));
+        assert_eq!(stage.ralph(&["clean", "--all"]).code, Some(0));
     }
 }
 
