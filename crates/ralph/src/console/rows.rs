@@ -165,7 +165,7 @@ pub(super) fn render_usage(look: Look, usage: &Usage) -> Option<String> {
     Some(look.row(Style::Faint, "Usage", &text))
 }
 
-pub(super) fn render_permission(look: Look, asked: &PermissionRequested) -> String {
+pub(super) fn render_permission(look: Look, asked: &PermissionRequested, waiting: &str) -> String {
     let mut text = asked.tool.clone();
     for more in [&asked.subject, &asked.description].into_iter().flatten() {
         text.push_str(if text.len() == asked.tool.len() {
@@ -176,11 +176,11 @@ pub(super) fn render_permission(look: Look, asked: &PermissionRequested) -> Stri
         text.push_str(more);
     }
     let mut rows = look.row(Style::Warning, "Permission", &text);
-    rows.push_str(&waiting(look, asked.request.as_str()));
+    push_faint(&mut rows, look, waiting);
     rows
 }
 
-pub(super) fn render_question(look: Look, request: &str, questions: &[Question]) -> String {
+pub(super) fn render_question(look: Look, questions: &[Question], waiting: &str) -> String {
     let mut rows = String::new();
     for question in questions {
         rows.push_str(&look.rows(Style::Warning, "Question", &question.text));
@@ -195,22 +195,29 @@ pub(super) fn render_question(look: Look, request: &str, questions: &[Question])
             rows.push('\n');
         }
     }
-    rows.push_str(&waiting(look, request));
+    push_faint(&mut rows, look, waiting);
     rows
 }
 
-pub(super) fn render_plan_proposed(look: Look, request: &str, plan: &str) -> String {
+pub(super) fn render_plan_proposed(look: Look, plan: &str, waiting: &str) -> String {
     let mut rows = look.rows(Style::Warning, "Plan", plan);
-    rows.push_str(&waiting(look, request));
+    push_faint(&mut rows, look, waiting);
     rows
 }
 
-fn waiting(look: Look, request: &str) -> String {
-    let text = format!("  waiting for an answer to {}", one_line(request, MAX_COLUMNS));
-    let mut row = String::new();
-    paint(&mut row, look.has_colours, Style::Faint, &text);
-    row.push('\n');
-    row
+/// Who waits, and how to answer. Never cut: it is to be copied.
+pub(super) fn describe_waiting(run: &str, request: &str, reply: &str) -> String {
+    let run = if run.is_empty() { "latest" } else { run };
+    format!(
+        "waiting for an answer to {}: ralph answer {} {reply}",
+        one_line(request, MAX_COLUMNS),
+        one_line(run, MAX_COLUMNS)
+    )
+}
+
+fn push_faint(rows: &mut String, look: Look, text: &str) {
+    paint(rows, look.has_colours, Style::Faint, &format!("  {text}"));
+    rows.push('\n');
 }
 
 pub(super) fn render_denial(look: Look, denial: &Denial) -> String {

@@ -19,6 +19,10 @@ pub(super) struct Status {
     pub(super) settled_cost: MicroUsd,
     /// What the present attempt costs so far.
     pub(super) open_cost: Option<MicroUsd>,
+    /// Whether something in `settled_cost` is our own estimate.
+    pub(super) is_settled_estimate: bool,
+    /// Whether `open_cost` is.
+    pub(super) is_open_estimate: bool,
     pub(super) context: Option<ContextUse>,
     pub(super) activity: Activity,
 }
@@ -53,7 +57,12 @@ impl Status {
             push(format_clock(u64::try_from(elapsed).unwrap_or(0)));
         }
         let is_cost_known = self.open_cost.is_some() || self.settled_cost > MicroUsd::ZERO;
-        let cost = format_cents(self.settled_cost + self.open_cost.unwrap_or_default());
+        let is_estimate = self.is_settled_estimate || (self.open_cost.is_some() && self.is_open_estimate);
+        let cost = format!(
+            "{}{}",
+            if is_estimate { "~" } else { "" },
+            format_cents(self.settled_cost + self.open_cost.unwrap_or_default())
+        );
         match self.max_cost.filter(|most| *most > MicroUsd::ZERO) {
             Some(most) => push(format!("{cost} of {}", format_cents(most))),
             None if is_cost_known => push(cost),
@@ -107,6 +116,7 @@ mod tests {
                 size: Some(200_000),
             }),
             activity: Activity::Call("Bash: cargo test".to_owned()),
+            ..Status::default()
         };
         assert_eq!(
             status.render(0, at(1_083), 100),

@@ -7,7 +7,7 @@ use ralph::console::{Mode, Options};
 
 use crate::stage::{Stage, delta, text, tool};
 use crate::story::play;
-use agent_api::{Part, ToolKind};
+use agent_api::{Body, Cost, CostSource, MicroUsd, Part, RunUsage, Tokens, ToolKind, Usage, UsageScope};
 
 const SPINNER: &str = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 
@@ -127,6 +127,42 @@ fn the_status_line_fits_a_terminal_that_becomes_narrower() {
     let mut screen = Screen::new(10, 60);
     screen.write(&stage.out.writes().pop().unwrap());
     assert_eq!(screen.rows().len(), 1, "{:#?}", screen.rows());
+}
+
+#[test]
+fn the_cost_is_estimated_until_the_agent_tells_it() {
+    let mut stage = Stage::new(terminal(80));
+    stage.begin(50);
+    let mut usage = Usage {
+        scope: UsageScope::Step,
+        tokens: Tokens::default(),
+        cost: None,
+        model: Some("claude-sonnet-4-5-20250929".to_owned()),
+        context: None,
+        run: RunUsage {
+            tokens: Tokens {
+                output: 100_000,
+                ..Tokens::default()
+            },
+            cost: None,
+            is_partial: true,
+            may_include_earlier_runs: false,
+        },
+    };
+    let shown = |stage: &mut Stage| {
+        stage.tick(100);
+        String::from_utf8(stage.out.writes().pop().unwrap()).unwrap()
+    };
+    stage.agent(Body::Usage(Box::new(usage.clone())));
+    let status = shown(&mut stage);
+    assert!(status.contains(" · ~$1.50 of $10.00 · "), "{status}");
+    usage.run.cost = Some(Cost {
+        micro_usd: MicroUsd::new(1_490_000),
+        source: CostSource::Reported,
+    });
+    stage.agent(Body::Usage(Box::new(usage)));
+    let status = shown(&mut stage);
+    assert!(status.contains(" · $1.49 of $10.00 · "), "{status}");
 }
 
 #[test]

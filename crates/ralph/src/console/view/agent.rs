@@ -1,14 +1,15 @@
 //! What happens in the agent.
 
 use agent_api::{
-    Body, Delta, DiscardReason, Event, ItemDiscarded, ItemId, Notice, Part, Piece, PlanUpdated, Severity,
-    Status as AgentStatus, ToolFinished, ToolStarted,
+    Body, CostSource, Delta, DiscardReason, Event, ItemDiscarded, ItemId, Notice, Part, Piece, PlanUpdated,
+    Severity, Status as AgentStatus, ToolFinished, ToolStarted, Usage,
 };
+use ralph_run::estimate;
 
 use super::state::View;
 use crate::console::rows::{
-    render_denial, render_permission, render_plan_proposed, render_question, render_rate_limit,
-    render_result, render_retry, render_session, render_task, render_usage,
+    describe_waiting, render_denial, render_permission, render_plan_proposed, render_question,
+    render_rate_limit, render_result, render_retry, render_session, render_task, render_usage,
 };
 use crate::console::sanitise::sanitise;
 use crate::console::status::Activity;
@@ -39,18 +40,25 @@ impl View {
             Body::ToolFinished(finished) => self.tool_finished(event, finished),
             Body::PlanUpdated(plan) => self.plan_updated(event, plan),
             Body::PermissionRequested(asked) => {
-                self.wait(event, &render_permission(look, asked));
+                self.wait(
+                    event,
+                    &render_permission(look, asked, &self.hint(asked.request.as_str(), "--allow")),
+                );
             }
             Body::QuestionAsked(asked) => {
                 self.wait(
                     event,
-                    &render_question(look, asked.request.as_str(), &asked.questions),
+                    &render_question(
+                        look,
+                        &asked.questions,
+                        &self.hint(asked.request.as_str(), "--choose ANSWER"),
+                    ),
                 );
             }
             Body::PlanProposed(asked) => {
                 self.wait(
                     event,
-                    &render_plan_proposed(look, asked.request.as_str(), &asked.plan),
+                    &render_plan_proposed(look, &asked.plan, &self.hint(asked.request.as_str(), "--allow")),
                 );
             }
             Body::RequestClosed(_) => self.status.activity = Activity::Agent(AgentStatus::Running),
@@ -62,7 +70,7 @@ impl View {
             Body::Error(error) => self.error(error),
             Body::TurnFinished(turn) => self.outcome_error(turn.outcome, turn.error.as_ref()),
             Body::Usage(usage) => {
-                self.status.open_cost = usage.run.cost.map(|cost| cost.micro_usd);
+                self.cost(usage);
                 self.status.context = usage.context.or(self.status.context);
                 if is_verbose {
                     self.rows(event, &render_usage(look, usage).unwrap_or_default());
@@ -75,6 +83,9 @@ impl View {
             }
             Body::SessionStarted(session) => {
                 self.status.activity = Activity::Agent(AgentStatus::Requesting);
+                if session.model.is_some() {
+                    self.model.clone_from(&session.model);
+                }
                 if is_verbose {
                     self.rows(event, &render_session(look, session));
                 }
@@ -96,6 +107,16 @@ impl View {
             | Body::CommandAnswered(_)
             | Body::Unknown(_) => {}
         }
+    }
+
+    /// Most agents tell the price at the end of a turn only; until then it is estimated.
+    fn cost(&mut self, usage: &Usage) {
+        let told = usage.run.cost;
+        // The total has the tokens of all models; a single report may be of a small one.
+        let model = self.model.as_deref().or(usage.model.as_deref());
+        let estimated = || estimate(model?, &usage.run.tokens);
+        self.status.is_open_estimate = told.is_none_or(|cost| cost.source == CostSource::Estimated);
+        self.status.open_cost = told.map(|cost| cost.micro_usd).or_else(estimated);
     }
 
     pub(super) fn delta(&mut self, event: &Event, delta: &Delta) {
@@ -198,6 +219,10 @@ impl View {
             };
             self.rows(event, &self.look_of(event).row(style, label, message));
         }
+    }
+
+    fn hint(&self, request: &str, reply: &str) -> String {
+        describe_waiting(&self.run_id, request, reply)
     }
 
     fn wait(&mut self, event: &Event, rows: &str) {

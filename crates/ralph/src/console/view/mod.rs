@@ -3,6 +3,7 @@
 mod agent;
 mod calls;
 mod run;
+mod shown_errors;
 mod state;
 
 pub(super) use state::View;

@@ -17,7 +17,7 @@ impl View {
             RunBody::RunStarted(started) => self.run_started(record, started),
             RunBody::IterationStarted(started) => {
                 self.end_attempt();
-                self.last_error.clear();
+                self.shown_errors.clear();
                 self.status.iteration = started.number;
                 self.status.activity = Activity::Starting;
                 self.status.context = None;
@@ -31,6 +31,7 @@ impl View {
                 self.end_attempt();
                 self.status.open_cost = None;
                 self.status.settled_cost += ended.totals.cost.unwrap_or_default();
+                self.status.is_settled_estimate |= ended.totals.is_estimate && ended.totals.cost.is_some();
                 self.outcome_error(ended.outcome, ended.error.as_ref());
                 if ended.will_retry {
                     self.page.push_rows(&render_attempt_retry(look, ended));
@@ -56,6 +57,8 @@ impl View {
     fn run_started(&mut self, record: &Record, started: &RunStarted) {
         self.set_speaker(&started.display_name);
         self.workspace.clone_from(&started.workspace);
+        self.run_id.clone_from(&started.run_id);
+        self.model.clone_from(&started.model);
         self.status = Status {
             started_at: Some(record.at),
             max_iterations: started.max_iterations,

@@ -4,6 +4,7 @@ use agent_api::{Body, ErrorClass, ErrorInfo, Event, Outcome};
 use ralph_run::{Record, RunEvent};
 
 use super::calls::Calls;
+use super::shown_errors::ShownErrors;
 use crate::console::flow::Flow;
 use crate::console::one_line::one_line;
 use crate::console::options::Options;
@@ -33,7 +34,10 @@ pub(in crate::console) struct View {
     pub(super) workspace: String,
     /// Whether pieces of text come before they are recorded: their records say nothing new then.
     pub(super) is_fed_live: bool,
-    pub(super) last_error: String,
+    pub(super) run_id: String,
+    pub(super) model: Option<String>,
+    /// What was shown in this iteration: several events tell of the same trouble.
+    pub(super) shown_errors: ShownErrors,
     pub(super) has_noted_discard: bool,
 }
 
@@ -55,7 +59,9 @@ impl View {
             thinking_prefix: String::new(),
             workspace: String::new(),
             is_fed_live: false,
-            last_error: String::new(),
+            run_id: String::new(),
+            model: None,
+            shown_errors: ShownErrors::default(),
             has_noted_discard: false,
         };
         let has_colours = view.options.has_colours;
@@ -128,13 +134,12 @@ impl View {
 
     /// On both streams, and once if several events tell of it.
     pub(super) fn error_text(&mut self, text: &str) {
-        if text.trim().is_empty() || self.last_error.contains(text) {
+        let Some(text) = self.shown_errors.news(text) else {
             return;
-        }
-        text.clone_into(&mut self.last_error);
-        let rows = self.look.rows(Style::Error, "Error", text);
+        };
+        let rows = self.look.rows(Style::Error, "Error", &text);
         self.page.push_rows(&rows);
-        self.push_stderr("Error", text);
+        self.push_stderr("Error", &text);
     }
 
     /// What this program has to say by itself.
