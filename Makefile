@@ -28,8 +28,8 @@ check: ## the fast inner loop: format, lints, tests without the real CLIs
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	cargo nextest run --profile quick --workspace --all-features
 
-bench: ## measure parser, transport, memory and supervision against peers and limits (ARGS=parser for one)
-	cargo build --release --locked --target-dir target -p test_support --bins
+bench: ## measure parser, transport, supervision and `ralph run` against peers and limits (ARGS=parser for one)
+	cargo build --release --locked --target-dir target -p ralph -p test_support --bins
 	cd bench && RALPH_TEST_BINARIES="$(CURDIR)/target/release" cargo run --release --locked -- $(ARGS)
 
 fuzz: ## run every fuzz target for FUZZ_RUNS executions (default 10 million)

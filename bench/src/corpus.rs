@@ -14,6 +14,9 @@ pub const FIXTURES: &str = concat!(
 const LONGEST_FIXTURE_LINE_BYTES: usize = 64 * 1024;
 const BIG_TEXT_BYTES: usize = 2_000_000;
 
+/// A mixed corpus repeats itself after this much.
+const MIXED_PERIOD_BYTES: usize = 20_000_000;
+
 /// A real answer has hundreds of pieces, a captured one a handful.
 const PIECES_PER_CAPTURED_PIECE: usize = 100;
 
@@ -89,20 +92,26 @@ impl Corpus {
     /// What a tool that writes a 2 MB text file leaves behind, as captured: the call, and the result with its
     /// structured twin.
     pub fn of_big_lines(size_bytes: usize) -> Self {
-        let text = json_text(|_| "The quick brown fox.\n".to_owned());
-        let lines = [
-            assistant(&format!(
-                r#"{{"type":"tool_use","id":"toolu_01","name":"Write","input":{{"file_path":"/workspace/big.txt","content":{text}}}}}"#
-            )),
-            format!(
-                r#"{{"type":"user","message":{{"role":"user","content":[{{"tool_use_id":"toolu_01","type":"tool_result","content":"File created successfully at: /workspace/big.txt"}}]}},{TAIL},"tool_use_result":{{"type":"create","filePath":"/workspace/big.txt","content":{text},"structuredPatch":[],"originalFile":null}}}}"#
-            ),
-        ];
-        Self::repeat(
-            "lines of 2 MB",
-            &[lines.map(String::into_bytes).to_vec()],
-            size_bytes,
-        )
+        Self::repeat("lines of 2 MB", &[big_run()], size_bytes)
+    }
+
+    /// Half of the bytes are captured lines, half are lines of 2 MB.
+    pub fn of_mixed(directory: &Path, size_bytes: usize) -> Result<Self, String> {
+        let size = |run: &Run| run.iter().map(Vec::len).sum::<usize>();
+        let big = big_run();
+        let (mut runs, mut captured_bytes, mut big_bytes) = (Vec::new(), 0, 0);
+        for run in captured_runs(directory)?.iter().cycle() {
+            if captured_bytes + big_bytes >= size_bytes.min(MIXED_PERIOD_BYTES) {
+                break;
+            }
+            captured_bytes += size(run);
+            runs.push(run.clone());
+            while big_bytes < captured_bytes {
+                big_bytes += size(&big);
+                runs.push(big.clone());
+            }
+        }
+        Ok(Self::repeat("captured lines and lines of 2 MB", &runs, size_bytes))
     }
 
     /// 2 MB of source code as an answer: full of escapes, and all of it must be decoded.
@@ -151,6 +160,20 @@ fn json_text(line: impl Fn(usize) -> String) -> String {
         text.push_str(&line(number));
     }
     serde_json::to_string(&text).unwrap_or_default()
+}
+
+/// The call and the result.
+fn big_run() -> Run {
+    let text = json_text(|_| "The quick brown fox.\n".to_owned());
+    let lines = [
+        assistant(&format!(
+            r#"{{"type":"tool_use","id":"toolu_01","name":"Write","input":{{"file_path":"/workspace/big.txt","content":{text}}}}}"#
+        )),
+        format!(
+            r#"{{"type":"user","message":{{"role":"user","content":[{{"tool_use_id":"toolu_01","type":"tool_result","content":"File created successfully at: /workspace/big.txt"}}]}},{TAIL},"tool_use_result":{{"type":"create","filePath":"/workspace/big.txt","content":{text},"structuredPatch":[],"originalFile":null}}}}"#
+        ),
+    ];
+    lines.map(String::into_bytes).to_vec()
 }
 
 fn assistant(block: &str) -> String {

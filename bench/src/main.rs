@@ -5,6 +5,7 @@ mod corpus;
 mod mapping;
 mod parser;
 mod process;
+mod run;
 
 use std::process::ExitCode;
 
@@ -17,14 +18,21 @@ usage: bench [WHAT [OPTIONS]]      everything, or one of:
   memory      [--fixtures DIR]
   idle
   survivors   [--rounds N]
-  burst       [--rounds N]";
+  burst       [--rounds N]
+and of `ralph run` as a whole:
+  run_start       [--rounds N]
+  run_throughput  [--fixtures DIR] [--megabytes N] [--rounds N]
+  run_memory      [--fixtures DIR] [--megabytes N]
+  run_latency     [--lines N] [--rounds N]
+  run_kill        [--rounds N]";
 
 fn main() -> ExitCode {
     let role = std::env::args().nth(1).unwrap_or_default();
-    if role == "__idle_reexec" {
-        agent_process::guard_main_reexec();
-    } else {
-        agent_process::guard_main();
+    match role.as_str() {
+        "__idle_reexec" => agent_process::guard_main_reexec(),
+        // An agent has no children of its own.
+        "__ticks" => {}
+        _ => agent_process::guard_main(),
     }
     match perform(&role) {
         Ok(()) => ExitCode::SUCCESS,
@@ -47,9 +55,15 @@ fn perform(what: &str) -> Result<(), String> {
         "idle" => process::idle(),
         "survivors" => process::survivors(rest),
         "burst" => process::burst(rest),
+        "run_start" => run::start(rest),
+        "run_throughput" => run::throughput(rest),
+        "run_memory" => run::memory(rest),
+        "run_latency" => run::latency(rest),
+        "run_kill" => run::kill(rest),
         // Measurements that need a process of their own start this program again.
         "__idle" | "__idle_reexec" => process::idle_children(),
         "__memory" => process::memory_child(rest),
+        "__ticks" => run::ticks(rest),
         "__supervise" => process::supervise(rest),
         _ => Err(USAGE.to_owned()),
     }
@@ -64,5 +78,10 @@ fn everything() -> Result<(), String> {
     process::memory(none())?;
     process::idle()?;
     process::survivors(none())?;
-    process::burst(none())
+    process::burst(none())?;
+    run::start(none())?;
+    run::throughput(none())?;
+    run::memory(none())?;
+    run::latency(none())?;
+    run::kill(none())
 }

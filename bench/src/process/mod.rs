@@ -27,7 +27,7 @@ fn runtime() -> Result<tokio::runtime::Runtime, String> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(explain)
 }
 
-fn explain(error: impl std::error::Error) -> String {
+pub(crate) fn explain(error: impl std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
@@ -39,16 +39,16 @@ fn explain(error: impl std::error::Error) -> String {
 }
 
 /// A folder for a measurement, emptied first and removed at the end.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Result<Self, String> {
+    pub(crate) fn new(name: &str) -> Result<Self, String> {
         let path = std::env::temp_dir().join(format!("ralph-bench-{}-{name}", std::process::id()));
         std::fs::create_dir_all(&path).map_err(explain)?;
         Ok(Self(path))
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.join(name)
     }
 }
@@ -83,16 +83,16 @@ fn request(transport: StdoutMode, log: &Path) -> PrintRequest {
     PrintRequest::new("go").options(Options::new().transport(transport).raw_log(log))
 }
 
-fn median(values: &mut [f64]) -> f64 {
+pub(crate) fn median(values: &mut [f64]) -> f64 {
     percentile(values, 50)
 }
 
-fn percentile(values: &mut [f64], percent: usize) -> f64 {
+pub(crate) fn percentile(values: &mut [f64], percent: usize) -> f64 {
     values.sort_by(f64::total_cmp);
     let index = (values.len() * percent / 100).min(values.len().saturating_sub(1));
     values.get(index).copied().unwrap_or(f64::NAN)
 }
 
-fn milliseconds(duration: Duration) -> f64 {
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
     duration.as_secs_f64() * 1000.0
 }
