@@ -297,8 +297,10 @@ impl Driver<'_> {
             state.iterations = self.spec.iterations_before + iteration;
             state.max_iterations = Some(self.spec.plan.max_iterations);
         });
-        if let Err(error) = saved {
-            tracing::warn!(%error, "the budget could not be saved");
+        match saved {
+            // So that a run whose runner dies is not booked twice.
+            Ok(_) => self.run_file.status.accounted_cost = self.budget.run().cost,
+            Err(error) => tracing::warn!(%error, "the budget could not be saved"),
         }
     }
 }
