@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::backend::{Backend, Found};
+use crate::backend::{Backend, Found, Launch};
 use crate::capability;
 use crate::detect::{Detector, Report, ReportEntry};
 use crate::error::Error;
@@ -94,6 +94,16 @@ impl Gateway {
         self.detector
             .find(backend.profile(), backend.config(), &options)
             .await
+    }
+
+    /// What [`run`](Self::run) would start, without starting it.
+    ///
+    /// # Errors
+    /// When the request asks for something that the backend cannot do or that makes no sense.
+    pub fn preview(&self, name: &str, request: RunRequest, found: &Found) -> Result<Launch, Error> {
+        let backend = self.backend(name)?;
+        let request = resolve(backend.as_ref(), request)?;
+        backend.launch(&request, found)
     }
 
     /// The first of the backends that is installed.
