@@ -26,12 +26,17 @@ pub(super) fn resolve_agent(
 ) -> Result<AgentSettings, SettingsError> {
     let mode = &active.mode;
     let backend = layers.value(&table::BACKEND, args.backend, parse_choice)?;
-    let program = program(layers, context)?;
+    let is_for_file = is_for_file(backend, layers)?;
+    let program = program(layers, context, is_for_file)?;
     if backend == Backend::Custom && program.is_none() {
         let message = "the backend `custom` needs a command: `cli.command` in ralph.yml, or RALPH_COMMAND";
         return Err(SettingsError::Conflict(message.to_owned()));
     }
-    let mut arguments = layers.lines(&table::ARGS, &[])?;
+    let mut arguments = if is_for_file {
+        layers.lines(&table::ARGS, &[])?
+    } else {
+        layers.note(&table::ARGS, None).unwrap_or_default()
+    };
     arguments.extend(args.extra.iter().cloned());
     let (tools, allowed_tools) = tools(args, active, layers)?;
     let model = given(args.model.as_deref(), "--model")?;
@@ -88,14 +93,30 @@ fn path(
     Ok(layers.note(setting, decided))
 }
 
+/// Whether the file's program and arguments are those of this backend. They belong to the one that the file names; a
+/// file that names none means an agent of the user's, not the demonstration.
+fn is_for_file(backend: Backend, layers: &Layers<'_>) -> Result<bool, SettingsError> {
+    let named = layers.filed(&table::BACKEND, parse_choice)?;
+    Ok(match (named.map(|(named, _)| named), backend) {
+        (Some(Backend::Auto | Backend::Claude), Backend::Auto | Backend::Claude) => true,
+        (Some(named), backend) => named == backend,
+        (None, backend) => backend != Backend::Demo,
+    })
+}
+
 /// A bare name is looked up on `PATH`; only what has a `/` is a path.
-fn program(layers: &mut Layers<'_>, context: &Context) -> Result<Option<PathBuf>, SettingsError> {
+fn program(
+    layers: &mut Layers<'_>,
+    context: &Context,
+    is_for_file: bool,
+) -> Result<Option<PathBuf>, SettingsError> {
     let place = |base: &Path, text: String| match text.contains(std::path::is_separator) {
         true => base.join(text).components().collect(),
         false => PathBuf::from(text),
     };
     let decided = match layers.stated(&table::COMMAND, None, parse_text)? {
         Some((text, origin)) => Some((place(&context.cwd, text), origin)),
+        None if !is_for_file => None,
         None => {
             let filed = layers.filed(&table::COMMAND, parse_text)?;
             filed.map(|(text, origin)| (place(&context.workspace, text), origin))

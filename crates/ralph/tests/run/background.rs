@@ -23,6 +23,12 @@ fn a_detached_run_gives_its_name_and_goes_on_by_itself() {
     let stage = Stage::new(&says("LOOP_COMPLETE"));
     let ran = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
     assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(
+        ran.stderr.matches("the agent may do everything").count(),
+        1,
+        "{}",
+        ran.stderr
+    );
     let run = stage.last_run();
     assert_eq!(ran.stdout.trim(), run.file_name().unwrap().to_str().unwrap());
     assert_eq!(wait_for_end(&stage)["reason"], "completed");

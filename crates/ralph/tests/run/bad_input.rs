@@ -91,7 +91,38 @@ fn a_session_that_is_no_session_is_refused_before_anything_starts() {
     let stage = Stage::new(&says("x"));
     let ran = stage.run(&["--resume", "--dangerous"]);
     assert_ne!(ran.code, Some(0));
-    assert!(!stage.runs().iter().any(|run| run.join("raw/1.ndjson").exists()));
+    assert!(stage.runs().is_empty());
+}
+
+#[test]
+fn what_a_backend_cannot_do_is_refused_before_anything_is_kept() {
+    for (args, flag) in [
+        (&["--resume", "abc"][..], "--resume"),
+        (&["--continue"], "--continue"),
+        (&["--max-turns", "3"], "--max-turns"),
+        (&["--tools", "Read"], "--tools"),
+        (&["--detach", "--max-turns", "3"], "--max-turns"),
+    ] {
+        let stage = Stage::empty();
+        let mut all = vec!["run", "-p", "x", "-b", "demo"];
+        all.extend(args);
+        let (code, stderr) = refuse(&stage, &all);
+        assert_eq!(code, 78, "{args:?}: {stderr}");
+        assert!(stderr.contains("demo") && stderr.contains(flag), "{stderr}");
+        assert!(stage.runs().is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn what_the_file_says_for_another_backend_is_left_out_with_a_warning() {
+    let stage = Stage::empty();
+    stage.configure("cli: {backend: claude, args: [--betas, x]}\ntools: Read\nevent_loop: {max_turns: 3}\n");
+    let args = ["run", "-p", "x", "-b", "demo", "--once", "--", "--demo-speed=max"];
+    let ran = Ran::of(&stage.ralph(&args).output().unwrap());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for what in ["lists of tools", "a limit of turns"] {
+        assert_eq!(ran.stderr.matches(what).count(), 1, "{}", ran.stderr);
+    }
 }
 
 #[test]

@@ -261,6 +261,46 @@ fn arguments_of_the_command_line_come_behind_those_of_the_file() {
 }
 
 #[test]
+fn the_program_of_the_file_is_for_the_backend_of_the_file() {
+    for (file, flags, is_used) in [
+        (
+            "cli: {backend: claude, command: x, args: [--a]}",
+            "-b claude",
+            true,
+        ),
+        ("cli: {backend: claude, command: x, args: [--a]}", "-b auto", true),
+        ("cli: {backend: custom, command: x, args: [--a]}", "", true),
+        ("cli: {command: x, args: [--a]}", "", true),
+        ("cli: {command: x, args: [--a]}", "-b claude", true),
+        ("cli: {command: x, args: [--a]}", "-b custom", true),
+        ("cli: {command: x, args: [--a]}", "-b demo", false),
+        (
+            "cli: {backend: claude, command: x, args: [--a]}",
+            "-b demo",
+            false,
+        ),
+        (
+            "cli: {backend: custom, command: x, args: [--a]}",
+            "-b claude",
+            false,
+        ),
+    ] {
+        let agent = Said::flags(flags)
+            .and_flags("-- --b")
+            .and_file(file)
+            .settings()
+            .agent;
+        assert_eq!(agent.program.is_some(), is_used, "{file} {flags}");
+        let args: &[&str] = if is_used { &["--a", "--b"] } else { &["--b"] };
+        assert_eq!(agent.args, args, "{file} {flags}");
+    }
+    let said = Said::flags("-b claude")
+        .and_variable("RALPH_COMMAND", "y")
+        .and_file("cli: {backend: custom, command: x}");
+    assert_eq!(said.settings().agent.program, Some("y".into()));
+}
+
+#[test]
 fn verify_commands_of_the_command_line_replace_those_of_the_file() {
     let said = Said::file("verify: [a, b]\n");
     assert_eq!(said.settings().verify, ["a", "b"]);

@@ -3,7 +3,7 @@
 use agent_api::backends::claude_code::ClaudeCode;
 use agent_api::backends::custom::{Custom, PromptBy};
 use agent_api::backends::demo::Demo;
-use agent_api::{AgentKind, BackendConfig, Environment, Gateway, Profile, RunOptions, capability};
+use agent_api::{AgentKind, BackendConfig, Environment, Found, Gateway, RunOptions};
 use agent_process::StdoutMode;
 use anyhow::Context as _;
 
@@ -45,37 +45,35 @@ pub(in crate::commands) fn gateway(settings: &Settings) -> anyhow::Result<Gatewa
     Ok(gateway)
 }
 
-/// Which agent it will be.
+/// Which agent it will be, and where it is.
 pub(super) async fn choose(
     settings: &Settings,
     gateway: &Gateway,
     options: &RunOptions,
-) -> anyhow::Result<AgentKind> {
+) -> anyhow::Result<(AgentKind, Found)> {
     let kind = match settings.agent.backend {
         Backend::Claude => AgentKind::CLAUDE_CODE,
         Backend::Custom => AgentKind::CUSTOM,
         Backend::Demo => AgentKind::DEMO,
         Backend::Auto => {
             let report = gateway.detect(options).await;
-            let found = report
+            let needed = report.needed();
+            let usable = report
                 .entries
-                .iter()
-                .find(|entry| entry.found.is_ok() && entry.kind != AgentKind::DEMO);
-            match found {
-                Some(entry) => return Ok(entry.kind.clone()),
-                None => {
-                    return Err(Failure::unavailable(format!(
-                        "no agent found: {}; or try `ralph demo`, which needs none",
-                        report.needed()
-                    ))
-                    .into());
-                }
-            }
+                .into_iter()
+                .filter(|entry| entry.kind != AgentKind::DEMO)
+                .find_map(|entry| Some((entry.kind, entry.found.ok()?)));
+            return usable.ok_or_else(|| {
+                Failure::unavailable(format!(
+                    "no agent found: {needed}; or try `ralph demo`, which needs none"
+                ))
+                .into()
+            });
         }
     };
     // What is missing is told before anything is kept.
-    gateway.find(kind.as_str(), options).await?;
-    Ok(kind)
+    let found = gateway.find(kind.as_str(), options).await?;
+    Ok((kind, found))
 }
 
 /// How the agent is run in every iteration.
@@ -104,34 +102,6 @@ pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOpt
         options.extra_args = agent.args.iter().map(Into::into).collect();
     }
     Ok(options)
-}
-
-/// Leaves out what the agent does not know, so that one file of settings serves all of them. Gives a warning for each.
-pub(super) fn leave_out(options: &mut RunOptions, profile: &Profile) -> Vec<String> {
-    let mut left_out = Vec::new();
-    if !profile.has(capability::CONFIG_PERMISSIONS) {
-        let mode = options.permission_mode.take();
-        if mode.is_some_and(|mode| mode != agent_api::PermissionMode::Bypass) {
-            left_out.push("permission modes");
-        }
-    }
-    if !profile.has(capability::CONFIG_TOOLS) {
-        let lists = [options.tools.take(), options.allowed_tools.take()];
-        if lists.iter().any(Option::is_some) {
-            left_out.push("lists of tools");
-        }
-    }
-    if !profile.has(capability::CONFIG_LIMITS) && options.max_turns.take().is_some() {
-        left_out.push("a limit of turns");
-    }
-    if !profile.has(capability::CONFIG_SYSTEM_PROMPT) {
-        let prompts = [options.system_prompt.take(), options.append_system_prompt.take()];
-        if prompts.iter().any(Option::is_some) {
-            left_out.push("system prompts");
-        }
-    }
-    let warning = |what| format!("the backend `{}` does not know {what}: ignored", profile.kind);
-    left_out.into_iter().map(warning).collect()
 }
 
 fn environment(settings: &Settings) -> Environment {

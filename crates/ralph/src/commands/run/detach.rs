@@ -34,10 +34,10 @@ struct Request {
 pub(super) async fn execute(home: &Home, settings: &Settings, prompt: &str) -> anyhow::Result<u8> {
     // What a person must fix is told here, not in a log.
     let chosen = prepare::choose(settings).await?;
-    if settings.view.verbosity != Verbosity::Quiet
-        && let Some(warning) = &chosen.warning
-    {
-        write_stderr(&format!("ralph: {warning}\n"));
+    if settings.view.verbosity != Verbosity::Quiet {
+        for warning in &chosen.warnings {
+            write_stderr(&format!("ralph: {warning}\n"));
+        }
     }
     let directory = prepare::new_directory(home)?;
     let request = Request {

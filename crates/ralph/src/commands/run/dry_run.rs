@@ -1,22 +1,15 @@
 //! What would happen.
 
-use agent_api::{Close, Input, LaunchInput, RunRequest, capability};
+use agent_api::LaunchInput;
 use ralph_run::prompt::{PromptParts, compose};
 
-use super::prepare::{self, Chosen};
+use super::prepare;
 use crate::console::{sanitise, write_stdout};
 use crate::settings::{Settings, render_settings};
 
 /// Shows the settings, the prompt and the command line, and starts nothing but a question for the agent's version.
 pub(super) async fn execute(settings: &Settings, prompt: &str) -> anyhow::Result<u8> {
-    let Chosen {
-        gateway,
-        kind,
-        options,
-        warning,
-    } = prepare::choose(settings).await?;
-    let backend = gateway.backend(kind.as_str())?;
-    let found = gateway.find(kind.as_str(), &options).await?;
+    let chosen = prepare::choose(settings).await?;
     let composed = compose(&PromptParts {
         task: prompt,
         iteration: u32::from(!settings.once),
@@ -27,16 +20,10 @@ pub(super) async fn execute(settings: &Settings, prompt: &str) -> anyhow::Result
         verify: &settings.verify,
         last_failure: None,
     });
-    let mut request = RunRequest::new(composed.clone()).options(options);
-    if backend.profile().has(capability::SEND) {
-        request = request.input(Input::Messages(Close::ByCaller));
-    } else {
-        request.options.asks = None;
-    }
-    let launch = backend.launch(&request, &found)?;
+    let launch = chosen.preview(settings, &composed)?;
     let mut text = String::from("# Settings\n\n");
     text.push_str(&render_settings(settings));
-    if let Some(warning) = warning {
+    for warning in &chosen.warnings {
         text.push_str(&format!("\nwarning: {warning}\n"));
     }
     text.push_str("\n# Prompt of the first iteration\n\n");

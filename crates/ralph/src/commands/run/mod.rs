@@ -4,6 +4,7 @@ mod agent;
 mod detach;
 mod dry_run;
 mod execute;
+mod fit;
 mod foreground;
 mod prepare;
 mod signals;

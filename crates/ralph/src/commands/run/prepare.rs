@@ -3,7 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_api::{AgentKind, Gateway, MicroUsd, RunOptions, SessionChoice, capability};
+use agent_api::{
+    AgentKind, Close, Found, Gateway, Input, Launch, MicroUsd, RunOptions, RunRequest, SessionChoice,
+    capability,
+};
 use anyhow::Context as _;
 use jiff::Timestamp;
 use ralph_run::machine::{DenialPolicy, Plan};
@@ -13,11 +16,14 @@ use ralph_run::{
 };
 
 use super::agent;
+use super::fit::fit;
 use crate::failure::Failure;
 use crate::settings::{Denials, SessionStart, Settings};
 
 /// How long an interrupted agent may take to end its turn.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
+/// Whether a request makes sense does not depend on what is asked.
+const ANY_PROMPT: &str = "x";
 /// How much of a prompt a list of runs shows.
 const PROMPT_CHARACTERS: usize = 200;
 
@@ -35,22 +41,54 @@ pub(super) struct Prepared {
 pub(super) struct Chosen {
     pub(super) gateway: Gateway,
     pub(super) kind: AgentKind,
+    pub(super) found: Found,
+    /// What this agent knows of what the settings say.
     pub(super) options: RunOptions,
-    pub(super) warning: Option<String>,
+    /// What the user should know before it begins.
+    pub(super) warnings: Vec<String>,
 }
 
-/// Chooses the agent.
+/// Chooses the agent, and refuses what it cannot do.
 pub(super) async fn choose(settings: &Settings) -> anyhow::Result<Chosen> {
     let gateway = agent::gateway(settings)?;
-    let options = agent::options(settings)?;
-    let kind = agent::choose(settings, &gateway, &options).await?;
-    let warning = agent::check_bypass(settings, &kind, &options, is_root())?;
-    Ok(Chosen {
+    let mut options = agent::options(settings)?;
+    let (kind, found) = agent::choose(settings, &gateway, &options).await?;
+    let bypass = agent::check_bypass(settings, &kind, &options, is_root())?;
+    let mut warnings: Vec<String> = bypass.into_iter().collect();
+    warnings.extend(fit(
+        &mut options,
+        settings,
+        gateway.backend(kind.as_str())?.profile(),
+    )?);
+    let chosen = Chosen {
         gateway,
         kind,
+        found,
         options,
-        warning,
-    })
+        warnings,
+    };
+    let refused = |error: agent_api::Error| Failure::config(error.to_string());
+    chosen.preview(settings, ANY_PROMPT).map_err(refused)?;
+    Ok(chosen)
+}
+
+impl Chosen {
+    /// What the first iteration would start.
+    pub(super) fn preview(&self, settings: &Settings, prompt: &str) -> Result<Launch, agent_api::Error> {
+        let backend = self.gateway.backend(self.kind.as_str())?;
+        let mut options = self.options.clone();
+        options.session = match &settings.session {
+            SessionStart::Fresh => None,
+            SessionStart::Resume { id, fork } => Some(session(id.clone(), *fork)),
+            SessionStart::Continue { fork: true } => Some(SessionChoice::ForkLast),
+            SessionStart::Continue { fork: false } => Some(SessionChoice::Last),
+        };
+        let mut request = RunRequest::new(prompt).options(options);
+        if backend.profile().has(capability::SEND) {
+            request = request.input(Input::Messages(Close::ByCaller));
+        }
+        self.gateway.preview(self.kind.as_str(), request, &self.found)
+    }
 }
 
 /// Takes the locks, and writes nothing that another run could miss.
@@ -64,10 +102,10 @@ pub(super) fn prepare(
     let Chosen {
         gateway,
         kind,
-        mut options,
-        warning,
+        found: _,
+        options,
+        mut warnings,
     } = chosen;
-    let mut warnings: Vec<String> = warning.into_iter().collect();
     let now = Timestamp::now();
     let info = LockInfo {
         run_id: directory.id().to_owned(),
@@ -88,10 +126,6 @@ pub(super) fn prepare(
         locks.push(Lock::session(home, id, &info)?);
     }
     let takes_messages = profile.has(capability::SEND);
-    if !takes_messages {
-        options.asks = None;
-    }
-    warnings.extend(agent::leave_out(&mut options, &profile));
     let (spent_before, iterations_before) = spent(settings, files.as_ref(), now, &mut warnings);
     let redactor = Arc::new(redactor(settings, &options)?);
     let started = RunStarted {
@@ -169,16 +203,9 @@ fn first_session(
     kind: &AgentKind,
     now: Timestamp,
 ) -> anyhow::Result<SessionChoice> {
-    let choice = |id: String, is_fork: bool| {
-        if is_fork {
-            SessionChoice::Fork(id)
-        } else {
-            SessionChoice::Resume(id)
-        }
-    };
     Ok(match &settings.session {
         SessionStart::Fresh => SessionChoice::New,
-        SessionStart::Resume { id, fork } => choice(id.clone(), *fork),
+        SessionStart::Resume { id, fork } => session(id.clone(), *fork),
         SessionStart::Continue { fork } => {
             let backend = if *kind == AgentKind::CLAUDE_CODE {
                 "claude"
@@ -189,12 +216,20 @@ fn first_session(
             let known =
                 state.and_then(|kept| kept.value.session_id(settings.mode.as_deref()).map(str::to_owned));
             match known {
-                Some(id) => choice(id, *fork),
+                Some(id) => session(id, *fork),
                 None if *fork => SessionChoice::ForkLast,
                 None => SessionChoice::Last,
             }
         }
     })
+}
+
+fn session(id: String, is_fork: bool) -> SessionChoice {
+    if is_fork {
+        SessionChoice::Fork(id)
+    } else {
+        SessionChoice::Resume(id)
+    }
 }
 
 /// What the task has cost so far. A run without a task starts at nothing.
