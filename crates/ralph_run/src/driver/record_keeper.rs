@@ -1,11 +1,11 @@
 //! From events to records: stamped, joined, written, shown.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant as Moment;
 
-use agent_api::{Body, Event};
+use agent_api::Event;
 use jiff::Timestamp;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::coalesce::Coalescer;
@@ -13,7 +13,7 @@ use super::hold_back::HoldBack;
 use crate::control::PendingRequests;
 use crate::journal::{JournalError, JournalWriter, PendingSync};
 use crate::record::{Record, RunBody, RunEvent};
-use crate::redact::Redactor;
+use crate::redact::{DeltaRedactor, Redactor};
 use crate::sink::Sink;
 
 /// Stamps what happens and keeps it.
@@ -26,6 +26,7 @@ pub(super) struct RecordKeeper<'a> {
     seq: u64,
     position: (u32, u32),
     hold_back: HoldBack,
+    delta_redactor: DeltaRedactor,
     coalescer: Coalescer,
     ready: Vec<Event>,
     pub(super) pending: PendingRequests,
@@ -33,12 +34,17 @@ pub(super) struct RecordKeeper<'a> {
     pub(super) has_failed: bool,
     /// The journal has no room for now.
     pub(super) write_error: Option<String>,
+    /// The wait for the disk that is going on.
+    syncing: Option<JoinHandle<()>>,
+    /// More was to be synced while it was going on.
+    is_sync_owed: bool,
 }
 
 impl<'a> RecordKeeper<'a> {
     pub(super) fn new(journal: JournalWriter, redactor: Arc<Redactor>, sink: &'a mut dyn Sink) -> Self {
         Self {
             journal,
+            delta_redactor: DeltaRedactor::new(redactor.clone()),
             redactor,
             line: Vec::new(),
             sink,
@@ -50,6 +56,8 @@ impl<'a> RecordKeeper<'a> {
             pending: PendingRequests::default(),
             has_failed: false,
             write_error: None,
+            syncing: None,
+            is_sync_owed: false,
         }
     }
 
@@ -58,7 +66,7 @@ impl<'a> RecordKeeper<'a> {
     }
 
     pub(super) fn set_position(&mut self, position: (u32, u32)) {
-        self.flush_deltas();
+        self.end_texts();
         self.position = position;
     }
 
@@ -70,31 +78,40 @@ impl<'a> RecordKeeper<'a> {
         }
     }
 
-    fn take(&mut self, mut event: Event) {
-        if let Body::Delta(delta) = &mut event.body
-            && let Cow::Owned(redacted) = self.redactor.redact(&delta.text)
-        {
-            delta.text = redacted;
+    fn take(&mut self, event: Event) {
+        let mut clean = Vec::new();
+        self.delta_redactor.push(event, Instant::now(), &mut clean);
+        self.keep(clean);
+    }
+
+    /// Shows events, and records them sooner or later.
+    fn keep(&mut self, events: Vec<Event>) {
+        for event in events {
+            self.sink.live(&event);
+            self.pending.observe(&event.body);
+            let mut ready = std::mem::take(&mut self.ready);
+            self.coalescer.push(event, Instant::now(), &mut ready);
+            self.write_events(ready);
         }
-        self.sink.live(&event);
-        self.pending.observe(&event.body);
-        let mut ready = std::mem::take(&mut self.ready);
-        self.coalescer.push(event, Instant::now(), &mut ready);
-        self.write_events(ready);
     }
 
     /// Takes something that happened in the run.
     pub(super) fn body(&mut self, body: RunBody) {
-        self.flush_deltas();
+        match &body {
+            RunBody::AttemptEnded(_) | RunBody::RunEnded(_) => self.end_texts(),
+            _ => self.flush_deltas(),
+        }
         self.write(RunEvent::Run(body));
     }
 
     /// When pieces of text have waited long enough.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        [self.coalescer.deadline(), self.hold_back.deadline()]
-            .into_iter()
-            .flatten()
-            .min()
+        let deadlines = [
+            self.coalescer.deadline(),
+            self.hold_back.deadline(),
+            self.delta_redactor.deadline(),
+        ];
+        deadlines.into_iter().flatten().min()
     }
 
     /// Gives out what has waited long enough.
@@ -105,12 +122,26 @@ impl<'a> RecordKeeper<'a> {
         {
             self.take(event);
         }
+        let mut due = Vec::new();
+        self.delta_redactor.release_due(now, &mut due);
+        self.keep(due);
         if self.coalescer.deadline().is_some_and(|at| at <= now) {
             self.flush_coalesced();
         }
     }
 
-    /// Gives out everything that waits.
+    /// No more of any text comes: gives out everything that waits.
+    fn end_texts(&mut self) {
+        if let Some(event) = self.hold_back.release() {
+            self.take(event);
+        }
+        let mut rest = Vec::new();
+        self.delta_redactor.release(&mut rest);
+        self.keep(rest);
+        self.flush_coalesced();
+    }
+
+    /// Gives out what waits, but for what may be the beginning of a secret.
     pub(super) fn flush_deltas(&mut self) {
         if let Some(event) = self.hold_back.release() {
             self.take(event);
@@ -182,19 +213,24 @@ impl<'a> RecordKeeper<'a> {
         self.journal.start_sync().ok()
     }
 
-    /// Sees to it that the disk has everything, without waiting for it.
+    /// Sees to it that the disk has everything, without waiting for it. One wait at a time: a disk that is slower than
+    /// the agent would only get a queue of them, and the next one covers all that came in between.
     pub(super) fn sync_soon(&mut self) {
-        if let Some(pending) = self.start_sync() {
+        self.is_sync_owed = self.syncing.as_ref().is_some_and(|wait| !wait.is_finished());
+        if self.is_sync_owed {
+            return;
+        }
+        self.syncing = self.start_sync().map(|pending| {
             tokio::task::spawn_blocking(move || {
                 if let Err(error) = pending.wait() {
                     tracing::warn!(%error, "the journal could not be synced");
                 }
-            });
-        }
+            })
+        });
     }
 
     pub(super) fn sync_if_due(&mut self) {
-        if self.journal.needs_sync(Moment::now()) {
+        if self.is_sync_owed || self.journal.needs_sync(Moment::now()) {
             self.sync_soon();
         }
     }
@@ -213,5 +249,131 @@ impl<'a> RecordKeeper<'a> {
 
     pub(super) fn is_closed(&self) -> bool {
         self.sink.is_closed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use agent_api::{
+        AgentKind, Body, Delta, DeltaMode, Event, ItemId, Notice, Part, Piece, Severity, TextBlock,
+    };
+
+    use super::RecordKeeper;
+    use crate::journal::JournalWriter;
+    use crate::record::{Record, RunBody, RunEvent, Warned, WarningKind};
+    use crate::redact::{Redactor, Secret};
+    use crate::sink::Sink;
+
+    const SECRET: &str = "zq9secretvalue77";
+
+    /// The pieces and the blocks that a view is given.
+    #[derive(Default)]
+    struct Seen {
+        live: String,
+        recorded: String,
+        blocks: Vec<String>,
+    }
+
+    impl Sink for Seen {
+        fn live(&mut self, event: &Event) {
+            if let Body::Delta(delta) = &event.body {
+                self.live.push_str(&delta.text);
+            }
+        }
+
+        fn record(&mut self, record: &Record) {
+            match &record.event {
+                RunEvent::Agent(Event {
+                    body: Body::Delta(delta),
+                    ..
+                }) => self.recorded.push_str(&delta.text),
+                RunEvent::Agent(Event {
+                    body: Body::TextBlock(block),
+                    ..
+                }) => self.blocks.push(block.text.clone()),
+                _ => {}
+            }
+        }
+    }
+
+    fn event(body: Body) -> Event {
+        Event {
+            agent_kind: AgentKind::DEMO,
+            parent: None,
+            raw: None,
+            body,
+        }
+    }
+
+    fn piece(text: &str) -> Event {
+        event(Body::Delta(Delta {
+            item: ItemId::new("a"),
+            part: Part::Text,
+            mode: DeltaMode::Append,
+            text: text.to_owned(),
+        }))
+    }
+
+    /// What is seen and what is in the journal, after something else happened between the pieces.
+    fn play(pieces: [&str; 2], block: Option<&str>) -> (Seen, String) {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let journal = JournalWriter::create(&path).unwrap();
+        let redactor = Redactor::new(Secret::new("A_KEY", SECRET), [""; 0]).unwrap();
+        let mut seen = Seen::default();
+        let mut keeper = RecordKeeper::new(journal, Arc::new(redactor), &mut seen);
+        for text in pieces {
+            keeper.event(piece(text));
+            keeper.event(event(Body::Notice(Box::new(Notice {
+                severity: Severity::Info,
+                code: "x".to_owned(),
+                message: "in the middle".to_owned(),
+                data: None,
+            }))));
+            let warned = Warned {
+                kind: WarningKind::Degraded,
+                message: "in the middle".to_owned(),
+            };
+            keeper.body(RunBody::Warned(warned));
+        }
+        if let Some(text) = block {
+            keeper.event(event(Body::TextBlock(TextBlock {
+                item: ItemId::new("a"),
+                text: text.to_owned(),
+                piece: Piece::WHOLE,
+                is_aborted: false,
+            })));
+        }
+        keeper.set_position((1, 2));
+        assert!(keeper.sync());
+        let journal = std::fs::read_to_string(&path).unwrap();
+        (seen, journal)
+    }
+
+    #[test]
+    fn a_secret_is_neither_shown_nor_kept_wherever_it_is_cut() {
+        let token = "abcdef0123456789".repeat(2);
+        let said = format!("The key is {SECRET}, Bearer {token} or none");
+        let clean = "The key is [redacted:A_KEY], Bearer [redacted:bearer] or none";
+        for place in 0..=said.len() {
+            let (one, two) = said.split_at(place);
+            let (seen, journal) = play([one, two], Some(&said));
+            assert_eq!(seen.blocks, [clean]);
+            // A view adds the rest of the block to what it has shown, so the text appears once.
+            assert!(clean.starts_with(&seen.live), "{place}: {}", seen.live);
+            assert!(clean.starts_with(&seen.recorded), "{place}: {}", seen.recorded);
+            assert!(!journal.contains(SECRET) && !journal.contains("abcdef0123456789"));
+        }
+    }
+
+    #[test]
+    fn a_text_without_a_block_is_shown_and_kept_completely() {
+        for (one, two) in [("Hello wo", "rld"), ("", "x"), ("a  b\n", "\n c zq9sec")] {
+            let (seen, _) = play([one, two], None);
+            let whole = format!("{one}{two}");
+            assert_eq!((&seen.live, &seen.recorded), (&whole, &whole));
+        }
     }
 }

@@ -8,6 +8,9 @@ mod kind;
 mod redactor;
 mod secret;
 mod shape;
+mod stream;
+mod unfinished;
 
 pub use redactor::{RedactError, Redactor};
 pub use secret::{Secret, secrets_among};
+pub(crate) use stream::DeltaRedactor;

@@ -14,7 +14,7 @@ use super::secret::Secret;
 use super::shape::begins_word;
 
 /// So many bytes of a secret or prefix are searched for, the rest is compared. Keeps the search small.
-const SEARCHED_BYTES: usize = 8;
+pub(super) const SEARCHED_BYTES: usize = 8;
 
 /// A redactor that cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -35,17 +35,17 @@ pub enum RedactError {
 /// Replaces secrets in text and in lines of JSON by `[redacted:…]`: the values it was given, wherever they are, and
 /// what looks like a token of a well-known kind.
 ///
-/// It sees one text at a time. A token that is cut between two pieces of streamed text is in neither of them, but in
-/// the whole block that follows; of a token that was shortened only what is left can be judged.
+/// It sees one text at a time. Of streamed text, look at whole [settled](Self::settled_bytes) pieces: a token that is cut
+/// between two pieces is in neither of them. Of a token that was shortened only what is left can be judged.
 pub struct Redactor {
-    search: AhoCorasick,
+    pub(super) search: AhoCorasick,
     /// What can begin with each searched text, in the order in which it is tried.
-    candidates: Vec<Vec<Candidate>>,
-    patterns: Vec<Regex>,
+    pub(super) candidates: Vec<Vec<Candidate>>,
+    pub(super) patterns: Vec<Regex>,
 }
 
 #[derive(Clone)]
-enum Candidate {
+pub(super) enum Candidate {
     Kind {
         kind: &'static Kind,
         prefix: &'static str,
@@ -59,20 +59,20 @@ enum Candidate {
 
 /// Where a form of a secret can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Anywhere,
     /// It has characters that a JSON string cannot hold as they are.
     TextOnly,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Content {
+pub(super) enum Content {
     Text,
     JsonLine,
 }
 
-struct Hit<'a> {
-    range: Range<usize>,
+pub(super) struct Hit<'a> {
+    pub(super) range: Range<usize>,
     name: &'a str,
 }
 
@@ -170,7 +170,7 @@ impl fmt::Debug for Redactor {
 }
 
 impl Candidate {
-    fn find(&self, text: &[u8], start: usize, content: Content) -> Option<Hit<'_>> {
+    pub(super) fn find(&self, text: &[u8], start: usize, content: Content) -> Option<Hit<'_>> {
         match self {
             Self::Kind { kind, prefix } => {
                 if !text[start..].starts_with(prefix.as_bytes()) || !begins_word(text, start) {

@@ -39,7 +39,7 @@ pub(super) enum Needs {
 const MIN_DIFFERENT: u32 = 6;
 
 /// A private key is shorter than that.
-const MAX_KEY_BYTES: usize = 16 * 1024;
+pub(super) const MAX_KEY_BYTES: usize = 16 * 1024;
 
 /// Its lines have 64 or 70 characters, the last one less.
 const MIN_KEY_LINE: usize = 40;
@@ -58,6 +58,18 @@ impl Shape {
             Self::PrivateKey => Some(prefix.start..private_key_end(text, prefix.end)?),
             Self::UrlPassword => url_password(text, prefix.end),
         }
+    }
+
+    /// Whether what is behind the prefix reaches the end of the text, so that more of it may come.
+    pub(super) fn is_open(&self, text: &[u8], prefix: Range<usize>) -> bool {
+        let end = match self {
+            Self::Token(run) => skip(text, prefix.end, run.alphabet),
+            Self::Assigned(run) => skip(text, skip(text, prefix.end, is_separator), run.alphabet),
+            Self::WebToken => skip(text, prefix.end, |byte| is_base64_url(byte) || byte == b'.'),
+            Self::PrivateKey => return is_key_open(&text[prefix.end..]),
+            Self::UrlPassword => skip(text, prefix.end, |byte| is_url_part(byte) || byte == b':'),
+        };
+        end == text.len()
     }
 }
 
@@ -131,6 +143,21 @@ fn private_key_end(text: &[u8], start: usize) -> Option<usize> {
         }
     }
     is_key.then_some(end)
+}
+
+/// From behind `-----BEGIN ` on.
+fn is_key_open(text: &[u8]) -> bool {
+    let Some(body) = find(text, b"-----") else {
+        return text.iter().all(|byte| is_key_body(*byte));
+    };
+    let is_private = find(&text[..body], b"PRIVATE KEY").is_some();
+    let body = &text[body + 5..];
+    let is_ended = find(body, b"-----END ").is_some_and(|mark| {
+        let mark = &body[mark + 9..];
+        let dashes = find(mark, b"-----").map(|at| skip(mark, at, |byte| byte == b'-'));
+        dashes.is_some_and(|end| end < mark.len())
+    });
+    is_private && !is_ended && body.iter().all(|byte| is_key_body(*byte))
 }
 
 fn find(text: &[u8], needle: &[u8]) -> Option<usize> {
