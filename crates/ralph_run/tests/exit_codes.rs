@@ -42,6 +42,10 @@ fn the_page_names_every_reason_beside_its_code() {
             .lines()
             .find(|line| line.starts_with(&format!("| {} |", reason.exit_code())))
             .unwrap_or_default();
-        assert!(row.contains(&format!("`{word}`")), "{word} is not beside {}", reason.exit_code());
+        assert!(
+            row.contains(&format!("`{word}`")),
+            "{word} is not beside {}",
+            reason.exit_code()
+        );
     }
 }

@@ -5,7 +5,6 @@ mod coalesce;
 mod commands;
 mod effects;
 mod events;
-mod hold_back;
 mod record_keeper;
 mod run;
 mod spec;

@@ -9,7 +9,6 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::coalesce::Coalescer;
-use super::hold_back::HoldBack;
 use crate::control::PendingRequests;
 use crate::journal::{JournalError, JournalWriter, PendingSync};
 use crate::record::{Record, RunBody, RunEvent};
@@ -25,7 +24,6 @@ pub(super) struct RecordKeeper<'a> {
     sink: &'a mut dyn Sink,
     seq: u64,
     position: (u32, u32),
-    hold_back: HoldBack,
     delta_redactor: DeltaRedactor,
     coalescer: Coalescer,
     ready: Vec<Event>,
@@ -50,7 +48,6 @@ impl<'a> RecordKeeper<'a> {
             sink,
             seq: 0,
             position: (0, 0),
-            hold_back: HoldBack::default(),
             coalescer: Coalescer::default(),
             ready: Vec::new(),
             pending: PendingRequests::default(),
@@ -72,13 +69,6 @@ impl<'a> RecordKeeper<'a> {
 
     /// Takes an event of the agent: shows it, and records it sooner or later.
     pub(super) fn event(&mut self, event: Event) {
-        let (other, own) = self.hold_back.push(event, Instant::now());
-        for event in [other, own].into_iter().flatten() {
-            self.take(event);
-        }
-    }
-
-    fn take(&mut self, event: Event) {
         let mut clean = Vec::new();
         self.delta_redactor.push(event, Instant::now(), &mut clean);
         self.keep(clean);
@@ -106,50 +96,31 @@ impl<'a> RecordKeeper<'a> {
 
     /// When pieces of text have waited long enough.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let deadlines = [
-            self.coalescer.deadline(),
-            self.hold_back.deadline(),
-            self.delta_redactor.deadline(),
-        ];
+        let deadlines = [self.coalescer.deadline(), self.delta_redactor.deadline()];
         deadlines.into_iter().flatten().min()
     }
 
     /// Gives out what has waited long enough.
     pub(super) fn on_deadline(&mut self) {
         let now = Instant::now();
-        if self.hold_back.deadline().is_some_and(|at| at <= now)
-            && let Some(event) = self.hold_back.release()
-        {
-            self.take(event);
-        }
         let mut due = Vec::new();
         self.delta_redactor.release_due(now, &mut due);
         self.keep(due);
         if self.coalescer.deadline().is_some_and(|at| at <= now) {
-            self.flush_coalesced();
+            self.flush_deltas();
         }
     }
 
     /// No more of any text comes: gives out everything that waits.
     fn end_texts(&mut self) {
-        if let Some(event) = self.hold_back.release() {
-            self.take(event);
-        }
         let mut rest = Vec::new();
         self.delta_redactor.release(&mut rest);
         self.keep(rest);
-        self.flush_coalesced();
+        self.flush_deltas();
     }
 
     /// Gives out what waits, but for what may be the beginning of a secret.
     pub(super) fn flush_deltas(&mut self) {
-        if let Some(event) = self.hold_back.release() {
-            self.take(event);
-        }
-        self.flush_coalesced();
-    }
-
-    fn flush_coalesced(&mut self) {
         let mut ready = std::mem::take(&mut self.ready);
         self.coalescer.flush(&mut ready);
         self.write_events(ready);
