@@ -148,7 +148,7 @@ async fn the_first_lines_of_the_input_are_no_commands() {
 
 #[tokio::test]
 async fn refusals_that_nobody_takes_make_the_caller_stop() {
-    let script = Script::new().emit_lines(["S", "N 1000"]).sleep_forever();
+    let script = Script::new().emit_bytes("S\nN 1000\n").sleep_forever();
     let mut played = play_request(&script, two_way(Close::ByCaller)).await;
     next(&mut played.handle.events).await;
     let control = played.handle.control.clone();

@@ -41,7 +41,7 @@ async fn a_run_that_takes_too_long_is_stopped_even_if_nobody_reads() {
     let clock = Clock::stop();
     let mut options = RunOptions::new();
     options.timeout = Some(LIMIT);
-    let script = Script::new().emit("S").emit("N 1000").sleep_forever();
+    let script = Script::new().emit_bytes("S\nN 1000\n").sleep_forever();
     let mut played = play_request(&script, request(options)).await;
     next(&mut played.handle.events).await;
     clock.advance(LIMIT).await;
@@ -71,7 +71,7 @@ async fn a_run_that_was_done_in_time_stays_done_even_if_nobody_reads() {
     let clock = Clock::stop();
     let mut options = RunOptions::new();
     options.timeout = Some(LIMIT);
-    let script = Script::new().emit_lines(["S", "N 1000", "F"]).sleep_forever();
+    let script = Script::new().emit_bytes("S\nN 1000\nF\n").sleep_forever();
     let mut played = play_request(&script, request(options)).await;
     next(&mut played.handle.events).await;
     clock.advance(LIMIT).await;
@@ -87,7 +87,7 @@ async fn what_an_agent_says_about_its_timeout_is_no_end_of_its_own() {
     options.timeout = Some(LIMIT);
     let script = Script::new()
         .on_signal(Signal::Interrupt, Script::new().emit("X").exit(0))
-        .emit_lines(["S", "N 1000"])
+        .emit_bytes("S\nN 1000\n")
         .sleep_forever();
     let mut played = play_request(&script, request(options)).await;
     next(&mut played.handle.events).await;
@@ -117,7 +117,7 @@ async fn an_agent_that_closes_its_output_and_stays_has_not_used_up_its_time() {
 async fn the_time_that_a_consumer_takes_is_not_the_agents() {
     let clock = Clock::stop();
     let alive_before = tokio::runtime::Handle::current().metrics().num_alive_tasks();
-    let played = play(&Script::new().emit_lines(["S", "N 1000", "F"])).await;
+    let played = play(&Script::new().emit_bytes("S\nN 1000\nF\n")).await;
     while tokio::runtime::Handle::current().metrics().num_alive_tasks() > alive_before + 1 {
         tokio::task::yield_now().await;
     }
@@ -267,7 +267,7 @@ async fn the_silence_of_an_agent_that_nobody_reads_is_not_its_fault() {
     let folder = folder();
     let gate = folder.path().join("gate");
     let script = Script::new()
-        .emit_lines(["S", "N 1000"])
+        .emit_bytes("S\nN 1000\n")
         .wait_for_file(&gate)
         .emit("F");
     let mut played = play_request(&script, request(silent_for(LIMIT))).await;
