@@ -37,5 +37,5 @@ pub use redact::{RedactError, Redactor, Secret, secrets_among};
 pub use sink::Sink;
 pub use state::{
     BudgetState, Durability, Kept, Liveness, LogName, RunFile, RunState, RunStatus, Runner, SessionState,
-    StateError, WorkspaceError, WorkspaceFiles, write_atomic,
+    StateError, WorkspaceError, WorkspaceFiles, name_in_files, write_atomic,
 };

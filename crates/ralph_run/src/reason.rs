@@ -83,6 +83,30 @@ impl EndReason {
         }
     }
 
+    /// Whether something went wrong. A limit that was reached or a person who stopped it did not.
+    #[must_use]
+    pub fn is_failure(self) -> bool {
+        match self {
+            Self::Completed
+            | Self::Limit(_)
+            | Self::Interrupted
+            | Self::Stopped
+            | Self::Terminated
+            | Self::HungUp
+            | Self::OutputClosed => false,
+            Self::AgentError
+            | Self::VerifyFailed
+            | Self::Denied
+            | Self::NotLoggedIn
+            | Self::ModelNotFound
+            | Self::BackendUnavailable
+            | Self::Crashed
+            | Self::NoResult
+            | Self::StorageFailed
+            | Self::Lost => true,
+        }
+    }
+
     /// For people, after "the run ended: ".
     #[must_use]
     pub fn describe(self) -> &'static str {

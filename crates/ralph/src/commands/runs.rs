@@ -171,24 +171,13 @@ pub(super) fn state(file: &RunFile) -> &'static str {
         (RunState::Draining, _) => "ending",
         (RunState::Verifying, _) => "verifying",
         (RunState::Ended, None) => "ended",
-        (RunState::Ended, Some(reason)) => match reason {
-            EndReason::Completed => "completed",
-            EndReason::Limit(_) => "limit",
-            EndReason::Interrupted => "interrupted",
-            EndReason::Stopped | EndReason::Terminated | EndReason::HungUp | EndReason::OutputClosed => {
-                "stopped"
-            }
-            EndReason::Lost => "lost",
-            EndReason::AgentError
-            | EndReason::VerifyFailed
-            | EndReason::Denied
-            | EndReason::NotLoggedIn
-            | EndReason::ModelNotFound
-            | EndReason::BackendUnavailable
-            | EndReason::Crashed
-            | EndReason::NoResult
-            | EndReason::StorageFailed => "failed",
-        },
+        (RunState::Ended, Some(EndReason::Lost)) => "lost",
+        (RunState::Ended, Some(reason)) if reason.is_failure() => "failed",
+        (RunState::Ended, Some(EndReason::Completed)) => "completed",
+        (RunState::Ended, Some(EndReason::Limit(_))) => "limit",
+        (RunState::Ended, Some(EndReason::Interrupted)) => "interrupted",
+        // Somebody or something made it stop.
+        (RunState::Ended, Some(_)) => "stopped",
     }
 }
 

@@ -142,11 +142,41 @@ fn heading(look: Look, text: &str) -> String {
 
 /// `Duration: 1234ms | Cost: $0.0096 | Turns: 3`.
 fn push_totals(out: &mut String, totals: &Totals) {
-    let estimate = if totals.is_estimate { "about " } else { "" };
-    let cost = totals.cost.map_or_else(|| "unknown".to_owned(), format_cost);
+    let cost = match totals.cost.map(format_cost) {
+        Some(cost) if totals.is_estimate => format!("about {cost}"),
+        Some(cost) => cost,
+        None => "unknown".to_owned(),
+    };
     out.push_str(&format!(
-        "Duration: {} | Cost: {estimate}{cost} | Turns: {}\n",
+        "Duration: {} | Cost: {cost} | Turns: {}\n",
         format_duration(totals.duration_ms),
         totals.turns
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_api::MicroUsd;
+    use ralph_run::Totals;
+
+    use super::push_totals;
+
+    #[test]
+    fn a_cost_is_known_estimated_or_unknown_and_never_two_of_them() {
+        for (cost, is_estimate, told) in [
+            (Some(9_600), false, "Cost: $0.0096 |"),
+            (Some(9_600), true, "Cost: about $0.0096 |"),
+            (None, false, "Cost: unknown |"),
+            (None, true, "Cost: unknown |"),
+        ] {
+            let totals = Totals {
+                cost: cost.map(MicroUsd::new),
+                is_estimate,
+                ..Totals::default()
+            };
+            let mut row = String::new();
+            push_totals(&mut row, &totals);
+            assert!(row.contains(told), "{row}");
+        }
+    }
 }

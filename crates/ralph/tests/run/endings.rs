@@ -14,6 +14,10 @@ fn ending(script: &Script, args: &[&str]) -> (i32, serde_json::Value, u64) {
     let file = stage.run_file();
     let iterations = file["status"]["iteration"].as_u64().unwrap();
     assert_eq!(file["exit_code"], ran.code.unwrap(), "{ran:?}");
+    assert!(
+        file["status"]["activity"].is_null(),
+        "nothing goes on any more: {file}"
+    );
     let records = stage.records();
     let last = records.last().unwrap();
     assert_eq!(last["event"]["type"], "run_ended", "{last}");

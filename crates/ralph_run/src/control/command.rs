@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::refusal::{Refusal, RefusalCode};
+use crate::machine::SendMode;
 
 /// Longer ids are refused: they are kept for a while, and they stand in the journal.
 const MAX_ID_BYTES: usize = 128;
@@ -59,17 +60,6 @@ pub enum ControlCommand {
     },
     /// How is it going?
     Status,
-}
-
-/// When the agent is to see a message.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SendMode {
-    /// As soon as it can take one, in the middle of its work.
-    #[default]
-    Steer,
-    /// When it is done with what it does.
-    Queue,
 }
 
 /// An answer to a request. It names nothing that a redacted journal could have changed: rules and questions are the
@@ -224,8 +214,9 @@ fn fault(error: &serde_json::Error) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice, SendMode};
+    use super::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice};
     use crate::control::RefusalCode;
+    use crate::machine::SendMode;
     use agent_api::RequestId;
 
     fn parse(line: &str) -> Result<ControlRequest, (Option<String>, RefusalCode)> {

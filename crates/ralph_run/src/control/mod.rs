@@ -18,8 +18,9 @@ mod refusal;
 mod server;
 mod socket;
 
+pub use crate::machine::SendMode;
 pub use client::{ControlClient, command_id};
-pub use command::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice, SendMode};
+pub use command::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice};
 pub use error::ControlError;
 pub use pending::{PendingRequest, PendingRequests};
 pub use protocol::{Greeting, MAX_LINE_BYTES, OLDEST_PROTOCOL, PROTOCOL, Receipt, Response, StatusReport};

@@ -16,7 +16,7 @@ use crate::machine::{AttemptReport, Input, StartFailure};
 use crate::prompt::{Memory, PromptParts, compose};
 use crate::reason::{EndReason, LimitKind};
 use crate::record::{AttemptStarted, IterationStarted, RunBody, WarningKind};
-use crate::state::LogName;
+use crate::state::{LogName, name_in_files};
 
 /// How much of what was streamed is kept, in case the agent gives no final text.
 const MOST_STREAMED_BYTES: usize = 256 * 1024;
@@ -180,13 +180,8 @@ impl Driver<'_> {
     /// Lets people find the raw output where they look for it.
     fn link_log(&mut self, raw_log: &Path) {
         let Some(files) = &self.spec.files else { return };
-        let backend = self.spec.started.backend.as_str();
         let name = LogName {
-            backend: if backend == "claude_code" {
-                "claude"
-            } else {
-                backend
-            },
+            backend: name_in_files(&self.spec.started.backend),
             at: Timestamp::now(),
             mode: self.spec.started.mode.as_deref().unwrap_or("run"),
             task: self.spec.started.task.as_deref(),

@@ -1,11 +1,9 @@
 //! What people say to a run.
 
 use super::run::Driver;
-use crate::control::{
-    ControlCommand, Incoming, Receipt, Refusal, RefusalCode, SendMode as WireMode, StatusReport,
-};
+use crate::control::{ControlCommand, Incoming, Receipt, Refusal, RefusalCode, StatusReport};
 use crate::journal::PendingSync;
-use crate::machine::{Input, RunCommand, SendMode};
+use crate::machine::{Input, RunCommand};
 use crate::record::{CommandReceived, RunBody};
 
 impl Driver<'_> {
@@ -81,14 +79,7 @@ impl Driver<'_> {
                 }
                 let id = agent_api::new_message_id();
                 receipt.message_id = Some(id.clone());
-                RunCommand::Send {
-                    id,
-                    text,
-                    mode: match mode {
-                        WireMode::Steer => SendMode::Steer,
-                        WireMode::Queue => SendMode::Queue,
-                    },
-                }
+                RunCommand::Send { id, text, mode }
             }
             ControlCommand::Answer { request, answer } => {
                 noted.request = Some(request.clone());

@@ -119,6 +119,9 @@ impl Driver<'_> {
             Finality::Ended => RunState::Ended,
         };
         self.run_file.status.state = state;
+        if finality == Finality::Ended {
+            self.run_file.status.activity = None;
+        }
         if let Some(control) = &self.control {
             let name = serde_json::to_value(state).ok();
             control.set_state(name.as_ref().and_then(|name| name.as_str()).unwrap_or_default());

@@ -8,6 +8,7 @@ use crate::budget::BudgetAlert;
 use crate::machine::Input;
 use crate::reason::LimitKind;
 use crate::record::{RunBody, SessionForked, WarningKind};
+use crate::state::name_in_files;
 
 impl Driver<'_> {
     pub(super) async fn on_event(&mut self, event: Event) {
@@ -129,12 +130,7 @@ impl Driver<'_> {
             self.run_file.session_ids.push(id.to_owned());
         }
         let Some(files) = &self.spec.files else { return };
-        let backend = self.spec.started.backend.as_str();
-        let backend = if backend == "claude_code" {
-            "claude"
-        } else {
-            backend
-        };
+        let backend = name_in_files(&self.spec.started.backend);
         let mode = self.spec.started.mode.clone();
         let saved = files.update_session_state(backend, Timestamp::now(), |state| {
             state.set_session_id(mode.as_deref(), id);

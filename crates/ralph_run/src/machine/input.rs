@@ -1,6 +1,7 @@
 //! What happens.
 
 use agent_api::{Answer, ErrorInfo, Event, ExitInfo, Outcome, PermissionMode, RequestId};
+use serde::{Deserialize, Serialize};
 
 use super::effect::Timer;
 use crate::reason::{EndReason, LimitKind};
@@ -97,13 +98,14 @@ pub enum RunCommand {
     SetPermissionMode(PermissionMode),
 }
 
-/// When a message is delivered.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// When the agent is to see a message.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SendMode {
-    /// Now: the agent sees it as soon as it can.
+    /// As soon as it can take one, in the middle of its work.
     #[default]
     Steer,
-    /// After the current turn.
+    /// When it is done with what it does.
     Queue,
 }
 

@@ -14,4 +14,4 @@ pub use kept::{Kept, StateError};
 pub use run_file::{RunFile, RunState, RunStatus};
 pub use runner::{Liveness, Runner};
 pub use session::SessionState;
-pub use workspace::{LogName, WorkspaceError, WorkspaceFiles};
+pub use workspace::{LogName, WorkspaceError, WorkspaceFiles, name_in_files};

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agent_api::AgentKind;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -253,6 +254,16 @@ impl WorkspaceFiles {
 }
 
 const BUDGET_FILE: &str = "budget.json";
+
+/// What an agent is called in the names of files that people look for: `claude`, not `claude_code`.
+#[must_use]
+pub fn name_in_files(backend: &AgentKind) -> &str {
+    if *backend == AgentKind::CLAUDE_CODE {
+        "claude"
+    } else {
+        backend.as_str()
+    }
+}
 
 fn session_file(backend: &str) -> String {
     format!("{}-session.json", directory_part(backend))

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use ralph_run::machine::{DenialPolicy, Plan};
 use ralph_run::{
     BudgetLimits, FORMAT_VERSION, Home, Lock, LockInfo, Redactor, RunDirectory, RunFile, RunSpec, RunStarted,
-    RunStatus, Runner, WorkspaceFiles, secrets_among,
+    RunStatus, Runner, WorkspaceFiles, name_in_files, secrets_among,
 };
 
 use super::agent;
@@ -207,11 +207,7 @@ fn first_session(
         SessionStart::Fresh => SessionChoice::New,
         SessionStart::Resume { id, fork } => session(id.clone(), *fork),
         SessionStart::Continue { fork } => {
-            let backend = if *kind == AgentKind::CLAUDE_CODE {
-                "claude"
-            } else {
-                kind.as_str()
-            };
+            let backend = name_in_files(kind);
             let state = files.map(|files| files.session_state(backend, now)).transpose()?;
             let known =
                 state.and_then(|kept| kept.value.session_id(settings.mode.as_deref()).map(str::to_owned));

@@ -1,6 +1,6 @@
 //! What happens in the run around the agent.
 
-use ralph_run::{EndReason, Record, RunBody, RunEnded, RunStarted, Warned, WarningKind};
+use ralph_run::{Record, RunBody, RunEnded, RunStarted, Warned, WarningKind};
 
 use super::state::View;
 use crate::console::run_rows::{
@@ -69,27 +69,8 @@ impl View {
 
     fn run_ended(&mut self, ended: &RunEnded) {
         self.end_attempt();
-        let is_failure = match ended.reason {
-            EndReason::Completed
-            | EndReason::Limit(_)
-            | EndReason::Interrupted
-            | EndReason::Stopped
-            | EndReason::Terminated
-            | EndReason::HungUp
-            | EndReason::OutputClosed => false,
-            EndReason::AgentError
-            | EndReason::VerifyFailed
-            | EndReason::Denied
-            | EndReason::NotLoggedIn
-            | EndReason::ModelNotFound
-            | EndReason::BackendUnavailable
-            | EndReason::Crashed
-            | EndReason::NoResult
-            | EndReason::StorageFailed
-            | EndReason::Lost => true,
-        };
         match &ended.message {
-            Some(message) if is_failure => self.error_text(message),
+            Some(message) if ended.reason.is_failure() => self.error_text(message),
             Some(message) => self
                 .page
                 .push_rows(&self.look.rows(Style::Warning, "Notice", message)),
