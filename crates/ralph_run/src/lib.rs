@@ -1,6 +1,7 @@
 //! A run of a coding agent: a supervised loop with a durable journal and a control socket.
 #![warn(missing_docs)]
 
+mod activity;
 mod budget;
 pub mod control;
 mod driver;
@@ -17,6 +18,7 @@ mod redact;
 mod sink;
 mod state;
 
+pub use activity::{Activity, WaitingFor};
 pub use budget::{Budget, BudgetAlert, BudgetLimits};
 pub use driver::{DriveError, RunSpec, drive};
 pub use home::{CleanMode, Cleaned, FindError, Home, HomeError, RunDirectory, clean};

@@ -21,7 +21,7 @@ struct CrateRule {
     depends_on: &'static [&'static str],
 }
 
-const CRATES: [CrateRule; 6] = [
+const CRATES: [CrateRule; 8] = [
     CrateRule {
         name: "agent_process",
         owns: &[
@@ -51,9 +51,25 @@ const CRATES: [CrateRule; 6] = [
         depends_on: &["agent_api", "agent_process"],
     },
     CrateRule {
+        name: "ralph_store",
+        owns: &["rusqlite", "sqlx"],
+        depends_on: &["agent_api", "agent_process", "ralph_run"],
+    },
+    CrateRule {
+        name: "ralph_server",
+        owns: &["axum", "rust-embed"],
+        depends_on: &["agent_api", "agent_process", "ralph_run", "ralph_store"],
+    },
+    CrateRule {
         name: "ralph",
         owns: &["clap", "clap_complete", "anyhow"],
-        depends_on: &["agent_api", "agent_process", "ralph_run"],
+        depends_on: &[
+            "agent_api",
+            "agent_process",
+            "ralph_run",
+            "ralph_server",
+            "ralph_store",
+        ],
     },
     CrateRule {
         name: "test_support",

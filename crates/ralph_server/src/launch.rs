@@ -1,0 +1,144 @@
+//! Starting runs. What a run's settings mean is known to the program, not to the server.
+
+use std::path::PathBuf;
+
+use async_trait::async_trait;
+use ralph_run::control::PermissionChoice;
+use ralph_store::RunKind;
+use serde::{Deserialize, Serialize};
+
+/// Starts runs in processes of their own, which outlive the server.
+#[async_trait]
+pub trait Launcher: Send + Sync + 'static {
+    /// Starts a run. Gives its id once its runner is there.
+    async fn start(&self, request: StartRun) -> Result<String, LaunchError>;
+
+    /// The agents there are.
+    async fn backends(&self) -> Vec<BackendInfo>;
+}
+
+/// What a run is asked to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StartRun {
+    /// Whether it works by itself or waits for messages.
+    #[serde(default)]
+    pub kind: RunKind,
+    /// Where the agent works: an absolute path.
+    pub workspace: PathBuf,
+    /// Which agent; by the workspace's settings if absent.
+    #[serde(default)]
+    pub backend: Option<String>,
+    /// Which model.
+    #[serde(default)]
+    pub model: Option<String>,
+    /// What the agent is told. A session may begin without.
+    #[serde(default)]
+    pub prompt: Option<String>,
+    /// Planner, coder, or a mode of the user's.
+    #[serde(default)]
+    pub mode: Option<String>,
+    /// Names the task.
+    #[serde(default)]
+    pub task: Option<String>,
+    /// Whether one iteration is all.
+    #[serde(default)]
+    pub once: bool,
+    /// How many iterations at most.
+    #[serde(default)]
+    pub max_iterations: Option<u32>,
+    /// What it may cost, in dollars.
+    #[serde(default)]
+    pub max_cost_usd: Option<f64>,
+    /// How long it may take.
+    #[serde(default)]
+    pub max_runtime_seconds: Option<u64>,
+    /// How many turns at most.
+    #[serde(default)]
+    pub max_turns: Option<u32>,
+    /// How many tokens at most.
+    #[serde(default)]
+    pub max_tokens: Option<u64>,
+    /// The commands that verify the work; by the workspace's settings if absent.
+    #[serde(default)]
+    pub verify: Option<Vec<String>>,
+    /// What may happen without asking. The agent asks if absent.
+    #[serde(default)]
+    pub permission_mode: Option<PermissionChoice>,
+    /// Which conversation.
+    #[serde(default)]
+    pub session: SessionStart,
+    /// Whether the agent keeps nothing of the conversation, where it can do so.
+    #[serde(default)]
+    pub ephemeral: bool,
+}
+
+/// Which conversation a run begins with.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SessionStart {
+    /// A new one.
+    #[default]
+    New,
+    /// The last one of an earlier run.
+    Resume {
+        /// The run.
+        run: String,
+    },
+    /// A copy of the last one of an earlier run.
+    Fork {
+        /// The run.
+        run: String,
+    },
+}
+
+/// Why a run did not start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// Something in the request is wrong.
+    #[error("{message}")]
+    Invalid {
+        /// What.
+        message: String,
+    },
+    /// Another run has the workspace or the conversation.
+    #[error("{message}")]
+    Busy {
+        /// Who.
+        message: String,
+    },
+    /// The agent is not there, or not logged in.
+    #[error("{message}")]
+    BackendUnavailable {
+        /// What to do.
+        message: String,
+    },
+    /// Something else.
+    #[error("{message}")]
+    Failed {
+        /// What.
+        message: String,
+    },
+}
+
+/// An agent that could run here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BackendInfo {
+    /// Its name.
+    pub name: String,
+    /// For people.
+    pub display_name: String,
+    /// Whether it is installed.
+    pub is_installed: bool,
+    /// Its version.
+    pub version: Option<String>,
+    /// Where it is.
+    pub path: Option<PathBuf>,
+    /// Whether it takes messages while it works.
+    pub takes_messages: bool,
+    /// Its capabilities.
+    pub capabilities: Vec<String>,
+    /// What is wrong, and what to do.
+    pub problem: Option<String>,
+}

@@ -1,0 +1,51 @@
+//! What can go wrong with an index.
+
+use std::path::PathBuf;
+
+/// What can go wrong with an index. None of it costs a run anything: the journals are the truth.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Another server has it.
+    #[error("the index in `{}` is in use by another server", .0.display())]
+    InUse(PathBuf),
+    /// Written by a newer version.
+    #[error(
+        "the index is of version {found}, this program knows up to {known}: use a newer ralph, or `ralph reindex`"
+    )]
+    Newer {
+        /// Its version.
+        found: i64,
+        /// Ours.
+        known: i64,
+    },
+    /// The address of the database means nothing to us.
+    #[error("unknown database address: it must be a path, `sqlite:PATH` or `postgres://…`")]
+    UnknownAddress,
+    /// The file is damaged.
+    #[error("the index is damaged: {0}")]
+    Damaged(String),
+    /// It is not there right now.
+    #[error("the database is not available: {0}")]
+    Unavailable(String),
+    /// The disk is full.
+    #[error("no room for the index: {0}")]
+    Full(String),
+    /// A page mark that we did not give.
+    #[error("this page mark is not one of ours")]
+    BadCursor,
+    /// A search text that cannot be searched for.
+    #[error("cannot search for this: {0}")]
+    BadSearch(String),
+    /// A file of a run cannot be read.
+    #[error("cannot read `{}`", path.display())]
+    Journal {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Something in the database that should not be.
+    #[error("the database: {0}")]
+    Database(String),
+}

@@ -1,0 +1,27 @@
+//! An index of runs and their records.
+//!
+//! The truth is on disk, in the runs' directories: everything here can be deleted and is rebuilt from the journals. A
+//! row of a record says where in its journal it stands; the words themselves are read from there. Pieces of text that
+//! a block has made superfluous never enter.
+#![warn(missing_docs)]
+
+mod error;
+mod fold;
+mod query;
+mod rows;
+mod skim;
+mod store;
+mod summary;
+
+pub use error::StoreError;
+pub use fold::{Folded, RunFold};
+pub use query::{
+    ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunQuery, SearchMode,
+    SearchPage, SearchQuery,
+};
+pub use rows::{
+    ApprovalKind, ApprovalRow, ApprovalState, Batch, MessageRow, MessageState, Progress, RecordRow, UsageRow,
+};
+pub use skim::{Skim, SkimEvent};
+pub use store::{Health, Remembered, Store};
+pub use summary::{RunKind, RunSummary};

@@ -1,0 +1,175 @@
+//! What can be asked of an index.
+
+use agent_api::{MicroUsd, Tokens};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::rows::RecordRow;
+
+/// A page of a list.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Page<T> {
+    /// What is on it.
+    pub items: Vec<T>,
+    /// Where the next page begins; none on the last.
+    pub next: Option<Cursor>,
+}
+
+/// Where a page begins. Opaque to clients: they give back what they were given.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Cursor(pub String);
+
+/// Which runs, newest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunQuery {
+    /// Only those in this workspace.
+    pub workspace: Option<String>,
+    /// Only those of this backend.
+    pub backend: Option<String>,
+    /// Only those that have ended, or have not.
+    pub has_ended: Option<bool>,
+    /// Only those that wait for a person.
+    pub is_waiting: Option<bool>,
+    /// Only those that began then or later.
+    pub since: Option<Timestamp>,
+    /// Only those that began before.
+    pub until: Option<Timestamp>,
+    /// Where the page begins.
+    pub cursor: Option<Cursor>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Which records of a run, in order. With `before` and without `after` it is the last ones before it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RecordQuery {
+    /// Only those after this one.
+    pub after: Option<u64>,
+    /// Only those before this one.
+    pub before: Option<u64>,
+    /// Only these kinds; all if empty.
+    pub kinds: Vec<String>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Which questions, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ApprovalQuery {
+    /// Only those of this run.
+    pub run: Option<String>,
+    /// Only those that wait for an answer.
+    pub is_pending: bool,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Which costs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CostQuery {
+    /// From then on.
+    pub since: Option<Timestamp>,
+    /// Before that.
+    pub until: Option<Timestamp>,
+    /// Only this workspace.
+    pub workspace: Option<String>,
+    /// By what they are added up.
+    pub group: CostGroup,
+}
+
+/// By what costs are added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CostGroup {
+    /// Each day, in UTC.
+    #[default]
+    Day,
+    /// Each model.
+    Model,
+    /// Each workspace.
+    Workspace,
+    /// Each backend.
+    Backend,
+    /// Each run.
+    Run,
+}
+
+/// What something cost in all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CostRow {
+    /// The day, model, workspace, backend or run.
+    pub key: String,
+    /// Messages of the model.
+    pub messages: u64,
+    /// What they used.
+    pub tokens: Tokens,
+    /// What they cost.
+    pub cost: MicroUsd,
+    /// Whether some of it is an estimate.
+    pub is_estimate: bool,
+}
+
+/// What to look for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchQuery {
+    /// Words, and "phrases in quotes"; all must be there.
+    pub text: String,
+    /// How words are meant.
+    pub mode: SearchMode,
+    /// Only this run.
+    pub run: Option<String>,
+    /// Only this workspace.
+    pub workspace: Option<String>,
+    /// Only this backend.
+    pub backend: Option<String>,
+    /// Only these kinds of records.
+    pub kinds: Vec<String>,
+    /// Only calls of this tool.
+    pub tool: Option<String>,
+    /// From then on.
+    pub since: Option<Timestamp>,
+    /// Before that.
+    pub until: Option<Timestamp>,
+    /// Where the page begins.
+    pub cursor: Option<Cursor>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// How a search text is meant.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SearchMode {
+    /// Words, by the index.
+    #[default]
+    Words,
+    /// Exactly these characters, anywhere: newest first, within a time limit.
+    Substring,
+}
+
+/// A page of what was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SearchPage {
+    /// What was found, best first.
+    pub hits: Vec<Hit>,
+    /// Where the next page begins.
+    pub next: Option<Cursor>,
+    /// Whether everything was looked at; else time was up, or there are more hits than are ranked.
+    pub is_complete: bool,
+    /// How many records the index lacks yet.
+    pub lag: u64,
+}
+
+/// A record that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The run.
+    pub run: String,
+    /// Where it stands.
+    pub record: RecordRow,
+    /// Some words around the first place, as plain text.
+    pub snippet: String,
+    /// Where the words that were looked for are in the snippet, in characters: start and end.
+    pub marks: Vec<(u32, u32)>,
+}

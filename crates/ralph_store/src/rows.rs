@@ -1,0 +1,152 @@
+//! What an index is made of.
+
+use agent_api::{MicroUsd, Tokens};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::summary::RunSummary;
+
+/// Where a record stands in its journal. There is none for a piece of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordRow {
+    /// Counts from 1 in each run; pieces of text leave gaps here.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// The kind, such as `text_block`.
+    pub kind: String,
+    /// Where the line begins in the journal.
+    pub offset: u64,
+    /// How long it is, without its newline.
+    pub length: u32,
+}
+
+/// What one message of the model used. Replaced when the same message is told again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsageRow {
+    /// The record.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// Which model.
+    pub model: Option<String>,
+    /// What it used.
+    pub tokens: Tokens,
+    /// What it cost.
+    pub cost: Option<MicroUsd>,
+    /// Whether the cost is an estimate.
+    pub is_estimate: bool,
+}
+
+/// Something the agent asked, and what became of it.
+#[derive(Debug, Clone)]
+pub struct ApprovalRow {
+    /// The run.
+    pub run: String,
+    /// What the answer must name.
+    pub request: String,
+    /// What kind of question.
+    pub kind: ApprovalKind,
+    /// The record that asked.
+    pub seq: u64,
+    /// When it was asked.
+    pub asked_at: Timestamp,
+    /// What was asked: the data of the record.
+    pub data: Box<RawValue>,
+    /// What became of it.
+    pub state: ApprovalState,
+    /// When it was closed.
+    pub closed_at: Option<Timestamp>,
+}
+
+/// What kind of question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalKind {
+    /// May this tool run?
+    Permission,
+    /// The agent asks a person.
+    Question,
+    /// Is this plan good?
+    Plan,
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalState {
+    /// Somebody has to answer.
+    Pending,
+    /// Somebody did.
+    Answered,
+    /// Nobody waits for an answer any more.
+    Withdrawn,
+}
+
+/// A message to the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageRow {
+    /// The run.
+    pub run: String,
+    /// Names it.
+    pub id: String,
+    /// The command that brought it.
+    pub command_id: String,
+    /// The record.
+    pub seq: u64,
+    /// When.
+    pub at: Timestamp,
+    /// `steer` or `queue`.
+    pub mode: String,
+    /// The message, redacted.
+    pub text: String,
+    /// What became of it.
+    pub state: MessageState,
+}
+
+/// What became of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageState {
+    /// It waits for the end of the turn.
+    Queued,
+    /// It was given to the agent.
+    Sent,
+    /// The agent says that it has it.
+    Delivered,
+    /// Somebody took it back.
+    Withdrawn,
+    /// The run ended first.
+    Lost,
+}
+
+/// What is new of one run.
+#[derive(Debug, Clone)]
+pub struct Batch {
+    /// The run after it.
+    pub summary: RunSummary,
+    /// How much of the journal has been read after it.
+    pub offset: u64,
+    /// Records, in order.
+    pub records: Vec<RecordRow>,
+    /// What messages used.
+    pub usage: Vec<UsageRow>,
+    /// Questions that are new or changed.
+    pub approvals: Vec<ApprovalRow>,
+    /// Messages that are new or changed.
+    pub messages: Vec<MessageRow>,
+}
+
+/// How far a run has been taken in.
+#[derive(Debug, Clone)]
+pub struct Progress {
+    /// How much of the journal.
+    pub offset: u64,
+    /// The run then.
+    pub summary: RunSummary,
+    /// Questions that were open then.
+    pub approvals: Vec<ApprovalRow>,
+    /// Messages that were on their way then.
+    pub messages: Vec<MessageRow>,
+}
