@@ -2,18 +2,23 @@
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _, Write};
+use std::time::Duration;
 
 use agent_process::FileFollower;
 use anyhow::Context as _;
 use ralph_run::{EndReason, Home, RunDirectory, Sink as _, read_journal};
 
-use super::attach::{self, Attach};
-use super::{reach, screen};
+use super::attach::Attach;
+use super::reach;
+use super::screen::{self, Leave, Watch};
 use crate::cli::LogsArgs;
-use crate::console::{Direct, Sanitiser, write_stderr};
+use crate::console::{Sanitiser, write_stderr};
 use crate::settings::View;
 
 const CHUNK_BYTES: usize = 64 * 1024;
+
+/// How often it is checked whether anybody still reads.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Shows what a run has done, in plain lines.
 ///
@@ -22,19 +27,9 @@ const CHUNK_BYTES: usize = 64 * 1024;
 pub async fn execute(args: &LogsArgs, home: &Home, view: &View) -> anyhow::Result<u8> {
     let run = reach::find(home, &args.run)?;
     match (args.raw, args.follow) {
-        (true, is_followed) => {
-            let raw = async {
-                match is_followed {
-                    true => follow_raw(&run).await,
-                    false => copy_raw(&run),
-                }
-            };
-            tokio::select! {
-                biased;
-                copied = raw => finish(copied),
-                () = screen::interrupted() => Ok(screen::INTERRUPTED),
-            }
-        }
+        // There is nothing to tidy up, so a signal does what it does to `cat`.
+        (true, true) => finish(follow_raw(&run).await),
+        (true, false) => finish(copy_raw(&run)),
         (false, true) => follow(&run, home, view).await,
         (false, false) => print(&run, view),
     }
@@ -50,7 +45,8 @@ fn finish(copied: io::Result<()>) -> anyhow::Result<u8> {
 }
 
 fn print(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
-    let mut console = screen::patient(plain(view, run));
+    let mut leave = Leave::listen()?;
+    let mut console = screen::patient(plain(view, run), &leave);
     let journal =
         read_journal(&run.journal()).with_context(|| format!("run {} has no journal yet", run.id()))?;
     for record in journal {
@@ -58,28 +54,34 @@ fn print(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
             Ok(record) => console.record(&record),
             Err(damage) => write_stderr(&format!("ralph: the journal of run {}: {damage}\n", run.id())),
         }
+        if let Some(asked) = leave.is_asked() {
+            return Ok(asked);
+        }
         if console.is_closed() {
-            return Ok(EndReason::OutputClosed.exit_code());
+            break;
         }
     }
     console.finish();
-    Ok(0)
+    Ok(if let Some(asked) = leave.is_asked() {
+        asked
+    } else if console.is_closed() {
+        EndReason::OutputClosed.exit_code()
+    } else {
+        0
+    })
 }
 
 async fn follow(run: &RunDirectory, home: &Home, view: &View) -> anyhow::Result<u8> {
-    let mut console = screen::patient(plain(view, run));
+    let mut leave = Leave::listen()?;
+    let console = screen::patient(plain(view, run), &leave);
     let attach = Attach {
         run: run.id().to_owned(),
         from: 1,
     };
-    let mut notes = Direct::new(io::stderr());
-    attach::execute(attach, home, &mut console, screen::interrupted(), &mut notes).await?;
-    let is_closed = console.is_closed();
-    console.finish();
-    Ok(if is_closed {
-        EndReason::OutputClosed.exit_code()
-    } else {
-        0
+    Ok(match screen::watch(attach, home, console, &mut leave).await? {
+        // How the run ended is its own affair.
+        Watch::Ended(_) => 0,
+        Watch::Left(code) => code,
     })
 }
 
@@ -162,6 +164,13 @@ fn copy_raw(run: &RunDirectory) -> io::Result<()> {
     Ok(())
 }
 
+/// Resolves when nobody reads any more.
+async fn deserted() {
+    while !agent_process::is_stdout_deserted() {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
 async fn follow_raw(run: &RunDirectory) -> io::Result<()> {
     let mut raw = Raw::new();
     let mut number = 0;
@@ -184,12 +193,18 @@ async fn follow_raw(run: &RunDirectory) -> io::Result<()> {
         if is_over {
             return Ok(());
         }
-        match &current {
-            Some((_, follower)) => tokio::select! {
-                () = follower.changed() => {}
-                () = journal.changed() => {}
-            },
-            None => journal.changed().await,
+        let changed = async {
+            match &current {
+                Some((_, follower)) => tokio::select! {
+                    () = follower.changed() => {}
+                    () = journal.changed() => {}
+                },
+                None => journal.changed().await,
+            }
+        };
+        tokio::select! {
+            () = changed => {}
+            () = deserted() => return Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 }

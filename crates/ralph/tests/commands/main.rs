@@ -3,6 +3,7 @@
 
 mod demo;
 mod doctor;
+mod leaving;
 mod listings;
 mod logs;
 mod replay;

@@ -8,7 +8,7 @@ use ralph_run::{EndReason, Home, Record, RunEvent, Sink as _};
 use super::pace::Pace;
 use super::source::{self, Recording};
 use crate::cli::ReplayArgs;
-use crate::commands::screen;
+use crate::commands::screen::{self, Leave, Watched};
 use crate::console::{Console, one_line, write_stderr};
 use crate::settings::View;
 
@@ -29,8 +29,8 @@ pub async fn execute(args: &ReplayArgs, home: &Home, view: &View, cwd: &Path) ->
     };
     let mut pace = Pace::new(speed, has_times);
     let clock = pace.clock();
-    let mut console = screen::patient(options).with_clock(move || clock.now());
-    let mut leave = std::pin::pin!(screen::interrupted());
+    let mut leave = Leave::listen()?;
+    let mut console = Watched(screen::patient(options, &leave).with_clock(move || clock.now()));
     let mut shown = 0_u64;
     for record in records {
         let record = match record {
@@ -42,19 +42,25 @@ pub async fn execute(args: &ReplayArgs, home: &Home, view: &View, cwd: &Path) ->
         };
         tokio::select! {
             biased;
-            () = &mut leave => {
-                console.finish();
-                return Ok(screen::INTERRUPTED);
+            asked = leave.asked() => {
+                console.0.finish();
+                return Ok(asked);
             }
             () = wait(&mut pace, &record, &mut console) => {}
         }
-        show(&record, &mut console);
+        show(&record, &mut console.0);
         shown += 1;
-        if console.is_closed() {
-            return Ok(EndReason::OutputClosed.exit_code());
+        if console.0.is_closed() {
+            break;
         }
     }
-    console.finish();
+    console.0.finish();
+    if let Some(asked) = leave.is_asked() {
+        return Ok(asked);
+    }
+    if console.0.is_closed() {
+        return Ok(EndReason::OutputClosed.exit_code());
+    }
     if shown == 0 {
         bail!(
             "`{}` is no recording: neither a run's journal nor the output of an agent that ralph can read",
@@ -71,9 +77,9 @@ fn show(record: &Record, console: &mut Console) {
     console.record(record);
 }
 
-async fn wait(pace: &mut Pace, record: &Record, console: &mut Console) {
+async fn wait(pace: &mut Pace, record: &Record, console: &mut Watched) {
     pace.begin(record);
-    while pace.pause().await {
+    while !console.is_closed() && pace.pause().await {
         console.tick();
     }
     // A long recording is always ready to be read: without this, nobody would notice that somebody wants to leave.
