@@ -37,6 +37,8 @@ pub(super) struct Attempt {
     /// The session that was asked for.
     pub(super) asked_session: Option<String>,
     pub(super) turns: u32,
+    /// Where the agent said last that it works.
+    pub(super) told_directory: Option<String>,
 }
 
 impl Attempt {
@@ -135,6 +137,7 @@ impl Driver<'_> {
             streamed: String::new(),
             asked_session,
             turns: 0,
+            told_directory: None,
         });
         None
     }

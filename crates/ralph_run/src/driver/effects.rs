@@ -10,7 +10,7 @@ use super::verify::{self, Verified, VerifySpec};
 use crate::machine::{Effect, Finality, Input};
 use crate::prompt::tail;
 use crate::record::{RunBody, VerifyFinished, VerifyStarted};
-use crate::state::{Durability, RunState};
+use crate::state::RunState;
 
 impl Driver<'_> {
     /// Tells the machine something and does what follows, to the end.
@@ -118,11 +118,11 @@ impl Driver<'_> {
             Finality::Verifying => RunState::Verifying,
             Finality::Ended => RunState::Ended,
         };
-        self.run_file.status.state = state;
+        let is_new = std::mem::replace(&mut self.run_file.status.state, state) != state;
         if finality == Finality::Ended {
             self.run_file.status.activity = None;
         }
-        if let Some(control) = &self.control {
+        if is_new && let Some(control) = &self.control {
             let name = serde_json::to_value(state).ok();
             control.set_state(name.as_ref().and_then(|name| name.as_str()).unwrap_or_default());
         }
@@ -136,8 +136,8 @@ impl Driver<'_> {
                 self.is_file_stale = true;
             }
             Finality::ResultSeen | Finality::Verifying => {
-                self.keeper.sync_soon();
-                self.save_run_file(Durability::Cached);
+                self.keeper.owe_sync();
+                self.is_file_due = true;
             }
         }
     }

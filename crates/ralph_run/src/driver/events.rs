@@ -1,14 +1,12 @@
 //! What the run learns from the agent's events.
 
 use agent_api::{Body, Event, Part, ToolState};
-use jiff::Timestamp;
 
 use super::run::Driver;
 use crate::budget::BudgetAlert;
 use crate::machine::Input;
 use crate::reason::LimitKind;
 use crate::record::{RunBody, SessionForked, WarningKind};
-use crate::state::name_in_files;
 
 impl Driver<'_> {
     pub(super) async fn on_event(&mut self, event: Event) {
@@ -65,8 +63,8 @@ impl Driver<'_> {
                 if let Some(model) = &session.model {
                     self.budget.set_model(model);
                 }
-                if let Some(id) = session.session_id.clone() {
-                    self.on_session(&id);
+                if let Some(id) = &session.session_id {
+                    self.on_session(id);
                 }
                 self.check_directory(session.cwd.as_deref());
             }
@@ -76,8 +74,8 @@ impl Driver<'_> {
                     self.budget.set_model(model);
                     self.is_file_stale = true;
                 }
-                if let Some(id) = session.session_id.clone() {
-                    self.on_session(&id);
+                if let Some(id) = &session.session_id {
+                    self.on_session(id);
                 }
             }
             Body::Usage(usage) => {
@@ -129,19 +127,17 @@ impl Driver<'_> {
         if !self.run_file.session_ids.iter().any(|known| known == id) {
             self.run_file.session_ids.push(id.to_owned());
         }
-        let Some(files) = &self.spec.files else { return };
-        let backend = name_in_files(&self.spec.started.backend);
-        let mode = self.spec.started.mode.clone();
-        let saved = files.update_session_state(backend, Timestamp::now(), |state| {
-            state.set_session_id(mode.as_deref(), id);
-        });
-        if let Err(error) = saved {
-            tracing::warn!(%error, "the session could not be saved");
-        }
+        self.sessions.note(id);
     }
 
     fn check_directory(&mut self, cwd: Option<&str>) {
-        let Some(cwd) = cwd else { return };
+        let (Some(cwd), Some(attempt)) = (cwd, &mut self.attempt) else {
+            return;
+        };
+        if attempt.told_directory.as_deref() == Some(cwd) {
+            return;
+        }
+        attempt.told_directory = Some(cwd.to_owned());
         let is_same = std::fs::canonicalize(cwd).ok() == std::fs::canonicalize(&self.spec.workspace).ok();
         if !is_same {
             let message = format!(

@@ -7,6 +7,7 @@ mod effects;
 mod events;
 mod record_keeper;
 mod run;
+mod session_keeper;
 mod spec;
 mod timers;
 mod verify;

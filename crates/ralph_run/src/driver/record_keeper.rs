@@ -184,9 +184,14 @@ impl<'a> RecordKeeper<'a> {
         self.journal.start_sync().ok()
     }
 
+    /// The disk is to have everything soon: from the next look on.
+    pub(super) fn owe_sync(&mut self) {
+        self.is_sync_owed = true;
+    }
+
     /// Sees to it that the disk has everything, without waiting for it. One wait at a time: a disk that is slower than
     /// the agent would only get a queue of them, and the next one covers all that came in between.
-    pub(super) fn sync_soon(&mut self) {
+    fn sync_soon(&mut self) {
         self.is_sync_owed = self.syncing.as_ref().is_some_and(|wait| !wait.is_finished());
         if self.is_sync_owed {
             return;

@@ -8,6 +8,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::attempt::Attempt;
 use super::record_keeper::RecordKeeper;
+use super::session_keeper::SessionKeeper;
 use super::spec::{DriveError, RunSpec};
 use super::timers::Timers;
 use super::verify::{Verified, Verifying};
@@ -18,7 +19,7 @@ use crate::machine::{Input, Machine, Signal};
 use crate::reason::EndReason;
 use crate::record::{RunBody, RunEnded, Warned, WarningKind};
 use crate::sink::Sink;
-use crate::state::{Durability, RunFile};
+use crate::state::{Durability, RunFile, name_in_files};
 
 /// How often a view may draw its status anew, and files are looked after.
 const TICK: Duration = Duration::from_millis(100);
@@ -36,7 +37,10 @@ pub(super) struct Driver<'a> {
     pub(super) verifying: Option<(usize, Verifying)>,
     pub(super) run_file: RunFile,
     pub(super) is_file_stale: bool,
+    /// A change that people wait for: it is saved with the next tick, others within a second.
+    pub(super) is_file_due: bool,
     pub(super) saved_at: Instant,
+    pub(super) sessions: SessionKeeper,
     pub(super) attempts: u32,
     pub(super) verifications: u32,
     pub(super) ended: Option<RunEnded>,
@@ -78,7 +82,13 @@ pub async fn drive(
         verifying: None,
         run_file,
         is_file_stale: false,
+        is_file_due: false,
         saved_at: Instant::now(),
+        sessions: SessionKeeper::new(
+            spec.files.clone(),
+            name_in_files(&spec.started.backend),
+            spec.started.mode.clone(),
+        ),
         attempts: 0,
         verifications: 0,
         ended: None,
@@ -177,7 +187,8 @@ impl Driver<'_> {
         self.keeper.tick();
         self.keeper.flush();
         self.keeper.sync_if_due();
-        if self.is_file_stale && self.saved_at.elapsed() >= Duration::from_secs(1) {
+        self.sessions.save_soon();
+        if self.is_file_due || self.is_file_stale && self.saved_at.elapsed() >= Duration::from_secs(1) {
             self.save_run_file(Durability::Cached);
         }
         if self.keeper.is_closed() {
@@ -195,6 +206,7 @@ impl Driver<'_> {
     }
 
     async fn finish(mut self) -> RunEnded {
+        self.sessions.finish().await;
         let is_kept = self.keeper.sync();
         if !is_kept && let Some(ended) = &mut self.ended {
             // What cannot be shown later is not done.
@@ -227,6 +239,7 @@ impl Driver<'_> {
 
     pub(super) fn save_run_file(&mut self, durability: Durability) {
         self.is_file_stale = false;
+        self.is_file_due = false;
         self.saved_at = Instant::now();
         if let Err(error) = self.run_file.save(&self.spec.directory.run_file(), durability) {
             tracing::warn!(%error, "the run's file could not be written");
