@@ -35,6 +35,8 @@
 mod ask;
 mod capabilities;
 mod child;
+#[cfg(target_os = "linux")]
+mod code_pages;
 mod error;
 mod exit;
 mod follow;
@@ -64,12 +66,16 @@ mod watch;
 
 pub use ask::{ShortAnswer, ask, find_program};
 pub use capabilities::{Capabilities, GuardKind, capabilities};
+#[cfg(target_os = "linux")]
+pub use code_pages::release_code_pages;
 pub use error::SpawnError;
 pub use exit::{Exit, ExitReport, StopStep, WaitStatus};
 pub use follow::FileFollower;
 #[cfg(target_os = "linux")]
 pub use guard::{guard_main, guard_main_reexec};
 pub use lines::{DEFAULT_MAX_LINE_BYTES, Framed, Line, LineEnding, LineFramer};
+#[cfg(unix)]
+pub use own::effective_user;
 pub use own::{is_root, is_stdout_deserted, open_regular, start_session};
 pub use process::{Control, ExitWaiter, Lines, Output, Process, StderrOutput, StdinWriter};
 pub use spawn::spawn;
@@ -77,4 +83,4 @@ pub use spec::{EnvPolicy, Isolation, Limits, MARKER_VARIABLE, SpawnSpec, StderrM
 #[cfg(target_os = "linux")]
 pub use sweep::sweep;
 #[cfg(not(target_os = "linux"))]
-pub use unguarded::{guard_main, guard_main_reexec, sweep};
+pub use unguarded::{guard_main, guard_main_reexec, release_code_pages, sweep};

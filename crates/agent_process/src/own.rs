@@ -15,6 +15,13 @@ pub fn is_root() -> bool {
     }
 }
 
+/// As which user this process acts.
+#[cfg(unix)]
+#[must_use]
+pub fn effective_user() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
 /// Leaves the terminal and its signals behind, for a program that goes on in the background. Call it first in `main`,
 /// before [`guard_main`](crate::guard_main).
 ///

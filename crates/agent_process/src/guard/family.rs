@@ -1,7 +1,8 @@
 //! Who descends from a process, and ending all of them.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -30,9 +31,15 @@ pub(super) struct Killed {
 
 /// Reads one process's entry.
 pub(crate) fn member(pid: i32) -> Option<Member> {
-    let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    // The line is a few hundred bytes, and the system gives it in one piece: a whole table of processes is read this way.
+    let mut stat = [0_u8; 1024];
+    let length = File::open(format!("/proc/{pid}/stat"))
+        .ok()?
+        .read(&mut stat)
+        .ok()?;
+    let stat = stat.get(..length)?;
     // The command's name may hold anything, also `)`: the fields start after the last one.
-    let fields = stat.get(memchr::memrchr(b')', &stat)? + 2..)?;
+    let fields = stat.get(memchr::memrchr(b')', stat)? + 2..)?;
     let mut fields = std::str::from_utf8(fields).ok()?.split_ascii_whitespace();
     let zombie = matches!(fields.next()?, "Z" | "X");
     let parent = fields.next()?.parse().ok()?;

@@ -124,7 +124,7 @@ impl Guard<'_> {
         while system::take_signal(&self.children).is_some() {}
         let mut ended = None;
         let child = self.launched.child;
-        family::reap(|pid, status| {
+        let has_children = family::reap(|pid, status| {
             if pid == child {
                 ended = Some(status);
             }
@@ -134,10 +134,9 @@ impl Guard<'_> {
         }
         if let Some(status) = ended.filter(|_| !self.exited) {
             self.exited = true;
-            let _ = self.tell(Report::Exited {
-                status,
-                descendants: self.survivors(),
-            });
+            // Every orphan below us is our child: without a child there is no descendant, and nobody to look for.
+            let descendants = if has_children { self.survivors() } else { 0 };
+            let _ = self.tell(Report::Exited { status, descendants });
         }
     }
 
