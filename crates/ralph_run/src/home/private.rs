@@ -62,7 +62,7 @@ pub(super) fn check_directory(path: &Path) -> Result<(), HomeError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        if effective_user().is_some_and(|user| user != metadata.uid()) {
+        if agent_process::effective_user() != metadata.uid() {
             return Err(HomeError::ForeignOwner(path.to_owned()));
         }
         if metadata.mode() & 0o022 != 0 {
@@ -70,14 +70,6 @@ pub(super) fn check_directory(path: &Path) -> Result<(), HomeError> {
         }
     }
     Ok(())
-}
-
-/// Where the system says so. Without it, only the mode protects.
-#[cfg(unix)]
-fn effective_user() -> Option<u32> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
-    users.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 #[cfg(unix)]
