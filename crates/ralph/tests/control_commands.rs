@@ -37,6 +37,19 @@ impl Port for Text {
     }
 }
 
+/// A terminal that somebody looks at.
+struct Shown(mpsc::UnboundedSender<String>);
+
+impl Port for Shown {
+    fn send(&mut self, text: &str) {
+        let _ = self.0.send(text.to_owned());
+    }
+
+    fn is_closed(&self) -> bool {
+        false
+    }
+}
+
 /// What a sink was told, and when it says that nobody reads it.
 #[derive(Default)]
 struct Seen {
@@ -96,7 +109,13 @@ fn save(run: &RunDirectory, changes: Value) {
 }
 
 fn ended(reason: &str, at: &str) -> Value {
-    json!({"status": {"state": "ended"}, "reason": reason, "ended_at": at, "exit_code": 1})
+    let mut changes = nobody();
+    let over = json!({"status": {"state": "ended"}, "reason": reason, "ended_at": at, "exit_code": 1});
+    changes
+        .as_object_mut()
+        .unwrap()
+        .extend(over.as_object().unwrap().clone());
+    changes
 }
 
 /// A process that is not there.
@@ -329,6 +348,39 @@ async fn stopping_waits_until_the_run_is_over() {
     let_go.send(()).unwrap();
     let exit = timeout(PATIENCE, stopping).await.unwrap();
     assert_eq!(exit.unwrap(), 0);
+    assert_eq!(out.0, format!("run {} has ended: stopped\n", run.id()));
+}
+
+#[tokio::test]
+async fn whoever_waits_for_the_end_sees_that_it_takes_a_while() {
+    let place = place();
+    let run = new_run(&place.home);
+    let (_is_told, let_go) = stoppable(run.clone()).await;
+    let (sender, mut shown) = mpsc::unbounded_channel();
+    let mut out = Text::default();
+    let mut terminal = Shown(sender);
+    let stop = stop_of(Target::Run("last".into()), Wait::UntilEnded);
+    let mut stopping = Box::pin(stop::execute_with(
+        stop,
+        &place.home,
+        &mut out,
+        Some(&mut terminal),
+    ));
+    let first = tokio::select! {
+        _ = &mut stopping => unreachable!("the run has not ended"),
+        first = shown.recv() => first.unwrap(),
+    };
+    assert_eq!(
+        first,
+        format!("\r\u{1b}[Kwaiting for run {} to end (1s)", run.id())
+    );
+    let_go.send(()).unwrap();
+    assert_eq!(timeout(PATIENCE, stopping).await.unwrap().unwrap(), 0);
+    let mut last = String::new();
+    while let Ok(text) = shown.try_recv() {
+        last = text;
+    }
+    assert_eq!(last, "\r\u{1b}[K", "the line is taken away");
     assert_eq!(out.0, format!("run {} has ended: stopped\n", run.id()));
 }
 

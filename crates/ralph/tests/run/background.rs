@@ -64,7 +64,11 @@ fn a_detached_run_can_be_stopped_and_takes_its_family_along() {
     }
     let stopped = Ran::of(&stage.ralph(&["stop", id]).output().unwrap());
     assert_eq!(stopped.code, Some(0), "{stopped:?}");
-    assert_eq!(wait_for_end(&stage)["reason"], "stopped");
+    assert_eq!(stopped.stdout, format!("run {id} has ended: stopped\n"));
+    let file = stage.run_file();
+    assert_eq!(file["reason"], "stopped");
+    let runner: ralph_run::Runner = serde_json::from_value(file["runner"].clone()).unwrap();
+    assert!(!runner.is_alive(), "whoever stops a run can start the next one");
     let gone = recorded::wait_until_gone(directory.path(), Duration::from_secs(5)).unwrap();
     assert!(gone.is_ok(), "{gone:?}");
 }
