@@ -2,5 +2,8 @@
 #![warn(missing_docs)]
 
 mod launch;
+pub mod live;
+pub mod manager;
+pub mod stream;
 
 pub use launch::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun};

@@ -140,8 +140,18 @@ impl Home {
         Ok(ids.into_iter().map(|id| self.run_directory(id)).collect())
     }
 
+    /// The run of exactly this name, without a look at the others; none if it is not there.
+    #[must_use]
+    pub fn run(&self, id: &str) -> Option<RunDirectory> {
+        let run = is_id(id).then(|| self.run_directory(id.to_owned()))?;
+        run.path().is_dir().then_some(run)
+    }
+
     /// The runs that may not have ended; all runs where nobody keeps the list.
-    pub(crate) fn list_active(&self) -> Result<Vec<RunDirectory>, HomeError> {
+    ///
+    /// # Errors
+    /// As [`Self::list`].
+    pub fn list_active(&self) -> Result<Vec<RunDirectory>, HomeError> {
         let active = self.active_directory();
         if !active.is_dir() {
             return self.list();

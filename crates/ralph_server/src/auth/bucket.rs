@@ -1,0 +1,110 @@
+//! How often something may happen.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+/// Lets so many through at once, and then one every so often.
+#[derive(Debug, Clone)]
+pub(crate) struct Bucket {
+    most: u32,
+    every: Duration,
+    left: u32,
+    filled_at: Option<Instant>,
+}
+
+impl Bucket {
+    pub(crate) fn new(most: u32, every: Duration) -> Self {
+        Self {
+            most,
+            every,
+            left: most,
+            filled_at: None,
+        }
+    }
+
+    /// Takes one, or says how long to wait.
+    pub(crate) fn take(&mut self, now: Instant) -> Result<(), Duration> {
+        self.fill(now);
+        if self.left > 0 {
+            self.left -= 1;
+            return Ok(());
+        }
+        let since = self.filled_at.map_or(Duration::ZERO, |at| now.saturating_duration_since(at));
+        Err(self.every.saturating_sub(since))
+    }
+
+    fn fill(&mut self, now: Instant) {
+        let Some(filled_at) = self.filled_at else {
+            self.filled_at = Some(now);
+            return;
+        };
+        let passed = now.saturating_duration_since(filled_at).as_nanos() / self.every.as_nanos().max(1);
+        let new = u32::try_from(passed).unwrap_or(u32::MAX);
+        if new > 0 {
+            self.left = self.left.saturating_add(new).min(self.most);
+            // What is left of the time counts for the next one.
+            self.filled_at = filled_at.checked_add(self.every.saturating_mul(new)).or(Some(now));
+        }
+    }
+
+    fn is_full(&mut self, now: Instant) -> bool {
+        self.fill(now);
+        self.left == self.most
+    }
+}
+
+/// How many peers are remembered at once.
+const MOST_PEERS: usize = 1024;
+const FAILURES_AT_ONCE: u32 = 20;
+const FAILURE_EVERY: Duration = Duration::from_secs(3);
+
+/// Wrong secrets, by peer.
+#[derive(Debug, Default)]
+pub(super) struct Failures {
+    peers: HashMap<IpAddr, Bucket>,
+}
+
+impl Failures {
+    /// Counts one more, or says how long to wait.
+    pub(super) fn count(&mut self, peer: IpAddr, now: Instant) -> Result<(), Duration> {
+        if self.peers.len() >= MOST_PEERS && !self.peers.contains_key(&peer) {
+            self.peers.retain(|_, bucket| !bucket.is_full(now));
+            if self.peers.len() >= MOST_PEERS {
+                return Err(FAILURE_EVERY);
+            }
+        }
+        self.peers
+            .entry(peer)
+            .or_insert_with(|| Bucket::new(FAILURES_AT_ONCE, FAILURE_EVERY))
+            .take(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bucket, Failures, MOST_PEERS};
+    use std::net::{IpAddr, Ipv4Addr};
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_bucket_empties_at_once_and_fills_slowly() {
+        let start = Instant::now();
+        let mut bucket = Bucket::new(2, Duration::from_secs(10));
+        assert!(bucket.take(start).is_ok() && bucket.take(start).is_ok());
+        assert_eq!(bucket.take(start + Duration::from_secs(4)), Err(Duration::from_secs(6)));
+        assert!(bucket.take(start + Duration::from_secs(10)).is_ok());
+        assert!(bucket.take(start + Duration::from_secs(19)).is_err());
+        assert!(bucket.take(start + Duration::from_secs(20)).is_ok());
+    }
+
+    #[test]
+    fn many_peers_take_no_more_room() {
+        let now = Instant::now();
+        let mut failures = Failures::default();
+        for number in 0..5000_u32 {
+            let _ = failures.count(IpAddr::V4(Ipv4Addr::from(number)), now);
+        }
+        assert_eq!(failures.peers.len(), MOST_PEERS);
+    }
+}

@@ -1,0 +1,160 @@
+//! Under which names the server may be asked. Another name in a request means that a browser was led here by somebody
+//! else's domain.
+
+use axum::http::{HeaderMap, HeaderName, Uri, header};
+
+use super::error::AuthError;
+
+/// The names under which the server may be asked, with their port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hosts {
+    hosts: Vec<String>,
+    origins: Vec<String>,
+}
+
+/// What a request says about the page it comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// Nothing.
+    Absent,
+    /// It is one of ours.
+    Own,
+    /// It is somebody else's.
+    Foreign,
+}
+
+impl Hosts {
+    /// The loopback names with `port`, and the names that the user gave. One of those may have a port of its own, as
+    /// behind a proxy.
+    pub(crate) fn new(port: u16, names: &[String]) -> Result<Self, AuthError> {
+        let mut hosts = Vec::new();
+        let mut origins = Vec::new();
+        for name in ["127.0.0.1", "localhost", "[::1]"] {
+            with_ports(name, port, &mut hosts);
+        }
+        origins.extend(hosts.iter().map(|host| format!("http://{host}")));
+        for name in names {
+            let name = name.to_ascii_lowercase();
+            if !is_name(&name) {
+                return Err(AuthError::BadName(name));
+            }
+            let mut own = Vec::new();
+            if has_port(&name) {
+                own.push(name);
+            } else {
+                with_ports(&name, port, &mut own);
+                // A proxy in front speaks on the usual ports.
+                own.push(name);
+            }
+            origins.extend(own.iter().flat_map(|host| [format!("http://{host}"), format!("https://{host}")]));
+            hosts.extend(own);
+        }
+        Ok(Self { hosts, origins })
+    }
+
+    /// Whether a request asks for us: one `Host`, and it is exactly one of our names; the address, if it names a host
+    /// as well, names the same one.
+    pub(crate) fn is_own(&self, uri: &Uri, headers: &HeaderMap) -> bool {
+        let Some(host) = only(headers, &header::HOST) else {
+            return false;
+        };
+        let in_uri = uri.authority().map(|authority| authority.as_str());
+        self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
+            && in_uri.is_none_or(|authority| authority.eq_ignore_ascii_case(host))
+    }
+
+    /// Which page a request comes from, as it says itself.
+    pub(crate) fn origin(&self, headers: &HeaderMap) -> Origin {
+        if !headers.contains_key(header::ORIGIN) {
+            return Origin::Absent;
+        }
+        match only(headers, &header::ORIGIN) {
+            Some(origin) if self.origins.iter().any(|own| own == origin) => Origin::Own,
+            Some(_) | None => Origin::Foreign,
+        }
+    }
+}
+
+/// The value of a header that must be there once.
+pub(crate) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let first = values.next()?;
+    if values.next().is_some() {
+        return None;
+    }
+    first.to_str().ok()
+}
+
+fn with_ports(name: &str, port: u16, hosts: &mut Vec<String>) {
+    hosts.push(format!("{name}:{port}"));
+    if port == 80 {
+        hosts.push(name.to_owned());
+    }
+}
+
+fn has_port(name: &str) -> bool {
+    let after_address = name.rsplit(']').next().unwrap_or(name);
+    after_address.contains(':')
+}
+
+fn is_name(name: &str) -> bool {
+    let (host, port) = match name.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        Some(_) | None => (name, None),
+    };
+    let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|number| number > 0));
+    let is_address = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .is_some_and(|address| address.parse::<std::net::Ipv6Addr>().is_ok());
+    let is_domain = !host.is_empty()
+        && host.len() <= 253
+        && host
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte))
+        && !host.starts_with('.')
+        && !host.ends_with('.');
+    is_port && (is_address || is_domain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Hosts, Origin};
+    use axum::http::{HeaderMap, HeaderValue, Uri, header};
+
+    fn asks(hosts: &Hosts, host: &str) -> bool {
+        let mut headers = HeaderMap::new();
+        headers.insert(header::HOST, HeaderValue::from_str(host).unwrap());
+        hosts.is_own(&Uri::from_static("/"), &headers)
+    }
+
+    #[test]
+    fn only_our_names_with_our_port_are_ours() {
+        let hosts = Hosts::new(7878, &["box.example".to_owned()]).unwrap();
+        for own in ["127.0.0.1:7878", "LOCALHOST:7878", "[::1]:7878", "box.example", "box.example:7878"] {
+            assert!(asks(&hosts, own), "{own}");
+        }
+        for foreign in ["127.0.0.1", "localhost:80", "127.0.0.1:7878.evil.com", "evil.com:7878", "box.example:80"] {
+            assert!(!asks(&hosts, foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_checked_before_it_is_trusted() {
+        for name in ["", ".", "a/b", "a b", "*", "http://a", "a:0", "a:x", "[::1", "a.", "user@a"] {
+            assert!(Hosts::new(1, &[name.to_owned()]).is_err(), "{name}");
+        }
+        assert!(Hosts::new(1, &["[fd00::1]:443".to_owned()]).is_ok());
+    }
+
+    #[test]
+    fn two_origins_are_none_of_ours() {
+        let hosts = Hosts::new(7878, &[]).unwrap();
+        let mut headers = HeaderMap::new();
+        assert_eq!(hosts.origin(&headers), Origin::Absent);
+        headers.append(header::ORIGIN, HeaderValue::from_static("http://localhost:7878"));
+        assert_eq!(hosts.origin(&headers), Origin::Own);
+        headers.append(header::ORIGIN, HeaderValue::from_static("http://localhost:7878"));
+        assert_eq!(hosts.origin(&headers), Origin::Foreign);
+    }
+}

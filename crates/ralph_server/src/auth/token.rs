@@ -1,0 +1,131 @@
+//! The server's token: a file that only its user can read.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::error::AuthError;
+use super::secret::{Digest, is_secret, new_secret, sha256};
+
+/// What the file has at most; a token and its newline.
+const MAX_FILE_BYTES: u64 = 128;
+
+/// Where the token is, in the state directory.
+const FILE_NAME: &str = "server-token";
+
+/// What is kept of the token in memory, and where the rest is.
+#[derive(Debug)]
+pub(super) struct Token {
+    pub(super) path: PathBuf,
+    pub(super) digest: Digest,
+}
+
+impl Token {
+    /// Reads the token, or makes one. It stays the same over restarts.
+    pub(super) fn open(directory: &Path) -> Result<Self, AuthError> {
+        let path = directory.join(FILE_NAME);
+        let text = match read(&path) {
+            Err(AuthError::Unusable { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                create(directory, &path)?;
+                read(&path)?
+            }
+            other => other?,
+        };
+        let digest = sha256(text.as_bytes());
+        Ok(Self { path, digest })
+    }
+}
+
+fn read(path: &Path) -> Result<String, AuthError> {
+    let unusable = |source| AuthError::Unusable {
+        path: path.to_owned(),
+        source,
+    };
+    let file = agent_process::open_regular(path).map_err(unusable)?;
+    if is_exposed(&file).map_err(unusable)? {
+        return Err(AuthError::Exposed(path.to_owned()));
+    }
+    let mut text = String::new();
+    let read = file.take(MAX_FILE_BYTES).read_to_string(&mut text);
+    let token = text.trim_end();
+    match read {
+        Ok(_) if is_secret(token) => Ok(token.to_owned()),
+        Ok(_) => Err(AuthError::NotAToken(path.to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(AuthError::NotAToken(path.to_owned())),
+        Err(error) => Err(unusable(error)),
+    }
+}
+
+/// The file appears with the token in it or not at all, and of two servers that start at once one makes it.
+fn create(directory: &Path, path: &Path) -> Result<(), AuthError> {
+    let unusable = |source| AuthError::Unusable {
+        path: path.to_owned(),
+        source,
+    };
+    let draft = directory.join(format!(".{FILE_NAME}-{}", &new_secret()?[..16]));
+    let written = write(&draft, &new_secret()?).and_then(|()| match fs::hard_link(&draft, path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    });
+    let removed = fs::remove_file(&draft);
+    written.and(removed).map_err(unusable)
+}
+
+fn write(path: &Path, token: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.write_all(format!("{token}\n").as_bytes())?;
+    file.sync_all()
+}
+
+#[cfg(unix)]
+fn is_exposed(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let metadata = file.metadata()?;
+    Ok(metadata.mode() & 0o077 != 0 || metadata.uid() != agent_process::effective_user())
+}
+
+#[cfg(not(unix))]
+fn is_exposed(_: &File) -> io::Result<bool> {
+    Ok(false)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::Token;
+    use crate::auth::AuthError;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    #[test]
+    fn the_token_is_private_and_survives_a_restart() {
+        let directory = tempfile::tempdir().unwrap();
+        let first = Token::open(directory.path()).unwrap();
+        let mode = fs::metadata(&first.path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert_eq!(Token::open(directory.path()).unwrap().digest, first.digest);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_token_that_others_can_read_is_not_used() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = Token::open(directory.path()).unwrap().path;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(matches!(Token::open(directory.path()), Err(AuthError::Exposed(_))));
+    }
+
+    #[test]
+    fn neither_a_link_nor_other_words_are_a_token() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = Token::open(directory.path()).unwrap().path;
+        fs::write(&path, "hunter2\n").unwrap();
+        assert!(matches!(Token::open(directory.path()), Err(AuthError::NotAToken(_))));
+        fs::remove_file(&path).unwrap();
+        symlink("/etc/hostname", &path).unwrap();
+        assert!(Token::open(directory.path()).is_err());
+    }
+}

@@ -1,0 +1,197 @@
+//! What every request passes before anything else looks at it, and what every answer carries.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use super::route::PublicRoutes;
+use crate::app::App;
+use crate::auth::{Origin, only};
+use crate::problem::{Problem, ProblemCode};
+
+pub(crate) const SESSION_COOKIE: &str = "ralph_session";
+
+const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
+    img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
+    form-action 'self'";
+
+const HEADERS: [(HeaderName, HeaderValue); 6] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(CONTENT_SECURITY_POLICY),
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+    (
+        HeaderName::from_static("cross-origin-resource-policy"),
+        HeaderValue::from_static("same-origin"),
+    ),
+];
+
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// What the guard knows.
+#[derive(Clone)]
+pub(super) struct Guard {
+    pub(super) app: Arc<App>,
+    pub(super) public: Arc<PublicRoutes>,
+}
+
+/// Stands before the router: what is not admitted never reaches a handler, an unknown address included.
+pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    let mut response = match guard.admit(&request) {
+        Ok(()) => next.run(request).await,
+        Err(problem) => problem.into_response(),
+    };
+    let headers = response.headers_mut();
+    for (name, value) in HEADERS {
+        headers.insert(name, value);
+    }
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    response
+}
+
+impl Guard {
+    fn admit(&self, request: &Request) -> Result<(), Problem> {
+        let (headers, auth) = (request.headers(), &self.app.auth);
+        if !auth.hosts().is_own(request.uri(), headers) {
+            let detail = "the server is not known under this name; see `--allow-host`";
+            return Err(Problem::new(ProblemCode::ForeignHost, detail));
+        }
+        let origin = auth.hosts().origin(headers);
+        if origin == Origin::Foreign {
+            let detail = "pages of other sites may not ask this server";
+            return Err(Problem::new(ProblemCode::ForeignOrigin, detail));
+        }
+        if !self.public.contain(request.method(), request.uri().path()) {
+            self.authenticate(request, origin)?;
+        }
+        check_content_type(headers)
+    }
+
+    fn authenticate(&self, request: &Request, origin: Origin) -> Result<(), Problem> {
+        let (headers, auth) = (request.headers(), &self.app.auth);
+        if headers.contains_key(header::AUTHORIZATION) {
+            let is_right = bearer(headers).is_some_and(|token| auth.is_token(token));
+            return if is_right { Ok(()) } else { Err(self.wrong_secret(peer_of(request))) };
+        }
+        let mut sessions = session_cookies(headers).peekable();
+        if sessions.peek().is_none() {
+            let detail = "show the server's token, or log in by the address that `ralph serve` printed";
+            return Err(Problem::new(ProblemCode::Unauthenticated, detail));
+        }
+        if !sessions.any(|session| auth.is_session(session)) {
+            return Err(self.wrong_secret(peer_of(request)));
+        }
+        // A browser sends the cookie whoever asks it to: that the page is ours must be shown, too.
+        let is_safe = matches!(*request.method(), Method::GET | Method::HEAD) && !headers.contains_key(header::UPGRADE);
+        let is_same_site = only(headers, &SEC_FETCH_SITE) == Some("same-origin");
+        if origin == Origin::Own || (is_safe && is_same_site) {
+            return Ok(());
+        }
+        let detail = "a browser's session is for pages of this server only";
+        Err(Problem::new(ProblemCode::ForeignOrigin, detail))
+    }
+
+    fn wrong_secret(&self, peer: IpAddr) -> Problem {
+        failed(&self.app, peer, "this token or session is not valid")
+    }
+}
+
+/// Counts a wrong secret and says so; after too many of them it only says to wait.
+pub(super) fn failed(app: &App, peer: IpAddr, detail: &str) -> Problem {
+    match app.auth.count_failure(peer) {
+        Ok(()) => Problem::new(ProblemCode::Unauthenticated, detail),
+        Err(wait) => {
+            tracing::warn!(%peer, "too many wrong secrets");
+            rate_limited("too many wrong secrets", wait)
+        }
+    }
+}
+
+pub(super) fn rate_limited(detail: &str, wait: Duration) -> Problem {
+    Problem::new(ProblemCode::RateLimited, detail).retry_after(wait.as_secs() + 1)
+}
+
+/// Who asks, as far as the connection says.
+pub(super) fn peer_of(request: &Request) -> IpAddr {
+    request
+        .extensions()
+        .get::<ConnectInfo<SocketAddr>>()
+        .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |info| info.0.ip())
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = only(headers, &header::AUTHORIZATION)?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+}
+
+/// The sessions that a browser shows: pages of other ports of this machine can add some of theirs.
+pub(super) fn session_cookies(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|cookies| cookies.split(';'))
+        .filter_map(|cookie| cookie.trim().strip_prefix(SESSION_COOKIE)?.strip_prefix('='))
+        .take(4)
+}
+
+/// A page of another site can send a form or text without asking, but no JSON.
+fn check_content_type(headers: &HeaderMap) -> Result<(), Problem> {
+    let has_length = headers
+        .get(header::CONTENT_LENGTH)
+        .is_some_and(|length| length.as_bytes() != b"0");
+    let has_body = has_length || headers.contains_key(header::TRANSFER_ENCODING);
+    let is_json = only(headers, &header::CONTENT_TYPE).is_some_and(is_json);
+    let names_other = headers.contains_key(header::CONTENT_TYPE) && !is_json;
+    if names_other || (has_body && !is_json) {
+        let detail = "a body must be JSON: send `content-type: application/json`";
+        return Err(Problem::new(ProblemCode::UnsupportedMediaType, detail));
+    }
+    Ok(())
+}
+
+fn is_json(content_type: &str) -> bool {
+    let mut parts = content_type.split(';').map(str::trim);
+    let is_json = parts
+        .next()
+        .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
+    is_json
+        && parts.all(|parameter| {
+            parameter.eq_ignore_ascii_case("charset=utf-8") || parameter.eq_ignore_ascii_case("charset=\"utf-8\"")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_json;
+
+    #[test]
+    fn only_json_is_json() {
+        assert!(is_json("application/json") && is_json("Application/JSON; charset=UTF-8"));
+        for other in [
+            "",
+            "text/plain",
+            "text/plain; application/json",
+            "application/json2",
+            "application/json, text/plain",
+            "application/json;charset=utf-7",
+            "multipart/form-data; boundary=application/json",
+        ] {
+            assert!(!is_json(other), "{other}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Addresses with their rules.
+
+use std::sync::Arc;
+
+use axum::http::Method;
+use axum::routing::MethodRouter;
+use utoipa::openapi::path::{HttpMethod, Operation, PathItem, Paths};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa_axum::router::UtoipaMethodRouter;
+
+use crate::app::App;
+
+/// Who may ask for an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Everybody who asks under a name of the server: nothing is told or done there.
+    Public,
+    /// Who shows the token, or the session of a browser.
+    Authed,
+}
+
+/// One address and method, for those who look at all of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RouteInfo {
+    /// The method.
+    pub method: Method,
+    /// The address, with `{names}` for what varies.
+    pub path: String,
+    /// Who may ask.
+    pub policy: Policy,
+}
+
+/// One address, with everything that is there.
+pub(super) struct Route {
+    pub(super) policy: Policy,
+    pub(super) path: String,
+    pub(super) methods: Vec<Method>,
+    pub(super) paths: Paths,
+    pub(super) schemas: Vec<(String, RefOr<Schema>)>,
+    pub(super) handlers: MethodRouter<Arc<App>>,
+}
+
+impl Route {
+    pub(super) fn public(routes: UtoipaMethodRouter<Arc<App>>) -> Self {
+        Self::new(Policy::Public, routes)
+    }
+
+    pub(super) fn authed(routes: UtoipaMethodRouter<Arc<App>>) -> Self {
+        Self::new(Policy::Authed, routes)
+    }
+
+    fn new(policy: Policy, (schemas, paths, handlers): UtoipaMethodRouter<Arc<App>>) -> Self {
+        let (path, item) = paths
+            .paths
+            .iter()
+            .next()
+            .map(|(path, item)| (path.clone(), item.clone()))
+            .unwrap_or_default();
+        let methods = operations(&item).into_iter().map(|(method, _)| method).collect();
+        Self {
+            policy,
+            path,
+            methods,
+            paths,
+            schemas,
+            handlers,
+        }
+    }
+}
+
+fn operations(item: &PathItem) -> Vec<(Method, &Operation)> {
+    let all = [
+        (Method::GET, &item.get),
+        (Method::PUT, &item.put),
+        (Method::POST, &item.post),
+        (Method::DELETE, &item.delete),
+        (Method::PATCH, &item.patch),
+    ];
+    all.into_iter()
+        .filter_map(|(method, operation)| Some((method, operation.as_ref()?)))
+        .collect()
+}
+
+/// What is said about each address and method, to be completed.
+pub(super) fn operations_mut(item: &mut PathItem) -> impl Iterator<Item = (HttpMethod, &mut Operation)> {
+    [
+        (HttpMethod::Get, &mut item.get),
+        (HttpMethod::Put, &mut item.put),
+        (HttpMethod::Post, &mut item.post),
+        (HttpMethod::Delete, &mut item.delete),
+        (HttpMethod::Patch, &mut item.patch),
+    ]
+    .into_iter()
+    .filter_map(|(method, operation)| Some((method, operation.as_mut()?)))
+}
+
+/// The addresses that need no token. Whatever is not among them does, whether or not it exists.
+#[derive(Debug, Default)]
+pub(super) struct PublicRoutes {
+    routes: Vec<(Method, String)>,
+}
+
+impl PublicRoutes {
+    pub(super) fn of(routes: &[Route]) -> Self {
+        let public = routes.iter().filter(|route| route.policy == Policy::Public);
+        let routes = public
+            .flat_map(|route| route.methods.iter().map(|method| (method.clone(), route.path.clone())))
+            .collect();
+        Self { routes }
+    }
+
+    pub(super) fn contain(&self, method: &Method, path: &str) -> bool {
+        let method = if method == Method::HEAD { &Method::GET } else { method };
+        self.routes.iter().any(|(public, pattern)| {
+            // A folder of static files is the only pattern there is.
+            let is_there = match pattern.split_once("{*") {
+                Some((folder, _)) => path.starts_with(folder),
+                None => path == pattern,
+            };
+            public == method && is_there
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PublicRoutes;
+    use axum::http::Method;
+
+    #[test]
+    fn only_the_very_address_is_public() {
+        let routes = vec![
+            (Method::GET, "/health".to_owned()),
+            (Method::GET, "/assets/{*file}".to_owned()),
+        ];
+        let public = PublicRoutes { routes };
+        assert!(public.contain(&Method::GET, "/health") && public.contain(&Method::HEAD, "/health"));
+        assert!(public.contain(&Method::GET, "/assets/a/b.js"));
+        for (method, path) in [
+            (Method::POST, "/health"),
+            (Method::GET, "/health/"),
+            (Method::GET, "/Health"),
+            (Method::GET, "//health"),
+            (Method::GET, "/health/../api/v1/runs"),
+            (Method::GET, "/assets"),
+        ] {
+            assert!(!public.contain(&method, path), "{method} {path}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! One run, as those see it who watch it.
+
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::frame::Frame;
+use super::signal::{Signal, Watchers};
+
+/// How much of the newest is kept for those who keep up. Others read the journal.
+const MOST_BYTES: usize = 64 << 10;
+const MOST_FRAMES: usize = 64;
+/// Who is further behind than this is told so, and fetches pages instead.
+const MOST_BEHIND_BYTES: u64 = 4 << 20;
+
+/// Where somebody is in a run: behind this record, which ends at this place in the journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The last record that was taken.
+    pub seq: u64,
+    /// Where it ends, or an earlier place where a record begins.
+    pub offset: u64,
+}
+
+/// What comes after a position.
+#[derive(Debug)]
+pub enum Next {
+    /// Nothing yet.
+    Nothing,
+    /// These, in order.
+    Frames(Vec<Arc<Frame>>),
+    /// What is in the journal up to `end`; it is not kept here.
+    ReadBack {
+        /// Where to stop.
+        end: Position,
+    },
+    /// The journal is another one: what was read before means nothing.
+    Reset {
+        /// Which it is now.
+        epoch: Arc<str>,
+        /// How far it has been read.
+        head: Position,
+    },
+    /// Too much for this way: the records up to this position are skipped.
+    Lagged {
+        /// Where it goes on.
+        end: Position,
+    },
+}
+
+/// The newest of a run, and who watches it.
+#[derive(Debug)]
+pub struct RunFeed {
+    run: String,
+    journal: PathBuf,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    epoch: Arc<str>,
+    head: Position,
+    frames: VecDeque<Arc<Frame>>,
+    bytes: usize,
+    watchers: Watchers,
+}
+
+impl RunFeed {
+    /// A run that has been read up to `head`.
+    #[must_use]
+    pub fn new(run: String, journal: PathBuf, epoch: &str, head: Position) -> Self {
+        let state = State {
+            epoch: epoch.into(),
+            head,
+            frames: VecDeque::new(),
+            bytes: 0,
+            watchers: Watchers::default(),
+        };
+        Self {
+            run,
+            journal,
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Names the run.
+    #[must_use]
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// Where its records are.
+    #[must_use]
+    pub fn journal(&self) -> &Path {
+        &self.journal
+    }
+
+    /// Which journal it is, and how far it has been read.
+    #[must_use]
+    pub fn head(&self) -> (Arc<str>, Position) {
+        let state = self.lock();
+        (state.epoch.clone(), state.head)
+    }
+
+    /// Gives everybody a frame.
+    pub fn publish(&self, frame: Frame) {
+        let mut state = self.lock();
+        state.head = Position {
+            seq: frame.to,
+            offset: frame.end,
+        };
+        state.bytes += frame.text.len();
+        state.frames.push_back(Arc::new(frame));
+        while state.frames.len() > MOST_FRAMES || (state.bytes > MOST_BYTES && state.frames.len() > 1) {
+            if let Some(oldest) = state.frames.pop_front() {
+                state.bytes -= oldest.text.len();
+            }
+        }
+        state.watchers.wake();
+    }
+
+    /// The journal is another one now.
+    pub fn reset(&self, epoch: &str, head: Position) {
+        let mut state = self.lock();
+        state.epoch = epoch.into();
+        state.head = head;
+        state.frames.clear();
+        state.bytes = 0;
+        state.watchers.wake();
+    }
+
+    /// Tells `signal`, under this number, when there is something new.
+    pub fn watch(&self, signal: &Arc<Signal>, number: usize) {
+        self.lock().watchers.add(signal, number);
+    }
+
+    /// Not any more.
+    pub fn unwatch(&self, signal: &Arc<Signal>) {
+        self.lock().watchers.remove(signal);
+    }
+
+    /// Whether anybody watches.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        !self.lock().watchers.is_empty()
+    }
+
+    /// What comes after a position in the journal of this epoch.
+    #[must_use]
+    pub fn after(&self, epoch: &str, position: Position) -> Next {
+        let state = self.lock();
+        if *state.epoch != *epoch {
+            return Next::Reset {
+                epoch: state.epoch.clone(),
+                head: state.head,
+            };
+        }
+        if position.seq >= state.head.seq {
+            return Next::Nothing;
+        }
+        let found = state
+            .frames
+            .iter()
+            .position(|frame| frame.from == position.seq + 1);
+        match found {
+            Some(first) => Next::Frames(state.frames.range(first..).cloned().collect()),
+            None if state.head.offset.saturating_sub(position.offset) > MOST_BEHIND_BYTES => {
+                Next::Lagged { end: state.head }
+            }
+            None => Next::ReadBack { end: state.head },
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use super::{Frame, MOST_BEHIND_BYTES, MOST_FRAMES, Next, Position, RunFeed};
+    use crate::live::Signal;
+
+    fn feed(seq: u64, offset: u64) -> RunFeed {
+        let head = Position { seq, offset };
+        RunFeed::new("r".to_owned(), PathBuf::new(), "e", head)
+    }
+
+    fn frame(from: u64, to: u64) -> Frame {
+        Frame {
+            from,
+            to,
+            end: to * 10,
+            text: "x".into(),
+        }
+    }
+
+    fn at(seq: u64) -> Position {
+        Position { seq, offset: seq * 10 }
+    }
+
+    #[test]
+    fn who_keeps_up_is_given_frames_and_others_are_sent_to_the_journal() {
+        let feed = feed(3, 30);
+        assert!(matches!(feed.after("e", at(3)), Next::Nothing));
+        feed.publish(frame(4, 6));
+        feed.publish(frame(7, 7));
+        let Next::Frames(frames) = feed.after("e", at(3)) else {
+            unreachable!("the frames are there");
+        };
+        assert_eq!(frames.iter().map(|frame| frame.to).collect::<Vec<_>>(), [6, 7]);
+        // In the middle of a frame, and before the first one.
+        for seq in [0, 2, 4, 5] {
+            assert!(matches!(feed.after("e", at(seq)), Next::ReadBack { end } if end == at(7)));
+        }
+    }
+
+    #[test]
+    fn only_the_newest_is_kept() {
+        let feed = feed(0, 0);
+        for seq in 1..=MOST_FRAMES as u64 + 5 {
+            feed.publish(frame(seq, seq));
+        }
+        assert!(matches!(feed.after("e", at(4)), Next::ReadBack { .. }));
+        assert!(matches!(feed.after("e", at(5)), Next::Frames(frames) if frames.len() == MOST_FRAMES));
+    }
+
+    #[test]
+    fn who_is_far_behind_is_told_so() {
+        let feed = feed(1000, MOST_BEHIND_BYTES + 1);
+        let start = Position { seq: 0, offset: 0 };
+        assert!(matches!(feed.after("e", start), Next::Lagged { end } if end.seq == 1000));
+    }
+
+    #[test]
+    fn another_journal_is_told() {
+        let feed = feed(9, 90);
+        feed.reset("f", at(2));
+        assert!(matches!(feed.after("e", at(9)), Next::Reset { head, .. } if head == at(2)));
+        assert!(matches!(feed.after("f", at(2)), Next::Nothing));
+    }
+
+    #[tokio::test]
+    async fn whoever_watches_is_woken_until_it_leaves() {
+        let feed = feed(0, 0);
+        let (one, two) = (Arc::new(Signal::default()), Arc::new(Signal::default()));
+        feed.watch(&one, 7);
+        feed.watch(&two, 8);
+        feed.unwatch(&two);
+        feed.publish(frame(1, 1));
+        assert!(one.wait().await.contains(&7));
+        drop(one);
+        assert!(!feed.is_watched());
+    }
+}

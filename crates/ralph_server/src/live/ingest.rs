@@ -1,0 +1,199 @@
+//! Taking what the journals have into the index.
+//!
+//! It reads the journals itself, behind those who watch: an index that is slow, full or away delays nobody, and what it
+//! missed is still there when it is back.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ralph_run::Home;
+use ralph_store::{Batch, RunFold, Store, StoreError};
+use tokio::sync::Notify;
+
+use super::tail::Tail;
+
+/// How long changes wait for more, so that they share a transaction.
+const GROUP: Duration = Duration::from_millis(100);
+/// How long it waits after a failure, at first and at most.
+const FIRST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// How often the text index is brought up to date.
+const TEXTS: Duration = Duration::from_millis(500);
+/// A transaction has about this many records at most.
+const MOST_RECORDS: usize = 20_000;
+
+/// Which runs have something new for the index.
+#[derive(Debug, Default)]
+pub(super) struct Ingest {
+    changed: Mutex<BTreeSet<String>>,
+    notify: Notify,
+    problem: Mutex<Option<String>>,
+}
+
+/// A run on its way into the index.
+struct Reading {
+    fold: RunFold,
+    tail: Tail,
+}
+
+impl Ingest {
+    /// A run has something new.
+    pub(super) fn set(&self, run: &str) {
+        let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
+        if !changed.contains(run) {
+            changed.insert(run.to_owned());
+            self.notify.notify_one();
+        }
+    }
+
+    /// What is wrong, if something is.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many runs wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.changed.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn take(&self) -> BTreeSet<String> {
+        std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Works for ever.
+    pub(super) async fn work(&self, home: &Home, store: &Arc<dyn Store>) {
+        let mut readings: HashMap<String, Reading> = HashMap::new();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            self.notify.notified().await;
+            tokio::time::sleep(GROUP).await;
+            let mut runs = self.take();
+            while !runs.is_empty() {
+                let result = self.ingest(home, store, &mut readings, &mut runs).await;
+                let mut problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+                match result {
+                    Ok(()) => {
+                        *problem = None;
+                        pause = FIRST_PAUSE;
+                        continue;
+                    }
+                    Err(error) => {
+                        if problem.is_none() {
+                            tracing::warn!(%error, "the index cannot take in what is new; it is tried again");
+                        }
+                        *problem = Some(error.to_string());
+                    }
+                }
+                drop(problem);
+                // What was read is not in the index: it is read again.
+                readings.clear();
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LONGEST_PAUSE);
+            }
+        }
+    }
+
+    /// Takes in what these runs have. Those that are done are removed from the list.
+    async fn ingest(
+        &self,
+        home: &Home,
+        store: &Arc<dyn Store>,
+        readings: &mut HashMap<String, Reading>,
+        runs: &mut BTreeSet<String>,
+    ) -> Result<(), StoreError> {
+        let (mut batches, mut count): (Vec<Batch>, usize) = (Vec::new(), 0);
+        let mut done = Vec::new();
+        for run in runs.iter() {
+            if count >= MOST_RECORDS {
+                break;
+            }
+            let reading = match readings.remove(run) {
+                Some(reading) => reading,
+                None => match open(home, store, run).await? {
+                    Some(reading) => reading,
+                    None => {
+                        done.push(run.clone());
+                        continue;
+                    }
+                },
+            };
+            let (batch, reading, is_done) = read(reading, MOST_RECORDS - count);
+            if let Some(batch) = batch {
+                count += batch.records.len();
+                batches.push(batch);
+            }
+            let has_ended = reading
+                .fold
+                .summary()
+                .is_some_and(|summary| summary.activity.has_ended());
+            if !(is_done && has_ended) {
+                readings.insert(run.clone(), reading);
+            }
+            if is_done {
+                done.push(run.clone());
+            }
+        }
+        if !batches.is_empty() {
+            store.ingest(batches).await?;
+        }
+        for run in done {
+            runs.remove(&run);
+        }
+        Ok(())
+    }
+}
+
+async fn open(home: &Home, store: &Arc<dyn Store>, run: &str) -> Result<Option<Reading>, StoreError> {
+    let Some(directory) = home.run(run) else {
+        return Ok(None);
+    };
+    let fold = match store.progress(run).await? {
+        Some(progress) => RunFold::resume(progress),
+        None => RunFold::new(),
+    };
+    let path = directory.journal();
+    match Tail::open(&path, fold.offset()) {
+        Ok(tail) => Ok(Some(Reading { fold, tail })),
+        Err(error) => {
+            tracing::warn!(%error, run, "a journal cannot be read");
+            Ok(None)
+        }
+    }
+}
+
+fn read(mut reading: Reading, most: usize) -> (Option<Batch>, Reading, bool) {
+    let mut count = 0;
+    loop {
+        let Reading { fold, tail } = &mut reading;
+        let more = tail.read(|line, _| {
+            count += 1;
+            fold.push(line);
+        });
+        match more {
+            Ok(true) if count < most => {}
+            Ok(is_more) => return (reading.fold.take(), reading, !is_more),
+            Err(error) => {
+                tracing::warn!(%error, "a journal cannot be read");
+                return (reading.fold.take(), reading, true);
+            }
+        }
+    }
+}
+
+/// Brings the text index up to date, for ever.
+pub(super) async fn index_texts(store: &Arc<dyn Store>) {
+    let mut failures = 0_u32;
+    loop {
+        tokio::time::sleep(TEXTS * 2_u32.saturating_pow(failures.min(5))).await;
+        match store.index_texts().await {
+            Ok(_) => failures = 0,
+            Err(error) => {
+                if failures == 0 {
+                    tracing::warn!(%error, "the text index cannot be brought up to date; it is tried again");
+                }
+                failures += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What somebody missed, from the journal.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use tokio::time::Instant;
+
+use super::feed::Position;
+use super::frame::Frame;
+use super::gather::Gatherer;
+
+/// What is read in one go. Who needs more asks again.
+const CHUNK_BYTES: u64 = 512 << 10;
+const MOST_LINE_BYTES: u64 = 64 << 20;
+
+/// Records after `position` and up to `end`, at least one if there is one, as few frames. Gives where it stopped.
+pub(crate) fn read_back(
+    path: &Path,
+    (run, epoch): (&str, &str),
+    position: Position,
+    end: Position,
+) -> io::Result<(Vec<Frame>, Position)> {
+    let file = File::open(path)?;
+    let now = Instant::now();
+    let mut reached = position;
+    let mut frames = Vec::new();
+    let mut gatherer = Gatherer::default();
+    let mut chunk_bytes = CHUNK_BYTES;
+    while reached.offset < end.offset && frames.is_empty() {
+        let length = (end.offset - reached.offset).min(chunk_bytes);
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        file.read_exact_at(&mut bytes, reached.offset)?;
+        let mut start = 0;
+        for newline in memchr::memchr_iter(b'\n', &bytes) {
+            let line = bytes.get(start..newline).unwrap_or_default();
+            start = newline + 1;
+            let line_end = reached.offset + start as u64;
+            let Some(skim) = ralph_store::Skim::of(line) else {
+                continue;
+            };
+            if skim.seq <= position.seq {
+                continue;
+            }
+            gatherer.push(line, line_end, now);
+            if gatherer.is_full() {
+                frames.extend(gatherer.take(run, epoch, now));
+            }
+        }
+        if start == 0 {
+            if chunk_bytes >= MOST_LINE_BYTES || length < chunk_bytes {
+                return Err(io::Error::from(io::ErrorKind::InvalidData));
+            }
+            chunk_bytes *= 2;
+            continue;
+        }
+        chunk_bytes = CHUNK_BYTES;
+        reached.offset += start as u64;
+        frames.extend(gatherer.take(run, epoch, now));
+        if let Some(last) = frames.last() {
+            reached.seq = last.to;
+        }
+    }
+    if reached.offset >= end.offset {
+        // What is no record is behind it as well.
+        reached = end;
+    }
+    Ok((frames, reached))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Position, read_back};
+
+    fn line(seq: u64, padding: usize) -> String {
+        let text = "x".repeat(padding);
+        format!(
+            "{{\"seq\":{seq},\"at\":\"2026-01-01T00:00:00Z\",\"iteration\":1,\"attempt\":1,\"event\":{{\"type\":\"warned\",\"data\":{{\"kind\":\"degraded\",\"message\":\"{text}\"}}}}}}\n"
+        )
+    }
+
+    #[test]
+    fn everything_behind_a_position_comes_once_and_in_order() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let lines: Vec<String> = (1..=40).map(|seq| line(seq, 60_000)).collect();
+        std::fs::write(&path, lines.concat()).unwrap();
+        let end = Position {
+            seq: 40,
+            offset: lines.concat().len() as u64,
+        };
+        for first in 0..40 {
+            // The exact place, and any earlier one.
+            let exact = lines[..first].concat().len() as u64;
+            for offset in [exact, 0] {
+                let mut position = Position {
+                    seq: first as u64,
+                    offset,
+                };
+                let mut next = first as u64 + 1;
+                while position.seq < end.seq {
+                    let (frames, reached) = read_back(&path, ("r", "e"), position, end).unwrap();
+                    for frame in frames {
+                        assert_eq!(frame.from, next);
+                        next = frame.to + 1;
+                    }
+                    assert!(reached.seq > position.seq);
+                    position = reached;
+                }
+                assert_eq!((next, position), (41, end));
+            }
+        }
+    }
+
+    #[test]
+    fn a_journal_that_is_shorter_than_it_was_is_an_error_and_no_loop() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        std::fs::write(&path, "{}").unwrap();
+        let start = Position { seq: 0, offset: 0 };
+        let end = Position { seq: 9, offset: 900 };
+        assert!(read_back(&path, ("r", "e"), start, end).is_err());
+        let end = Position { seq: 9, offset: 2 };
+        assert!(read_back(&path, ("r", "e"), start, end).is_err());
+    }
+}

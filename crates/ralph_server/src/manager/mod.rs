@@ -1,0 +1,5 @@
+//! Steering runs that are processes of their own.
+
+mod command;
+
+pub use command::{CommandError, command};

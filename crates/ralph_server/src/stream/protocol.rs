@@ -1,0 +1,171 @@
+//! The words of the WebSocket.
+
+use ralph_run::control::{ControlCommand, Receipt};
+use serde::{Deserialize, Serialize};
+
+/// The version of the protocol; told in `hello`.
+pub const PROTOCOL_VERSION: u32 = 1;
+/// All that a client can say.
+pub const FROM_CLIENT: &[&str] = &["subscribe", "unsubscribe", "command"];
+/// All that the server says.
+pub const TO_CLIENT: &[&str] = &[
+    "hello",
+    "subscribed",
+    "records",
+    "reset",
+    "lagged",
+    "runs",
+    "inbox",
+    "heartbeat",
+    "receipt",
+    "error",
+];
+
+/// What a client says.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum FromClient {
+    /// Tell me about this.
+    Subscribe {
+        /// The client's name for this request.
+        #[serde(default)]
+        id: Option<String>,
+        /// What.
+        #[serde(flatten)]
+        topic: Topic,
+        /// The last record that the client has; the end if absent.
+        #[serde(default)]
+        after: Option<u64>,
+        /// The journal it had it from.
+        #[serde(default)]
+        epoch: Option<String>,
+    },
+    /// Not any more.
+    Unsubscribe {
+        /// What.
+        #[serde(flatten)]
+        topic: Topic,
+    },
+    /// Tell a run something.
+    Command {
+        /// The client's name for it, unique in the run: the same again is done once.
+        id: String,
+        /// The run.
+        run: String,
+        /// What.
+        command: ControlCommand,
+    },
+}
+
+/// What can be watched: a run, or a list.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Topic {
+    /// One run.
+    Run(String),
+    /// A list.
+    Feed(FeedName),
+}
+
+/// A list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum FeedName {
+    /// All runs that go on.
+    Runs,
+    /// Everything that waits for a person.
+    Inbox,
+}
+
+/// What the server says, but for what is encoded once for everybody.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum ToClient<'a> {
+    /// The first thing.
+    Hello { protocol: u32, server: &'a str },
+    /// The request was understood.
+    Subscribed {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        #[serde(flatten)]
+        topic: &'a Topic,
+        /// Which journal it is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        epoch: Option<&'a str>,
+        /// Records after this one will come.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        after: Option<u64>,
+        /// The last record there is.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        head: Option<u64>,
+    },
+    /// The journal is another one: forget what you have.
+    Reset {
+        run: &'a str,
+        epoch: &'a str,
+        /// Records after this one will come; fetch the others.
+        after: u64,
+    },
+    /// These records will not come this way: fetch them.
+    Lagged { run: &'a str, from: u64, to: u64 },
+    /// Still there; the last records of the runs that are watched.
+    Heartbeat { heads: Vec<(&'a str, u64)> },
+    /// What became of a command.
+    Receipt {
+        id: &'a str,
+        run: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        receipt: Option<&'a Receipt>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<Problem>,
+    },
+    /// A request was not understood, or cannot be done.
+    Error {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<&'a str>,
+        #[serde(flatten)]
+        problem: Problem,
+    },
+}
+
+/// What is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(super) struct Problem {
+    /// For programs.
+    pub(super) code: &'static str,
+    /// For people.
+    pub(super) message: String,
+}
+
+impl ToClient<'_> {
+    pub(super) fn encode(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FeedName, FromClient, Topic};
+
+    fn parse(text: &str) -> FromClient {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_run_or_a_list_can_be_watched() {
+        let run = parse(r#"{"type":"subscribe","id":"1","run":"r","after":7,"epoch":"e"}"#);
+        assert!(
+            matches!(run, FromClient::Subscribe { topic: Topic::Run(run), after: Some(7), .. } if run == "r")
+        );
+        let runs = parse(r#"{"type":"subscribe","feed":"runs"}"#);
+        assert!(
+            matches!(runs, FromClient::Subscribe { topic: Topic::Feed(FeedName::Runs), after: None, .. })
+        );
+    }
+
+    #[test]
+    fn a_command_is_the_one_of_the_control_socket() {
+        let command = parse(r#"{"type":"command","id":"1","run":"r","command":{"command":"send","text":"x"}}"#);
+        assert!(matches!(command, FromClient::Command { .. }));
+    }
+}

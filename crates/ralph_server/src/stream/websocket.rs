@@ -1,0 +1,186 @@
+//! The WebSocket.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
+use futures_util::{SinkExt as _, StreamExt as _};
+use ralph_run::Home;
+use tokio::sync::{mpsc, watch};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+
+use super::client::Client;
+use super::protocol::{FromClient, PROTOCOL_VERSION, Problem, ToClient};
+use crate::live::Live;
+use crate::manager::{self, CommandError};
+
+/// How often a client is told that we are there, and how long it may say nothing.
+const HEARTBEAT: Duration = Duration::from_secs(15);
+const MOST_SILENCE: Duration = Duration::from_secs(45);
+/// How long a client may not take what it is sent.
+const MOST_STALL: Duration = Duration::from_secs(30);
+/// How many commands of a client may be under way.
+const MOST_COMMANDS: usize = 16;
+
+/// What a stream needs.
+#[derive(Clone)]
+pub struct StreamContext {
+    /// What happens now.
+    pub live: Arc<Live>,
+    /// Where the runs are.
+    pub home: Home,
+    /// Our version.
+    pub version: &'static str,
+    /// Becomes true when the server ends.
+    pub ending: watch::Receiver<bool>,
+}
+
+/// Serves one client until it leaves.
+pub async fn serve(mut socket: WebSocket, mut context: StreamContext) {
+    let mut client = Client::new(context.live.clone());
+    let (replies, mut replied) = mpsc::channel::<String>(MOST_COMMANDS);
+    let hello = ToClient::Hello {
+        protocol: PROTOCOL_VERSION,
+        server: context.version,
+    };
+    if send(&mut socket, [hello.encode().into()]).await.is_err() {
+        return;
+    }
+    let mut heartbeat = interval(HEARTBEAT);
+    heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    heartbeat.tick().await;
+    let mut heard = Instant::now();
+    loop {
+        let signal = client.signal.clone();
+        let outcome = tokio::select! {
+            message = socket.next() => {
+                heard = Instant::now();
+                match message {
+                    Some(Ok(Message::Text(text))) => on_text(&text, &mut client, &context, &replies, &mut socket).await,
+                    Some(Ok(Message::Binary(_))) => {
+                        let problem = Problem { code: "not_text", message: "send text".to_owned() };
+                        let text = ToClient::Error { id: None, problem }.encode();
+                        send(&mut socket, [text.into()]).await
+                    }
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => Ok(()),
+                    Some(Ok(Message::Close(_)) | Err(_)) | None => return,
+                }
+            }
+            numbers = signal.wait() => {
+                let news = client.news(numbers).await;
+                send(&mut socket, news.into_iter().map(Message::Text)).await
+            }
+            Some(reply) = replied.recv() => send(&mut socket, [reply.into()]).await,
+            _ = heartbeat.tick() => {
+                if heard.elapsed() > MOST_SILENCE {
+                    return;
+                }
+                let ping = Message::Ping(axum::body::Bytes::new());
+                send(&mut socket, [client.heartbeat().into(), ping]).await
+            }
+            _ = context.ending.wait_for(|is_ending| *is_ending) => {
+                close(&mut socket, close_code::AWAY, "the server is ending").await;
+                return;
+            }
+        };
+        if outcome.is_err() {
+            close(&mut socket, close_code::AGAIN, "too slow: come back and go on where you were").await;
+            return;
+        }
+    }
+}
+
+/// The client is gone, or takes nothing.
+struct Gone;
+
+async fn send(socket: &mut WebSocket, messages: impl IntoIterator<Item = Message>) -> Result<(), Gone> {
+    let sent = timeout(MOST_STALL, async {
+        for message in messages {
+            socket.feed(message).await?;
+        }
+        socket.flush().await
+    });
+    sent.await.map_err(|_| Gone)?.map_err(|_| Gone)
+}
+
+async fn close(socket: &mut WebSocket, code: u16, reason: &'static str) {
+    let frame = CloseFrame {
+        code,
+        reason: reason.into(),
+    };
+    let _ = timeout(Duration::from_secs(1), socket.send(Message::Close(Some(frame)))).await;
+}
+
+async fn on_text(
+    text: &str,
+    client: &mut Client,
+    context: &StreamContext,
+    replies: &mpsc::Sender<String>,
+    socket: &mut WebSocket,
+) -> Result<(), Gone> {
+    let told = match serde_json::from_str(text) {
+        Ok(FromClient::Subscribe {
+            id,
+            topic,
+            after,
+            epoch,
+        }) => {
+            let told = client.subscribe(id.as_deref(), &topic, after, epoch.as_deref());
+            told.await.unwrap_or_else(|problem| {
+                let id = id.as_deref();
+                ToClient::Error { id, problem }.encode()
+            })
+        }
+        Ok(FromClient::Unsubscribe { topic }) => {
+            client.unsubscribe(&topic);
+            return Ok(());
+        }
+        Ok(FromClient::Command { id, run, command }) => {
+            match replies.clone().try_reserve_owned() {
+                Ok(place) => {
+                    let home = context.home.clone();
+                    tokio::spawn(async move {
+                        let done = manager::command(&home, &run, id.clone(), command).await;
+                        place.send(receipt(&id, &run, done));
+                    });
+                    return Ok(());
+                }
+                Err(_) => {
+                    let problem = Problem {
+                        code: "too_many",
+                        message: "too many commands at once: wait for the receipts".to_owned(),
+                    };
+                    let id = Some(id.as_str());
+                    ToClient::Error { id, problem }.encode()
+                }
+            }
+        }
+        Err(error) => {
+            let problem = Problem {
+                code: "malformed",
+                message: format!("not understood: {error}"),
+            };
+            ToClient::Error { id: None, problem }.encode()
+        }
+    };
+    send(socket, [told.into()]).await
+}
+
+fn receipt(
+    id: &str,
+    run: &str,
+    done: Result<ralph_run::control::Receipt, CommandError>,
+) -> String {
+    let error = done.as_ref().err().map(|error| Problem {
+        code: error.code(),
+        message: error.to_string(),
+    });
+    let receipt = done.as_ref().ok();
+    ToClient::Receipt {
+        id,
+        run,
+        receipt,
+        error,
+    }
+    .encode()
+}
