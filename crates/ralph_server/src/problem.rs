@@ -9,6 +9,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::launch::LaunchError;
+use crate::live::FeedError;
+use crate::manager::CommandError;
 
 /// For programs: what went wrong. A code keeps its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ToSchema)]
@@ -234,7 +236,7 @@ impl From<StoreError> for Problem {
             StoreError::BadCursor | StoreError::BadSearch(_) => {
                 Self::new(ProblemCode::InvalidParameter, error.to_string())
             }
-            StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::InUse(_) => {
+            StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::InUse { .. } => {
                 tracing::warn!(%error, "the index is not available");
                 let detail = "the index is not available right now; runs go on";
                 Self::new(ProblemCode::StoreUnavailable, detail).retry_after(5)
@@ -285,6 +287,17 @@ impl From<ControlError> for Problem {
             ControlError::Incompatible { .. } => Self::new(ProblemCode::Unsupported, error.to_string()),
             ControlError::Refused(refusal) => refusal.into(),
             other => Self::internal("cannot speak to a runner", &other),
+        }
+    }
+}
+
+impl From<CommandError> for Problem {
+    fn from(error: CommandError) -> Self {
+        match error {
+            CommandError::NoSuchRun(run) => Self::no_run(&run),
+            CommandError::NotRunning => Self::new(ProblemCode::RunEnded, "the run has ended: no runner answers"),
+            CommandError::Refused(refusal) => refusal.into(),
+            CommandError::Unreachable(error) => error.into(),
         }
     }
 }

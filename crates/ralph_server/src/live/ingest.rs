@@ -71,27 +71,28 @@ impl Ingest {
             let mut runs = self.take();
             while !runs.is_empty() {
                 let result = self.ingest(home, store, &mut readings, &mut runs).await;
-                let mut problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
-                match result {
-                    Ok(()) => {
-                        *problem = None;
-                        pause = FIRST_PAUSE;
-                        continue;
-                    }
-                    Err(error) => {
-                        if problem.is_none() {
-                            tracing::warn!(%error, "the index cannot take in what is new; it is tried again");
-                        }
-                        *problem = Some(error.to_string());
-                    }
+                if self.note(result.err()) {
+                    pause = FIRST_PAUSE;
+                    continue;
                 }
-                drop(problem);
                 // What was read is not in the index: it is read again.
                 readings.clear();
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(LONGEST_PAUSE);
             }
         }
+    }
+
+    /// Remembers what is wrong. Says whether nothing is.
+    fn note(&self, error: Option<StoreError>) -> bool {
+        let mut problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = &error
+            && problem.is_none()
+        {
+            tracing::warn!(%error, "the index cannot take in what is new; it is tried again");
+        }
+        *problem = error.map(|error| error.to_string());
+        problem.is_none()
     }
 
     /// Takes in what these runs have. Those that are done are removed from the list.

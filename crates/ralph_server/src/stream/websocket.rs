@@ -36,7 +36,8 @@ pub struct StreamContext {
 }
 
 /// Serves one client until it leaves.
-pub async fn serve(mut socket: WebSocket, mut context: StreamContext) {
+pub async fn serve(mut socket: WebSocket, context: StreamContext) {
+    let mut ending = context.ending.clone();
     let mut client = Client::new(context.live.clone());
     let (replies, mut replied) = mpsc::channel::<String>(MOST_COMMANDS);
     let hello = ToClient::Hello {
@@ -78,7 +79,7 @@ pub async fn serve(mut socket: WebSocket, mut context: StreamContext) {
                 let ping = Message::Ping(axum::body::Bytes::new());
                 send(&mut socket, [client.heartbeat().into(), ping]).await
             }
-            _ = context.ending.wait_for(|is_ending| *is_ending) => {
+            _ = ending.wait_for(|is_ending| *is_ending) => {
                 close(&mut socket, close_code::AWAY, "the server is ending").await;
                 return;
             }

@@ -1,0 +1,127 @@
+//! What everything in the server holds on to.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use ralph_run::{Home, RunDirectory};
+use ralph_store::{RunSummary, Store};
+use tokio::sync::watch;
+
+use crate::auth::{Auth, Bucket};
+use crate::launch::Launcher;
+use crate::live::Live;
+use crate::metrics::Metrics;
+use crate::problem::Problem;
+use crate::stream::StreamContext;
+
+/// How many runs may be started at once, and how often after that.
+const STARTS_AT_ONCE: u32 = 60;
+const START_EVERY: Duration = Duration::from_secs(1);
+
+/// What everything in the server holds on to.
+pub struct App {
+    /// The index of runs.
+    pub store: Arc<dyn Store>,
+    /// Where runs are.
+    pub home: Home,
+    /// Starts runs.
+    pub launcher: Arc<dyn Launcher>,
+    /// Tells who may ask.
+    pub auth: Auth,
+    /// What happens now.
+    pub live: Arc<Live>,
+    /// Becomes true when the server ends.
+    pub ending: watch::Receiver<bool>,
+    /// What is counted.
+    pub metrics: Arc<Metrics>,
+    /// The server's version.
+    pub version: &'static str,
+    starts: Mutex<Bucket>,
+    keys: Mutex<HashSet<String>>,
+}
+
+/// What a server is made of.
+pub struct AppParts {
+    /// The index of runs.
+    pub store: Arc<dyn Store>,
+    /// Where runs are.
+    pub home: Home,
+    /// Starts runs.
+    pub launcher: Arc<dyn Launcher>,
+    /// Tells who may ask.
+    pub auth: Auth,
+    /// What happens now.
+    pub live: Arc<Live>,
+    /// Becomes true when the server ends.
+    pub ending: watch::Receiver<bool>,
+}
+
+impl App {
+    /// A server's parts.
+    #[must_use]
+    pub fn new(parts: AppParts) -> Self {
+        Self {
+            store: parts.store,
+            home: parts.home,
+            launcher: parts.launcher,
+            auth: parts.auth,
+            live: parts.live,
+            ending: parts.ending,
+            metrics: Arc::default(),
+            version: env!("CARGO_PKG_VERSION"),
+            starts: Mutex::new(Bucket::new(STARTS_AT_ONCE, START_EVERY)),
+            keys: Mutex::default(),
+        }
+    }
+
+    /// A run by its whole name.
+    pub(crate) async fn run(&self, id: &str) -> Result<(RunSummary, RunDirectory), Problem> {
+        let directory = self.home.run(id).ok_or_else(|| Problem::no_run(id))?;
+        // The index comes a little later than what is followed live.
+        let summary = match self.live.board().get(id) {
+            Some(summary) => summary.as_ref().clone(),
+            None => self.store.run(id).await?.ok_or_else(|| Problem::no_run(id))?,
+        };
+        Ok((summary, directory))
+    }
+
+    /// What those who watch a run need.
+    pub(crate) fn stream_context(&self) -> StreamContext {
+        StreamContext {
+            live: Arc::clone(&self.live),
+            home: self.home.clone(),
+            version: self.version,
+            ending: self.ending.clone(),
+        }
+    }
+
+    /// Takes one of the starts, or says how long to wait.
+    pub(crate) fn take_start(&self) -> Result<(), Duration> {
+        lock(&self.starts).take(Instant::now())
+    }
+
+    /// Takes a key for as long as its request is being done; none if somebody has it.
+    pub(crate) fn take_key(self: &Arc<Self>, key: &str) -> Option<HeldKey> {
+        lock(&self.keys).insert(key.to_owned()).then(|| HeldKey {
+            app: Arc::clone(self),
+            key: key.to_owned(),
+        })
+    }
+}
+
+/// A key whose request is being done.
+pub(crate) struct HeldKey {
+    app: Arc<App>,
+    key: String,
+}
+
+impl Drop for HeldKey {
+    fn drop(&mut self) {
+        lock(&self.app.keys).remove(&self.key);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

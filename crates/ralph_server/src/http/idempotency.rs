@@ -1,0 +1,120 @@
+//! A request that is sent again under the same key is answered again, and done once.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, to_bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use jiff::Timestamp;
+use ralph_store::Remembered;
+
+use super::input::{MAX_BODY_BYTES, read_body};
+use crate::app::App;
+use crate::auth::{digest_hex, only};
+use crate::problem::{Problem, ProblemCode};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
+/// How long an answer is given again.
+const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
+const MAX_KEY_BYTES: usize = 255;
+/// Logging in answers with a secret, which is kept nowhere.
+const NEVER_KEPT: [&str; 2] = ["/api/v1/login", "/api/v1/logout"];
+
+/// The key of a request.
+pub(super) fn key_of(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
+    if !headers.contains_key(&IDEMPOTENCY_KEY) {
+        return Ok(None);
+    }
+    let key = only(headers, &IDEMPOTENCY_KEY).filter(|key| {
+        (1..=MAX_KEY_BYTES).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
+    });
+    match key {
+        Some(key) => Ok(Some(key)),
+        None => {
+            let detail = format!("an idempotency key has 1 to {MAX_KEY_BYTES} printable ASCII characters");
+            Err(Problem::new(ProblemCode::InvalidParameter, detail))
+        }
+    }
+}
+
+/// Remembers what requests with a key were answered, and answers the same again.
+pub(super) async fn remember_answers(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    if request.method() != Method::POST || NEVER_KEPT.contains(&request.uri().path()) {
+        return next.run(request).await;
+    }
+    match key_of(request.headers()).map(|key| key.map(str::to_owned)) {
+        Ok(None) => next.run(request).await,
+        Ok(Some(key)) => once(&app, &key, request, next)
+            .await
+            .unwrap_or_else(Problem::into_response),
+        Err(problem) => problem.into_response(),
+    }
+}
+
+async fn once(app: &Arc<App>, key: &str, request: Request, next: Next) -> Result<Response, Problem> {
+    let Some(_held) = app.take_key(key) else {
+        let detail = "a request with this idempotency key is being done; ask again later";
+        return Err(Problem::new(ProblemCode::KeyInProgress, detail).retry_after(1));
+    };
+    let (parts, body) = request.into_parts();
+    let body = read_body(body).await?;
+    let address = parts.uri.path_and_query().map_or("", |address| address.as_str());
+    let digest = digest_hex(&[address.as_bytes(), &body]);
+    if let Some(earlier) = app.store.recall(key).await?.filter(is_fresh) {
+        return replay(earlier, &digest);
+    }
+    let response = next.run(Request::from_parts(parts, Body::from(body))).await;
+    let status = response.status();
+    // What may work the next time is not kept.
+    let is_passing = [
+        StatusCode::TOO_MANY_REQUESTS,
+        StatusCode::REQUEST_TIMEOUT,
+        StatusCode::CONFLICT,
+    ];
+    if status.is_server_error() || is_passing.contains(&status) {
+        return Ok(response);
+    }
+    let (parts, body) = response.into_parts();
+    let body = to_bytes(body, MAX_BODY_BYTES)
+        .await
+        .map_err(|error| Problem::internal("an answer is too large to be remembered", &error))?;
+    let answer = Remembered {
+        digest,
+        status: status.as_u16(),
+        body: String::from_utf8_lossy(&body).into_owned(),
+        at: Timestamp::now(),
+    };
+    if let Err(error) = app.store.remember(key, &answer).await {
+        // It is done, and the client should hear of it.
+        tracing::warn!(%error, "cannot remember what a request was answered");
+    }
+    Ok(Response::from_parts(parts, Body::from(body)))
+}
+
+fn is_fresh(earlier: &Remembered) -> bool {
+    Timestamp::now().duration_since(earlier.at).unsigned_abs() < KEPT
+}
+
+fn replay(earlier: Remembered, digest: &str) -> Result<Response, Problem> {
+    if earlier.digest != digest {
+        let detail = "this idempotency key was used for another request";
+        return Err(Problem::new(ProblemCode::KeyReused, detail));
+    }
+    let status = StatusCode::from_u16(earlier.status)
+        .map_err(|error| Problem::internal("a remembered answer has no status", &error))?;
+    let kind = if status.is_success() {
+        "application/json"
+    } else {
+        "application/problem+json"
+    };
+    let headers = [
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (REPLAYED, HeaderValue::from_static("true")),
+    ];
+    Ok((status, headers, earlier.body).into_response())
+}

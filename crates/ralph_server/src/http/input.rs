@@ -1,0 +1,159 @@
+//! Reading requests: what is wrong with one is said in full, and nothing large is ever kept.
+
+use std::time::Duration;
+
+use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use jiff::Timestamp;
+use ralph_run::control::command_id;
+use serde::de::DeserializeOwned;
+
+use super::idempotency::key_of;
+use crate::auth::digest_hex;
+use crate::problem::{Problem, ProblemCode};
+
+/// No body is larger: the longest thing anybody sends is a prompt, which must fit into one line to a runner.
+pub(super) const MAX_BODY_BYTES: usize = 1024 * 1024;
+
+/// How long a body may take. It is on its way already when the headers are there.
+const BODY_LIMIT: Duration = Duration::from_secs(30);
+
+/// Reads a body that is not too large and does not take too long.
+pub(super) async fn read_body(body: Body) -> Result<Bytes, Problem> {
+    let too_large = || {
+        let detail = format!("a body has at most {MAX_BODY_BYTES} bytes");
+        Problem::new(ProblemCode::TooLarge, detail)
+    };
+    if body.size_hint().lower() > MAX_BODY_BYTES as u64 {
+        return Err(too_large());
+    }
+    match tokio::time::timeout(BODY_LIMIT, to_bytes(body, MAX_BODY_BYTES)).await {
+        Ok(Ok(bytes)) => Ok(bytes),
+        Ok(Err(error)) if is_length_limit(&error) => Err(too_large()),
+        Ok(Err(_)) => Err(Problem::new(ProblemCode::InvalidBody, "the body did not arrive whole")),
+        Err(_) => Err(Problem::new(ProblemCode::Timeout, "the body took too long")),
+    }
+}
+
+fn is_length_limit(error: &axum::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(error) = source {
+        if error.is::<http_body_util::LengthLimitError>() {
+            return true;
+        }
+        source = error.source();
+    }
+    false
+}
+
+/// A body of JSON.
+pub(super) struct JsonBody<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
+        let bytes = read_body(request.into_body()).await?;
+        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
+            let code = match error.classify() {
+                serde_json::error::Category::Data => ProblemCode::InvalidBody,
+                serde_json::error::Category::Syntax
+                | serde_json::error::Category::Eof
+                | serde_json::error::Category::Io => ProblemCode::MalformedJson,
+            };
+            Problem::new(code, error.to_string()).at(error.line(), error.column())
+        })
+    }
+}
+
+/// A body of JSON, or none.
+pub(super) struct OptionalJsonBody<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalJsonBody<T> {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        if request.body().is_end_stream() {
+            return Ok(Self(T::default()));
+        }
+        let JsonBody(value) = JsonBody::from_request(request, state).await?;
+        Ok(Self(value))
+    }
+}
+
+/// What follows the `?`.
+pub(super) struct Parameters<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Parameters<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let invalid =
+            |error: &dyn std::fmt::Display| Problem::new(ProblemCode::InvalidParameter, error.to_string());
+        match Query::from_request_parts(parts, state).await {
+            Ok(Query(value)) => Ok(Self(value)),
+            Err(rejection) => Err(invalid(&rejection.body_text())),
+        }
+    }
+}
+
+/// What varies in an address.
+pub(super) struct InPath<T>(pub(super) T);
+
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for InPath<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(value)) => Ok(Self(value)),
+            Err(rejection) => Err(Problem::new(ProblemCode::InvalidParameter, rejection.body_text())),
+        }
+    }
+}
+
+/// What a command to a runner is called. One with a key is always called the same, so that the runner does it once even
+/// if this server forgot that it was asked before.
+pub(super) struct CommandId(pub(super) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for CommandId {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        Ok(Self(match key_of(&parts.headers)? {
+            Some(key) => digest_hex(&[key.as_bytes(), parts.uri.path().as_bytes()]),
+            None => command_id(),
+        }))
+    }
+}
+
+/// How many on a page: what was asked for, or the usual number.
+pub(super) fn limit(asked: Option<u32>, usual: u32, most: u32) -> Result<usize, Problem> {
+    let limit = asked.unwrap_or(usual);
+    if !(1..=most).contains(&limit) {
+        let detail = format!("`limit` must be from 1 to {most}");
+        return Err(Problem::new(ProblemCode::InvalidParameter, detail));
+    }
+    Ok(limit as usize)
+}
+
+/// A time, as in `2026-11-16T03:00:00Z`.
+pub(super) fn time(name: &str, text: Option<&str>) -> Result<Option<Timestamp>, Problem> {
+    text.map(|text| {
+        text.parse().map_err(|_| {
+            let detail = format!("`{name}` must be a time such as 2026-11-16T03:00:00Z");
+            Problem::new(ProblemCode::InvalidParameter, detail)
+        })
+    })
+    .transpose()
+}
+
+/// Words with commas between them.
+pub(super) fn words(text: Option<&str>) -> Vec<String> {
+    let words = text.into_iter().flat_map(|text| text.split(','));
+    words
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect()
+}

@@ -1,0 +1,35 @@
+//! The HTTP side: one table of addresses with their rules, one guard before all of them.
+//!
+//! [`router`] is the only way to build it. Everything that is not said to be public needs the token, an address that
+//! does not exist included.
+
+mod approvals;
+mod backends;
+mod commands;
+mod costs;
+mod files;
+mod guard;
+mod idempotency;
+mod input;
+mod journal_lines;
+mod listener;
+mod login;
+mod metrics_page;
+mod openapi;
+mod pages;
+mod queue;
+mod raw;
+mod records;
+mod route;
+mod router;
+mod runs;
+mod schema;
+mod search;
+mod sessions;
+mod start;
+mod status;
+
+pub use listener::{ServeOptions, serve};
+pub use openapi::openapi;
+pub use route::{Policy, RouteInfo};
+pub use router::{router, routes};
