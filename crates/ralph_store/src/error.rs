@@ -7,8 +7,13 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum StoreError {
     /// Another server has it.
-    #[error("the index in `{}` is in use by another server", .0.display())]
-    InUse(PathBuf),
+    #[error("the index in `{}` is in use by another server{}", directory.display(), holder(*pid))]
+    InUse {
+        /// Where it is.
+        directory: PathBuf,
+        /// The other server's process, where it says.
+        pid: Option<u32>,
+    },
     /// Written by a newer version.
     #[error(
         "the index is of version {found}, this program knows up to {known}: use a newer ralph, or `ralph reindex`"
@@ -45,7 +50,22 @@ pub enum StoreError {
         /// Why.
         source: std::io::Error,
     },
+    /// It was closed, or its writer is gone.
+    #[error("the index is closed")]
+    Closed,
     /// Something in the database that should not be.
     #[error("the database: {0}")]
     Database(String),
+}
+
+impl StoreError {
+    /// Whether a run's file is not there any more: the run was removed.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Self::Journal { source, .. } if source.kind() == std::io::ErrorKind::NotFound)
+    }
+}
+
+fn holder(pid: Option<u32>) -> String {
+    pid.map_or_else(String::new, |pid| format!(" (pid {pid})"))
 }

@@ -9,19 +9,22 @@ mod error;
 mod fold;
 mod query;
 mod rows;
+mod search;
 mod skim;
 mod store;
 mod summary;
 
 pub use error::StoreError;
-pub use fold::{Folded, RunFold};
+pub use fold::{FoldState, Folded, RunFold, epoch_of};
 pub use query::{
     ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunQuery, SearchMode,
     SearchPage, SearchQuery,
 };
 pub use rows::{
-    ApprovalKind, ApprovalRow, ApprovalState, Batch, MessageRow, MessageState, Progress, RecordRow, UsageRow,
+    ApprovalKind, ApprovalRow, ApprovalState, Batch, Ingested, MessageRow, MessageState, Progress, RecordRow,
+    UsageRow,
 };
+pub use search::{Indexed, SearchOptions, TextIndex};
 pub use skim::{Skim, SkimEvent};
-pub use store::{Health, Remembered, Store};
+pub use store::{Health, MAX_LIMIT, REMEMBERED_FOR, Remembered, Store};
 pub use summary::{RunKind, RunSummary};

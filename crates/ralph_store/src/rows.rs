@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::fold::FoldState;
 use crate::summary::RunSummary;
 
 /// Where a record stands in its journal. There is none for a piece of text.
@@ -126,8 +127,12 @@ pub enum MessageState {
 pub struct Batch {
     /// The run after it.
     pub summary: RunSummary,
+    /// How much of the journal had been read before it.
+    pub start: u64,
     /// How much of the journal has been read after it.
     pub offset: u64,
+    /// What the fold needs to go on after it. Opaque to engines, which keep it as JSON.
+    pub state: FoldState,
     /// Records, in order.
     pub records: Vec<RecordRow>,
     /// What messages used.
@@ -145,8 +150,23 @@ pub struct Progress {
     pub offset: u64,
     /// The run then.
     pub summary: RunSummary,
-    /// Questions that were open then.
+    /// What the fold needs to go on.
+    pub state: FoldState,
+    /// Questions that were [pending](ApprovalState::Pending) then, in order.
     pub approvals: Vec<ApprovalRow>,
-    /// Messages that were on their way then.
+    /// Messages that were on their way then ([queued](MessageState::Queued) or [sent](MessageState::Sent)), in order.
     pub messages: Vec<MessageRow>,
+    /// What messages of the model used from [`FoldState::unsettled_from`] on, in order; none if that is none. What
+    /// they cost is known at the end of the turn only.
+    pub usage: Vec<UsageRow>,
+}
+
+/// What became of batches that were given to an index.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ingested {
+    /// Records that are new.
+    pub records: u64,
+    /// Runs of which something is missing between what is known and the batch: it was left out, and has to be read
+    /// again from where [`Store::progress`](crate::Store::progress) says.
+    pub disconnected: Vec<String>,
 }

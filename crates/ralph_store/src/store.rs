@@ -5,41 +5,58 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 use crate::query::{ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchPage, SearchQuery};
-use crate::rows::{ApprovalRow, Batch, MessageRow, Progress, RecordRow};
+use crate::rows::{ApprovalRow, Batch, Ingested, MessageRow, Progress, RecordRow};
 use crate::summary::RunSummary;
+
+/// How many rows any page has at most.
+pub const MAX_LIMIT: usize = 10_000;
+
+/// How long an answer is [remembered](Store::remember) at least: engines may forget older ones.
+pub const REMEMBERED_FOR: std::time::Duration = std::time::Duration::from_secs(7 * 24 * 3600);
 
 /// An index of runs.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Takes in what is new, all of it or nothing. The same again changes nothing: records are known by run and seq,
-    /// and a batch that ends before what is known of its run is left out.
-    async fn ingest(&self, batches: Vec<Batch>) -> Result<(), StoreError>;
+    /// Takes in what is new, all of it or nothing.
+    ///
+    /// The same again changes nothing: a batch that ends where the run is known or before is left out, one that
+    /// overlaps adds what is new (a record is known by run and seq, and the first one counts; usage is known by run
+    /// and seq, approvals and messages by run and seq too, and the last one counts). A batch that begins behind what
+    /// is known is left out and its run is named in the answer. A batch of another epoch than is known replaces the
+    /// run if it begins at 0, and is named in the answer if it does not. Several batches of one run are taken in
+    /// order. Summary, offset and state of a run are those of its last batch.
+    async fn ingest(&self, batches: Vec<Batch>) -> Result<Ingested, StoreError>;
 
-    /// How far a run has been taken in.
+    /// How far a run has been taken in, with what [`RunFold::resume`](crate::RunFold::resume) needs.
     async fn progress(&self, run: &str) -> Result<Option<Progress>, StoreError>;
 
-    /// How much of each journal has been taken in, of runs that have ended and that have not.
+    /// How much of each journal has been taken in, and whether the run has ended, in no order.
     async fn offsets(&self) -> Result<Vec<(String, u64, bool)>, StoreError>;
 
-    /// A page of runs, newest first.
+    /// A page of runs, newest first: by their start, then by their name. A run that begins while pages are turned
+    /// moves none of the others. A limit of 0 is [`MAX_LIMIT`], and so is a higher one, here and below.
     async fn runs(&self, query: &RunQuery) -> Result<Page<RunSummary>, StoreError>;
 
     /// One run.
     async fn run(&self, run: &str) -> Result<Option<RunSummary>, StoreError>;
 
-    /// The runs of a conversation, newest first.
+    /// The runs of a conversation, newest first, at most [`MAX_LIMIT`].
     async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError>;
 
-    /// Where records stand in their journal.
+    /// Where records stand in their journal, by seq. `after` and `before` are exclusive. With `before` and without
+    /// `after` it is the last `limit` ones before it, else the first ones. An unknown run has none, and so has a kind
+    /// that never came.
     async fn records(&self, run: &str, query: &RecordQuery) -> Result<Vec<RecordRow>, StoreError>;
 
-    /// What agents asked.
+    /// What agents asked, oldest first: by when it was asked, then by run and seq.
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<ApprovalRow>, StoreError>;
 
-    /// The messages to an agent, in order.
+    /// The messages to an agent, by seq, at most the last [`MAX_LIMIT`].
     async fn messages(&self, run: &str) -> Result<Vec<MessageRow>, StoreError>;
 
-    /// What was spent.
+    /// What was spent, the keys in order; `since` and `until` are about when a message was used, and `until` is
+    /// exclusive. A message of no known model counts under the key `unknown`. The cost is of those messages whose
+    /// cost is known.
     async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError>;
 
     /// What contains some words.
@@ -48,10 +65,10 @@ pub trait Store: Send + Sync + 'static {
     /// Takes the text of everything that was taken in into the text index, as far as it is now. Says how many records.
     async fn index_texts(&self) -> Result<u64, StoreError>;
 
-    /// Forgets runs.
+    /// Forgets runs; unknown ones are no error.
     async fn remove(&self, runs: &[String]) -> Result<(), StoreError>;
 
-    /// Forgets everything.
+    /// Forgets all runs. What was [remembered](Self::remember) stays: nothing could rebuild it.
     async fn clear(&self) -> Result<(), StoreError>;
 
     /// Remembers what a request was answered, under the client's key. Gives what was remembered first, if that was

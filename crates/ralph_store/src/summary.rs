@@ -58,6 +58,9 @@ pub struct RunSummary {
     pub session_ids: Vec<String>,
     /// The run whose conversation this one goes on with.
     pub resumed_from: Option<String>,
+    /// Whether the agent keeps nothing of the conversation: it cannot be resumed.
+    #[serde(default)]
+    pub is_ephemeral: bool,
     /// How many requests wait for an answer.
     pub pending: u32,
     /// How many errors it has met.

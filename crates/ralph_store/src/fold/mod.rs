@@ -1,0 +1,16 @@
+//! From a journal's lines to what is kept of them.
+
+mod account;
+mod activity;
+mod asks;
+mod data;
+mod epoch;
+mod messages;
+mod run_fold;
+mod state;
+mod title;
+mod usage_rows;
+
+pub use epoch::epoch_of;
+pub use run_fold::{Folded, RunFold};
+pub use state::FoldState;

@@ -1,0 +1,400 @@
+//! The fold itself.
+
+use jiff::Timestamp;
+use ralph_run::{Activity, EndReason};
+
+use super::activity::after;
+use super::asks::Asks;
+use super::data::{AttemptOver, Begun, Command, Forked, MessageNews, Over, Prompted, Session, Used};
+use super::epoch::epoch_of;
+use super::messages::Messages;
+use super::state::FoldState;
+use super::title::title_of;
+use super::usage_rows::{Stamp, UsageRows};
+use crate::rows::{ApprovalKind, Batch, Progress, RecordRow};
+use crate::skim::Skim;
+use crate::summary::{RunKind, RunSummary};
+
+/// Reads a journal from somewhere on and keeps what an index needs. Pure: lines in, rows out.
+#[derive(Debug, Default)]
+pub struct RunFold {
+    /// What the run is called, whatever its journal says.
+    name: Option<String>,
+    summary: Option<RunSummary>,
+    state: FoldState,
+    start: u64,
+    offset: u64,
+    records: Vec<RecordRow>,
+    usage: UsageRows,
+    asks: Asks,
+    messages: Messages,
+}
+
+/// What came of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Folded {
+    /// A record.
+    Record {
+        /// Its number.
+        seq: u64,
+    },
+    /// A piece of text: it is not kept.
+    Delta {
+        /// Its number.
+        seq: u64,
+    },
+    /// No record, or one whose number was there before.
+    Damaged,
+}
+
+impl RunFold {
+    /// Begins at the start of a journal.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Begins at the start of the journal of the run whose directory is called so. A copied directory is another run.
+    #[must_use]
+    pub fn named(run: impl Into<String>) -> Self {
+        Self {
+            name: Some(run.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Goes on where an index stopped.
+    #[must_use]
+    pub fn resume(progress: Progress) -> Self {
+        Self {
+            name: None,
+            summary: Some(progress.summary),
+            state: progress.state,
+            start: progress.offset,
+            offset: progress.offset,
+            records: Vec::new(),
+            usage: UsageRows::resume(progress.usage),
+            asks: Asks::resume(progress.approvals),
+            messages: Messages::resume(progress.messages),
+        }
+    }
+
+    /// The run so far; none before record 1.
+    #[must_use]
+    pub fn summary(&self) -> Option<&RunSummary> {
+        self.summary.as_ref()
+    }
+
+    /// How much of the journal has been read.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// How many lines were no records.
+    #[must_use]
+    pub fn damaged(&self) -> u64 {
+        self.state.damaged
+    }
+
+    /// How many records wait to be [taken](Self::take).
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Leaves out a line that is too long to be read, newline included.
+    pub fn skip(&mut self, bytes: u64) {
+        self.offset += bytes;
+        self.state.damaged += 1;
+    }
+
+    /// Takes a line, without its newline.
+    pub fn push(&mut self, line: &[u8]) -> Folded {
+        let offset = self.offset;
+        self.offset += line.len() as u64 + 1;
+        let (Some(skim), Ok(length)) = (Skim::of(line), u32::try_from(line.len())) else {
+            self.state.damaged += 1;
+            return Folded::Damaged;
+        };
+        let at = skim.at();
+        if self.summary.is_none() {
+            self.summary = begin(self.name.take(), line, &skim, at);
+        }
+        let known = self
+            .summary
+            .as_mut()
+            .filter(|summary| summary.head_seq < skim.seq);
+        let Some(summary) = known else {
+            self.state.damaged += 1;
+            return Folded::Damaged;
+        };
+        summary.head_seq = skim.seq;
+        summary.updated_at = at;
+        if skim.iteration > 0 {
+            summary.iteration = skim.iteration;
+            summary.attempt = skim.attempt;
+        }
+        let seq = skim.seq;
+        let is_delta = skim.is_delta();
+        if !is_delta {
+            self.records.push(RecordRow {
+                seq,
+                at,
+                kind: skim.event.kind.as_ref().to_owned(),
+                offset,
+                length,
+            });
+            self.learn(&skim, at);
+        }
+        self.set_activity(&skim);
+        if is_delta {
+            Folded::Delta { seq }
+        } else {
+            Folded::Record { seq }
+        }
+    }
+
+    /// What has come since the last time; none if nothing has, or it is no run yet.
+    pub fn take(&mut self) -> Option<Batch> {
+        let summary = self.summary.clone().filter(|_| self.offset > self.start)?;
+        let start = std::mem::replace(&mut self.start, self.offset);
+        Some(Batch {
+            summary,
+            start,
+            offset: self.offset,
+            state: self.state.clone(),
+            records: std::mem::take(&mut self.records),
+            usage: self.usage.take(),
+            approvals: self.asks.take(),
+            messages: self.messages.take(),
+        })
+    }
+
+    fn set_activity(&mut self, skim: &Skim<'_>) {
+        let Some(summary) = &mut self.summary else { return };
+        // What is being ended stays so, whatever the agent still says.
+        if let (Some(next), false) = (after(skim), self.state.activity == Activity::Stopping)
+            && self.state.activity != next
+        {
+            self.state.activity = next;
+        }
+        let ended = summary.ended_at.and(summary.reason);
+        if let Some(reason) = ended {
+            summary.activity = Activity::Ended { reason };
+        } else if let Some(what) = self.asks.waiting_for() {
+            summary.activity = Activity::Waiting { what };
+        } else if summary.activity != self.state.activity {
+            summary.activity = self.state.activity.clone();
+        }
+        summary.pending = self.asks.pending();
+        if ended.is_none() {
+            let elapsed = summary.updated_at.as_millisecond() - summary.started_at.as_millisecond();
+            // A clock that went back makes nothing negative.
+            summary.totals.duration_ms = u64::try_from(elapsed).unwrap_or(0);
+        }
+    }
+
+    fn learn(&mut self, skim: &Skim<'_>, at: Timestamp) {
+        let Some(summary) = &mut self.summary else { return };
+        match &*skim.event.kind {
+            "usage" => self.on_usage(skim, at),
+            "turn_finished" => {
+                self.state.account.add_turn();
+                summary.totals = self.state.account.run();
+            }
+            "error" => summary.errors = summary.errors.saturating_add(1),
+            "permission_requested" => self.asks.ask(&summary.id, ApprovalKind::Permission, skim, at),
+            "question_asked" => self.asks.ask(&summary.id, ApprovalKind::Question, skim, at),
+            "plan_proposed" => self.asks.ask(&summary.id, ApprovalKind::Plan, skim, at),
+            "request_closed" => self.asks.on_closed(skim, at),
+            "message_updated" => {
+                if let Some(news) = skim.data::<MessageNews<'_>>() {
+                    self.messages.on_news(&news);
+                }
+            }
+            "message_sent" => {
+                if let Some(news) = skim.data::<MessageNews<'_>>() {
+                    self.messages.on_sent(&news);
+                }
+            }
+            "command_received" => self.on_command(skim, at),
+            "session_started" | "session_updated" | "message_awaited" => self.on_session(skim),
+            "session_forked" => {
+                if let Some(forked) = skim.data::<Forked>() {
+                    note_session(summary, &forked.actual);
+                }
+            }
+            "iteration_started" if summary.title.is_empty() => {
+                if let Some(prompted) = skim.data::<Prompted<'_>>() {
+                    summary.title = title_of(&prompted.prompt);
+                }
+            }
+            "attempt_started" => self.state.account.start_attempt(summary.model.as_deref()),
+            "attempt_ended" => self.on_attempt_ended(skim, at),
+            "run_ended" => self.on_run_ended(skim, at),
+            _ => {}
+        }
+    }
+
+    fn on_usage(&mut self, skim: &Skim<'_>, at: Timestamp) {
+        let (Some(summary), Some(used)) = (&mut self.summary, skim.data::<Used<'_>>()) else {
+            return;
+        };
+        let step = self.state.account.apply(used.model.as_ref(), &used.run);
+        let model = used.model.as_deref().map(str::to_owned);
+        let model = model.or_else(|| self.state.account.model().map(str::to_owned));
+        let stamp = Stamp {
+            seq: skim.seq,
+            at,
+            model: model.as_deref(),
+        };
+        let state = &mut self.state;
+        if used.run.is_partial {
+            let lane = skim.event.parent.as_ref().map(agent_api::ItemId::as_str);
+            self.usage.add(state, lane, used.model.is_some(), stamp, step);
+        } else {
+            let totals = state.account.attempt().unwrap_or_default();
+            self.usage.settle(state, stamp, &totals);
+        }
+        summary.totals = state.account.run();
+        summary.context = used.context.or(summary.context);
+    }
+
+    fn on_command(&mut self, skim: &Skim<'_>, at: Timestamp) {
+        let (Some(summary), Some(command)) = (&mut self.summary, skim.data::<Command<'_>>()) else {
+            return;
+        };
+        if command.refused.is_some() {
+            return;
+        }
+        match (&*command.command, &command.text) {
+            ("stop" | "kill", _) => self.state.activity = Activity::Stopping,
+            ("send", Some(text)) if summary.title.is_empty() => summary.title = title_of(text),
+            _ => {}
+        }
+        self.messages.on_command(&summary.id, command, skim.seq, at);
+    }
+
+    fn on_session(&mut self, skim: &Skim<'_>) {
+        let (Some(summary), Some(session)) = (&mut self.summary, skim.data::<Session<'_>>()) else {
+            return;
+        };
+        if let Some(model) = session.model {
+            self.state.account.set_model(&model);
+            summary.model = Some(model.into_owned());
+        }
+        if let Some(mode) = session.permission_mode {
+            summary.permission_mode = Some(mode.into_owned());
+        }
+        if let Some(id) = session.session_id {
+            note_session(summary, &id);
+        }
+    }
+
+    fn on_attempt_ended(&mut self, skim: &Skim<'_>, at: Timestamp) {
+        let Some(summary) = &mut self.summary else { return };
+        let ended: AttemptOver = skim.data().unwrap_or_default();
+        let model = self.state.account.model().map(str::to_owned);
+        let stamp = Stamp {
+            seq: skim.seq,
+            at,
+            model: model.as_deref(),
+        };
+        self.usage.settle(&mut self.state, stamp, &ended.totals);
+        self.state.account.end_attempt(ended.totals);
+        summary.totals = self.state.account.run();
+        if let Some(id) = ended.session_id {
+            note_session(summary, &id);
+        }
+        self.asks.withdraw_all(at);
+        self.messages.end_attempt();
+    }
+
+    fn on_run_ended(&mut self, skim: &Skim<'_>, at: Timestamp) {
+        let Some(summary) = &mut self.summary else { return };
+        let ended: Over<'_> = skim.data().unwrap_or_default();
+        let reason = ended
+            .reason
+            .and_then(|reason| serde_json::from_str(reason.get()).ok());
+        // A word of a newer version: whether it went well is known nonetheless.
+        let reason = reason.unwrap_or(match ended.exit_code {
+            0 => EndReason::Completed,
+            _ => EndReason::AgentError,
+        });
+        if let Some(mut open) = self.state.account.attempt() {
+            // The runner died. What its last process used is what it said, but for money that nobody told.
+            let closed = self.state.account.closed();
+            open.tokens = ended.totals.tokens.since(closed.tokens);
+            let told = ended
+                .totals
+                .cost
+                .map(|cost| cost.saturating_sub(closed.cost.unwrap_or_default()));
+            if let Some(told) = told.filter(|told| *told != agent_api::MicroUsd::ZERO) {
+                open.cost = Some(told);
+            }
+            let model = self.state.account.model().map(str::to_owned);
+            let stamp = Stamp {
+                seq: skim.seq,
+                at,
+                model: model.as_deref(),
+            };
+            self.usage.settle(&mut self.state, stamp, &open);
+        }
+        summary.ended_at = Some(at);
+        summary.reason = Some(reason);
+        summary.exit_code = Some(ended.exit_code);
+        summary.message = ended.message;
+        summary.totals = ended.totals;
+        self.asks.withdraw_all(at);
+        self.messages.end();
+    }
+}
+
+fn begin(name: Option<String>, line: &[u8], skim: &Skim<'_>, at: Timestamp) -> Option<RunSummary> {
+    if skim.event.kind != "run_started" {
+        return None;
+    }
+    let begun: Begun = skim.data()?;
+    let id = name.unwrap_or(begun.run_id);
+    Some(RunSummary {
+        id,
+        epoch: epoch_of(line),
+        kind: match begun.kind.as_deref() {
+            Some("session") => RunKind::Session,
+            _ => RunKind::Loop,
+        },
+        workspace: begun.workspace,
+        backend: begun.backend,
+        display_name: begun.display_name,
+        model: begun.model,
+        mode: begun.mode,
+        task: begun.task,
+        permission_mode: begun.permission_mode,
+        title: String::new(),
+        started_at: at,
+        ended_at: None,
+        updated_at: at,
+        activity: Activity::Starting,
+        reason: None,
+        exit_code: None,
+        message: None,
+        iteration: 0,
+        attempt: 0,
+        totals: ralph_run::Totals::default(),
+        max_cost_micro_usd: begun.max_cost,
+        context: None,
+        session_ids: Vec::new(),
+        resumed_from: begun.resumed_from,
+        is_ephemeral: begun.is_ephemeral,
+        pending: 0,
+        errors: 0,
+        head_seq: 0,
+    })
+}
+
+fn note_session(summary: &mut RunSummary, id: &str) {
+    if !summary.session_ids.iter().any(|known| known == id) {
+        summary.session_ids.push(id.to_owned());
+    }
+}
