@@ -1,0 +1,51 @@
+//! What a search can be narrowed to, as words that nobody can type: they begin with a private character and stand
+//! before the words of a text in the same column.
+
+use std::fmt::Write as _;
+
+const PRIVATE: char = '\u{e000}';
+
+/// What narrows a search.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Filter<'a> {
+    Run(i64),
+    Workspace(&'a str),
+    Backend(&'a str),
+    Kind(u8),
+    Tool(&'a str),
+}
+
+/// Writes the word of a filter.
+pub(super) fn write(filter: Filter<'_>, out: &mut String) {
+    out.push(PRIVATE);
+    // Writing into a string cannot fail.
+    let _ = match filter {
+        Filter::Run(number) => write!(out, "r{number:x}"),
+        Filter::Workspace(path) => write!(out, "w{:010x}", digest(path)),
+        Filter::Backend(name) => write!(out, "b{:010x}", digest(name)),
+        Filter::Kind(number) => write!(out, "k{number:x}"),
+        Filter::Tool(name) => write!(out, "t{:010x}", digest(name)),
+    };
+}
+
+/// FNV-1a, 40 bits of it: the same in every version, and long enough for the few names there are.
+fn digest(name: &str) -> u64 {
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    (hash >> 24) ^ (hash & 0xff_ffff)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Filter, write};
+    use crate::search::words::each_word;
+
+    #[test]
+    fn nobody_can_type_a_filter() {
+        let mut word = String::new();
+        write(Filter::Tool("Bash"), &mut word);
+        each_word(&word, |_, typed| assert_ne!(typed, word));
+        assert_eq!(word.chars().count(), 12);
+    }
+}

@@ -1,0 +1,303 @@
+//! Finds words by the index, ranks what was found, and shows a page of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use super::cursor::{self, Place, Rank, WordsPlace};
+use super::expression::{Expression, Matches};
+use super::extract::extract;
+use super::kinds;
+use super::lines::Lines;
+use super::schema::explain;
+use super::scope::{Candidate, Names, Scope, TimeLimit};
+use super::snippet::snippet;
+use crate::error::StoreError;
+use crate::query::{Hit, SearchPage, SearchQuery};
+use crate::rows::RecordRow;
+use crate::skim::Skim;
+
+/// How many hits are ranked, the newest. Further ones come after them.
+const WINDOW: usize = 2_000;
+/// How many of them, best first by what the index knows, are read and ranked by what they say; and how much is read.
+const GROUP: usize = 128;
+const GROUP_BYTES: u64 = 1024 * 1024;
+/// When time is up, the page ends, and the next one goes on.
+const TIME: Duration = Duration::from_millis(20);
+
+/// A hit that was read.
+struct Read {
+    rank: Rank,
+    run: String,
+    record: RecordRow,
+    text: String,
+    matches: Matches,
+}
+
+/// A page of the records with all words.
+pub(super) fn find(
+    connection: &Connection,
+    runs: &Path,
+    query: &SearchQuery,
+) -> Result<SearchPage, StoreError> {
+    let expression = Expression::parse(&query.text)?;
+    let place = match &query.cursor {
+        Some(given) => match cursor::decode(given, query)? {
+            Place::Words(place) => Some(place),
+            Place::Substring { .. } => return Err(StoreError::BadCursor),
+        },
+        None => None,
+    };
+    let Some(scope) = Scope::of(connection, query).map_err(explain)? else {
+        return Ok(SearchPage::nothing());
+    };
+    let limit = TimeLimit::new(TIME);
+    let finder = Finder {
+        connection,
+        query,
+        fts: expression.to_fts(),
+        limit: if expression.has_prefix() {
+            limit.in_one_piece()
+        } else {
+            limit
+        },
+        expression,
+        scope,
+    };
+    finder
+        .page(place, &mut Lines::new(runs))
+        .map(|(hits, next, is_complete)| SearchPage {
+            hits,
+            next: next.map(|place| cursor::encode(Place::Words(place), query)),
+            is_complete,
+            lag: 0,
+        })
+}
+
+struct Finder<'a> {
+    connection: &'a Connection,
+    query: &'a SearchQuery,
+    expression: Expression,
+    fts: String,
+    scope: Scope,
+    limit: TimeLimit,
+}
+
+type Found = (Vec<Hit>, Option<WordsPlace>, bool);
+
+impl Finder<'_> {
+    fn page(&self, place: Option<WordsPlace>, lines: &mut Lines<'_>) -> Result<Found, StoreError> {
+        let mut place = place.unwrap_or(WordsPlace {
+            top: self.scope.high,
+            low: None,
+            group: None,
+            hit: None,
+        });
+        let mut names = Names::default();
+        let mut hits = Vec::new();
+        let mut is_complete = place.low.is_none() && place.top == self.scope.high;
+        loop {
+            let next = self.window(place, lines, &mut names, &mut hits)?;
+            is_complete &= next.is_none_or(|next| next.top == place.top);
+            match next {
+                Some(next) if hits.len() < self.query.limit && !self.limit.is_over() => place = next,
+                next => return Ok((hits, next, is_complete)),
+            }
+        }
+    }
+
+    /// Takes hits from the newest ones from some place on. Gives where to go on.
+    fn window(
+        &self,
+        place: WordsPlace,
+        lines: &mut Lines<'_>,
+        names: &mut Names,
+        hits: &mut Vec<Hit>,
+    ) -> Result<Option<WordsPlace>, StoreError> {
+        let (low, most) = place.low.map_or((i64::MIN, WINDOW), |low| (low, usize::MAX));
+        // What was looked at once is looked at again in full: a page must not depend on how long it takes.
+        let limit = if place.low.is_some() {
+            self.limit.in_one_piece()
+        } else {
+            self.limit
+        };
+        let collected = self
+            .scope
+            .collect(self.connection, Some(&self.fts), (low, place.top), most, limit)
+            .map_err(explain)?;
+        let low = place.low.unwrap_or(collected.reached);
+        let mut ranked = rank(&collected.candidates);
+        if let Some(group) = place.group {
+            ranked.retain(|(rank, _)| *rank < group);
+        }
+        let mut start = WordsPlace {
+            low: Some(low),
+            ..place
+        };
+        let mut rest = &ranked[..];
+        while !rest.is_empty() {
+            if hits.len() >= self.query.limit || (self.limit.is_over() && !hits.is_empty()) {
+                return Ok(Some(start));
+            }
+            let (group, after) = rest.split_at(group_length(rest));
+            if let Some(stopped_at) = self.take_group(group, start.hit, lines, names, hits)? {
+                return Ok(Some(WordsPlace {
+                    hit: Some(stopped_at),
+                    ..start
+                }));
+            }
+            rest = after;
+            start.group = group.last().map(|(rank, _)| *rank);
+            start.hit = None;
+        }
+        Ok((low > self.scope.low).then_some(WordsPlace {
+            top: low - 1,
+            low: None,
+            group: None,
+            hit: None,
+        }))
+    }
+
+    /// Takes hits from a group, behind the one that was last. Gives the last one if there are more than fit.
+    fn take_group(
+        &self,
+        group: &[(Rank, Candidate)],
+        behind: Option<Rank>,
+        lines: &mut Lines<'_>,
+        names: &mut Names,
+        hits: &mut Vec<Hit>,
+    ) -> Result<Option<Rank>, StoreError> {
+        let mut read = Vec::new();
+        for ((score, _), candidate) in group {
+            read.extend(self.read(*score, candidate, lines, names)?);
+        }
+        read.retain(|hit| behind.is_none_or(|behind| hit.rank < behind));
+        read.sort_unstable_by_key(|hit| std::cmp::Reverse(hit.rank));
+        let mut last = behind;
+        for hit in read {
+            if hits.len() >= self.query.limit {
+                return Ok(last);
+            }
+            last = Some(hit.rank);
+            let (snippet, marks) = snippet(&hit.text, hit.matches.first, &hit.matches.marks);
+            hits.push(Hit {
+                run: hit.run,
+                record: hit.record,
+                snippet,
+                marks,
+            });
+        }
+        Ok(None)
+    }
+
+    /// Reads a record. None if it is not there any more, or is not what it was.
+    fn read(
+        &self,
+        score: i64,
+        candidate: &Candidate,
+        lines: &mut Lines<'_>,
+        names: &mut Names,
+    ) -> Result<Option<Read>, StoreError> {
+        let Some(name) = names.of(self.connection, candidate.run).map_err(explain)? else {
+            return Ok(None);
+        };
+        let mut text = String::new();
+        let Some(record) = read_record(candidate, name, self.query, lines, &mut text) else {
+            return Ok(None);
+        };
+        Ok(self.expression.find_in(&text).map(|matches| Read {
+            rank: (score + worth(&matches), candidate.id),
+            run: name.to_owned(),
+            record,
+            text,
+            matches,
+        }))
+    }
+}
+
+/// Reads a record and its words; none if it is not there any more, or not of the time that is asked for.
+pub(super) fn read_record(
+    candidate: &Candidate,
+    run: &str,
+    query: &SearchQuery,
+    lines: &mut Lines<'_>,
+    text: &mut String,
+) -> Option<RecordRow> {
+    let mut line = Vec::new();
+    lines
+        .read(
+            (candidate.run, run),
+            candidate.offset,
+            candidate.length as usize,
+            &mut line,
+        )
+        .ok()?;
+    record_of(&line, candidate, query, text)
+}
+
+/// The record of a line, and its words.
+pub(super) fn record_of(
+    line: &[u8],
+    candidate: &Candidate,
+    query: &SearchQuery,
+    text: &mut String,
+) -> Option<RecordRow> {
+    let skim = Skim::of(line)?;
+    extract(&skim, text);
+    let at = skim.at();
+    let is_in_time =
+        query.since.is_none_or(|since| at >= since) && query.until.is_none_or(|until| at < until);
+    is_in_time.then(|| RecordRow {
+        seq: skim.seq,
+        at,
+        kind: skim.event.kind.into_owned(),
+        offset: candidate.offset,
+        length: candidate.length,
+    })
+}
+
+/// The first order, by what the index knows: what kind it is, and how old compared with the newest.
+fn rank(candidates: &[Candidate]) -> Vec<(Rank, Candidate)> {
+    let newest = candidates.iter().map(|candidate| candidate.at).max().unwrap_or(0);
+    let mut ranked: Vec<_> = candidates
+        .iter()
+        .map(|candidate| {
+            let hours = newest.saturating_sub(candidate.at).unsigned_abs() / 3_600;
+            let age = i64::from(64 - (hours + 1).leading_zeros());
+            (
+                (kinds::weight_of(candidate.kind) * 2 - age, candidate.id),
+                *candidate,
+            )
+        })
+        .collect();
+    ranked.sort_unstable_by_key(|(rank, _)| std::cmp::Reverse(*rank));
+    ranked
+}
+
+/// How well a text has what is asked for.
+fn worth(matches: &Matches) -> i64 {
+    let often = i64::from(matches.count.min(16).ilog2());
+    if matches.is_together { often + 4 } else { often }
+}
+
+fn group_length(ranked: &[(Rank, Candidate)]) -> usize {
+    let mut bytes = 0;
+    let fits = ranked.iter().take(GROUP).take_while(|(_, candidate)| {
+        bytes += u64::from(candidate.length);
+        bytes <= GROUP_BYTES
+    });
+    fits.count().max(1)
+}
+
+impl SearchPage {
+    /// There is nothing to be found.
+    pub(super) fn nothing() -> Self {
+        Self {
+            hits: Vec::new(),
+            next: None,
+            is_complete: true,
+            lag: 0,
+        }
+    }
+}

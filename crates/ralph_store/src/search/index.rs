@@ -1,0 +1,292 @@
+//! The text index.
+
+use std::path::PathBuf;
+use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+
+use super::gather::Gatherer;
+use super::schema::{self, Opened, explain};
+use super::{find, scan, write};
+use crate::error::StoreError;
+use crate::query::{SearchMode, SearchPage, SearchQuery};
+use crate::summary::RunSummary;
+
+/// Readers that wait for the next search.
+const IDLE_READERS: usize = 4;
+/// How much is put together between two looks at the clock.
+const MERGE_PAGES: i64 = 250;
+
+/// Where the text index and the journals are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchOptions {
+    /// The index's file, such as `search.db`. Its directory must exist.
+    pub path: PathBuf,
+    /// Where the runs are.
+    pub runs_directory: PathBuf,
+}
+
+/// How far a run has been indexed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Indexed {
+    /// The run.
+    pub run: String,
+    /// How much of its journal.
+    pub offset: u64,
+    /// Its last record there.
+    pub seq: u64,
+}
+
+/// An index of the words in journals. It reads them itself, from where it stopped, and writes what it found together
+/// with where it stopped: so it loses nothing and has nothing twice. Everything in it can be rebuilt; a damaged file
+/// is moved aside, and the next [`TextIndex::index_runs`] begins from the start.
+///
+/// All methods block.
+#[derive(Debug)]
+pub struct TextIndex {
+    options: SearchOptions,
+    state: RwLock<State>,
+    /// Only one reads journals at a time.
+    gathering: Mutex<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    /// How often the file has been replaced.
+    generation: u64,
+    opened: Opened,
+    writer: Mutex<Connection>,
+    readers: Mutex<Vec<Connection>>,
+}
+
+impl State {
+    fn open(options: &SearchOptions) -> Result<Self, StoreError> {
+        let (writer, opened) = schema::open_writer(&options.path)?;
+        Ok(Self {
+            generation: 0,
+            opened,
+            writer: Mutex::new(writer),
+            readers: Mutex::new(Vec::new()),
+        })
+    }
+}
+
+impl TextIndex {
+    /// Opens the index, or makes a new one. A damaged file is moved aside, a file of a newer version is left alone and
+    /// another one is used beside it.
+    ///
+    /// # Errors
+    /// When there cannot be one: no room, no such directory, no right to write there.
+    pub fn open(options: SearchOptions) -> Result<Self, StoreError> {
+        let state = State::open(&options)?;
+        Ok(Self {
+            options,
+            state: RwLock::new(state),
+            gathering: Mutex::new(()),
+        })
+    }
+
+    /// Where a damaged file was moved to, if there was one.
+    #[must_use]
+    pub fn moved_to(&self) -> Option<PathBuf> {
+        self.state
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .opened
+            .moved_to
+            .clone()
+    }
+
+    /// Indexes what a run's journal has up to some place. Says how many records had words.
+    ///
+    /// # Errors
+    /// When the index cannot be written. A journal that cannot be read is left for the next time.
+    pub fn index_run(&self, run: &RunSummary, up_to: u64) -> Result<u64, StoreError> {
+        self.index_runs(&[(run, up_to)])
+    }
+
+    /// Indexes what several runs' journals have, in the order of time: the order of hits is best when all that is new
+    /// is given at once. In between, other threads can search and remove.
+    ///
+    /// # Errors
+    /// As [`TextIndex::index_run`]. What was written before counts.
+    pub fn index_runs(&self, runs: &[(&RunSummary, u64)]) -> Result<u64, StoreError> {
+        let _gathering = lock(&self.gathering);
+        let pending = self.write(|writer| write::pending(writer, runs))?;
+        if pending.is_empty() {
+            return Ok(0);
+        }
+        let mut gatherer = Gatherer::new(self.options.runs_directory.clone(), pending);
+        thread::scope(|scope| {
+            // While one batch is written, the next is read.
+            let (sender, receiver) = sync_channel(0);
+            scope.spawn(move || {
+                while let Some(batch) = gatherer.next_batch() {
+                    if sender.send(batch).is_err() {
+                        break;
+                    }
+                }
+            });
+            let mut count = 0;
+            for batch in receiver {
+                count += self.write(|writer| write::write_batch(writer, &batch))?;
+            }
+            Ok(count)
+        })
+    }
+
+    /// How far each run has been indexed.
+    ///
+    /// # Errors
+    /// When the index cannot be read.
+    pub fn indexed(&self) -> Result<Vec<Indexed>, StoreError> {
+        self.read(|reader| {
+            let mut statement = reader
+                .prepare_cached("SELECT name, offset, seq FROM run")
+                .map_err(explain)?;
+            let rows = statement.query_map([], |row| {
+                Ok(Indexed {
+                    run: row.get(0)?,
+                    offset: row.get::<_, i64>(1)?.unsigned_abs(),
+                    seq: row.get::<_, i64>(2)?.unsigned_abs(),
+                })
+            });
+            rows.and_then(Iterator::collect).map_err(explain)
+        })
+    }
+
+    /// A page of what contains what is asked for. The lag is not known here and given as 0.
+    ///
+    /// # Errors
+    /// When the text has no words, the cursor is of another question, or the index cannot be read.
+    pub fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {
+        let runs = &self.options.runs_directory;
+        self.read(|reader| match query.mode {
+            SearchMode::Words => find::find(reader, runs, query),
+            SearchMode::Substring => scan::scan(reader, runs, query),
+        })
+    }
+
+    /// Forgets runs.
+    ///
+    /// # Errors
+    /// When the index cannot be written.
+    pub fn remove(&self, runs: &[String]) -> Result<(), StoreError> {
+        self.write(|writer| write::remove(writer, runs))
+    }
+
+    /// Forgets everything.
+    ///
+    /// # Errors
+    /// When the index cannot be written.
+    pub fn clear(&self) -> Result<(), StoreError> {
+        self.write(write::clear)
+    }
+
+    /// For idle moments: looks at the file once if it was not closed in good order, and makes searches faster by
+    /// putting pieces of the index together, for about this long. Says whether there is more to do.
+    ///
+    /// # Errors
+    /// When the index is damaged (it is a new one then) or cannot be written.
+    pub fn maintain(&self, time: Duration) -> Result<bool, StoreError> {
+        let until = Instant::now() + time;
+        self.check_after_unclean_stop()?;
+        while Instant::now() < until {
+            if !self.write(|writer| write::merge(writer, MERGE_PAGES))? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Ends in good order.
+    ///
+    /// # Errors
+    /// When the index cannot be written.
+    pub fn close(&self) -> Result<(), StoreError> {
+        let _gathering = lock(&self.gathering);
+        self.write(|writer| {
+            writer.execute("UPDATE meta SET value = 0 WHERE key = 'is_open'", [])?;
+            writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        })
+    }
+
+    fn check_after_unclean_stop(&self) -> Result<(), StoreError> {
+        let was_unclean = self
+            .state
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .opened
+            .was_unclean;
+        if !was_unclean {
+            return Ok(());
+        }
+        self.read(|reader| {
+            let found: String = reader
+                .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+                .map_err(explain)?;
+            if found == "ok" {
+                Ok(())
+            } else {
+                Err(StoreError::Damaged(found))
+            }
+        })?;
+        self.state
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .opened
+            .was_unclean = false;
+        Ok(())
+    }
+
+    fn write<T>(&self, task: impl FnOnce(&mut Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let (generation, result) = {
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            let mut writer = lock(&state.writer);
+            (state.generation, task(&mut writer).map_err(explain))
+        };
+        self.replace_if_damaged(generation, result)
+    }
+
+    fn read<T>(&self, task: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let (generation, result) = {
+            let state = self.state.read().unwrap_or_else(PoisonError::into_inner);
+            let idle = lock(&state.readers).pop();
+            let reader = idle.map_or_else(|| schema::open_reader(&state.opened.path), Ok);
+            let result = reader.and_then(|reader| {
+                let result = task(&reader);
+                let mut readers = lock(&state.readers);
+                if readers.len() < IDLE_READERS {
+                    readers.push(reader);
+                }
+                result
+            });
+            (state.generation, result)
+        };
+        self.replace_if_damaged(generation, result)
+    }
+
+    /// A damaged index is of no use to anybody: it is moved aside, and the caller is told.
+    fn replace_if_damaged<T>(&self, generation: u64, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        if let Err(StoreError::Damaged(problem)) = &result {
+            let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+            // Another thread may have met the damage, too, and been here first.
+            if state.generation == generation {
+                tracing::warn!(problem, "the text index is damaged and begins anew");
+                lock(&state.readers).clear();
+                let moved_to = schema::move_aside(&state.opened.path)?;
+                *state = State::open(&self.options)?;
+                state.generation = generation + 1;
+                state.opened.moved_to = Some(moved_to);
+            }
+        }
+        result
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

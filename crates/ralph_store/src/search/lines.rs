@@ -1,0 +1,51 @@
+//! Reads single lines of journals.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+
+/// Files that are open at the same time during a search.
+const MOST_FILES: usize = 64;
+
+/// Where a run's journal is.
+pub(super) fn journal_of(runs_directory: &Path, run: &str) -> PathBuf {
+    runs_directory.join(run).join("journal.ndjson")
+}
+
+/// The journals during a search.
+#[derive(Debug)]
+pub(super) struct Lines<'a> {
+    directory: &'a Path,
+    files: HashMap<i64, File>,
+}
+
+impl<'a> Lines<'a> {
+    pub(super) fn new(directory: &'a Path) -> Self {
+        Self {
+            directory,
+            files: HashMap::new(),
+        }
+    }
+
+    /// Reads a piece of a journal into `buffer`.
+    pub(super) fn read(
+        &mut self,
+        (number, name): (i64, &str),
+        offset: u64,
+        length: usize,
+        buffer: &mut Vec<u8>,
+    ) -> io::Result<()> {
+        if !self.files.contains_key(&number) {
+            if self.files.len() >= MOST_FILES {
+                self.files.clear();
+            }
+            self.files
+                .insert(number, File::open(journal_of(self.directory, name))?);
+        }
+        let mut file = self.files.get(&number).ok_or(io::ErrorKind::NotFound)?;
+        buffer.resize(length, 0);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(buffer)
+    }
+}

@@ -1,0 +1,23 @@
+//! The text index: a file of its own beside the store, which reads the journals' words by itself.
+//!
+//! It knows which records have which words, and where they stand; the words themselves stay in the journals. Records
+//! are numbered as they are indexed, in the order of time, so the newest hits are those with the highest numbers.
+
+mod cursor;
+mod expression;
+mod extract;
+mod filters;
+mod find;
+mod gather;
+mod index;
+mod kinds;
+mod lines;
+mod scan;
+mod schema;
+mod scope;
+mod snippet;
+mod strings;
+mod words;
+mod write;
+
+pub use index::{Indexed, SearchOptions, TextIndex};

@@ -1,0 +1,225 @@
+//! The file of the text index: made, opened, and moved aside when it cannot be used.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::error::StoreError;
+
+/// The version of what is in the file. There are no migrations: another version is rebuilt from the journals.
+pub(super) const VERSION: u32 = 1;
+
+const TABLES: &str = "
+    CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
+    CREATE TABLE run(
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        epoch TEXT NOT NULL,
+        offset INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        calls TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE record(
+        id INTEGER PRIMARY KEY,
+        run INTEGER NOT NULL,
+        offset INTEGER NOT NULL,
+        length INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        at INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE span(
+        first INTEGER PRIMARY KEY,
+        last INTEGER NOT NULL,
+        min_at INTEGER NOT NULL,
+        max_at INTEGER NOT NULL
+    ) STRICT;
+    CREATE VIRTUAL TABLE words USING fts5(
+        words, content='', contentless_delete=1, detail=full, tokenize='ascii'
+    );
+    INSERT INTO words(words, rank) VALUES('hashsize', 33554432);
+    INSERT INTO words(words, rank) VALUES('automerge', 8);
+    INSERT INTO words(words, rank) VALUES('crisismerge', 64);
+    INSERT INTO words(words, rank) VALUES('usermerge', 2);
+    INSERT INTO meta VALUES('next', 1);
+    INSERT INTO meta VALUES('is_open', 0);
+";
+
+const BUSY: Duration = Duration::from_secs(10);
+
+/// What was found when the file was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Opened {
+    /// The file that is used.
+    pub(super) path: PathBuf,
+    /// Where a damaged file is now.
+    pub(super) moved_to: Option<PathBuf>,
+    /// Whether the last one who used it did not close it.
+    pub(super) was_unclean: bool,
+}
+
+/// Opens the file for its one writer, and makes it if there is none that can be used.
+pub(super) fn open_writer(asked: &Path) -> Result<(Connection, Opened), StoreError> {
+    let path = usable_path(asked);
+    let mut opened = Opened {
+        path,
+        moved_to: None,
+        was_unclean: false,
+    };
+    match try_open(&opened.path) {
+        Ok((connection, was_unclean)) => {
+            opened.was_unclean = was_unclean;
+            Ok((connection, opened))
+        }
+        Err(StoreError::Damaged(_)) => {
+            opened.moved_to = Some(move_aside(&opened.path)?);
+            let (connection, _) = try_open(&opened.path)?;
+            Ok((connection, opened))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// A connection that only reads.
+pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(explain)?;
+    connection.busy_timeout(BUSY).map_err(explain)?;
+    connection
+        .execute_batch("PRAGMA query_only = on; PRAGMA cache_size = -8192;")
+        .map_err(explain)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(connection)
+}
+
+/// Puts a file that cannot be used where it does no harm and can be looked at.
+pub(super) fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
+    let now = Timestamp::now().strftime("%Y%m%dT%H%M%S").to_string();
+    let target = (0..1_000)
+        .map(|attempt| match attempt {
+            0 => with_suffix(path, &format!(".corrupt-{now}")),
+            _ => with_suffix(path, &format!(".corrupt-{now}-{attempt}")),
+        })
+        .find(|target| !target.exists())
+        .unwrap_or_else(|| with_suffix(path, ".corrupt"));
+    let moved = fs::rename(path, &target);
+    forget_journal(path);
+    moved.map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
+    Ok(target)
+}
+
+/// What an error of the database means to us.
+pub(super) fn explain(error: rusqlite::Error) -> StoreError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(error.to_string()),
+        Some(ErrorCode::DiskFull) => StoreError::Full(error.to_string()),
+        Some(ErrorCode::CannotOpen | ErrorCode::DatabaseBusy | ErrorCode::SystemIoFailure) => {
+            StoreError::Unavailable(error.to_string())
+        }
+        _ => StoreError::Database(error.to_string()),
+    }
+}
+
+/// The file that was asked for, or one beside it if that is of a newer version, which is never opened: the newer
+/// program finds it as it was.
+fn usable_path(asked: &Path) -> PathBuf {
+    if version_in_header(asked).is_none_or(|version| version <= VERSION) {
+        return asked.to_owned();
+    }
+    let stem = asked.file_stem().unwrap_or_default().to_string_lossy();
+    asked.with_file_name(format!("{stem}-v{VERSION}.db"))
+}
+
+/// `PRAGMA user_version`, from the file's first bytes. It is written before the file goes into WAL mode.
+fn version_in_header(path: &Path) -> Option<u32> {
+    let mut header = [0; 64];
+    File::open(path)
+        .and_then(|mut file| file.read_exact(&mut header))
+        .ok()?;
+    let version = header.last_chunk::<4>()?;
+    header
+        .starts_with(b"SQLite format 3\0")
+        .then(|| u32::from_be_bytes(*version))
+}
+
+fn try_open(path: &Path) -> Result<(Connection, bool), StoreError> {
+    // An older version has nothing that the journals do not have.
+    if version_in_header(path).is_some_and(|version| version < VERSION) {
+        remove(path)?;
+    }
+    create_private(path)?;
+    let connection = Connection::open(path).map_err(explain)?;
+    connection.busy_timeout(BUSY).map_err(explain)?;
+    let version: u32 = connection
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .map_err(explain)?;
+    if version == 0 {
+        make_tables(&connection).map_err(explain)?;
+    }
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 16777216;
+             PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;",
+        )
+        .map_err(explain)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    let was_open: i64 = connection
+        .query_row("SELECT value FROM meta WHERE key = 'is_open'", [], |row| {
+            row.get(0)
+        })
+        .map_err(missing_is_damage)?;
+    connection
+        .execute("UPDATE meta SET value = 1 WHERE key = 'is_open'", [])
+        .map_err(explain)?;
+    Ok((connection, was_open != 0))
+}
+
+fn make_tables(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("PRAGMA page_size = 8192; PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE;")?;
+    connection.execute_batch(TABLES)?;
+    connection.pragma_update(None, "user_version", VERSION)?;
+    connection.execute_batch("COMMIT")
+}
+
+/// A file of our version without our tables is no file of ours.
+fn missing_is_damage(error: rusqlite::Error) -> StoreError {
+    match explain(error) {
+        StoreError::Database(problem) => StoreError::Damaged(problem),
+        other => other,
+    }
+}
+
+/// SQLite gives its other files the mode of this one.
+fn create_private(path: &Path) -> Result<(), StoreError> {
+    let mut options = OpenOptions::new();
+    options.append(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(StoreError::Unavailable(format!("`{}`: {error}", path.display()))),
+    }
+}
+
+fn remove(path: &Path) -> Result<(), StoreError> {
+    forget_journal(path);
+    fs::remove_file(path).map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))
+}
+
+/// Without its file, what was not yet moved there means nothing, and would damage the next one.
+fn forget_journal(path: &Path) {
+    for suffix in ["-wal", "-shm", "-journal"] {
+        let _ = fs::remove_file(with_suffix(path, suffix));
+    }
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
