@@ -9,7 +9,7 @@ use futures_util::Stream;
 use futures_util::stream::unfold;
 
 use super::cursor::Cursor;
-use super::websocket::StreamContext;
+use super::websocket::{StreamContext, is_true};
 use crate::live::{FeedError, Signal};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -52,7 +52,7 @@ pub async fn events(
                 let mut ending = watching.context.ending.clone();
                 tokio::select! {
                     _ = watching.signal.wait() => {}
-                    _ = ending.wait_for(|is_ending| *is_ending) => return None,
+                    () = is_true(&mut ending) => return None,
                 }
             }
             let step = watching.cursor.step().await.ok()?;

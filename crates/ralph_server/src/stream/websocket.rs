@@ -79,7 +79,7 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
                 let ping = Message::Ping(axum::body::Bytes::new());
                 send(&mut socket, [client.heartbeat().into(), ping]).await
             }
-            _ = ending.wait_for(|is_ending| *is_ending) => {
+            () = is_true(&mut ending) => {
                 close(&mut socket, close_code::AWAY, "the server is ending").await;
                 return;
             }
@@ -89,6 +89,11 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
             return;
         }
     }
+}
+
+/// Waits until it is so, or nobody can say any more.
+pub(super) async fn is_true(value: &mut watch::Receiver<bool>) {
+    let _ = value.wait_for(|value| *value).await;
 }
 
 /// The client is gone, or takes nothing.
