@@ -51,7 +51,7 @@ mod linux {
     use std::mem::MaybeUninit;
     use std::os::fd::OwnedFd;
     use std::path::Path;
-    use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+    use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
     use tokio::io::unix::AsyncFd;
@@ -76,8 +76,9 @@ mod linux {
         changes: Arc<Notify>,
     }
 
-    /// The hub of each runtime that has one. Waking a task from within its own runtime saves a change of threads.
-    static HUBS: Mutex<Option<HashMap<Id, Weak<Hub>>>> = Mutex::new(None);
+    /// The hub of each runtime that has one. Waking a task from within its own runtime saves a change of threads. A hub
+    /// stays for as long as its runtime: the system takes up to 20 ms to close an inotify instance.
+    static HUBS: Mutex<Option<HashMap<Id, Arc<Hub>>>> = Mutex::new(None);
 
     fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
         mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -87,11 +88,13 @@ mod linux {
         let runtime = Handle::try_current().ok()?;
         let mut hubs = locked(&HUBS);
         let hubs = hubs.get_or_insert_default();
-        hubs.retain(|_, hub| hub.strong_count() > 0);
-        if let Some(hub) = hubs.get(&runtime.id()).and_then(Weak::upgrade) {
-            return Some(hub);
+        hubs.retain(|_, hub| !hub.listener.is_finished());
+        if let Some(hub) = hubs.get(&runtime.id()) {
+            return Some(Arc::clone(hub));
         }
         let descriptor = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
+        // Nobody who waits for the end of this process has to wait for that, too.
+        crate::guard::keep_until_our_end(&descriptor);
         let descriptor = Arc::new(crate::readiness::register(descriptor).ok()?);
         let interests = Arc::default();
         let listening = listen(Arc::clone(&descriptor), Arc::clone(&interests));
@@ -101,14 +104,8 @@ mod linux {
             interests,
             listener,
         });
-        hubs.insert(runtime.id(), Arc::downgrade(&hub));
+        hubs.insert(runtime.id(), Arc::clone(&hub));
         Some(hub)
-    }
-
-    impl Drop for Hub {
-        fn drop(&mut self) {
-            self.listener.abort();
-        }
     }
 
     pub(super) fn register(path: &Path, changes: &Arc<Notify>) -> Option<Registration> {

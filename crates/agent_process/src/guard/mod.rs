@@ -21,7 +21,7 @@ mod zygote;
 pub(crate) use family::{everyone, member, signal_member};
 pub(crate) use host::{Guarded, Resolved, spawn_guarded};
 pub(crate) use wire::Report;
-pub(crate) use zygote::{Source, source};
+pub(crate) use zygote::{Source, keep_until_our_end, source};
 
 /// What guards and their zygote call themselves.
 pub(crate) const GUARD_NAME: &std::ffi::CStr = c"agent-guard";

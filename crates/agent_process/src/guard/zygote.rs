@@ -17,6 +17,10 @@ use super::{launch, serve};
 /// The first argument of a process that is to be a guard.
 pub(super) const GUARD_ARGUMENT: &str = "__agent_process_guard";
 
+/// What a zygote is asked for: a guard at the other end of the descriptor that comes along, or to keep it.
+const NEW_GUARD: u8 = b'+';
+const KEEP: u8 = b'=';
+
 /// What [`guard_main`] prepared.
 static PREPARED: OnceLock<Prepared> = OnceLock::new();
 
@@ -135,7 +139,7 @@ pub(super) fn new_guard(source: Source) -> io::Result<(UnixStream, Option<tokio:
     let (ours, theirs) = UnixStream::pair()?;
     let zygote = PREPARED.get().and_then(|prepared| prepared.zygote.as_ref());
     if let Some(zygote) = zygote.filter(|_| source == Source::Forked)
-        && wire::send_descriptors(&zygote.requests, b"+", &[theirs.as_fd()]).is_ok()
+        && wire::send_descriptors(&zygote.requests, &[NEW_GUARD], &[theirs.as_fd()]).is_ok()
     {
         return Ok((ours, None));
     }
@@ -150,6 +154,15 @@ pub(super) fn new_guard(source: Source) -> io::Result<(UnixStream, Option<tokio:
         .stderr(Stdio::null());
     let child = command.spawn()?;
     Ok((ours, Some(child)))
+}
+
+/// Has a descriptor kept open until this process has ended, in place of the last one given: what the system does when
+/// the last copy is closed takes time, and then it is not ours. Where that cannot be, nothing is lost but that time.
+pub(crate) fn keep_until_our_end(descriptor: &OwnedFd) {
+    let zygote = PREPARED.get().and_then(|prepared| prepared.zygote.as_ref());
+    if let Some(zygote) = zygote.filter(|zygote| zygote.is_alive()) {
+        let _ = wire::send_descriptors(&zygote.requests, &[KEEP], &[descriptor.as_fd()]);
+    }
 }
 
 fn is_single_threaded() -> bool {
@@ -176,12 +189,17 @@ fn fork_zygote() -> io::Result<Zygote> {
 
 /// The zygote's whole life: one guard per request, until the process it belongs to is gone.
 fn breed(requests: &OwnedFd) -> ! {
+    let mut _kept = None;
     loop {
         let mut request = [0_u8; 1];
         let Ok(mut received) = wire::receive_descriptors(requests, &mut request) else {
             system::exit_now(0)
         };
         let Some(control) = received.pop() else { continue };
+        if request == [KEEP] {
+            _kept = Some(control);
+            continue;
+        }
         match system::fork() {
             Ok(Forked::Child) => {
                 // Requests and their end are the zygote's business; this copy would keep nothing alive, but is not ours.
