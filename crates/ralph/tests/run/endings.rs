@@ -218,3 +218,34 @@ fn the_exit_status_does_not_overrule_the_result() {
         0
     );
 }
+
+#[test]
+fn an_agent_that_vanishes_before_it_is_started_is_unavailable() {
+    let stage = Stage::new(&says(DONE));
+    let config = std::fs::read_to_string(stage.workspace().join("ralph.yml")).unwrap();
+    let program = config.rsplit(' ').next().unwrap().trim().to_owned();
+    let copy = stage.path("agent");
+    std::fs::write(&copy, format!("#!/bin/sh\nexec {program} \"$@\"\n")).unwrap();
+    let make_executable = |mode| {
+        use std::os::unix::fs::PermissionsExt as _;
+        std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    make_executable(0o755);
+    stage.configure(&config.replace(&program, copy.to_str().unwrap()));
+    for command in [
+        format!("chmod -x {}; false", copy.display()),
+        format!("rm {}; false", copy.display()),
+    ] {
+        make_executable(0o755);
+        // It is there for the first iteration, and a check takes it away before the second.
+        let ran = stage.run(&["--verify", &command]);
+        assert_eq!(ran.code, Some(69), "{ran:?}");
+        let file = stage.run_file();
+        assert_eq!(
+            (&file["reason"], &file["status"]["iteration"]),
+            (&json!("backend_unavailable"), &json!(2))
+        );
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(told.contains(copy.to_str().unwrap()), "{told}");
+    }
+}

@@ -7,6 +7,7 @@
 
 mod background;
 mod bad_input;
+mod disk;
 mod endings;
 mod files;
 mod stage;

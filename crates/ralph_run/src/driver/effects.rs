@@ -9,6 +9,7 @@ use super::run::Driver;
 use super::verify::{self, Verified, VerifySpec};
 use crate::machine::{Effect, Finality, Input};
 use crate::prompt::tail;
+use crate::reason::EndReason;
 use crate::record::{RunBody, VerifyFinished, VerifyStarted};
 use crate::state::RunState;
 
@@ -36,6 +37,9 @@ impl Driver<'_> {
                     // By the wall clock: checks and pauses take time too.
                     ended.totals.duration_ms =
                         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    if ended.reason == EndReason::StorageFailed {
+                        ended.message.get_or_insert(self.storage_message());
+                    }
                     self.ended = Some(ended.clone());
                     self.run_file.reason = Some(ended.reason);
                     self.run_file.exit_code = Some(ended.exit_code);

@@ -9,6 +9,7 @@ mod record_keeper;
 mod run;
 mod session_keeper;
 mod spec;
+mod storage;
 mod timers;
 mod verify;
 

@@ -173,8 +173,9 @@ impl<'a> RecordKeeper<'a> {
             Ok(()) => {}
             Err(JournalError::Write { source, .. }) => self.write_error = Some(source.to_string()),
             Err(error) => {
-                tracing::error!(%error, "the journal cannot be written");
-                self.has_failed = true;
+                if !std::mem::replace(&mut self.has_failed, true) {
+                    tracing::error!(%error, "the journal cannot be written");
+                }
             }
         }
     }

@@ -10,6 +10,7 @@ use super::attempt::Attempt;
 use super::record_keeper::RecordKeeper;
 use super::session_keeper::SessionKeeper;
 use super::spec::{DriveError, RunSpec};
+use super::storage::Storage;
 use super::timers::Timers;
 use super::verify::{Verified, Verifying};
 use crate::budget::Budget;
@@ -45,7 +46,7 @@ pub(super) struct Driver<'a> {
     pub(super) verifications: u32,
     pub(super) ended: Option<RunEnded>,
     pub(super) started: Instant,
-    pub(super) has_storage_warning: bool,
+    pub(super) storage: Storage,
     pub(super) control: Option<ControlServer>,
 }
 
@@ -93,7 +94,7 @@ pub async fn drive(
         verifications: 0,
         ended: None,
         started: Instant::now(),
-        has_storage_warning: false,
+        storage: Storage::default(),
         control: None,
         spec,
     };
@@ -194,30 +195,21 @@ impl Driver<'_> {
         if self.keeper.is_closed() {
             self.step(Input::OutputClosed).await;
         }
-        if let Some(error) = self.keeper.write_error.take()
-            && !std::mem::replace(&mut self.has_storage_warning, true)
-        {
-            let message = format!("the journal cannot be written, and it is tried again: {error}");
-            self.warn(WarningKind::Storage, message);
-        }
-        if self.keeper.has_failed {
-            self.step(Input::StorageFailed).await;
-        }
+        self.watch_storage().await;
     }
 
     async fn finish(mut self) -> RunEnded {
         self.sessions.finish().await;
         let is_kept = self.keeper.sync();
+        let message = self.storage_message();
         if !is_kept && let Some(ended) = &mut self.ended {
             // What cannot be shown later is not done.
             ended.reason = EndReason::StorageFailed;
             ended.exit_code = ended.reason.exit_code();
             self.run_file.reason = Some(ended.reason);
             self.run_file.exit_code = Some(ended.exit_code);
-            self.warn(
-                WarningKind::Storage,
-                "the end of the journal could not be written".to_owned(),
-            );
+            ended.message = Some(message.clone());
+            self.warn(WarningKind::Storage, format!("the end of the journal is lost: {message}"));
         }
         self.save_run_file(Durability::Synced);
         if let Some(control) = self.control.take() {
