@@ -33,6 +33,7 @@
 #![warn(missing_docs)]
 
 mod ask;
+mod beneath;
 mod capabilities;
 mod child;
 #[cfg(target_os = "linux")]
@@ -65,6 +66,7 @@ mod unguarded;
 mod watch;
 
 pub use ask::{ShortAnswer, ask, find_program};
+pub use beneath::open_beneath;
 pub use capabilities::{Capabilities, GuardKind, capabilities};
 #[cfg(target_os = "linux")]
 pub use code_pages::release_code_pages;
