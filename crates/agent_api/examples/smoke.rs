@@ -39,9 +39,11 @@ fn check() -> Result<(), Box<dyn Error>> {
     let mut options = RunOptions::new();
     options.cwd = Some(folder.path().to_owned());
     options.timeout = Some(TIMEOUT);
-    options.keeps_session = Some(false);
     let (backend, gateway) = match std::env::args_os().nth(1) {
-        Some(program) => ("claude_code", Gateway::new().with(ClaudeCode::program(program))?),
+        Some(program) => {
+            options.keeps_session = Some(false);
+            ("claude_code", Gateway::new().with(ClaudeCode::program(program))?)
+        }
         None => {
             options.extensions.insert(DEMO_SPEED.to_owned(), "max".into());
             ("demo", Gateway::new().with(Demo::reexec())?)

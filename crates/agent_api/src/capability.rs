@@ -27,6 +27,8 @@ pub const SESSION_RESUME: &str = "agent_api.session.resume.v1";
 pub const SESSION_FORK: &str = "agent_api.session.fork.v1";
 /// A new session can be given an id.
 pub const SESSION_PRESET_ID: &str = "agent_api.session.preset_id.v1";
+/// The agent can be told to keep nothing of a session.
+pub const SESSION_EPHEMERAL: &str = "agent_api.session.ephemeral.v1";
 /// Tool calls have names, kinds and arguments.
 pub const TOOLS_STRUCTURED: &str = "agent_api.tools.structured.v1";
 /// Tool calls have results.

@@ -183,6 +183,7 @@ fn resolve(backend: &dyn Backend, request: RunRequest) -> Result<RunRequest, Err
     let has_system_prompt = options.system_prompt.is_some() || options.append_system_prompt.is_some();
     let wanted = [
         session,
+        (options.keeps_session == Some(false)).then_some(capability::SESSION_EPHEMERAL),
         options.model.is_some().then_some(capability::CONFIG_MODEL),
         needs_permissions.then_some(capability::CONFIG_PERMISSIONS),
         chooses_tools.then_some(capability::CONFIG_TOOLS),

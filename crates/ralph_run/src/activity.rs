@@ -88,7 +88,11 @@ impl Activity {
                 (ends && received.refused.is_none()).then_some(Self::Stopping)
             }
             RunBody::RunEnded(ended) => Some(Self::Ended { reason: ended.reason }),
-            RunBody::IterationEnded(_) | RunBody::Warned(_) | RunBody::SessionForked(_) => None,
+            RunBody::MessageAwaited(_) => Some(Self::Idle),
+            RunBody::IterationEnded(_)
+            | RunBody::Warned(_)
+            | RunBody::SessionForked(_)
+            | RunBody::MessageSent(_) => None,
         }
     }
 

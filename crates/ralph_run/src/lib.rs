@@ -32,8 +32,8 @@ pub use reason::{EndReason, LimitKind};
 pub use reconcile::{LostRun, ReconcileError, Reconciliation, reconcile};
 pub use record::{
     AttemptEnded, AttemptStarted, CommandReceived, FORMAT_VERSION, IterationEnded, IterationOutcome,
-    IterationStarted, Record, RunBody, RunEnded, RunEvent, RunStarted, SessionForked, Totals, VerifyFinished,
-    VerifyStarted, Warned, WarningKind,
+    IterationStarted, MessageAwaited, MessageSent, Record, RunBody, RunEnded, RunEvent, RunKind, RunStarted,
+    SessionForked, Totals, VerifyFinished, VerifyStarted, Warned, WarningKind,
 };
 pub use redact::{RedactError, Redactor, Secret, secrets_among};
 pub use sink::Sink;

@@ -6,6 +6,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
+use crate::control::PermissionChoice;
+use crate::machine::SendMode;
 use crate::reason::EndReason;
 
 /// The version of the journal's format. Readers refuse a newer one.
@@ -76,7 +78,11 @@ pub enum RunBody {
     /// The agent goes on under another session id than it was asked for.
     SessionForked(SessionForked),
     /// Somebody told the run something.
-    CommandReceived(CommandReceived),
+    CommandReceived(Box<CommandReceived>),
+    /// A message was given to the agent. What the agent makes of it is in its own receipts.
+    MessageSent(MessageSent),
+    /// A session has no process just now: the next message starts one.
+    MessageAwaited(MessageAwaited),
     /// The run is over. Always the last record.
     RunEnded(RunEnded),
 }
@@ -116,6 +122,26 @@ pub struct RunStarted {
     /// The commands that verify the work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<String>,
+    /// Whether it works by itself or waits for messages.
+    #[serde(default)]
+    pub kind: RunKind,
+    /// The run whose conversation this one goes on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed_from: Option<String>,
+    /// Whether the agent keeps nothing of the conversation: it cannot be gone on with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ephemeral: bool,
+}
+
+/// Whether a run works by itself or waits for messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunKind {
+    /// Prompts until the work is done.
+    #[default]
+    Loop,
+    /// A conversation: each message is a turn, idle in between.
+    Session,
 }
 
 /// A prompt of the loop begins.
@@ -296,13 +322,44 @@ pub struct SessionForked {
     pub actual: String,
 }
 
-/// Somebody told the run something.
+/// A message was given to the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageSent {
+    /// The message, as its command named it.
+    pub message_id: String,
+}
+
+/// A session has no process just now.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageAwaited {
+    /// The conversation that the next message goes on with; none where it begins one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+}
+
+/// Somebody told the run something.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CommandReceived {
     /// The client's own id of the command; a repeated one is ignored.
     pub command_id: String,
     /// `send`, `answer`, `interrupt`, `stop`, …
     pub command: String,
+    /// Who said so, where the client tells: for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The message that was sent, changed or taken back. How far it is: queued, until a `message_sent`; sent, until
+    /// the agent's own `message_updated`; lost if the run ends before the one or the process before the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_id: Option<String>,
+    /// When a message is to reach the agent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mode: Option<SendMode>,
+    /// The model that was chosen; none is the agent's default one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// The permission mode that was chosen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permission_mode: Option<PermissionChoice>,
     /// A message's text, redacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,

@@ -9,6 +9,9 @@ use super::options::RunOptions;
 pub struct RunRequest {
     /// What the agent is told.
     pub prompt: String,
+    /// Names the prompt in receipts, as [`RunControl::send_as`](crate::RunControl::send_as) names a message (a UUID).
+    /// Only with [`Input::Messages`].
+    pub prompt_id: Option<String>,
     /// Whether it can be told more.
     pub input: Input,
     /// How to run it.
@@ -53,6 +56,7 @@ impl RunRequest {
     pub fn new(prompt: impl Into<String>) -> Self {
         Self {
             prompt: prompt.into(),
+            prompt_id: None,
             input: Input::default(),
             options: RunOptions::default(),
         }

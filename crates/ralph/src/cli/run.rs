@@ -21,6 +21,7 @@ use crate::settings::{Backend, PermissionMode, Transport};
   ralph run --mode planner -p \"Plan the migration\"
   git diff | ralph run - --once -- --effort=high   prompt from stdin, one more argument for the agent
   ralph run --detach && ralph attach               in the background
+  ralph run --interactive                          a conversation; `ralph send` says something
   ralph run --dry-run                              what would happen
 
 Settings: flag, then RALPH_ variable, then ralph.yml, then default; all of them are in docs/config.md.
@@ -106,6 +107,18 @@ pub struct RunArgs {
     /// One iteration, and the agent's own verdict counts
     #[arg(long, help_heading = "Loop")]
     pub once: bool,
+
+    /// A conversation: wait for messages of `ralph send` instead of working through a prompt
+    #[arg(short, long, help_heading = "Session")]
+    pub interactive: bool,
+
+    /// End a conversation in which nobody says anything for this long [default: 30m]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Session")]
+    pub idle_timeout: Option<Duration>,
+
+    /// The agent keeps nothing of the conversation: nobody can go on with it
+    #[arg(long, help_heading = "Session")]
+    pub ephemeral: bool,
 
     /// A command that must succeed before the work counts as done; can be repeated
     #[arg(long, value_name = "COMMAND", help_heading = "Loop")]

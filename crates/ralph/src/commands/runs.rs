@@ -170,6 +170,7 @@ pub(super) fn state(file: &RunFile) -> &'static str {
         (RunState::Running | RunState::ResultSeen, _) => "running",
         (RunState::Draining, _) => "ending",
         (RunState::Verifying, _) => "verifying",
+        (RunState::Idle, _) => "idle",
         (RunState::Ended, None) => "ended",
         (RunState::Ended, Some(EndReason::Lost)) => "lost",
         (RunState::Ended, Some(reason)) if reason.is_failure() => "failed",

@@ -85,9 +85,20 @@ pub(super) fn render_command(look: Look, command: &CommandReceived) -> String {
             &format!("{} refused: {refused}", command.command),
         );
     }
-    match &command.text {
-        Some(text) => look.rows(Style::Tool, "Message", text),
-        None => look.row(Style::Tool, "Command", &command.command),
+    let value = match (&command.model, command.permission_mode) {
+        (Some(model), _) => Some(model.clone()),
+        (None, Some(mode)) => serde_json::to_value(mode)
+            .ok()
+            .and_then(|mode| mode.as_str().map(str::to_owned)),
+        (None, None) => None,
+    };
+    match (&command.text, value) {
+        (Some(text), _) if command.command == "edit_message" => {
+            look.rows(Style::Tool, "Changed message", text)
+        }
+        (Some(text), _) => look.rows(Style::Tool, "Message", text),
+        (None, Some(value)) => look.row(Style::Tool, "Command", &format!("{}: {value}", command.command)),
+        (None, None) => look.row(Style::Tool, "Command", &command.command),
     }
 }
 

@@ -37,6 +37,8 @@ pub(super) enum Activity {
     Call(String),
     /// Somebody has to answer.
     Waiting,
+    /// Somebody has to say something, by this command.
+    Message(String),
 }
 
 impl Status {
@@ -79,6 +81,7 @@ impl Status {
             Activity::Starting => push("starting".to_owned()),
             Activity::Call(label) => push(label.clone()),
             Activity::Waiting => push("waiting for an answer".to_owned()),
+            Activity::Message(command) => push(format!("waiting for a message: {command}")),
             Activity::Agent(status) => push(
                 match status {
                     AgentStatus::Requesting => "waiting for the model",

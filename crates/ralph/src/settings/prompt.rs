@@ -20,14 +20,17 @@ pub enum PromptSource {
     File(PathBuf),
     /// From our stdin.
     Stdin,
+    /// From nowhere: a conversation begins with its first message.
+    Nothing,
 }
 
-/// Gets the prompt.
+/// Gets the prompt. A conversation may have none.
 ///
 /// # Errors
 /// If it cannot be read, is no text, is empty, or is larger than 10 MiB.
-pub fn load_prompt(source: &PromptSource, stdin: impl Read) -> Result<String, SettingsError> {
+pub fn load_prompt(source: &PromptSource, stdin: impl Read) -> Result<Option<String>, SettingsError> {
     let (text, place) = match source {
+        PromptSource::Nothing => return Ok(None),
         PromptSource::Text(text) => (text.clone(), "the prompt".to_owned()),
         PromptSource::Stdin => {
             let read = read_text(stdin);
@@ -47,7 +50,7 @@ pub fn load_prompt(source: &PromptSource, stdin: impl Read) -> Result<String, Se
     if text.trim().is_empty() {
         return Err(SettingsError::Usage(format!("{place} is empty")));
     }
-    Ok(text)
+    Ok(Some(text))
 }
 
 fn read_text(from: impl Read) -> io::Result<String> {
@@ -80,10 +83,15 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("PROMPT.md");
         std::fs::write(&path, "from a file\n").unwrap();
-        let load = |source| load_prompt(&source, "from stdin".as_bytes()).unwrap();
+        let load = |source| {
+            load_prompt(&source, "from stdin".as_bytes())
+                .unwrap()
+                .unwrap_or_default()
+        };
         assert_eq!(load(PromptSource::Text("as text".to_owned())), "as text");
         assert_eq!(load(PromptSource::File(path)), "from a file\n");
         assert_eq!(load(PromptSource::Stdin), "from stdin");
+        assert_eq!(load(PromptSource::Nothing), "");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use jiff::SignedDuration;
+use ralph_run::RunKind;
 
 use super::layers::Origin;
 use super::prompt::PromptSource;
@@ -55,10 +56,14 @@ pub fn render_settings(settings: &Settings) -> String {
     lines.add(&table::PARTIALS, Some(agent.partials.to_string()));
     lines.add(&table::ASK, Some(settings.ask.to_string()));
     lines.add(&table::ASK_TIMEOUT, Some(time(settings.ask_timeout)));
+    if settings.kind == RunKind::Session {
+        lines.add(&table::IDLE_TIMEOUT, Some(limit(settings.idle_timeout.map(time))));
+    }
     lines.add(&table::DENIALS, Some(word(&settings.denials)));
     match &settings.prompt {
         PromptSource::Text(_) => lines.add(&table::PROMPT, Some("(below)".to_owned())),
         PromptSource::Stdin => lines.add(&table::PROMPT, Some("(stdin)".to_owned())),
+        PromptSource::Nothing => lines.add(&table::PROMPT, Some("(the first message)".to_owned())),
         PromptSource::File(path) => lines.add(&table::PROMPT_FILE, Some(display(path))),
     }
     lines.add(
@@ -90,6 +95,12 @@ pub fn render_settings(settings: &Settings) -> String {
     lines.add(&table::OUTPUT, Some(word(&settings.view.output)));
     lines.add(&table::COLOR, Some(word(&settings.view.color)));
     lines.plain("once", &settings.once.to_string());
+    if settings.kind == RunKind::Session {
+        lines.plain("interactive", "true");
+    }
+    if settings.ephemeral {
+        lines.plain("ephemeral", "true");
+    }
     lines.plain("task", settings.task.as_deref().unwrap_or("-"));
     let copy = |fork: bool| if fork { " (a copy)" } else { "" };
     lines.plain(

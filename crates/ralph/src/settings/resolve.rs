@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use agent_api::MicroUsd;
+use ralph_run::RunKind;
 
 use super::agent::resolve_agent;
 use super::document::Position;
@@ -42,20 +43,29 @@ pub fn resolve(
     let mut layers = Layers::new(variables, file);
     let modes = resolve_modes(file, &context.workspace);
     let active = active_mode(args, &modes, &mut layers)?;
+    let kind = kind(args)?;
+    let idle_timeout = layers.value(&table::IDLE_TIMEOUT, args.idle_timeout, parse_duration)?;
     let ask = layers.value(&table::ASK, args.ask.then_some(true), parse_switch)?;
     let settings = Settings {
         workspace: context.workspace.clone(),
         agent: resolve_agent(args, &active, ask, &mut layers, context)?,
         mode: active.name,
         task: named(args.task.as_deref(), "--task")?,
-        once: args.once || active.mode.once,
+        once: kind == RunKind::Loop && (args.once || active.mode.once),
+        kind,
+        idle_timeout: (!idle_timeout.is_zero()).then_some(idle_timeout),
+        ephemeral: args.ephemeral,
         limits: limits(args, &mut layers)?,
         cooldown: layers.value(&table::COOLDOWN, None, parse_duration)?,
         completion_promise: layers.value(&table::COMPLETION_PROMISE, None, parse_promise)?,
         prompt: prompt(args, &mut layers, context)?,
         session: session(args)?,
         session_policy: active.mode.session,
-        verify: layers.lines(&table::VERIFY, &args.verify)?,
+        verify: match kind {
+            RunKind::Loop => layers.lines(&table::VERIFY, &args.verify)?,
+            // A person says when it is done.
+            RunKind::Session => Vec::new(),
+        },
         ask,
         ask_timeout: layers.value(&table::ASK_TIMEOUT, None, parse_duration)?,
         denials: layers.value(&table::DENIALS, None, parse_choice)?,
@@ -71,6 +81,26 @@ pub fn resolve(
         settings,
         file.map_or_else(Vec::new, |file| file.warnings().to_vec()),
     ))
+}
+
+/// What belongs to a loop means nothing in a conversation, and the other way round.
+fn kind(args: &RunArgs) -> Result<RunKind, SettingsError> {
+    let loop_flags = [
+        ("--once", args.once),
+        ("--verify", !args.verify.is_empty()),
+        ("--max-iterations", args.max_iterations.is_some()),
+        ("--iteration-timeout", args.iteration_timeout.is_some()),
+    ];
+    if !args.interactive {
+        return match args.idle_timeout {
+            Some(_) => Err(usage("`--idle-timeout` needs `--interactive`")),
+            None => Ok(RunKind::Loop),
+        };
+    }
+    match loop_flags.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(usage(&format!("`--interactive` and `{flag}` exclude each other"))),
+        None => Ok(RunKind::Session),
+    }
 }
 
 fn active_mode(
@@ -143,6 +173,10 @@ fn prompt(args: &RunArgs, layers: &mut Layers<'_>, context: &Context) -> Result<
     let flag = given(args.prompt.as_deref(), "--prompt")?;
     let flag_file = args.prompt_file.as_ref().map(|path| context.cwd.join(path));
     if flag.is_none() && flag_file.is_none() {
+        if args.interactive {
+            // The task of a loop is no greeting.
+            return Ok(PromptSource::Nothing);
+        }
         let text = layers.stated(&table::PROMPT, None, parse_text)?;
         let path = layers.stated(&table::PROMPT_FILE, None, parse_text)?;
         match (text, path) {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agent_api::MicroUsd;
+use ralph_run::RunKind;
 use serde::{Deserialize, Serialize};
 
 use super::choices::{
@@ -28,6 +29,12 @@ pub struct Settings {
     pub task: Option<String>,
     /// Whether one iteration is all, and its own verdict counts.
     pub once: bool,
+    /// Whether it works by itself or waits for messages.
+    pub kind: RunKind,
+    /// How long it waits for a message; for ever if absent.
+    pub idle_timeout: Option<Duration>,
+    /// Whether the agent keeps nothing of the conversation.
+    pub ephemeral: bool,
     /// When to stop.
     pub limits: LimitSettings,
     /// The pause between iterations.

@@ -167,6 +167,8 @@ settings! {
         "Whether the agent may ask; `ralph answer` answers."
     ASK_TIMEOUT: "ask_timeout" "" "" "RALPH_ASK_TIMEOUT" Kind::Duration; "15m"
         "How long a person is awaited who answers. Then the agent is told to decide by itself."
+    IDLE_TIMEOUT: "idle_timeout" "" "--idle-timeout" "RALPH_IDLE_TIMEOUT" Kind::Duration; "30m"
+        "How long a conversation (`--interactive`) waits for a message. Then it ends in order, and can be resumed."
     DENIALS: "denials" "" "" "RALPH_DENIALS" Kind::choice::<Denials>(); "fail"
         "What a denied permission does to the run. A person's answer never ends it."
     PROMPT: "event_loop.prompt" "" "--prompt" "RALPH_PROMPT" Kind::Text; ""

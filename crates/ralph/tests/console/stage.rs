@@ -147,6 +147,9 @@ impl Stage {
             max_iterations,
             max_cost: Some(MicroUsd::new(10_000_000)),
             verify: Vec::new(),
+            kind: ralph_run::RunKind::Loop,
+            resumed_from: None,
+            is_ephemeral: false,
         })));
         self.begin_iteration(1);
     }

@@ -146,14 +146,12 @@ fn second_iteration(stage: &mut Stage) {
             is_multiple: false,
         }],
     })));
-    stage.run(RunBody::CommandReceived(CommandReceived {
+    stage.run(RunBody::CommandReceived(Box::new(CommandReceived {
         command_id: "c1".to_owned(),
         command: "send".to_owned(),
         text: Some("Take the blue one".to_owned()),
-        request: None,
-        item: None,
-        refused: None,
-    }));
+        ..CommandReceived::default()
+    })));
     for (severity, code, message) in [
         (Severity::Info, "compacted", "the conversation was shortened"),
         (Severity::Warning, "stderr", "(node:1) Warning: old API"),

@@ -28,6 +28,7 @@ pub struct ControlClient {
     greeting: Greeting,
     protocol: u32,
     limit: Duration,
+    by: Option<String>,
 }
 
 impl ControlClient {
@@ -80,7 +81,15 @@ impl ControlClient {
             greeting,
             protocol,
             limit,
+            by: None,
         })
+    }
+
+    /// Says from now on who asks, for people: at most 128 bytes.
+    #[must_use]
+    pub fn named(mut self, by: impl Into<String>) -> Self {
+        self.by = Some(by.into());
+        self
     }
 
     /// What the runner said first.
@@ -117,6 +126,7 @@ impl ControlClient {
     pub async fn request_as(&mut self, id: String, command: ControlCommand) -> Result<Receipt, ControlError> {
         let line = line_of(&ControlRequest {
             id: id.clone(),
+            by: self.by.clone(),
             command,
         });
         // The newline does not count.

@@ -15,6 +15,9 @@ const MAX_ID_BYTES: usize = 128;
 pub struct ControlRequest {
     /// The client's own name for it, unique within the run: at most 128 of `A-Z a-z 0-9 . _ : -`.
     pub id: String,
+    /// Who asks, for people: what the journal and later clients are told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
     /// What is wanted.
     #[serde(flatten)]
     pub command: ControlCommand,
@@ -31,6 +34,18 @@ pub enum ControlCommand {
         /// When the agent is to see it.
         #[serde(default)]
         mode: SendMode,
+    },
+    /// Change a message that the agent was not given yet.
+    EditMessage {
+        /// The message, as its receipt named it.
+        message_id: String,
+        /// The new words.
+        text: String,
+    },
+    /// Take back a message that the agent was not given yet.
+    WithdrawMessage {
+        /// The message, as its receipt named it.
+        message_id: String,
     },
     /// Answer a request of the agent. The first answer counts.
     Answer {
@@ -125,6 +140,8 @@ impl ControlCommand {
     /// The names of all commands.
     pub const NAMES: &[&str] = &[
         "send",
+        "edit_message",
+        "withdraw_message",
         "answer",
         "interrupt",
         "stop",
@@ -140,6 +157,8 @@ impl ControlCommand {
     pub fn name(&self) -> &'static str {
         match self {
             Self::Send { .. } => "send",
+            Self::EditMessage { .. } => "edit_message",
+            Self::WithdrawMessage { .. } => "withdraw_message",
             Self::Answer { .. } => "answer",
             Self::Interrupt => "interrupt",
             Self::Stop => "stop",
@@ -162,6 +181,8 @@ impl ControlCommand {
 #[derive(Deserialize)]
 struct Head {
     id: String,
+    #[serde(default)]
+    by: Option<String>,
     command: String,
 }
 
@@ -182,6 +203,10 @@ impl ControlRequest {
         if !is_id(&head.id) {
             let what = "the id needs 1 to 128 of the characters `A-Z a-z 0-9 . _ : -`";
             return Err((None, Refusal::new(RefusalCode::Malformed, what)));
+        }
+        if head.by.is_some_and(|by| by.len() > MAX_ID_BYTES) {
+            let what = "`by` is too long: at most 128 bytes";
+            return Err((Some(head.id), Refusal::new(RefusalCode::Invalid, what)));
         }
         if !ControlCommand::NAMES.contains(&head.command.as_str()) {
             let what = format!(
@@ -230,6 +255,13 @@ mod tests {
                 text: "hello\n".into(),
                 mode: SendMode::Queue,
             },
+            ControlCommand::EditMessage {
+                message_id: "m".into(),
+                text: "hi".into(),
+            },
+            ControlCommand::WithdrawMessage {
+                message_id: "m".into(),
+            },
             ControlCommand::Answer {
                 request: RequestId::new("toolu_1"),
                 answer: AnswerChoice::Answers {
@@ -253,6 +285,7 @@ mod tests {
         for command in commands {
             let request = ControlRequest {
                 id: "a-1".into(),
+                by: Some("browser".into()),
                 command,
             };
             let line = serde_json::to_string(&request).unwrap();

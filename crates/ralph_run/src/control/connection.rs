@@ -171,6 +171,7 @@ impl Client {
             .incoming
             .send(Incoming {
                 command_id: request.id,
+                by: request.by,
                 command: request.command,
                 reply,
             })

@@ -1,6 +1,6 @@
 //! Speaking to a run while it runs: a unix socket in its directory, one JSON object per line.
 //!
-//! The runner greets: `{"ralph":"0.1.0","protocol":1,"run_id":"…","state":"running"}`. A client sends
+//! The runner greets: `{"ralph":"0.1.0","protocol":2,"run_id":"…","state":"running"}`. A client sends
 //! `{"id":"…","command":"send","text":"…","mode":"steer"}` and gets a receipt, `{"id":"…","ok":true,"receipt":{…}}`,
 //! or a refusal, `{"id":"…","ok":false,"code":"run_ended","message":"…"}`. What comes of a command is in the journal.
 //!
@@ -23,6 +23,8 @@ pub use client::{ControlClient, command_id};
 pub use command::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice};
 pub use error::ControlError;
 pub use pending::{PendingRequest, PendingRequests};
-pub use protocol::{Greeting, MAX_LINE_BYTES, OLDEST_PROTOCOL, PROTOCOL, Receipt, Response, StatusReport};
+pub use protocol::{
+    Greeting, MAX_LINE_BYTES, OLDEST_PROTOCOL, PROTOCOL, QueuedReport, Receipt, Response, StatusReport,
+};
 pub use refusal::{Refusal, RefusalCode};
 pub use server::{ControlServer, Incoming, Reply};

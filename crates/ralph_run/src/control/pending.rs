@@ -1,6 +1,10 @@
 //! What the agent waits for.
 
+use std::collections::VecDeque;
+
 use agent_api::{Answer, Body, PermissionRequested, PlanProposed, QuestionAsked, RequestId};
+
+use jiff::Timestamp;
 
 use super::command::AnswerChoice;
 use super::refusal::{Refusal, RefusalCode};
@@ -10,7 +14,22 @@ use crate::record::{Record, RunBody, RunEvent};
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PendingRequests {
     requests: Vec<PendingRequest>,
+    /// Those that were answered, the newest last.
+    answered: VecDeque<Answered>,
 }
+
+/// Who was first.
+#[derive(Debug, Clone, PartialEq)]
+struct Answered {
+    request: RequestId,
+    at: Timestamp,
+    by: Option<String>,
+    /// Not closed yet: the agent may not understand the answer, and then it waits for a better one.
+    asked: Option<PendingRequest>,
+}
+
+/// How many answers are remembered.
+const MOST_ANSWERED: usize = 256;
 
 /// A request of the agent that waits for an answer.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,18 +61,58 @@ impl PendingRequests {
             Body::PermissionRequested(asked) => PendingRequest::Permission(asked.clone()),
             Body::QuestionAsked(asked) => PendingRequest::Question(asked.clone()),
             Body::PlanProposed(asked) => PendingRequest::Plan(asked.clone()),
-            Body::RequestClosed(closed) => return self.remove(&closed.request),
+            Body::RequestClosed(closed) => {
+                self.settle(&closed.request);
+                return self.remove(&closed.request);
+            }
+            // An answer that is refused is told so under the id of the request.
+            Body::CommandAnswered(answered) if answered.error.is_some() => {
+                return self.reopen(&answered.command_id);
+            }
             Body::Finished(_) => return self.requests.clear(),
             _ => return,
         };
         // Asked again under the same id: the newest words count.
         self.remove(request.id());
+        self.answered.retain(|one| one.request != *request.id());
         self.requests.push(request);
     }
 
     /// Nobody waits for this one any more.
     pub fn remove(&mut self, id: &RequestId) {
         self.requests.retain(|request| request.id() != id);
+    }
+
+    /// Somebody has answered: whoever comes later is told so.
+    pub fn note_answer(&mut self, id: &RequestId, by: Option<&str>, at: Timestamp) {
+        let asked = self.get(id).cloned();
+        self.remove(id);
+        while self.answered.len() >= MOST_ANSWERED {
+            self.answered.pop_front();
+        }
+        self.answered.push_back(Answered {
+            request: id.clone(),
+            at,
+            by: by.map(str::to_owned),
+            asked,
+        });
+    }
+
+    fn settle(&mut self, id: &RequestId) {
+        let answered = self.answered.iter_mut().rev().find(|one| one.request == *id);
+        if let Some(answered) = answered {
+            answered.asked = None;
+        }
+    }
+
+    fn reopen(&mut self, id: &str) {
+        let place = self
+            .answered
+            .iter()
+            .rposition(|one| one.request.as_str() == id && one.asked.is_some());
+        if let Some(asked) = place.and_then(|place| self.answered.remove(place)?.asked) {
+            self.requests.push(asked);
+        }
     }
 
     /// The request of this id.
@@ -86,10 +145,20 @@ impl PendingRequests {
     pub fn resolve(&self, id: &RequestId, choice: AnswerChoice) -> Result<Answer, Refusal> {
         match self.get(id) {
             Some(request) => request.resolve(choice),
-            None => Err(Refusal::new(
-                RefusalCode::NoSuchRequest,
-                format!("no open request `{id}`: it was answered, withdrawn, or never there"),
-            )),
+            None => match self.answered.iter().rev().find(|one| one.request == *id) {
+                Some(Answered { at, by, .. }) => {
+                    let by = by.as_ref().map(|by| format!(" by {by}")).unwrap_or_default();
+                    let at = at.strftime("%H:%M:%S UTC");
+                    Err(Refusal::new(
+                        RefusalCode::AlreadyAnswered,
+                        format!("request `{id}` was answered at {at}{by}: the first answer counts"),
+                    ))
+                }
+                None => Err(Refusal::new(
+                    RefusalCode::NoSuchRequest,
+                    format!("no open request `{id}`: it was answered, withdrawn, or never there"),
+                )),
+            },
         }
     }
 }

@@ -6,10 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::error::ControlError;
 use super::refusal::{Refusal, RefusalCode};
-use crate::record::Totals;
+use crate::machine::SendMode;
+use crate::record::{RunKind, Totals};
 
 /// The newest version of the protocol that this version speaks.
-pub const PROTOCOL: u32 = 1;
+///
+/// 2: `edit_message`, `withdraw_message`, `by`, and the queue in a status report.
+pub const PROTOCOL: u32 = 2;
 
 /// The oldest version of the protocol that this version speaks.
 pub const OLDEST_PROTOCOL: u32 = 1;
@@ -164,6 +167,24 @@ pub struct StatusReport {
     /// The requests that wait for an answer, the oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<RequestId>,
+    /// Whether it works by itself or waits for messages.
+    pub kind: RunKind,
+    /// The messages that the agent was not given yet, the next one first; the first of them where there are many.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queue: Vec<QueuedReport>,
+    /// How many messages wait.
+    pub queue_length: usize,
+}
+
+/// A message that the agent was not given yet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct QueuedReport {
+    /// Names it.
+    pub message_id: String,
+    /// When it is to be delivered.
+    pub mode: SendMode,
+    /// The beginning of it, redacted.
+    pub text: String,
 }
 
 #[cfg(test)]
@@ -177,7 +198,7 @@ mod tests {
         let version = env!("CARGO_PKG_VERSION");
         assert_eq!(
             greeting,
-            format!(r#"{{"ralph":"{version}","protocol":1,"run_id":"r1","state":"running"}}"#)
+            format!(r#"{{"ralph":"{version}","protocol":2,"run_id":"r1","state":"running"}}"#)
         );
         let done = Response::new(Some("7".into()), Ok(Receipt::default()));
         let line = serde_json::to_string(&done).unwrap();

@@ -160,6 +160,7 @@ mod tests {
     fn stop(id: &str) -> ControlRequest {
         ControlRequest {
             id: id.to_owned(),
+            by: None,
             command: ControlCommand::Stop,
         }
     }

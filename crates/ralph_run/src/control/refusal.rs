@@ -35,8 +35,14 @@ pub enum RefusalCode {
     Unsupported,
     /// Nobody waits for this answer, or not any more.
     NoSuchRequest,
+    /// Somebody else was first.
+    AlreadyAnswered,
     /// The answer does not fit the request.
     Unfitting,
+    /// There is no message of this name.
+    NoSuchMessage,
+    /// The agent was given the message already.
+    AlreadySent,
     /// The agent takes no more input.
     InputClosed,
     /// The run has ended.

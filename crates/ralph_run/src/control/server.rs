@@ -44,6 +44,8 @@ pub struct ControlServer {
 pub struct Incoming {
     /// The client's own name for it.
     pub command_id: String,
+    /// Who asks, where the client says.
+    pub by: Option<String>,
     /// What is wanted.
     pub command: ControlCommand,
     /// Where the answer goes.

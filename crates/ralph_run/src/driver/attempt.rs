@@ -4,18 +4,18 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use agent_api::{
-    Body, Close, Completed, Error, Input as AgentInput, RunHandle, RunRequest, SessionChoice, capability,
-    new_message_id,
+    Body, Close, Completed, CostBasis, Error, Input as AgentInput, RunHandle, RunRequest, SessionChoice,
+    capability, new_message_id,
 };
 use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::run::Driver;
 use crate::budget::BudgetAlert;
-use crate::machine::{AttemptReport, Input, StartFailure};
+use crate::machine::{AttemptReport, Input, QueuedMessage, StartFailure};
 use crate::prompt::{Memory, PromptParts, compose};
 use crate::reason::{EndReason, LimitKind};
-use crate::record::{AttemptStarted, IterationStarted, RunBody, WarningKind};
+use crate::record::{AttemptStarted, IterationStarted, MessageSent, RunBody, WarningKind};
 use crate::state::{LogName, name_in_files};
 
 /// How much of what was streamed is kept, in case the agent gives no final text.
@@ -71,13 +71,18 @@ impl Driver<'_> {
         position: (u32, u32),
         session: SessionChoice,
         last_failure: Option<String>,
+        message: Option<QueuedMessage>,
     ) -> Option<Input<'static>> {
         let (iteration, attempt) = position;
         self.keeper.set_position(position);
         self.attempts += 1;
         self.run_file.status.iteration = iteration;
         self.run_file.status.attempt = attempt;
-        let prompt = self.compose_prompt(iteration, last_failure.as_deref());
+        let (message_id, prompt) = match message {
+            Some(message) => (Some(message.id), message.text),
+            None if self.spec.plan.session.is_some() => (None, self.spec.task.clone()),
+            None => (None, self.compose_prompt(iteration, last_failure.as_deref())),
+        };
         if attempt == 1 {
             self.budget.start_iteration();
             self.keeper.body(RunBody::IterationStarted(IterationStarted {
@@ -106,13 +111,17 @@ impl Driver<'_> {
                 None
             }
         };
+        if let (SessionChoice::Resume(_), Some(session_total)) = (&session, self.session_total) {
+            options.cost_basis = Some(CostBasis::Resumed { session_total });
+        }
         options.session = Some(session);
         let input = if self.spec.takes_messages {
             AgentInput::Messages(Close::ByCaller)
         } else {
             AgentInput::PromptOnly
         };
-        let request = RunRequest::new(prompt).options(options).input(input);
+        let mut request = RunRequest::new(prompt).options(options).input(input);
+        request.prompt_id.clone_from(&message_id);
         self.keeper.flush();
         let started = Instant::now();
         let backend = self.spec.started.backend.clone();
@@ -129,6 +138,9 @@ impl Driver<'_> {
             program: backend.to_string(),
             agent_version: None,
         }));
+        if let Some(message_id) = message_id {
+            self.keeper.body(RunBody::MessageSent(MessageSent { message_id }));
+        }
         self.link_log(&raw_log);
         self.attempt = Some(Attempt {
             handle,
@@ -204,6 +216,8 @@ impl Driver<'_> {
             return;
         };
         self.note_output(&completed);
+        self.session_total = completed.session_total.or(self.session_total);
+        self.changes.clear();
         let finished = completed.finished;
         let mut totals = self.budget.end_attempt(&finished.usage);
         totals.turns = totals.turns.max(attempt.turns);

@@ -1,15 +1,18 @@
 //! What people say to a run.
 
+use jiff::Timestamp;
+
 use super::run::Driver;
-use crate::control::{ControlCommand, Incoming, Receipt, Refusal, RefusalCode, StatusReport};
+use crate::control::{ControlCommand, Incoming, Receipt, Refusal, RefusalCode, SendMode};
 use crate::journal::PendingSync;
-use crate::machine::{Input, RunCommand};
+use crate::machine::{Input, MessagePlace, RunCommand};
 use crate::record::{CommandReceived, RunBody};
 
 impl Driver<'_> {
     pub(super) async fn on_command(&mut self, incoming: Incoming) {
         let Incoming {
             command_id,
+            by,
             command,
             reply,
         } = incoming;
@@ -24,14 +27,18 @@ impl Driver<'_> {
         let mut noted = CommandReceived {
             command_id,
             command: name.to_owned(),
-            text: None,
-            request: None,
-            item: None,
-            refused: None,
+            by,
+            ..CommandReceived::default()
         };
         let accepted = self.accept(command, &mut noted);
         noted.refused = accepted.as_ref().err().map(|refusal| refusal.message.clone());
-        self.keeper.body(RunBody::CommandReceived(noted));
+        if let (Ok(_), Some(request)) = (&accepted, &noted.request) {
+            // Whoever comes second is told at once, not when the agent has taken the first.
+            self.keeper
+                .pending
+                .note_answer(request, noted.by.as_deref(), Timestamp::now());
+        }
+        self.keeper.body(RunBody::CommandReceived(Box::new(noted)));
         self.keeper.flush();
         match accepted {
             Ok((command, receipt)) => {
@@ -59,27 +66,26 @@ impl Driver<'_> {
         let command = match command {
             ControlCommand::Send { text, mode } => {
                 noted.text = Some(text.clone());
-                if !self.spec.takes_messages {
-                    return Err(Refusal::new(
-                        RefusalCode::Unsupported,
-                        "this run's agent takes no messages after its prompt",
-                    ));
-                }
-                if text.trim().is_empty() {
-                    return Err(Refusal::new(
-                        RefusalCode::Invalid,
-                        "an empty message: say something",
-                    ));
-                }
-                if !self.machine.takes_messages() {
-                    return Err(Refusal::new(
-                        RefusalCode::InputClosed,
-                        "the agent is ending and hears nothing more; the next iteration, if there is one, will",
-                    ));
-                }
+                noted.mode = Some(mode);
+                self.check_message(&text, mode)?;
                 let id = agent_api::new_message_id();
+                noted.message_id = Some(id.clone());
                 receipt.message_id = Some(id.clone());
                 RunCommand::Send { id, text, mode }
+            }
+            ControlCommand::EditMessage { message_id: id, text } => {
+                noted.message_id = Some(id.clone());
+                noted.text = Some(text.clone());
+                self.check_waiting(&id)?;
+                check_text(&text)?;
+                receipt.message_id = Some(id.clone());
+                RunCommand::EditMessage { id, text }
+            }
+            ControlCommand::WithdrawMessage { message_id: id } => {
+                noted.message_id = Some(id.clone());
+                self.check_waiting(&id)?;
+                receipt.message_id = Some(id.clone());
+                RunCommand::WithdrawMessage { id }
             }
             ControlCommand::Answer { request, answer } => {
                 noted.request = Some(request.clone());
@@ -89,8 +95,14 @@ impl Driver<'_> {
             ControlCommand::Status => {
                 return Err(Refusal::new(RefusalCode::Invalid, "a question is no command"));
             }
-            ControlCommand::Interrupt => RunCommand::Interrupt,
+            ControlCommand::Interrupt => {
+                if self.machine.is_idle() {
+                    receipt.note = Some("nothing goes on: it waits for a message".to_owned());
+                }
+                RunCommand::Interrupt
+            }
             ControlCommand::Stop => RunCommand::Stop,
+            ControlCommand::CloseInput if self.spec.plan.session.is_some() => RunCommand::CloseInput,
             ControlCommand::CloseInput => {
                 return Err(Refusal::new(
                     RefusalCode::Unsupported,
@@ -98,32 +110,64 @@ impl Driver<'_> {
                 ));
             }
             ControlCommand::Kill => RunCommand::Kill,
-            ControlCommand::SetModel { model } => RunCommand::SetModel(model),
-            ControlCommand::SetPermissionMode { mode } => RunCommand::SetPermissionMode(mode.into()),
+            ControlCommand::SetModel { model } => {
+                noted.model.clone_from(&model);
+                RunCommand::SetModel(model)
+            }
+            ControlCommand::SetPermissionMode { mode } => {
+                noted.permission_mode = Some(mode);
+                RunCommand::SetPermissionMode(mode.into())
+            }
         };
         Ok((command, receipt))
     }
 
-    fn status(&self) -> StatusReport {
-        let status = &self.run_file.status;
-        let state = serde_json::to_value(status.state).ok();
-        StatusReport {
-            state: state
-                .as_ref()
-                .and_then(|state| state.as_str())
-                .unwrap_or_default()
-                .to_owned(),
-            activity: status.activity.clone(),
-            iteration: status.iteration,
-            attempt: status.attempt,
-            seq: self.keeper.seq(),
-            totals: status.totals,
-            pending: self
-                .keeper
-                .pending
-                .iter()
-                .map(|pending| pending.id().clone())
-                .collect(),
+    /// Whether a message can be taken.
+    fn check_message(&self, text: &str, mode: SendMode) -> Result<(), Refusal> {
+        if !self.spec.takes_messages {
+            return Err(Refusal::new(
+                RefusalCode::Unsupported,
+                "this run's agent takes no messages after its prompt",
+            ));
+        }
+        check_text(text)?;
+        if !self.machine.takes_messages() {
+            let what = if self.spec.plan.session.is_some() {
+                "the session is ending and hears nothing more; it can be resumed when it is over"
+            } else {
+                "the agent is ending and hears nothing more; the next iteration, if there is one, will"
+            };
+            return Err(Refusal::new(RefusalCode::InputClosed, what));
+        }
+        if mode == SendMode::Queue && self.machine.is_queue_full() {
+            let what = "too many messages wait already: withdraw some, or wait";
+            return Err(Refusal::new(RefusalCode::Busy, what));
+        }
+        Ok(())
+    }
+
+    /// Whether a message can still be changed.
+    fn check_waiting(&self, id: &str) -> Result<(), Refusal> {
+        match self.machine.place_of(id) {
+            MessagePlace::Waiting => Ok(()),
+            MessagePlace::Sent => Err(Refusal::new(
+                RefusalCode::AlreadySent,
+                "the agent was given this message already: send another one",
+            )),
+            MessagePlace::Unknown => Err(Refusal::new(
+                RefusalCode::NoSuchMessage,
+                "no message of this run has this id, or it was taken back",
+            )),
         }
     }
+}
+
+fn check_text(text: &str) -> Result<(), Refusal> {
+    if text.trim().is_empty() {
+        return Err(Refusal::new(
+            RefusalCode::Invalid,
+            "an empty message: say something",
+        ));
+    }
+    Ok(())
 }

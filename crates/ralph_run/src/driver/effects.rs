@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
+use super::changes::Change;
 use super::run::Driver;
 use super::verify::{self, Verified, VerifySpec};
 use crate::machine::{Effect, Finality, Input};
@@ -54,7 +55,12 @@ impl Driver<'_> {
                 attempt,
                 session,
                 last_failure,
-            } => return self.spawn((iteration, attempt), session, last_failure).await,
+                message,
+            } => {
+                return self
+                    .spawn((iteration, attempt), session, last_failure, message)
+                    .await;
+            }
             Effect::Interrupt => {
                 if let Some(attempt) = &self.attempt {
                     // One that has ended needs none.
@@ -86,16 +92,8 @@ impl Driver<'_> {
                     let _ = attempt.handle.control.answer(&request, answer);
                 }
             }
-            Effect::SetModel(model) => {
-                if let Some(attempt) = &self.attempt {
-                    let _ = attempt.handle.control.set_model(model);
-                }
-            }
-            Effect::SetPermissionMode(mode) => {
-                if let Some(attempt) = &self.attempt {
-                    let _ = attempt.handle.control.set_permission_mode(mode);
-                }
-            }
+            Effect::SetModel(model) => self.change(Change::Model(model)),
+            Effect::SetPermissionMode(mode) => self.change(Change::PermissionMode(mode)),
             Effect::Verify { index } => self.verify(index).await,
             Effect::StopVerify => {
                 let control = self
@@ -120,11 +118,14 @@ impl Driver<'_> {
             Finality::ResultSeen => RunState::ResultSeen,
             Finality::Draining => RunState::Draining,
             Finality::Verifying => RunState::Verifying,
+            Finality::Idle => RunState::Idle,
             Finality::Ended => RunState::Ended,
         };
         let is_new = std::mem::replace(&mut self.run_file.status.state, state) != state;
-        if finality == Finality::Ended {
-            self.run_file.status.activity = None;
+        match finality {
+            Finality::Ended => self.run_file.status.activity = None,
+            Finality::Idle => self.run_file.status.activity = Some("waiting for a message".to_owned()),
+            _ => {}
         }
         if is_new && let Some(control) = &self.control {
             let name = serde_json::to_value(state).ok();
@@ -139,7 +140,7 @@ impl Driver<'_> {
             | Finality::Ended => {
                 self.is_file_stale = true;
             }
-            Finality::ResultSeen | Finality::Verifying => {
+            Finality::ResultSeen | Finality::Verifying | Finality::Idle => {
                 self.keeper.owe_sync();
                 self.is_file_due = true;
             }
@@ -160,6 +161,7 @@ impl Driver<'_> {
             workspace: self.spec.workspace.clone(),
             log: self.spec.directory.verify_log(self.verifications),
             marker: self.spec.directory.id().to_owned(),
+            withheld: self.spec.withheld.clone(),
         })
         .await;
         self.verifying = Some((index, verifying));

@@ -74,10 +74,15 @@ impl Driver<'_> {
                     self.budget.set_model(model);
                     self.is_file_stale = true;
                 }
+                if session.permission_mode.is_some() {
+                    self.run_file.permission_mode.clone_from(&session.permission_mode);
+                    self.is_file_stale = true;
+                }
                 if let Some(id) = &session.session_id {
                     self.on_session(id);
                 }
             }
+            Body::CommandAnswered(answered) => self.on_answered(answered),
             Body::Usage(usage) => {
                 self.budget.apply(usage);
                 self.run_file.status.totals = self.budget.run();

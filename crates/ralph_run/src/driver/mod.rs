@@ -1,6 +1,7 @@
 //! The one loop that performs what the machine decides, and tells it what came of it.
 
 mod attempt;
+mod changes;
 mod coalesce;
 mod commands;
 mod effects;
@@ -9,6 +10,7 @@ mod record_keeper;
 mod run;
 mod session_keeper;
 mod spec;
+mod status;
 mod storage;
 mod timers;
 mod verify;

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use agent_api::{Completed, Event, RunHandle};
+use agent_api::{Completed, Event, MicroUsd, RunHandle};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
 use super::attempt::Attempt;
+use super::changes::Change;
 use super::record_keeper::RecordKeeper;
 use super::session_keeper::SessionKeeper;
 use super::spec::{DriveError, RunSpec};
@@ -48,6 +49,10 @@ pub(super) struct Driver<'a> {
     pub(super) started: Instant,
     pub(super) storage: Storage,
     pub(super) control: Option<ControlServer>,
+    /// Settings that the agent was told of and has not answered, by the command's id.
+    pub(super) changes: Vec<(String, Change)>,
+    /// What the conversation had cost when its last process ended.
+    pub(super) session_total: Option<MicroUsd>,
 }
 
 /// What woke the loop.
@@ -86,7 +91,8 @@ pub async fn drive(
         is_file_due: false,
         saved_at: Instant::now(),
         sessions: SessionKeeper::new(
-            spec.files.clone(),
+            // What cannot be gone on with need not be found.
+            spec.files.clone().filter(|_| !spec.started.is_ephemeral),
             name_in_files(&spec.started.backend),
             spec.started.mode.clone(),
         ),
@@ -96,6 +102,8 @@ pub async fn drive(
         started: Instant::now(),
         storage: Storage::default(),
         control: None,
+        changes: Vec::new(),
+        session_total: None,
         spec,
     };
     driver.begin().await;

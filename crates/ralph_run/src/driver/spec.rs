@@ -1,5 +1,6 @@
 //! What the driver needs.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub struct RunSpec {
     pub gateway: Arc<Gateway>,
     /// Record 1.
     pub started: RunStarted,
-    /// What the agent is told in every iteration.
+    /// What the agent is told in every iteration, or first in a session.
     pub task: String,
     /// How the agent is run; session, logs and marker are filled in for each attempt.
     pub options: RunOptions,
@@ -41,6 +42,8 @@ pub struct RunSpec {
     pub files: Option<WorkspaceFiles>,
     /// What is never written down.
     pub redactor: Arc<Redactor>,
+    /// Variables that neither the agent nor a verify command sees.
+    pub withheld: Vec<OsString>,
     /// How to log in, for the message when that is what is missing.
     pub login_hint: String,
 }

@@ -1,10 +1,11 @@
 //! Running what verifies the work.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use agent_api::ExitInfo;
-use agent_process::{Control, Exit, Limits, SpawnSpec, WaitStatus};
+use agent_process::{Control, EnvPolicy, Exit, Limits, SpawnSpec, WaitStatus};
 use tokio::sync::oneshot;
 
 /// How long a verify command may take.
@@ -18,6 +19,8 @@ pub(super) struct VerifySpec {
     pub(super) workspace: PathBuf,
     pub(super) log: PathBuf,
     pub(super) marker: String,
+    /// What it does not see of our environment.
+    pub(super) withheld: Vec<OsString>,
 }
 
 /// A verify command that runs.
@@ -61,6 +64,10 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
     process.cwd = Some(spec.workspace);
     process.raw_log = Some(spec.log);
     process.marker = Some(spec.marker);
+    process.env = EnvPolicy::Inherit {
+        set: Vec::new(),
+        remove: spec.withheld,
+    };
     process.limits = Limits {
         timeout: Some(VERIFY_LIMIT),
         interrupt_grace: Duration::from_secs(2),

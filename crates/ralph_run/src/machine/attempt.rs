@@ -26,7 +26,10 @@ impl Machine {
             report.outcome,
             Outcome::Crashed | Outcome::NoResult | Outcome::Lost
         );
-        let will_retry = has_crashed && self.cause.is_none() && self.attempt < MOST_ATTEMPTS;
+        let will_retry = has_crashed
+            && self.plan.session.is_none()
+            && self.cause.is_none()
+            && self.attempt < MOST_ATTEMPTS;
         effects.push(Effect::Record(Box::new(RunBody::AttemptEnded(Box::new(
             AttemptEnded {
                 outcome: report.outcome,
@@ -38,13 +41,17 @@ impl Machine {
                 will_retry,
             },
         )))));
+        if self.plan.session.is_some() {
+            self.on_session_process_ended(&report, effects);
+            return;
+        }
         if self.is_done_within_limits(&report) {
             self.cause = None;
         }
         if self.cause.is_some() {
             self.end_by_cause(effects);
         } else if will_retry {
-            self.start_attempt(SessionChoice::New, effects);
+            self.start_attempt(SessionChoice::New, None, effects);
         } else {
             self.judge(&report, effects);
         }

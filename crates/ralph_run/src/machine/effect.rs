@@ -5,6 +5,7 @@ use std::time::Duration;
 use agent_api::{Answer, PermissionMode, RequestId, SessionChoice};
 use serde::{Deserialize, Serialize};
 
+use super::queue::QueuedMessage;
 use crate::reason::EndReason;
 use crate::record::RunBody;
 
@@ -25,6 +26,8 @@ pub enum Effect {
         session: SessionChoice,
         /// What went wrong before: part of the prompt.
         last_failure: Option<String>,
+        /// What a session says instead of the run's prompt.
+        message: Option<QueuedMessage>,
     },
     /// End the agent's turn.
     Interrupt,
@@ -85,6 +88,8 @@ pub enum Timer {
     Grace,
     /// Somebody should have answered.
     Ask(RequestId),
+    /// Somebody should have said something.
+    Idle,
 }
 
 /// How far a run is.
@@ -103,6 +108,8 @@ pub enum Finality {
     Verifying,
     /// Between two iterations.
     Cooling,
+    /// It waits for a message.
+    Idle,
     /// The run is over.
     Ended,
 }

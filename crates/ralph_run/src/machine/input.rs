@@ -79,6 +79,18 @@ pub enum RunCommand {
         /// When it is delivered.
         mode: SendMode,
     },
+    /// Other words for a message that waits.
+    EditMessage {
+        /// The message.
+        id: String,
+        /// The words.
+        text: String,
+    },
+    /// Takes back a message that waits.
+    WithdrawMessage {
+        /// The message.
+        id: String,
+    },
     /// An answer to the agent.
     Answer {
         /// The request.
@@ -88,6 +100,8 @@ pub enum RunCommand {
     },
     /// End the turn; a loop ends with it.
     Interrupt,
+    /// Nothing more will be said: a session ends when all is done.
+    CloseInput,
     /// End the run.
     Stop,
     /// End the run at once.

@@ -3,6 +3,7 @@
 use agent_api::SessionChoice;
 
 use super::effect::{Effect, Finality, Timer};
+use super::queue::QueuedMessage;
 use super::state::{Machine, Phase};
 use crate::reason::{EndReason, LimitKind};
 use crate::record::{IterationOutcome, Totals};
@@ -26,10 +27,15 @@ impl Machine {
         } else {
             SessionChoice::New
         };
-        self.start_attempt(session, effects);
+        self.start_attempt(session, None, effects);
     }
 
-    pub(super) fn start_attempt(&mut self, session: SessionChoice, effects: &mut Vec<Effect>) {
+    pub(super) fn start_attempt(
+        &mut self,
+        session: SessionChoice,
+        message: Option<QueuedMessage>,
+        effects: &mut Vec<Effect>,
+    ) {
         self.attempt += 1;
         self.phase = Phase::Running;
         self.is_draining = false;
@@ -41,6 +47,7 @@ impl Machine {
             attempt: self.attempt,
             session,
             last_failure: self.last_failure.clone(),
+            message,
         });
     }
 

@@ -8,10 +8,13 @@ mod effect;
 mod input;
 mod iteration;
 mod plan;
+mod queue;
+mod session;
 mod state;
 mod stopping;
 
 pub use effect::{Effect, Finality, Timer};
 pub use input::{AttemptReport, Input, RunCommand, SendMode, Signal, StartFailure};
-pub use plan::{DenialPolicy, Plan};
+pub use plan::{DenialPolicy, Plan, SessionPlan};
+pub use queue::{MessagePlace, QueuedMessage};
 pub use state::Machine;

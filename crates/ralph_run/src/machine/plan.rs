@@ -31,6 +31,19 @@ pub struct Plan {
     pub interrupt_grace: Duration,
     /// The conversation of the first iteration; all others are new.
     pub first_session: SessionChoice,
+    /// A conversation instead of a loop: promise, verify commands, iterations and denials mean nothing then.
+    pub session: Option<SessionPlan>,
+}
+
+/// A conversation: each message is a turn, idle in between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SessionPlan {
+    /// Whether it begins with the run's prompt; else with the first message.
+    pub has_prompt: bool,
+    /// How long it waits for a message; then it ends in order.
+    pub idle_timeout: Option<Duration>,
+    /// Whether a further process can go on with the conversation.
+    pub can_resume: bool,
 }
 
 impl Default for Plan {
@@ -48,6 +61,7 @@ impl Default for Plan {
             ask_timeout: Duration::from_secs(15 * 60),
             interrupt_grace: Duration::from_secs(5),
             first_session: SessionChoice::New,
+            session: None,
         }
     }
 }

@@ -1,14 +1,15 @@
 //! The machine and its inputs.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 
-use agent_api::{Body, ItemId, RequestId, Status};
+use agent_api::{Body, ItemId, MessageState, RequestId, Status};
 
 use super::effect::{Effect, Finality, Timer};
 use super::input::{Input, RunCommand, SendMode, Signal};
 use super::plan::{DenialPolicy, Plan};
+use super::queue::{MessagePlace, Queue, QueuedMessage};
 use crate::reason::{EndReason, LimitKind};
-use crate::record::Totals;
+use crate::record::{MessageSent, RunBody, Totals};
 
 /// The loop. One input at a time; all effects of one are carried out, in order, before the next.
 #[derive(Debug)]
@@ -27,7 +28,20 @@ pub struct Machine {
     /// An iteration has begun and not ended.
     pub(super) has_open_iteration: bool,
     /// Messages for after the turn.
-    pub(super) queue: VecDeque<(String, String)>,
+    pub(super) queue: Queue,
+    /// Messages that the agent was given and has not shown any sign of.
+    pub(super) in_flight: HashSet<String>,
+    /// The agent of a session is there and waits for a message.
+    pub(super) is_idle: bool,
+    /// The turn of a session is being ended.
+    pub(super) is_interrupting: bool,
+    /// A session ends when all is done.
+    pub(super) closes_when_done: bool,
+    /// How often in a row a session's process died, and what was said of it.
+    pub(super) crashes: u32,
+    pub(super) crash: Option<String>,
+    /// The agent's conversation.
+    pub(super) session_id: Option<String>,
     pub(super) asks: HashSet<RequestId>,
     /// Calls that a person denied: they are no denials.
     pub(super) denied_by_person: HashSet<ItemId>,
@@ -47,6 +61,8 @@ pub(super) enum Phase {
     Verifying(usize),
     /// The pause between iterations.
     Cooling,
+    /// A message, which starts a process.
+    Waiting,
     Ended,
 }
 
@@ -64,7 +80,14 @@ impl Machine {
             is_draining: false,
             last_failure: None,
             has_open_iteration: false,
-            queue: VecDeque::new(),
+            queue: Queue::default(),
+            in_flight: HashSet::new(),
+            is_idle: false,
+            is_interrupting: false,
+            closes_when_done: false,
+            crashes: 0,
+            crash: None,
+            session_id: None,
             asks: HashSet::new(),
             denied_by_person: HashSet::new(),
             asked_items: Vec::new(),
@@ -84,7 +107,10 @@ impl Machine {
                 if let Some(limit) = self.plan.max_runtime {
                     effects.push(Effect::Arm(Timer::Runtime, limit));
                 }
-                self.start_iteration(&mut effects);
+                match self.plan.session {
+                    Some(session) => self.begin_session(session, &mut effects),
+                    None => self.start_iteration(&mut effects),
+                }
             }
             Input::Event(event) => self.on_event(&event.body, &mut effects),
             Input::NotStarted(failure) => {
@@ -111,7 +137,18 @@ impl Machine {
     /// Whether a message would still reach the agent.
     #[must_use]
     pub fn takes_messages(&self) -> bool {
-        self.phase == Phase::Running && !self.is_draining && self.cause.is_none()
+        let is_reachable = match self.phase {
+            Phase::Running => !self.is_draining,
+            Phase::Waiting => true,
+            Phase::New | Phase::Verifying(_) | Phase::Cooling | Phase::Ended => false,
+        };
+        is_reachable && !self.closes_when_done && self.cause.is_none()
+    }
+
+    /// Whether a session has nothing to do and waits for a message.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.is_idle || self.phase == Phase::Waiting
     }
 
     /// Which prompt of the loop, and which process of it.
@@ -126,16 +163,39 @@ impl Machine {
         self.run_totals
     }
 
-    /// Messages that wait for the end of the turn.
-    pub fn queued(&self) -> impl Iterator<Item = &str> {
-        self.queue.iter().map(|(_, text)| text.as_str())
+    /// Messages that wait for the end of the turn, in order.
+    pub fn queued(&self) -> impl Iterator<Item = &QueuedMessage> {
+        self.queue.iter()
+    }
+
+    /// Whether no more messages can wait.
+    #[must_use]
+    pub fn is_queue_full(&self) -> bool {
+        self.queue.is_full()
+    }
+
+    /// Where a message is.
+    #[must_use]
+    pub fn place_of(&self, message_id: &str) -> MessagePlace {
+        self.queue.place_of(message_id)
     }
 
     fn on_event(&mut self, body: &Body, effects: &mut Vec<Effect>) {
         match body {
-            Body::TurnStarted(_) => effects.push(Effect::Finality(Finality::Running)),
+            Body::TurnStarted(_) => {
+                self.in_flight.clear();
+                if std::mem::take(&mut self.is_idle) {
+                    effects.push(Effect::Disarm(Timer::Idle));
+                }
+                effects.push(Effect::Finality(Finality::Running));
+            }
             Body::TurnFinished(turn) => {
+                self.in_flight.clear();
                 effects.push(Effect::Finality(Finality::ResultSeen));
+                if self.plan.session.is_some() {
+                    self.on_session_turn_finished(turn, effects);
+                    return;
+                }
                 let denial = turn
                     .denials
                     .iter()
@@ -149,6 +209,15 @@ impl Machine {
                 self.on_denied(&denial.tool, effects);
             }
             Body::StatusChanged(changed) if changed.status == Status::Idle => self.on_idle(effects),
+            Body::SessionStarted(session) => self.on_session_id(session.session_id.as_ref()),
+            Body::SessionUpdated(session) => self.on_session_id(session.session_id.as_ref()),
+            Body::MessageUpdated(message) if message.state != MessageState::Queued => {
+                self.in_flight.remove(&message.message_id);
+            }
+            // Messages are answered under their own ids where they are refused.
+            Body::CommandAnswered(answered) if answered.error.is_some() => {
+                self.in_flight.remove(&answered.command_id);
+            }
             Body::PermissionRequested(asked) => self.on_asked(&asked.request, asked.item.as_ref(), effects),
             Body::QuestionAsked(asked) => self.on_asked(&asked.request, asked.item.as_ref(), effects),
             Body::PlanProposed(asked) => self.on_asked(&asked.request, asked.item.as_ref(), effects),
@@ -157,13 +226,28 @@ impl Machine {
         }
     }
 
+    fn on_session_id(&mut self, id: Option<&String>) {
+        if let Some(id) = id {
+            self.session_id = Some(id.clone());
+        }
+    }
+
     /// All that the agent was asked is done.
     fn on_idle(&mut self, effects: &mut Vec<Effect>) {
+        if self.plan.session.is_some() {
+            self.on_session_idle(effects);
+            return;
+        }
         if self.phase != Phase::Running {
             return;
         }
-        match self.queue.pop_front().filter(|_| self.cause.is_none()) {
-            Some((id, text)) => effects.push(Effect::Say { id, text }),
+        let next = if self.cause.is_none() {
+            self.queue.pop()
+        } else {
+            None
+        };
+        match next {
+            Some(message) => self.say(message, effects),
             None => {
                 self.is_draining = true;
                 effects.push(Effect::Finality(Finality::Draining));
@@ -172,8 +256,23 @@ impl Machine {
         }
     }
 
+    /// Gives the agent a message, which can be changed no more.
+    pub(super) fn say(&mut self, message: QueuedMessage, effects: &mut Vec<Effect>) {
+        let QueuedMessage { id, text, .. } = message;
+        self.queue.note_sent(&id);
+        self.in_flight.insert(id.clone());
+        if std::mem::take(&mut self.is_idle) {
+            effects.push(Effect::Disarm(Timer::Idle));
+            effects.push(Effect::Finality(Finality::Running));
+        }
+        effects.push(Effect::Record(Box::new(RunBody::MessageSent(MessageSent {
+            message_id: id.clone(),
+        }))));
+        effects.push(Effect::Say { id, text });
+    }
+
     fn on_denied(&mut self, tool: &str, effects: &mut Vec<Effect>) {
-        if self.plan.denials == DenialPolicy::Fail {
+        if self.plan.session.is_none() && self.plan.denials == DenialPolicy::Fail {
             let message = format!(
                 "`{tool}` was not allowed: allow it (`--allowed-tools`), choose another `--permission-mode`, or set `denials: continue`"
             );
@@ -183,12 +282,25 @@ impl Machine {
 
     fn on_command(&mut self, command: RunCommand, effects: &mut Vec<Effect>) {
         match command {
-            RunCommand::Send { id, text, mode } => match (mode, self.phase) {
-                (SendMode::Steer, Phase::Running) => effects.push(Effect::Say { id, text }),
-                _ => self.queue.push_back((id, text)),
-            },
+            RunCommand::Send { id, text, mode } => {
+                let message = QueuedMessage { id, text, mode };
+                if self.plan.session.is_some() && self.is_idle() {
+                    self.on_session_message(message, effects);
+                } else if mode == SendMode::Steer && self.phase == Phase::Running {
+                    self.say(message, effects);
+                } else {
+                    self.queue.push(message);
+                }
+            }
+            RunCommand::EditMessage { id, text } => self.queue.edit(&id, text),
+            RunCommand::WithdrawMessage { id } => self.queue.withdraw(&id),
             RunCommand::Answer { request, answer } => self.on_answer(request, answer, effects),
+            RunCommand::CloseInput if self.plan.session.is_some() => self.close_session(effects),
+            // A loop ends its agent's input by itself.
+            RunCommand::CloseInput => {}
+            RunCommand::Interrupt if self.plan.session.is_some() => self.interrupt_turn(effects),
             RunCommand::Interrupt => self.interrupt_for(EndReason::Interrupted, None, effects),
+            RunCommand::Stop if self.plan.session.is_some() => self.stop_session(effects),
             RunCommand::Stop => self.stop_for(EndReason::Stopped, None, effects),
             RunCommand::Kill => {
                 self.stop_for(EndReason::Stopped, None, effects);
@@ -201,6 +313,7 @@ impl Machine {
 
     fn on_signal(&mut self, signal: Signal, effects: &mut Vec<Effect>) {
         match signal {
+            Signal::Interrupt if self.plan.session.is_some() => self.on_session_ctrl_c(effects),
             // The second time, or after anything else that ends the run already.
             Signal::Interrupt if self.cause.is_some() => self.kill(effects),
             Signal::Interrupt => self.interrupt_for(EndReason::Interrupted, None, effects),
@@ -221,6 +334,7 @@ impl Machine {
             Timer::Grace if self.phase == Phase::Running => effects.push(Effect::Stop),
             Timer::Grace => {}
             Timer::Ask(request) => self.on_unanswered(request, effects),
+            Timer::Idle => self.on_idle_for_long(effects),
         }
     }
 }

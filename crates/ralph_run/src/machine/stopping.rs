@@ -13,7 +13,12 @@ impl Machine {
         message: Option<String>,
         effects: &mut Vec<Effect>,
     ) {
-        if self.is_first_cause(reason, message, effects) && self.phase == Phase::Running {
+        if !self.is_first_cause(reason, message, effects) || self.phase != Phase::Running {
+            return;
+        }
+        if self.is_idle {
+            self.drain(effects);
+        } else {
             effects.push(Effect::Interrupt);
             effects.push(Effect::Arm(Timer::Grace, self.plan.interrupt_grace));
         }
@@ -43,7 +48,7 @@ impl Machine {
         match self.phase {
             Phase::Running | Phase::Ended => {}
             Phase::Verifying(_) => effects.push(Effect::StopVerify),
-            Phase::New | Phase::Cooling => self.end_by_cause(effects),
+            Phase::New | Phase::Cooling | Phase::Waiting => self.end_by_cause(effects),
         }
         true
     }
@@ -53,7 +58,7 @@ impl Machine {
         match self.phase {
             Phase::Running => effects.push(Effect::Kill),
             Phase::Verifying(_) => effects.push(Effect::StopVerify),
-            Phase::New | Phase::Cooling | Phase::Ended => {}
+            Phase::New | Phase::Cooling | Phase::Waiting | Phase::Ended => {}
         }
     }
 
@@ -91,7 +96,7 @@ impl Machine {
             };
             self.close_iteration(outcome, message.clone(), effects);
         }
-        if !self.queue.is_empty() {
+        if self.queue.len() > 0 {
             let message = format!("{} queued messages did not reach the agent", self.queue.len());
             effects.push(Effect::Record(Box::new(RunBody::Warned(Warned {
                 kind: WarningKind::Degraded,

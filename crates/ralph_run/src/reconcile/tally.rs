@@ -49,7 +49,9 @@ impl Tally {
                 | RunBody::IterationEnded(_)
                 | RunBody::Warned(_)
                 | RunBody::SessionForked(_)
-                | RunBody::CommandReceived(_),
+                | RunBody::CommandReceived(_)
+                | RunBody::MessageSent(_)
+                | RunBody::MessageAwaited(_),
             ) => {}
         }
     }

@@ -12,7 +12,7 @@ use super::atomic::{Durability, write_atomic};
 use super::kept::StateError;
 use super::runner::Runner;
 use crate::reason::EndReason;
-use crate::record::Totals;
+use crate::record::{RunKind, Totals};
 
 /// A run at a glance. The journal has everything; this is for lists, and for finding out who is in charge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,6 +54,15 @@ pub struct RunFile {
     /// Names the task.
     #[serde(default)]
     pub task: Option<String>,
+    /// Whether it works by itself or waits for messages.
+    #[serde(default)]
+    pub kind: RunKind,
+    /// The run whose conversation this one goes on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed_from: Option<String>,
+    /// Whether the agent keeps nothing of the conversation: it cannot be gone on with.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_ephemeral: bool,
     /// The start of the prompt, redacted.
     #[serde(default)]
     pub prompt: String,
@@ -117,6 +126,8 @@ pub enum RunState {
     Draining,
     /// The verify commands run.
     Verifying,
+    /// It waits for a message.
+    Idle,
     /// It is over.
     Ended,
 }

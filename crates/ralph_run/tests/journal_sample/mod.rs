@@ -43,6 +43,9 @@ pub(crate) fn started(run_id: &str) -> Record {
             max_iterations: 50,
             max_cost: Some(MicroUsd::new(10_000_000)),
             verify: vec!["make test".to_owned()],
+            kind: ralph_run::RunKind::Loop,
+            resumed_from: None,
+            is_ephemeral: false,
         })),
     )
 }

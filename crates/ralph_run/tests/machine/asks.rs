@@ -4,7 +4,7 @@ use agent_api::{Answer, Body, ItemId, PermissionRequested, RequestId, Status, St
 use ralph_run::EndReason;
 use ralph_run::machine::{Effect, Input, Plan, RunCommand, SendMode, Timer};
 
-use crate::play::{Play, done, says};
+use crate::play::{Play, done, said, says};
 
 fn asks() -> Body {
     Body::PermissionRequested(Box::new(PermissionRequested {
@@ -35,11 +35,7 @@ fn send(text: &str, mode: SendMode) -> Input<'static> {
 fn an_idle_agent_leaves_unless_somebody_has_more_to_say() {
     let mut play = Play::begin(Plan::default());
     assert_eq!(play.step(send("later", SendMode::Queue)), []);
-    let say = Effect::Say {
-        id: "later".to_owned(),
-        text: "later".to_owned(),
-    };
-    assert_eq!(play.event(idle()), [say]);
+    assert_eq!(play.event(idle()), said("later"));
     assert!(play.event(idle()).contains(&Effect::CloseInput));
 }
 
@@ -47,7 +43,7 @@ fn an_idle_agent_leaves_unless_somebody_has_more_to_say() {
 fn a_steering_message_goes_out_at_once() {
     let mut play = Play::begin(Plan::default());
     let effects = play.step(send("now", SendMode::Steer));
-    assert!(matches!(effects.as_slice(), [Effect::Say { .. }]));
+    assert_eq!(effects, said("now"));
 }
 
 #[test]

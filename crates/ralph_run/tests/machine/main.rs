@@ -3,4 +3,5 @@
 mod asks;
 mod loops;
 mod play;
+mod sessions;
 mod stopping;

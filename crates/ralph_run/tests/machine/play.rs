@@ -2,7 +2,7 @@
 
 use agent_api::{AgentKind, Body, ErrorClass, ErrorInfo, Event, ExitInfo, Outcome, SessionChoice};
 use ralph_run::machine::{AttemptReport, Effect, Input, Machine, Plan};
-use ralph_run::{EndReason, IterationOutcome, RunBody, Totals};
+use ralph_run::{EndReason, IterationOutcome, MessageSent, RunBody, Totals};
 
 pub(crate) struct Play {
     pub(crate) machine: Machine,
@@ -137,4 +137,16 @@ pub(crate) fn fails(class: ErrorClass) -> AttemptReport {
         error: Some(ErrorInfo::new(class, "code", "it broke")),
         ..report(Outcome::Failed)
     }
+}
+
+/// What giving the agent a message looks like.
+pub(crate) fn said(text: &str) -> [Effect; 2] {
+    let message_id = text.to_owned();
+    [
+        Effect::Record(Box::new(RunBody::MessageSent(MessageSent { message_id }))),
+        Effect::Say {
+            id: text.to_owned(),
+            text: text.to_owned(),
+        },
+    ]
 }

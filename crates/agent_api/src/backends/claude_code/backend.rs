@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agent_process::{Limits, StdinMode, StdoutMode};
 use claude_code::argv::AnyRequest;
-use claude_code::input::{MessageContent, UserMessage, composed_message};
+use claude_code::input::{MessageContent, MessageId, UserMessage, composed_message};
 use claude_code::{
     Capabilities, CostBasis, Dialect, Expansion, Fork, Options, PartialMessages, PermissionHost, Persistence,
     PrintRequest, SessionChoice as WireChoice, SessionId, SessionRequest, SystemPrompt,
@@ -85,6 +85,7 @@ pub fn profile() -> Profile {
             capability::SESSION_RESUME,
             capability::SESSION_FORK,
             capability::SESSION_PRESET_ID,
+            capability::SESSION_EPHEMERAL,
             capability::TOOLS_STRUCTURED,
             capability::TOOLS_RESULTS,
             capability::CONFIG_MODEL,
@@ -194,7 +195,7 @@ pub(crate) fn launch(request: &RunRequest, found: &Found, dialect: Dialect) -> R
     let input = match (request.input, std::mem::take(&mut prepared.spec.stdin)) {
         (Input::Messages(close), _) => {
             let message = UserMessage {
-                id: Some(claude_code::input::MessageId::random()),
+                id: Some(prompt_id(request)?),
                 content: MessageContent::Text(request.prompt.clone()),
             };
             LaunchInput::Messages {
@@ -216,6 +217,15 @@ pub(crate) fn launch(request: &RunRequest, found: &Found, dialect: Dialect) -> R
         notes: notes.collect(),
         spec: prepared.spec,
     })
+}
+
+/// The prompt's own id, or a new one.
+fn prompt_id(request: &RunRequest) -> Result<MessageId, Error> {
+    match &request.prompt_id {
+        Some(id) => MessageId::parse(id)
+            .ok_or_else(|| Error::invalid("the id of a prompt must be a UUID; this is none")),
+        None => Ok(MessageId::random()),
+    }
 }
 
 fn wire_options(options: &RunOptions) -> Result<Options, Error> {

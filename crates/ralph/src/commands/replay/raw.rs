@@ -144,6 +144,9 @@ impl<R: BufRead> RawRecords<R> {
             max_iterations: 1,
             max_cost: None,
             verify: Vec::new(),
+            kind: ralph_run::RunKind::Loop,
+            resumed_from: None,
+            is_ephemeral: false,
         };
         self.push(RunEvent::Run(RunBody::RunStarted(Box::new(started))));
         for event in std::mem::take(&mut self.early) {

@@ -7,6 +7,7 @@ use agent_api::{AgentKind, BackendConfig, Environment, Found, Gateway, RunOption
 use agent_process::StdoutMode;
 use anyhow::Context as _;
 
+use super::withheld::withheld;
 use crate::failure::Failure;
 use crate::settings::{AgentOutput, Auth, Backend, PermissionMode, PromptMode, Settings, Transport};
 
@@ -89,6 +90,7 @@ pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOpt
     options.append_system_prompt = read(agent.append_system_prompt_file.as_deref())?;
     options.permission_mode = Some(agent.permission_mode.into());
     options.asks = Some(settings.ask);
+    options.keeps_session = settings.ephemeral.then_some(false);
     options.partial_messages = Some(agent.partials);
     options.expands_prompt = Some(agent.slash);
     options.max_turns = settings.limits.turns;
@@ -106,6 +108,9 @@ pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOpt
 
 fn environment(settings: &Settings) -> Environment {
     let mut environment = Environment::inherit();
+    for name in withheld() {
+        environment = environment.remove(name);
+    }
     for (name, value) in &settings.agent.env {
         environment = match value {
             Some(value) => environment.set(name, value),

@@ -7,6 +7,7 @@ use ralph_run::{Home, reconcile};
 use super::{detach, dry_run, foreground};
 use crate::cli::RunArgs;
 use crate::console::write_stderr;
+use crate::home;
 use crate::settings::{Verbosity, load_prompt, load_settings};
 
 /// Runs the loop. Gives what to exit with.
@@ -26,8 +27,9 @@ pub async fn execute(
         }
     }
     let prompt = load_prompt(&settings.prompt, std::io::stdin().lock())?;
+    let versions = home::version_file(variables);
     if settings.dry_run {
-        return dry_run::execute(&settings, &prompt).await;
+        return dry_run::execute(&settings, prompt.as_deref(), versions.as_ref()).await;
     }
     home.prepare()?;
     let reconciled = reconcile(home, jiff::Timestamp::now())?;
@@ -37,8 +39,8 @@ pub async fn execute(
         }
     }
     if settings.detach {
-        return detach::execute(home, &settings, &prompt).await;
+        return detach::execute(home, settings, prompt, versions.as_ref()).await;
     }
-    let ended = foreground::run(home, &settings, prompt).await?;
+    let ended = foreground::run(home, &settings, prompt, versions).await?;
     Ok(ended.exit_code)
 }

@@ -1,6 +1,7 @@
 //! What an agent does not know.
 
 use agent_api::{PermissionMode, Profile, RunOptions, capability};
+use ralph_run::RunKind;
 
 use crate::failure::Failure;
 use crate::settings::{Origin, SETTINGS, SessionStart, Settings};
@@ -46,6 +47,16 @@ pub(super) fn fit(
         let has_some = prompts.iter().any(Option::is_some);
         let flags = ["--system-prompt-file", "--append-system-prompt-file"];
         fitting.leave_out(has_some, &flags, "system prompts")?;
+    }
+    if settings.ephemeral && !profile.has(capability::SESSION_EPHEMERAL) {
+        return Err(fitting.refuse("--ephemeral", "how to keep nothing of a conversation"));
+    }
+    if settings.kind == RunKind::Session && !profile.has(capability::SEND) {
+        let kind = &profile.kind;
+        return Err(Failure::usage(format!(
+            "the backend `{kind}` takes no messages after its prompt: leave out `--interactive`, or choose another \
+             backend"
+        )));
     }
     let (flag, is_fork) = match settings.session {
         SessionStart::Fresh => return Ok(fitting.warnings),

@@ -8,20 +8,28 @@ use agent_api::Event;
 use ralph_run::machine::Signal;
 use ralph_run::{Home, Record, RunEnded, Sink};
 
-use super::prepare::{self, Prepared};
+use super::prepare::{self, Beginning, Prepared};
+use super::settling::Settling;
 use super::signals;
 use crate::console::{
     ColourChoice, Console, Hurry, Mode, Options, Stdout, is_stderr_shared, terminal_width, write_stderr,
 };
 use crate::settings::{ColorChoice, Output, Settings, Verbosity, View};
+use crate::versions::{VersionCheck, VersionFile};
 
 /// Runs it to its end.
-pub(super) async fn run(home: &Home, settings: &Settings, prompt: String) -> anyhow::Result<RunEnded> {
-    let chosen = prepare::choose(settings).await?;
+pub(super) async fn run(
+    home: &Home,
+    settings: &Settings,
+    prompt: Option<String>,
+    versions: Option<VersionFile>,
+) -> anyhow::Result<RunEnded> {
+    let chosen = prepare::choose(settings, versions.as_ref()).await?;
+    let version_check = chosen.version_check(versions);
     let directory = prepare::new_directory(home)?;
     let place = directory.path().display().to_string();
     let created = directory.path().to_owned();
-    let prepared = match prepare::prepare(home, directory, settings, prompt, chosen) {
+    let prepared = match prepare::prepare(home, directory, settings, Beginning::of(prompt), chosen) {
         Ok(prepared) => prepared,
         Err(error) => {
             // Nothing has happened in it.
@@ -57,6 +65,8 @@ pub(super) async fn run(home: &Home, settings: &Settings, prompt: String) -> any
         is_watched,
         is_interrupted,
         has_confirmed: false,
+        settling: Settling::default(),
+        version_check,
     };
     let ended = ralph_run::drive(spec, run_file, &mut terminal, &mut signals).await;
     terminal.console.finish();
@@ -71,6 +81,8 @@ struct Terminal {
     /// Ctrl-C was pressed, and nobody has said so yet.
     is_interrupted: Arc<AtomicBool>,
     has_confirmed: bool,
+    settling: Settling,
+    version_check: Option<VersionCheck>,
 }
 
 impl Terminal {
@@ -90,12 +102,16 @@ impl Sink for Terminal {
 
     fn record(&mut self, record: &Record) {
         self.confirm_interrupt();
+        if let Some(check) = &self.version_check {
+            check.record(record);
+        }
         self.console.record(record);
     }
 
     fn tick(&mut self) {
         self.confirm_interrupt();
         self.console.tick();
+        self.settling.tick();
     }
 
     fn is_closed(&self) -> bool {

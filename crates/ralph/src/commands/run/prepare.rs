@@ -9,16 +9,18 @@ use agent_api::{
 };
 use anyhow::Context as _;
 use jiff::Timestamp;
-use ralph_run::machine::{DenialPolicy, Plan};
+use ralph_run::machine::{DenialPolicy, Plan, SessionPlan};
 use ralph_run::{
-    BudgetLimits, FORMAT_VERSION, Home, Lock, LockInfo, Redactor, RunDirectory, RunFile, RunSpec, RunStarted,
-    RunStatus, Runner, WorkspaceFiles, name_in_files, secrets_among,
+    BudgetLimits, FORMAT_VERSION, Home, Lock, LockInfo, Redactor, RunDirectory, RunFile, RunKind, RunSpec,
+    RunStarted, RunStatus, Runner, WorkspaceFiles, name_in_files, secrets_among,
 };
 
 use super::agent;
 use super::fit::fit;
+use super::withheld::withheld;
 use crate::failure::Failure;
 use crate::settings::{Denials, SessionStart, Settings};
+use crate::versions::{VersionCheck, VersionFile};
 
 /// How long an interrupted agent may take to end its turn.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
@@ -37,6 +39,23 @@ pub(super) struct Prepared {
     pub(super) warnings: Vec<String>,
 }
 
+/// What a run begins with.
+pub(super) struct Beginning {
+    /// What the agent is told; a conversation may begin without.
+    pub(super) prompt: Option<String>,
+    /// The run whose conversation it goes on with.
+    pub(super) resumed_from: Option<String>,
+}
+
+impl Beginning {
+    pub(super) fn of(prompt: Option<String>) -> Self {
+        Self {
+            prompt,
+            resumed_from: None,
+        }
+    }
+}
+
 /// Who runs it: decided before anything is written.
 pub(super) struct Chosen {
     pub(super) gateway: Gateway,
@@ -49,8 +68,11 @@ pub(super) struct Chosen {
 }
 
 /// Chooses the agent, and refuses what it cannot do.
-pub(super) async fn choose(settings: &Settings) -> anyhow::Result<Chosen> {
-    let gateway = agent::gateway(settings)?;
+pub(super) async fn choose(settings: &Settings, versions: Option<&VersionFile>) -> anyhow::Result<Chosen> {
+    let mut gateway = agent::gateway(settings)?;
+    if let Some(versions) = versions {
+        gateway.remember_versions(Arc::new(versions.clone()));
+    }
     let mut options = agent::options(settings)?;
     let (kind, found) = agent::choose(settings, &gateway, &options).await?;
     let bypass = agent::check_bypass(settings, &kind, &options, is_root())?;
@@ -73,6 +95,15 @@ pub(super) async fn choose(settings: &Settings) -> anyhow::Result<Chosen> {
 }
 
 impl Chosen {
+    /// Keeps what is known of the agent's version true.
+    pub(super) fn version_check(&self, versions: Option<VersionFile>) -> Option<VersionCheck> {
+        Some(VersionCheck {
+            file: versions?,
+            program: self.found.program.clone(),
+            version: self.found.version?,
+        })
+    }
+
     /// What the first iteration would start.
     pub(super) fn preview(&self, settings: &Settings, prompt: &str) -> Result<Launch, agent_api::Error> {
         let backend = self.gateway.backend(self.kind.as_str())?;
@@ -96,7 +127,7 @@ pub(super) fn prepare(
     home: &Home,
     directory: RunDirectory,
     settings: &Settings,
-    prompt: String,
+    beginning: Beginning,
     chosen: Chosen,
 ) -> anyhow::Result<Prepared> {
     let Chosen {
@@ -106,6 +137,7 @@ pub(super) fn prepare(
         options,
         mut warnings,
     } = chosen;
+    let Beginning { prompt, resumed_from } = beginning;
     let now = Timestamp::now();
     let info = LockInfo {
         run_id: directory.id().to_owned(),
@@ -139,22 +171,35 @@ pub(super) fn prepare(
         mode: settings.mode.clone(),
         task: settings.task.clone(),
         permission_mode: Some(mode_name(settings)),
-        max_iterations: if settings.once {
+        max_iterations: if settings.once || settings.kind == RunKind::Session {
             1
         } else {
             settings.limits.iterations.unwrap_or(0)
         },
         max_cost: settings.limits.cost,
         verify: settings.verify.clone(),
+        kind: settings.kind,
+        resumed_from,
+        is_ephemeral: settings.ephemeral,
     };
-    let run_file = run_file(&started, &redactor.redact(&prompt), now);
+    let has_prompt = prompt.is_some();
+    let task = prompt.unwrap_or_default();
+    let run_file = run_file(&started, &redactor.redact(&task), now);
+    let session = (settings.kind == RunKind::Session).then(|| SessionPlan {
+        has_prompt,
+        idle_timeout: settings.idle_timeout,
+        can_resume: !settings.ephemeral && profile.has(capability::SESSION_RESUME),
+    });
     let spec = RunSpec {
         directory,
         gateway: Arc::new(gateway),
-        task: prompt,
+        task,
         options,
         takes_messages,
-        plan: plan(settings, first_session),
+        plan: Plan {
+            session,
+            ..plan(settings, first_session)
+        },
         limits: BudgetLimits {
             cost: settings.limits.cost,
             tokens: settings.limits.tokens,
@@ -165,6 +210,7 @@ pub(super) fn prepare(
         workspace: settings.workspace.clone(),
         files,
         redactor,
+        withheld: withheld(),
         login_hint: profile.login_hint.to_owned(),
         started,
     };
@@ -193,6 +239,7 @@ fn plan(settings: &Settings, first_session: SessionChoice) -> Plan {
         ask_timeout: settings.ask_timeout,
         interrupt_grace: INTERRUPT_GRACE,
         first_session,
+        session: None,
     }
 }
 
@@ -281,6 +328,9 @@ fn run_file(started: &RunStarted, prompt: &str, now: Timestamp) -> RunFile {
         session_ids: Vec::new(),
         mode: started.mode.clone(),
         task: started.task.clone(),
+        kind: started.kind,
+        resumed_from: started.resumed_from.clone(),
+        is_ephemeral: started.is_ephemeral,
         prompt: prompt.chars().take(PROMPT_CHARACTERS).collect(),
         started_at: now,
         ended_at: None,
@@ -307,6 +357,5 @@ fn is_root() -> bool {
 
 /// A directory for a new run.
 pub(super) fn new_directory(home: &Home) -> anyhow::Result<RunDirectory> {
-    home.prepare()?;
     home.create_run(Timestamp::now()).context("cannot keep the run")
 }

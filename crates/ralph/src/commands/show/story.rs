@@ -71,7 +71,9 @@ impl Story {
                 | RunBody::AttemptEnded(_)
                 | RunBody::VerifyStarted(_)
                 | RunBody::SessionForked(_)
-                | RunBody::CommandReceived(_) => {}
+                | RunBody::CommandReceived(_)
+                | RunBody::MessageSent(_)
+                | RunBody::MessageAwaited(_) => {}
             },
         }
     }

@@ -76,6 +76,10 @@ impl View {
                     self.rows(event, &render_usage(look, usage).unwrap_or_default());
                 }
             }
+            Body::StatusChanged(changed) if self.is_session && changed.status == AgentStatus::Idle => {
+                self.flow.finish(&mut self.page);
+                self.await_message();
+            }
             Body::StatusChanged(changed) => {
                 if self.calls.latest().is_none() {
                     self.status.activity = Activity::Agent(changed.status);

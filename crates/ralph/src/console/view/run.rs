@@ -1,6 +1,6 @@
 //! What happens in the run around the agent.
 
-use ralph_run::{Record, RunBody, RunEnded, RunStarted, Warned, WarningKind};
+use ralph_run::{Record, RunBody, RunEnded, RunKind, RunStarted, Warned, WarningKind};
 
 use super::state::View;
 use crate::console::run_rows::{
@@ -50,7 +50,20 @@ impl View {
             RunBody::Warned(warned) => self.warned(warned),
             RunBody::SessionForked(forked) => self.page.push_rows(&render_forked(look, forked)),
             RunBody::CommandReceived(command) => self.page.push_rows(&render_command(look, command)),
+            RunBody::MessageSent(_) => {}
+            RunBody::MessageAwaited(_) => self.await_message(),
             RunBody::RunEnded(ended) => self.run_ended(ended),
+        }
+    }
+
+    /// A session waits. Where to say something is told once; the line at the bottom keeps telling it.
+    pub(super) fn await_message(&mut self) {
+        self.status.activity = Activity::Message(format!("ralph send {} TEXT", self.run_id));
+        if !std::mem::replace(&mut self.has_told_how_to_send, true) {
+            let run = &self.run_id;
+            let text = format!("waits for a message: `ralph send {run} TEXT`; `ralph stop {run}` ends it");
+            let row = self.look.row(Style::Warning, "Notice", &text);
+            self.page.push_rows(&row);
         }
     }
 
@@ -59,6 +72,7 @@ impl View {
         self.workspace.clone_from(&started.workspace);
         self.run_id.clone_from(&started.run_id);
         self.model.clone_from(&started.model);
+        self.is_session = started.kind == RunKind::Session;
         self.status = Status {
             started_at: Some(record.at),
             max_iterations: started.max_iterations,

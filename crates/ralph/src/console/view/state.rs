@@ -39,6 +39,9 @@ pub(in crate::console) struct View {
     /// What was shown in this iteration: several events tell of the same trouble.
     pub(super) shown_errors: ShownErrors,
     pub(super) has_noted_discard: bool,
+    /// Whether it waits for messages.
+    pub(super) is_session: bool,
+    pub(super) has_told_how_to_send: bool,
 }
 
 impl View {
@@ -63,6 +66,8 @@ impl View {
             model: None,
             shown_errors: ShownErrors::default(),
             has_noted_discard: false,
+            is_session: false,
+            has_told_how_to_send: false,
         };
         let has_colours = view.options.has_colours;
         paint(&mut view.thinking_prefix, has_colours, Style::Faint, "[Thinking]");

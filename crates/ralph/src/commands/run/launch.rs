@@ -1,0 +1,228 @@
+//! Starting a run in a process of its own, which outlives whoever started it.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use ralph_run::control::ControlClient;
+use ralph_run::{Home, LockError, LockInfo, RunDirectory};
+use serde::{Deserialize, Serialize};
+use tokio::process::{Child, Command};
+
+use super::prepare::{self, Beginning};
+use super::withheld::withheld;
+use crate::failure;
+use crate::settings::Settings;
+use crate::versions::VersionFile;
+
+/// How long a runner may take to be there.
+const START_LIMIT: Duration = Duration::from_secs(20);
+const LOOK_AGAIN: Duration = Duration::from_millis(10);
+const REQUEST_FILE: &str = "request.json";
+const ERROR_FILE: &str = "start-error.json";
+const LOG_FILE: &str = "runner.log";
+
+/// A run to be started. In a private file on its way: a command line can be read by everybody.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Start {
+    /// How, and of which kind.
+    pub settings: Settings,
+    /// What the agent is told; a conversation may begin without.
+    pub prompt: Option<String>,
+    /// The run whose conversation it goes on with.
+    pub resumed_from: Option<String>,
+}
+
+/// A run that was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Started {
+    /// Names it.
+    pub run_id: String,
+    /// What a person should know.
+    pub warnings: Vec<String>,
+}
+
+/// Why a run did not start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[error("{message}")]
+pub enum StartError {
+    /// The settings make no sense, or not with this agent.
+    Invalid {
+        /// What is wrong.
+        message: String,
+        /// What a command exits with.
+        exit_code: u8,
+    },
+    /// Another run has the workspace or the conversation.
+    Busy {
+        /// Who, and what to do.
+        message: String,
+        /// Who, where it says.
+        holder: Option<LockInfo>,
+    },
+    /// The agent is not there, or not logged in.
+    BackendUnavailable {
+        /// What to do.
+        message: String,
+    },
+    /// Something else.
+    Other {
+        /// What.
+        message: String,
+    },
+}
+
+impl StartError {
+    /// What an error means to somebody who wanted to start a run.
+    #[must_use]
+    pub fn of(error: &anyhow::Error) -> Self {
+        let message = format!("{error:#}");
+        if let Some(LockError::Held(held)) = error.downcast_ref::<LockError>() {
+            let holder = held.holder.clone();
+            return Self::Busy { message, holder };
+        }
+        match failure::exit_code(error) {
+            exit_code @ (64 | 78) => Self::Invalid { message, exit_code },
+            69 => Self::BackendUnavailable { message },
+            _ => Self::Other { message },
+        }
+    }
+
+    /// What a command exits with.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Invalid { exit_code, .. } => *exit_code,
+            Self::BackendUnavailable { .. } => 69,
+            Self::Busy { .. } | Self::Other { .. } => 1,
+        }
+    }
+}
+
+impl From<anyhow::Error> for StartError {
+    fn from(error: anyhow::Error) -> Self {
+        Self::of(&error)
+    }
+}
+
+/// Starts a runner of its own and waits until it is there. It gets neither our sockets nor a server's secrets, and
+/// goes on when we end.
+///
+/// # Errors
+/// When the run could not begin; nothing is left of it then.
+pub async fn start_detached(
+    home: &Home,
+    start: &Start,
+    versions: Option<&VersionFile>,
+) -> Result<Started, StartError> {
+    // What a person must fix is told before anything is kept.
+    let chosen = prepare::choose(&start.settings, versions).await?;
+    let directory = prepare::new_directory(home)?;
+    let mut runner = match spawn_runner(&directory, start) {
+        Ok(runner) => runner,
+        Err(error) => {
+            let _ = std::fs::remove_dir_all(directory.path());
+            return Err(error.into());
+        }
+    };
+    wait_until_there(&directory, &mut runner).await?;
+    // Nobody waits for it, but somebody has to take note of its end.
+    tokio::spawn(async move { runner.wait().await });
+    Ok(Started {
+        run_id: directory.id().to_owned(),
+        warnings: chosen.warnings,
+    })
+}
+
+fn spawn_runner(directory: &RunDirectory, start: &Start) -> anyhow::Result<Child> {
+    let file = private(&directory.path().join(REQUEST_FILE))?;
+    serde_json::to_writer(&file, start)?;
+    let log = private(&directory.path().join(LOG_FILE))?;
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let mut command = Command::new(program);
+    command
+        .arg("__runner")
+        .arg(directory.id())
+        .current_dir(&start.settings.workspace)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log);
+    for name in withheld() {
+        command.env_remove(name);
+    }
+    command.spawn().context("cannot start the runner")
+}
+
+async fn wait_until_there(directory: &RunDirectory, runner: &mut Child) -> Result<(), StartError> {
+    let deadline = tokio::time::Instant::now() + START_LIMIT;
+    loop {
+        if ControlClient::connect(directory.socket()).await.is_ok() {
+            return Ok(());
+        }
+        let ended = runner.try_wait().context("cannot watch the runner")?;
+        if ended.is_some() {
+            if directory.run_file().exists() {
+                return Ok(());
+            }
+            let error = told_error(directory);
+            let _ = std::fs::remove_dir_all(directory.path());
+            return Err(error);
+        }
+        if tokio::time::Instant::now() >= deadline {
+            let log = directory.path().join(LOG_FILE);
+            let message = format!("the runner does not answer; its log is `{}`", log.display());
+            return Err(StartError::Other { message });
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
+/// Why the runner has ended: in its own words, else by what it wrote.
+fn told_error(directory: &RunDirectory) -> StartError {
+    let told = std::fs::read(directory.path().join(ERROR_FILE))
+        .ok()
+        .and_then(|text| serde_json::from_slice(&text).ok());
+    told.unwrap_or_else(|| {
+        let said = std::fs::read_to_string(directory.path().join(LOG_FILE)).unwrap_or_default();
+        let message = said.trim().trim_start_matches("ralph: ").to_owned();
+        StartError::Other { message }
+    })
+}
+
+/// The runner's side: what it was given.
+pub(super) fn take_request(directory: &RunDirectory) -> anyhow::Result<(Settings, Beginning)> {
+    let path = directory.path().join(REQUEST_FILE);
+    let text = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
+    let Start {
+        settings,
+        prompt,
+        resumed_from,
+    } = serde_json::from_slice(&text)?;
+    let beginning = Beginning { prompt, resumed_from };
+    Ok((settings, beginning))
+}
+
+/// The runner's side: the journal has what it was given, redacted.
+pub(super) fn forget_request(directory: &Path) {
+    let _ = std::fs::remove_file(directory.join(REQUEST_FILE));
+}
+
+/// The runner's side: whoever started it is told why it ends.
+pub(super) fn tell_error(directory: &RunDirectory, error: &anyhow::Error) {
+    let file = private(&directory.path().join(ERROR_FILE));
+    // If that cannot be written, there is still what stands in its log.
+    let _ = file.map(|file| serde_json::to_writer(file, &StartError::of(error)));
+}
+
+fn private(path: &Path) -> anyhow::Result<std::fs::File> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("cannot write `{}`", path.display()))
+}

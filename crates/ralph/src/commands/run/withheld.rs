@@ -1,0 +1,41 @@
+//! What of our own environment is nobody else's business.
+
+use std::ffi::{OsStr, OsString};
+
+/// What belongs to a server: its secrets, and the sockets it was given.
+const SERVER_PREFIX: &str = "RALPH_SERVER_";
+const SERVER_NAMES: [&str; 5] = [
+    "LISTEN_FDNAMES",
+    "LISTEN_FDS",
+    "LISTEN_PID",
+    "NOTIFY_SOCKET",
+    "WATCHDOG_PID",
+];
+
+/// The variables of this process that neither a runner nor an agent nor a verify command gets.
+pub(super) fn withheld() -> Vec<OsString> {
+    std::env::vars_os()
+        .map(|(name, _)| name)
+        .filter(|name| is_withheld(name))
+        .collect()
+}
+
+fn is_withheld(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else { return false };
+    name.starts_with(SERVER_PREFIX) || SERVER_NAMES.contains(&name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_withheld;
+
+    #[test]
+    fn the_server_keeps_its_secrets_and_sockets_and_nothing_else() {
+        for name in ["RALPH_SERVER_TOKEN", "RALPH_SERVER_DATABASE_URL", "LISTEN_FDS"] {
+            assert!(is_withheld(name.as_ref()), "{name}");
+        }
+        for name in ["PATH", "RALPH_MODEL", "ANTHROPIC_API_KEY", "XRALPH_SERVER_TOKEN"] {
+            assert!(!is_withheld(name.as_ref()), "{name}");
+        }
+    }
+}
