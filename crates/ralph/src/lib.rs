@@ -4,6 +4,7 @@
 pub mod cli;
 pub mod commands;
 pub mod console;
+pub mod diagnostics;
 pub mod failure;
 pub mod home;
 pub mod settings;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use ralph::cli::{self, Command, ViewArgs};
 use ralph::console::{Direct, one_line, sanitise, write_stderr, write_stdout};
+use ralph::diagnostics::{self, Times};
 use ralph::settings::load_view;
 use ralph::{commands, failure, home};
 
@@ -29,6 +30,13 @@ fn main() -> ExitCode {
             return ExitCode::from(stop.exit_code);
         }
     };
+    if !cli.command.is_quiet() {
+        let times = match cli.command {
+            Command::Runner(_) => Times::Shown,
+            _ => Times::Hidden,
+        };
+        diagnostics::install(std::env::var(diagnostics::VARIABLE).ok().as_deref(), times);
+    }
     let code = match execute(cli.command) {
         Ok(code) => code,
         Err(error) => {
@@ -37,6 +45,7 @@ fn main() -> ExitCode {
             failure::exit_code(&error)
         }
     };
+    diagnostics::finish();
     ExitCode::from(code)
 }
 

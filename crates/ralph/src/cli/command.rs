@@ -77,6 +77,31 @@ pub enum Command {
     Runner(RunnerArgs),
 }
 
+impl Command {
+    /// Whether the user asked for silence.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        match self {
+            Self::Run(args) => args.view.quiet,
+            Self::Attach(args) => args.view.quiet,
+            Self::Logs(args) => args.view.quiet,
+            Self::Replay(args) => args.view.quiet,
+            Self::Demo(args) => args.view.quiet,
+            Self::Send(_)
+            | Self::Answer(_)
+            | Self::Interrupt(_)
+            | Self::Stop(_)
+            | Self::Runs(_)
+            | Self::Show(_)
+            | Self::Doctor(_)
+            | Self::Init(_)
+            | Self::Clean(_)
+            | Self::Completions(_)
+            | Self::Runner(_) => false,
+        }
+    }
+}
+
 /// Watch a run, from its beginning
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:

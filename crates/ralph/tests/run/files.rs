@@ -187,3 +187,62 @@ fn quiet_is_silent() {
         (Some(0), "", "")
     );
 }
+
+#[test]
+fn what_goes_wrong_on_the_side_is_told_in_one_line_unless_nothing_is_wanted() {
+    // Nothing can be linked into a folder that is a file.
+    let stage = Stage::new(&says(DONE));
+    fs::create_dir(stage.workspace().join(".ralph")).unwrap();
+    fs::write(stage.workspace().join(".ralph/logs"), "in the way").unwrap();
+    let told = "could not be linked into the workspace";
+    let ran = stage.run(&[]);
+    let line = ran.stderr.lines().find(|line| line.contains(told)).unwrap();
+    assert!(line.starts_with("ralph: WARN ralph_run::"), "{line}");
+    let quiet = stage.run(&["-q"]);
+    assert_eq!((quiet.code, quiet.stderr.as_str()), (Some(0), ""));
+    let off = stage
+        .ralph(&["run", "-p", "x"])
+        .env("RALPH_LOG", "off")
+        .output()
+        .unwrap();
+    assert!(!String::from_utf8_lossy(&off.stderr).contains(told), "{off:?}");
+    let wrong = stage
+        .ralph(&["run", "-p", "x"])
+        .env("RALPH_LOG", "ralph_run=loud")
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&wrong.stderr);
+    assert!(
+        stderr.contains("`RALPH_LOG` makes no sense") && stderr.contains(told),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_run_in_the_background_keeps_what_goes_wrong_in_its_log() {
+    let stage = Stage::new(&works().sleep_forever());
+    fs::create_dir(stage.workspace().join(".ralph")).unwrap();
+    fs::write(stage.workspace().join(".ralph/logs"), "in the way").unwrap();
+    assert!(
+        stage
+            .ralph(&["run", "-p", "x", "--detach", "-q"])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let log = stage.last_run().join("runner.log");
+    while !fs::read_to_string(&log)
+        .unwrap()
+        .contains("could not be linked into the workspace")
+    {
+        std::thread::yield_now();
+    }
+    assert!(
+        stage
+            .ralph(&["stop", "latest"])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+}

@@ -1,0 +1,98 @@
+//! What the libraries say about themselves, for whoever looks for a fault.
+
+use std::io::{self, IsTerminal as _, Write};
+use std::sync::{Mutex, PoisonError};
+
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::console::{Port, one_line, stderr, write_stderr};
+
+/// The variable that says how much is told: `debug`, or `warn,ralph_run=debug`.
+pub const VARIABLE: &str = "RALPH_LOG";
+
+/// Longer than any message of ours; some quote what an agent wrote.
+const COLUMNS: usize = 2_000;
+
+/// Behind a thread of its own, which begins with the first line: nobody waits long for who reads stderr.
+static PORT: Mutex<Option<Box<dyn Port + Send>>> = Mutex::new(None);
+
+/// Whether lines have a time of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Times {
+    /// In a log.
+    Shown,
+    /// On a terminal.
+    Hidden,
+}
+
+/// Lets warnings, or what `filter` names, be seen on stderr from now on. Once per process.
+pub fn install(filter: Option<&str>, times: Times) {
+    let targets = match filter.map(str::parse::<Targets>) {
+        Some(Ok(targets)) => targets,
+        None => Targets::new().with_default(LevelFilter::WARN),
+        Some(Err(error)) => {
+            let message = format!("`{VARIABLE}` makes no sense and is not heeded: {error}");
+            write_stderr(&format!("ralph: {}\n", one_line(&message, COLUMNS)));
+            Targets::new().with_default(LevelFilter::WARN)
+        }
+    };
+    let lines = fmt::layer().with_ansi(false).with_writer(Lines::default);
+    let registry = tracing_subscriber::registry().with(targets);
+    // Only the first one counts; there is no second one here.
+    let _ = match times {
+        Times::Shown => registry.with(lines).try_init(),
+        Times::Hidden => registry.with(lines.without_time()).try_init(),
+    };
+}
+
+/// Writes what waits, within a deadline.
+pub fn finish() {
+    if let Some(port) = &mut *PORT.lock().unwrap_or_else(PoisonError::into_inner) {
+        port.finish();
+    }
+}
+
+/// Whole lines, without anything that a terminal would obey.
+#[derive(Debug, Default)]
+struct Lines;
+
+impl Write for Lines {
+    /// Called once for each event.
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        let erase = if io::stderr().is_terminal() {
+            // There may be a status line, which comes again.
+            "\r\u{1b}[K"
+        } else {
+            ""
+        };
+        let line = format!("{erase}{}\n", render(&String::from_utf8_lossy(text)));
+        let mut port = PORT.lock().unwrap_or_else(PoisonError::into_inner);
+        port.get_or_insert_with(|| Box::new(stderr())).send(&line);
+        Ok(text.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn render(text: &str) -> String {
+    format!("ralph: {}", one_line(text.trim(), COLUMNS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render;
+
+    #[test]
+    fn an_event_is_one_line_that_no_terminal_obeys() {
+        assert_eq!(
+            render(" WARN ralph_run: bad error=a\nb\u{1b}[2Jc\n"),
+            "ralph: WARN ralph_run: bad error=a bc"
+        );
+    }
+}
