@@ -95,13 +95,15 @@ impl Budget {
 
     /// The agent says which model it uses.
     pub fn set_model(&mut self, model: &str) {
-        self.attempt.model = Some(model.to_owned());
+        if self.attempt.model.as_deref() != Some(model) {
+            self.attempt.model = Some(model.to_owned());
+        }
     }
 
     /// The agent reports what it has used so far.
     pub fn apply(&mut self, usage: &Usage) {
         if let Some(model) = &usage.model {
-            self.attempt.model = Some(model.clone());
+            self.set_model(model);
         }
         self.attempt.apply(&usage.run);
     }

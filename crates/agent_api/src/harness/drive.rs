@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_process::{Control, Exit, ExitReport, ExitWaiter, StderrOutput};
+use agent_process::{Control, Exit, ExitReport, ExitWaiter, Framed, StderrOutput};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
@@ -20,6 +20,9 @@ use crate::error::CommandError;
 use crate::event::{
     Body, CommandAnswered, ErrorClass, ErrorInfo, Event, Notice, Severity, Status, StatusChanged,
 };
+
+/// How many lines that were read together are mapped before anybody else is heard.
+const BATCH_LINES: usize = 64;
 
 /// Deadlines of a run.
 pub(super) struct Pace {
@@ -172,7 +175,10 @@ impl Driver {
                     self.ended_at = Some(Instant::now());
                     report = Some(ended);
                 }
-                line = next_line(&mut self.lines), if !is_blocked && !has_ended => self.read(line),
+                line = next_line(&mut self.lines), if !is_blocked && !has_ended => {
+                    self.read(line);
+                    self.read_on(consumer);
+                }
                 line = self.stderr.next(), if !is_blocked && !self.stderr.has_ended() => self.read_stderr(line),
                 () = tokio::time::sleep_until(deadline.unwrap_or(self.last_sign)), if deadline.is_some() => {
                     self.on_deadline(is_blocked);
@@ -214,11 +220,7 @@ impl Driver {
         self.last_sign = Instant::now();
         match read {
             Read::Part => {}
-            Read::Line(line) => {
-                self.mapper.map_line(line, &mut self.emitter);
-                self.reply();
-                self.look_for_the_end();
-            }
+            Read::Line(line) => self.map(line),
             Read::Failed(error) => {
                 self.emitter.at(None);
                 let message = format!(
@@ -232,6 +234,26 @@ impl Driver {
                 self.lines = None;
                 self.mapper.map_end(&mut self.emitter);
             }
+        }
+    }
+
+    fn map(&mut self, line: Framed) {
+        self.mapper.map_line(line, &mut self.emitter);
+        self.reply();
+        self.look_for_the_end();
+    }
+
+    /// Maps the lines that came with the last one, as far as the consumer has room, so that a flood does not cost a turn
+    /// of the loop for every line.
+    fn read_on(&mut self, consumer: &mut Option<mpsc::Sender<Event>>) {
+        for _ in 0..BATCH_LINES {
+            if !self.hand_over(consumer) {
+                break;
+            }
+            let Some(line) = self.lines.as_mut().and_then(OutputLines::next_read) else {
+                break;
+            };
+            self.map(line);
         }
     }
 

@@ -30,6 +30,11 @@ impl OutputLines {
         }
     }
 
+    /// A line that was read already.
+    pub(super) fn next_read(&mut self) -> Option<Framed> {
+        self.framer.next_line()
+    }
+
     /// Cancelling the wait loses nothing.
     pub(super) async fn next(&mut self) -> Read {
         if let Some(line) = self.framer.next_line() {

@@ -37,6 +37,11 @@ impl Coalescer {
         }
     }
 
+    /// Whether nothing waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// When the pieces have waited long enough.
     pub(super) fn deadline(&self) -> Option<Instant> {
         self.since.map(|since| since + WINDOW)

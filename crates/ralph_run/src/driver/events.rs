@@ -4,29 +4,39 @@ use agent_api::{Body, Event, Part, ToolState};
 
 use super::run::Driver;
 use crate::budget::BudgetAlert;
-use crate::machine::Input;
+use crate::machine::{Effect, Input};
 use crate::reason::LimitKind;
 use crate::record::{RunBody, SessionForked, WarningKind};
 
+/// What has to be done after an event.
+pub(super) struct EventEffects {
+    effects: Vec<Effect>,
+    alert: Option<BudgetAlert>,
+}
+
 impl Driver<'_> {
-    pub(super) async fn on_event(&mut self, event: Event) {
+    /// Learns from an event and keeps it. Gives what has to be done then, which is nothing for nearly all.
+    pub(super) fn take_event(&mut self, event: Event) -> Option<EventEffects> {
         self.learn(&event);
         let is_delta = matches!(event.body, Body::Delta(_));
         let alerts_possible = matches!(event.body, Body::Usage(_) | Body::TurnFinished(_));
-        if is_delta {
-            self.keeper.event(event);
-            return;
-        }
-        let effects = self.machine.step(Input::Event(&event));
+        let effects = match is_delta {
+            true => Vec::new(),
+            false => self.machine.step(Input::Event(&event)),
+        };
         self.keeper.event(event);
-        self.perform_all(effects).await;
-        if alerts_possible {
-            self.check_budget().await;
-        }
+        let alert = match alerts_possible {
+            true => self.budget.check(),
+            false => None,
+        };
+        (!effects.is_empty() || alert.is_some()).then_some(EventEffects { effects, alert })
     }
 
-    async fn check_budget(&mut self) {
-        while let Some(alert) = self.budget.check() {
+    /// Does what follows from an event.
+    pub(super) async fn follow_event(&mut self, follows: EventEffects) {
+        self.perform_all(follows.effects).await;
+        let mut next = follows.alert;
+        while let Some(alert) = next {
             match alert {
                 BudgetAlert::Near(LimitKind::Cost) => {
                     let message = format!(
@@ -41,6 +51,7 @@ impl Driver<'_> {
                 }
                 BudgetAlert::Reached(limit) => self.step(Input::Limit(limit)).await,
             }
+            next = self.budget.check();
         }
     }
 
@@ -91,28 +102,35 @@ impl Driver<'_> {
             Body::TurnFinished(_) => self.budget.add_turns(1),
             Body::ToolStarted(tool) if tool.state == ToolState::Running => {
                 let subject = tool.subject.as_deref().unwrap_or_default();
-                self.set_activity(format!("{}: {subject}", tool.name));
+                let activity = format!("{}: {subject}", tool.name);
+                let cut = self
+                    .spec
+                    .redactor
+                    .redact(&activity)
+                    .chars()
+                    .take(120)
+                    .collect::<String>();
+                self.set_activity(&cut);
             }
-            Body::TextBlock(_) => self.set_activity("responding".to_owned()),
-            Body::ThinkingBlock(_) => self.set_activity("thinking".to_owned()),
+            Body::TextBlock(_) => self.set_activity("responding"),
+            Body::ThinkingBlock(_) => self.set_activity("thinking"),
             Body::Delta(delta) if self.run_file.status.activity.is_none() => {
                 let what = match delta.part {
                     Part::Thinking => "thinking",
                     Part::Text | Part::ToolInput | Part::ToolOutput => "responding",
                 };
-                self.set_activity(what.to_owned());
+                self.set_activity(what);
             }
             Body::PermissionRequested(_) | Body::QuestionAsked(_) | Body::PlanProposed(_) => {
-                self.set_activity("waiting for an answer".to_owned());
+                self.set_activity("waiting for an answer");
             }
             _ => {}
         }
     }
 
-    fn set_activity(&mut self, activity: String) {
-        let cut: String = self.spec.redactor.redact(&activity).chars().take(120).collect();
-        if self.run_file.status.activity.as_deref() != Some(&cut) {
-            self.run_file.status.activity = Some(cut);
+    fn set_activity(&mut self, activity: &str) {
+        if self.run_file.status.activity.as_deref() != Some(activity) {
+            self.run_file.status.activity = Some(activity.to_owned());
             self.is_file_stale = true;
         }
     }

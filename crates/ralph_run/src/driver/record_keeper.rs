@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Instant as Moment;
 
-use agent_api::Event;
+use agent_api::{Body, Event};
 use jiff::Timestamp;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::coalesce::Coalescer;
 use crate::control::PendingRequests;
-use crate::journal::{JournalError, JournalWriter, PendingSync};
+use crate::journal::{JournalError, JournalWriter, PendingSync, RecordEncoder};
 use crate::record::{Record, RunBody, RunEvent};
 use crate::redact::{DeltaRedactor, Redactor};
 use crate::sink::Sink;
@@ -22,8 +22,11 @@ pub(super) struct RecordKeeper<'a> {
     /// Used again for every record.
     line: Vec<u8>,
     sink: &'a mut dyn Sink,
+    encoder: RecordEncoder,
     seq: u64,
     position: (u32, u32),
+    /// When what is being recorded happened: the same moment for all that came at once.
+    at: Option<Timestamp>,
     delta_redactor: DeltaRedactor,
     coalescer: Coalescer,
     ready: Vec<Event>,
@@ -46,8 +49,10 @@ impl<'a> RecordKeeper<'a> {
             redactor,
             line: Vec::new(),
             sink,
+            encoder: RecordEncoder::default(),
             seq: 0,
             position: (0, 0),
+            at: None,
             coalescer: Coalescer::default(),
             ready: Vec::new(),
             pending: PendingRequests::default(),
@@ -67,8 +72,20 @@ impl<'a> RecordKeeper<'a> {
         self.position = position;
     }
 
+    /// What is recorded from now on happens now.
+    pub(super) fn begin_moment(&mut self) {
+        self.at = None;
+    }
+
     /// Takes an event of the agent: shows it, and records it sooner or later.
     pub(super) fn event(&mut self, event: Event) {
+        let is_delta = matches!(event.body, Body::Delta(_));
+        if !is_delta && self.delta_redactor.is_empty() && self.coalescer.is_empty() {
+            // Nothing waits for it, and it waits for nothing.
+            self.sink.live(&event);
+            self.pending.observe(&event.body);
+            return self.write(RunEvent::Agent(event));
+        }
         let mut clean = Vec::new();
         self.delta_redactor.push(event, Instant::now(), &mut clean);
         self.keep(clean);
@@ -91,6 +108,7 @@ impl<'a> RecordKeeper<'a> {
             RunBody::AttemptEnded(_) | RunBody::RunEnded(_) => self.end_texts(),
             _ => self.flush_deltas(),
         }
+        self.begin_moment();
         self.write(RunEvent::Run(body));
     }
 
@@ -138,18 +156,21 @@ impl<'a> RecordKeeper<'a> {
         let (iteration, attempt) = self.position;
         let record = Record {
             seq: self.seq,
-            at: Timestamp::now(),
+            at: *self.at.get_or_insert_with(Timestamp::now),
             iteration,
             attempt,
             event,
         };
         let mut line = std::mem::take(&mut self.line);
         line.clear();
-        if let Err(error) = serde_json::to_writer(&mut line, &record) {
-            tracing::error!(%error, "a record cannot be written as JSON");
-            return;
-        }
-        let had_secrets = self.redactor.redact_json_line(&mut line);
+        let words = match self.encoder.encode(&record, &mut line) {
+            Ok(words) => words,
+            Err(error) => {
+                tracing::error!(%error, "a record cannot be written as JSON");
+                return;
+            }
+        };
+        let had_secrets = !self.is_ours(&record.event) && self.redactor.redact_json_from(words, &mut line);
         let written = self.journal.queue_line(record.seq, &line);
         self.note(written);
         // What is shown is what is written.
@@ -159,6 +180,25 @@ impl<'a> RecordKeeper<'a> {
             None => self.sink.record(&record),
         }
         self.line = line;
+    }
+
+    /// Whether nothing in it is in the words of others, so that no secret can be.
+    fn is_ours(&self, event: &RunEvent) -> bool {
+        let RunEvent::Agent(Event {
+            parent: None, body, ..
+        }) = event
+        else {
+            return false;
+        };
+        match body {
+            Body::TurnStarted(_) | Body::StatusChanged(_) => true,
+            // The most frequent one, and the longest of the short ones.
+            Body::Usage(usage) => usage
+                .model
+                .as_deref()
+                .is_none_or(|model| self.redactor.is_clean(model)),
+            _ => false,
+        }
     }
 
     /// Writes what waits for the file.

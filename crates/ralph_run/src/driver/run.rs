@@ -152,11 +152,14 @@ impl Driver<'_> {
     }
 
     async fn wake(&mut self, woken: Woken) {
+        self.keeper.begin_moment();
         match woken {
             Woken::Signal(signal) => self.step(Input::Signal(signal)).await,
             Woken::Command(incoming) => self.on_command(incoming).await,
             Woken::Event(Some(event)) => {
-                self.on_event(event).await;
+                if let Some(effects) = self.take_event(event) {
+                    self.follow_event(effects).await;
+                }
                 self.drain_events().await;
                 self.keeper.flush();
             }
@@ -188,7 +191,9 @@ impl Driver<'_> {
                 .as_mut()
                 .and_then(|attempt| attempt.handle.events.try_next());
             let Some(event) = next else { break };
-            self.on_event(event).await;
+            if let Some(effects) = self.take_event(event) {
+                self.follow_event(effects).await;
+            }
         }
     }
 

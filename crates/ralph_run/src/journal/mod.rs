@@ -2,12 +2,14 @@
 
 mod check;
 mod damage;
+mod encode;
 mod file;
 mod follower;
 mod reader;
 mod resume;
 mod writer;
 
+pub(crate) use encode::RecordEncoder;
 pub use damage::{Damage, DamageKind};
 pub use follower::JournalFollower;
 pub use reader::{JournalReader, read_journal};

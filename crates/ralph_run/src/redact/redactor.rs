@@ -35,8 +35,8 @@ pub enum RedactError {
 /// Replaces secrets in text and in lines of JSON by `[redacted:…]`: the values it was given, wherever they are, and
 /// what looks like a token of a well-known kind.
 ///
-/// It sees one text at a time. Of streamed text, look at whole [settled](Self::settled_bytes) pieces: a token that is cut
-/// between two pieces is in neither of them. Of a token that was shortened only what is left can be judged.
+/// It sees one text at a time: a token that is cut between two pieces of a streamed text is in neither of them. Of a token
+/// that was shortened only what is left can be judged.
 pub struct Redactor {
     pub(super) search: AhoCorasick,
     /// What can begin with each searched text, in the order in which it is tried.
@@ -100,7 +100,7 @@ impl Redactor {
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);
-        let hits = self.hits(text.as_bytes(), Content::Text);
+        let hits = self.hits(text.as_bytes(), 0, Content::Text);
         if !hits.is_empty() {
             text = Cow::Owned(replaced(&text, &hits));
         }
@@ -116,12 +116,18 @@ impl Redactor {
     /// Takes the secrets out of a line of JSON, which stays JSON of the same shape: only characters within strings are
     /// replaced, by characters that need no escape. Says whether there were any.
     pub fn redact_json_line(&self, line: &mut Vec<u8>) -> bool {
-        let hits = self.hits(line, Content::JsonLine);
+        self.redact_json_from(0, line)
+    }
+
+    /// The same for what begins at `start`, which is not within a string.
+    pub(crate) fn redact_json_from(&self, start: usize, line: &mut Vec<u8>) -> bool {
+        let searched = line.get(start..).unwrap_or_default();
+        let hits = self.hits(searched, 0, Content::JsonLine);
         if hits.is_empty() && self.patterns.is_empty() {
             return false;
         }
         // JSON is UTF-8; in what is not, no place of a hit would hold.
-        let Ok(text) = str::from_utf8(line) else {
+        let Ok(text) = str::from_utf8(searched) else {
             return false;
         };
         let mut text = Cow::Borrowed(text);
@@ -135,14 +141,21 @@ impl Redactor {
             }
         }
         let Cow::Owned(text) = text else { return false };
-        *line = text.into_bytes();
+        line.truncate(start);
+        line.extend_from_slice(text.as_bytes());
         true
     }
 
-    fn hits(&self, text: &[u8], content: Content) -> Vec<Hit<'_>> {
+    /// Whether there is surely nothing to take out of a text, nor of JSON that has it.
+    pub(crate) fn is_clean(&self, text: &str) -> bool {
+        self.patterns.is_empty() && self.hits(text.as_bytes(), 0, Content::Text).is_empty()
+    }
+
+    /// The secrets that begin at `start` or later.
+    pub(super) fn hits(&self, text: &[u8], start: usize, content: Content) -> Vec<Hit<'_>> {
         let mut hits = Vec::new();
         let mut strings = Strings::new(text);
-        let mut at = 0;
+        let mut at = start;
         while let Some(found) = self.search.find(Input::new(text).span(at..text.len())) {
             at = found.start() + 1;
             let candidates = &self.candidates[found.pattern().as_usize()];
@@ -283,15 +296,20 @@ fn pattern_hits(pattern: &Regex, text: &str, content: Content) -> Vec<Hit<'stati
 }
 
 fn replaced(text: &str, hits: &[Hit<'_>]) -> String {
-    let mut out = String::with_capacity(text.len() + hits.len() * 16);
-    let mut at = 0;
-    for hit in hits {
+    replaced_within(text, 0..text.len(), hits)
+}
+
+/// A part of the text, without the secrets that are in it.
+pub(super) fn replaced_within(text: &str, part: Range<usize>, hits: &[Hit<'_>]) -> String {
+    let mut out = String::with_capacity(part.len() + hits.len() * 16);
+    let mut at = part.start;
+    for hit in hits.iter().filter(|hit| hit.range.end <= part.end) {
         out.push_str(&text[at..hit.range.start]);
         out.push_str("[redacted:");
         out.push_str(hit.name);
         out.push(']');
         at = hit.range.end;
     }
-    out.push_str(&text[at..]);
+    out.push_str(&text[at..part.end]);
     out
 }

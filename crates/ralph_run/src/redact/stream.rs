@@ -3,27 +3,35 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_api::{Body, Delta, DeltaMode, Event, ItemId};
+use agent_api::{AgentKind, Body, Delta, DeltaMode, Event, ItemId, Part, RawRef};
 use tokio::time::Instant;
 
 use super::Redactor;
+use super::unfinished::Unfinished;
 
-/// How long a word that begins like no secret waits for its end.
+/// How long the line of a text waits for its end, where patterns have to see whole lines.
 const PATIENCE: Duration = Duration::from_millis(300);
+/// So many items that nobody ended are remembered. Of a forgotten one the next piece is looked at alone.
+const MOST_ITEMS: usize = 64;
 
-/// Redacts pieces of text. The end of a piece waits for the next one, so that a secret is looked at as a whole; what
-/// begins like a secret waits until it is one or is not, or until its item ends.
+/// Redacts pieces of text. What begins like a secret waits until it is one or is not, or until its item ends; everything
+/// else is given out at once.
 #[derive(Debug)]
 pub(crate) struct DeltaRedactor {
     redactor: Arc<Redactor>,
-    held: Vec<Held>,
+    /// The items that are being written, the one that began first in front.
+    items: Vec<Written>,
 }
 
 #[derive(Debug)]
-struct Held {
-    /// Where the text came from, without the text.
-    event: Event,
-    delta: Delta,
+struct Written {
+    item: ItemId,
+    part: Part,
+    text: Unfinished,
+    /// Where its last piece came from.
+    agent_kind: AgentKind,
+    parent: Option<ItemId>,
+    raw: Option<RawRef>,
     /// None for what must not be shown by halves.
     until: Option<Instant>,
 }
@@ -32,23 +40,20 @@ impl DeltaRedactor {
     pub(crate) fn new(redactor: Arc<Redactor>) -> Self {
         Self {
             redactor,
-            held: Vec::new(),
+            items: Vec::new(),
         }
     }
 
     /// Takes an event; what can be shown and recorded is added to `ready`. Only pieces of text are changed.
     pub(crate) fn push(&mut self, event: Event, now: Instant, ready: &mut Vec<Event>) {
         match &event.body {
-            Body::Delta(delta) => {
-                let delta = delta.clone();
-                return self.push_delta(event, delta, now, ready);
-            }
+            Body::Delta(_) => return self.push_delta(event, now, ready),
             // The block has all of it.
             Body::TextBlock(block) => self.forget(&block.item),
             Body::ThinkingBlock(block) => self.forget(&block.item),
             Body::ItemDiscarded(discarded) => self.forget(&discarded.item),
-            Body::ToolStarted(tool) => self.release_where(ready, |held| held.delta.item == tool.item),
-            Body::ToolFinished(tool) => self.release_where(ready, |held| held.delta.item == tool.item),
+            Body::ToolStarted(tool) => self.end_where(ready, |written| written.item == tool.item),
+            Body::ToolFinished(tool) => self.end_where(ready, |written| written.item == tool.item),
             Body::Finished(_) => self.release(ready),
             // Whatever else happens in the middle of a word does not end it.
             _ => {}
@@ -56,62 +61,94 @@ impl DeltaRedactor {
         ready.push(event);
     }
 
-    /// When something that is held has waited long enough.
+    /// Whether no item is being written.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// When something that waits has waited long enough.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        self.held.iter().filter_map(|held| held.until).min()
+        self.items.iter().filter_map(|written| written.until).min()
     }
 
     /// Gives out what has waited long enough.
     pub(crate) fn release_due(&mut self, now: Instant, ready: &mut Vec<Event>) {
-        self.release_where(ready, |held| held.until.is_some_and(|until| until <= now));
+        self.end_where(ready, |written| written.until.is_some_and(|until| until <= now));
     }
 
     /// Gives out everything: nothing more comes.
     pub(crate) fn release(&mut self, ready: &mut Vec<Event>) {
-        self.release_where(ready, |_| true);
+        self.end_where(ready, |_| true);
     }
 
-    fn push_delta(&mut self, event: Event, mut delta: Delta, now: Instant, ready: &mut Vec<Event>) {
-        let is_same = |held: &Held| held.delta.item == delta.item && held.delta.part == delta.part;
-        let known = self.held.iter().position(is_same);
-        if let Some(held) = known.map(|place| self.held.remove(place))
-            && delta.mode == DeltaMode::Append
-        {
-            delta.text.insert_str(0, &held.delta.text);
+    fn push_delta(&mut self, mut event: Event, now: Instant, ready: &mut Vec<Event>) {
+        let Body::Delta(delta) = &mut event.body else {
+            return;
+        };
+        let is_same = |written: &Written| written.item == delta.item && written.part == delta.part;
+        let place = match self.items.iter().position(is_same) {
+            Some(place) => place,
+            None => self.begin(delta, &event.agent_kind, ready),
+        };
+        let written = &mut self.items[place];
+        written.parent.clone_from(&event.parent);
+        written.raw = event.raw;
+        if delta.mode == DeltaMode::Snapshot {
+            written.text.clear();
         }
-        let rest = delta.text.split_off(self.redactor.settled_bytes(&delta.text));
-        if !rest.is_empty() {
-            let is_unfinished = self.redactor.is_unfinished(&rest);
-            self.held.push(Held {
-                event: event.clone(),
-                delta: Delta {
-                    mode: DeltaMode::Append,
-                    text: rest,
-                    ..delta.clone()
-                },
-                until: (!is_unfinished).then(|| now + PATIENCE),
-            });
-        }
+        delta.text = written.text.push(&delta.text, &self.redactor);
+        let rest = written.text.rest();
+        let can_wait_forever = rest.is_empty() || self.redactor.is_unfinished(rest);
+        written.until = (!can_wait_forever).then(|| now + PATIENCE);
         if !delta.text.is_empty() || delta.mode == DeltaMode::Snapshot {
-            ready.push(self.redacted(event, delta));
+            ready.push(event);
         }
     }
 
-    fn redacted(&self, event: Event, mut delta: Delta) -> Event {
-        delta.text = self.redactor.redact(&delta.text).into_owned();
-        Event {
-            body: Body::Delta(delta),
-            ..event
+    fn begin(&mut self, delta: &Delta, agent_kind: &AgentKind, ready: &mut Vec<Event>) -> usize {
+        if self.items.len() == MOST_ITEMS {
+            let oldest = self.items.remove(0);
+            self.end(oldest, ready);
+        }
+        self.items.push(Written {
+            item: delta.item.clone(),
+            part: delta.part,
+            text: Unfinished::default(),
+            agent_kind: agent_kind.clone(),
+            parent: None,
+            raw: None,
+            until: None,
+        });
+        self.items.len() - 1
+    }
+
+    fn end_where(&mut self, ready: &mut Vec<Event>, is_due: impl Fn(&Written) -> bool) {
+        let due: Vec<Written> = self.items.extract_if(.., |written| is_due(written)).collect();
+        for written in due {
+            self.end(written, ready);
         }
     }
 
-    fn release_where(&mut self, ready: &mut Vec<Event>, is_due: impl Fn(&Held) -> bool) {
-        let due: Vec<Held> = self.held.extract_if(.., |held| is_due(held)).collect();
-        ready.extend(due.into_iter().map(|held| self.redacted(held.event, held.delta)));
+    /// No more of it comes: gives out what waits.
+    fn end(&self, mut written: Written, ready: &mut Vec<Event>) {
+        if written.text.rest().is_empty() {
+            return;
+        }
+        ready.push(Event {
+            agent_kind: written.agent_kind,
+            parent: written.parent,
+            raw: written.raw,
+            body: Body::Delta(Delta {
+                item: written.item,
+                part: written.part,
+                mode: DeltaMode::Append,
+                text: written.text.finish(&self.redactor),
+            }),
+        });
     }
 
     fn forget(&mut self, item: &ItemId) {
-        self.held.retain(|held| held.delta.item != *item);
+        self.items.retain(|written| written.item != *item);
     }
 }
 
@@ -183,17 +220,43 @@ mod tests {
     }
 
     #[test]
-    fn an_ordinary_word_waits_for_a_moment_and_the_beginning_of_a_secret_for_its_end() {
+    fn an_ordinary_word_is_given_out_at_once_and_the_beginning_of_a_secret_waits_for_its_end() {
         let (mut redactor, now, mut ready) = (redactor(), Instant::now(), Vec::new());
         redactor.push(piece("a", DeltaMode::Append, "ring"), now, &mut ready);
-        redactor.push(piece("b", DeltaMode::Append, "zq9sec"), now, &mut ready);
-        assert_eq!(redactor.deadline(), Some(now + PATIENCE));
-        redactor.release_due(now, &mut ready);
-        assert!(ready.is_empty());
-        redactor.release_due(now + PATIENCE, &mut ready);
-        assert_eq!(texts(&ready), ["a+ring"]);
+        redactor.push(piece("b", DeltaMode::Append, "ring zq9sec"), now, &mut ready);
+        assert_eq!(texts(&ready), ["a+ring", "b+ring "]);
         assert_eq!(redactor.deadline(), None);
         redactor.release(&mut ready);
-        assert_eq!(texts(&ready), ["a+ring", "b+zq9sec"]);
+        assert_eq!(texts(&ready), ["a+ring", "b+ring ", "b+zq9sec"]);
+    }
+
+    #[test]
+    fn with_patterns_a_line_waits_for_its_end_but_not_for_long() {
+        let patterns = Redactor::new([], ["code [0-9]+"]).unwrap();
+        let mut redactor = DeltaRedactor::new(Arc::new(patterns));
+        let (now, mut ready) = (Instant::now(), Vec::new());
+        redactor.push(piece("a", DeltaMode::Append, "the code"), now, &mut ready);
+        redactor.push(piece("a", DeltaMode::Append, " 12\nand"), now, &mut ready);
+        assert_eq!(texts(&ready), ["a+the [redacted:pattern]\n"]);
+        assert_eq!(redactor.deadline(), Some(now + PATIENCE));
+        redactor.release_due(now + PATIENCE, &mut ready);
+        assert_eq!(texts(&ready), ["a+the [redacted:pattern]\n", "a+and"]);
+        assert_eq!(redactor.deadline(), None);
+    }
+
+    #[test]
+    fn items_that_nobody_ends_are_not_remembered_for_ever() {
+        let (mut redactor, now, mut ready) = (redactor(), Instant::now(), Vec::new());
+        for number in 0..1_000 {
+            redactor.push(
+                piece(&number.to_string(), DeltaMode::Append, "x zq9"),
+                now,
+                &mut ready,
+            );
+        }
+        assert!(redactor.items.len() <= super::MOST_ITEMS);
+        redactor.release(&mut ready);
+        let shown: usize = texts(&ready).iter().filter(|text| text.ends_with("+zq9")).count();
+        assert_eq!(shown, 1_000);
     }
 }

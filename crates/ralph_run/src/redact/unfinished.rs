@@ -1,41 +1,83 @@
-//! How much of a text that is still being written can be shown.
+//! A text that is still being written: how much of it can be shown.
 
 use std::ops::Range;
 
 use aho_corasick::Input;
 
-use super::redactor::{Candidate, Content, Redactor, SEARCHED_BYTES};
+use super::redactor::{Candidate, Content, Redactor, SEARCHED_BYTES, replaced_within};
 use super::shape::{MAX_KEY_BYTES, begins_word};
 
 /// What may be a secret waits for its end until it is so long. A private key is not longer.
 const MOST_OPEN_BYTES: usize = 2 * MAX_KEY_BYTES;
-/// A word that begins like no secret does not wait any longer than that.
-const MOST_WORD_BYTES: usize = 1024;
+/// A line that begins like no secret does not wait any longer than that for a pattern.
+const MOST_LINE_BYTES: usize = 1024;
+/// Whether a token begins somewhere depends on so many bytes before it, at most: those of an escape.
+const SEEN_BYTES: usize = 8;
+
+/// A text that comes in pieces. What cannot be part of a secret any more is given out at once, the rest waits.
+#[derive(Debug, Default)]
+pub(super) struct Unfinished {
+    /// The last bytes that were given out, and what waits.
+    text: String,
+    /// How many of it were given out.
+    given: usize,
+}
+
+impl Unfinished {
+    /// Adds a piece. Gives what can be shown: no secret reaches beyond it, whatever comes next.
+    pub(super) fn push(&mut self, piece: &str, redactor: &Redactor) -> String {
+        self.text.push_str(piece);
+        let settled = redactor.settled_bytes(&self.text, self.given);
+        self.give(settled, redactor)
+    }
+
+    /// Nothing more comes, or it has waited long enough: gives the rest.
+    pub(super) fn finish(&mut self, redactor: &Redactor) -> String {
+        self.give(self.text.len(), redactor)
+    }
+
+    /// Forgets everything: another text begins.
+    pub(super) fn clear(&mut self) {
+        self.text.clear();
+        self.given = 0;
+    }
+
+    /// What waits.
+    pub(super) fn rest(&self) -> &str {
+        &self.text[self.given..]
+    }
+
+    fn give(&mut self, end: usize, redactor: &Redactor) -> String {
+        let news = redactor.redact_part(&self.text, self.given..end);
+        let seen = self.text.floor_char_boundary(end.saturating_sub(SEEN_BYTES));
+        // Patterns see whole lines only.
+        let seen = if redactor.patterns.is_empty() { seen } else { end };
+        self.text.drain(..seen);
+        self.given = end - seen;
+        news
+    }
+}
 
 impl Redactor {
-    /// How many bytes of a text that is still being written can be redacted and shown: no secret reaches beyond them,
-    /// whatever comes next. Ends between two words, or between two lines if there are patterns of the user's.
-    #[must_use]
-    pub fn settled_bytes(&self, text: &str) -> usize {
-        let (whole, open) = self.places(text.as_bytes());
-        let is_break = |it: char| match self.patterns.is_empty() {
-            true => it.is_whitespace(),
-            false => it == '\n',
-        };
-        // A later look begins here and has to see a word from its beginning.
-        let word_at = |end: usize| {
-            let last_break = text[..end].char_indices().rfind(|(_, it)| is_break(*it));
-            last_break.map_or(0, |(at, it)| at + it.len_utf8())
-        };
-        let mut settled = word_at(open.unwrap_or(text.len()));
+    /// How many bytes of a text that is still being written can be shown, if so many of it are shown already.
+    fn settled_bytes(&self, text: &str, given: usize) -> usize {
+        let (whole, open) = self.places(text.as_bytes(), given);
+        if self.patterns.is_empty() {
+            // A character may begin like a secret of bytes; it is not cut.
+            let settled = text.floor_char_boundary(open.unwrap_or(text.len()));
+            let is_endless = text.len() - settled > MOST_OPEN_BYTES;
+            return if is_endless { text.len() } else { settled };
+        }
+        let line_at = |end: usize| text[..end].rfind('\n').map_or(0, |at| at + 1);
+        let mut settled = line_at(open.unwrap_or(text.len()));
         for range in whole.iter().rev() {
             if range.contains(&settled) {
-                settled = word_at(range.start);
+                settled = line_at(range.start);
             }
         }
         let most = match open {
             Some(_) => MOST_OPEN_BYTES,
-            None => MOST_WORD_BYTES,
+            None => MOST_LINE_BYTES,
         };
         if text.len() - settled > most {
             return text.len();
@@ -43,16 +85,25 @@ impl Redactor {
         settled
     }
 
-    /// Whether the text ends with what may be the beginning of a secret.
-    #[must_use]
-    pub fn is_unfinished(&self, text: &str) -> bool {
-        self.places(text.as_bytes()).1.is_some()
+    /// A part of a text without secrets. What is before it was looked at already, what is behind it is looked at later.
+    fn redact_part(&self, text: &str, part: Range<usize>) -> String {
+        if !self.patterns.is_empty() {
+            return self.redact(&text[part]).into_owned();
+        }
+        let hits = self.hits(text.as_bytes(), part.start, Content::Text);
+        replaced_within(text, part, &hits)
     }
 
-    /// Where whole secrets are, what tells them included, and where the first begins that may not be whole.
-    fn places(&self, text: &[u8]) -> (Vec<Range<usize>>, Option<usize>) {
-        let mut whole = Vec::new();
-        let mut at = 0;
+    /// Whether the text ends with what may be the beginning of a secret.
+    pub(super) fn is_unfinished(&self, text: &str) -> bool {
+        self.places(text.as_bytes(), 0).1.is_some()
+    }
+
+    /// Where whole secrets are, what tells them included, and where the first begins that may not be whole. All of them
+    /// begin at `start` or later.
+    fn places(&self, text: &[u8], start: usize) -> (Vec<Range<usize>>, Option<usize>) {
+        let mut whole: Vec<Range<usize>> = Vec::new();
+        let mut at = start;
         while let Some(found) = self.search.find(Input::new(text).span(at..text.len())) {
             let start = found.start();
             let candidates = &self.candidates[found.pattern().as_usize()];
@@ -66,7 +117,7 @@ impl Redactor {
             whole.extend(hit.map(|hit| start..hit.range.end));
         }
         // What is shorter than what is searched for.
-        let closed = whole.last().map_or(0, |range| range.end);
+        let closed = whole.last().map_or(start, |range| range.end);
         let first = closed.max(text.len().saturating_sub(SEARCHED_BYTES - 1));
         let is_beginning = |start: &usize| {
             let mut all = self.candidates.iter().flatten();
@@ -99,6 +150,7 @@ impl Candidate {
 
 #[cfg(test)]
 mod tests {
+    use super::Unfinished;
     use crate::redact::{Redactor, Secret};
 
     const VALUE: &str = "zq9 secret value 77";
@@ -116,15 +168,12 @@ mod tests {
 
     /// What is shown of a text that comes in pieces.
     fn shown(redactor: &Redactor, pieces: &[&str]) -> String {
+        let mut text = Unfinished::default();
         let mut shown = String::new();
-        let mut held = String::new();
         for piece in pieces {
-            held.push_str(piece);
-            let rest = held.split_off(redactor.settled_bytes(&held));
-            shown.push_str(&redactor.redact(&held));
-            held = rest;
+            shown.push_str(&text.push(piece, redactor));
         }
-        shown + &redactor.redact(&held)
+        shown + &text.finish(redactor)
     }
 
     fn sample() -> String {
@@ -161,35 +210,60 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_words_do_not_wait() {
+    fn only_what_may_become_a_secret_waits() {
         let redactor = redactor();
         let token = format!("Bearer {TAIL}");
-        for (text, settled) in [
+        for (text, shown) in [
             ("", ""),
-            ("one two", "one "),
+            ("one two", "one two"),
             ("one two ", "one two "),
-            ("one\u{2003}two", "one\u{2003}"),
+            ("tas", "tas"),
+            ("a task", "a task"),
             ("a zq9 sec", "a "),
             ("the bearer of", "the "),
-            ("the bearer of it", "the bearer of "),
-            ("is correct-horse", "is "),
-            (&format!("the {token}, or"), &format!("the {token}, ")),
-            (&format!("the {token},"), "the "),
-            ("-----BEGIN CERTIFICATE----- MII", "-----BEGIN CERTIFICATE----- "),
+            ("the bearer of it", "the bearer of it"),
+            ("is correct-horse", "is [redacted:C_KEY]"),
+            ("is correct-hors", "is "),
+            ("so:", "so"),
+            (&format!("the {token}, or"), "the Bearer [redacted:bearer], or"),
+            (&format!("the {token}"), "the "),
+            (
+                "-----BEGIN CERTIFICATE----- MII",
+                "-----BEGIN CERTIFICATE----- MII",
+            ),
         ] {
-            assert_eq!(&text[..redactor.settled_bytes(text)], settled, "{text}");
+            let mut unfinished = Unfinished::default();
+            assert_eq!(unfinished.push(text, &redactor), shown, "{text}");
         }
-        let long = "x".repeat(2_000);
-        assert_eq!(redactor.settled_bytes(&long), long.len());
-        let endless = format!("sk-ant-{}", "xyz0".repeat(20_000));
-        assert_eq!(redactor.settled_bytes(&endless), endless.len());
+        let endless = format!("sk-ant-{}", TAIL.repeat(4_000));
+        assert_eq!(
+            Unfinished::default().push(&endless, &redactor),
+            "[redacted:anthropic]"
+        );
         assert!(redactor.is_unfinished("my sk-an") && !redactor.is_unfinished("my ring"));
+    }
+
+    #[test]
+    fn a_word_that_was_shown_by_halves_is_still_one_word() {
+        let redactor = redactor();
+        for text in [
+            format!("tassk-ant-{TAIL}"),
+            format!("%3Dsk-ant-{TAIL}"),
+            format!("\\u003dsk-ant-{TAIL}"),
+        ] {
+            let whole = redactor.redact(&text);
+            for cut in 0..=text.len() {
+                let (one, two) = text.split_at(cut);
+                assert_eq!(shown(&redactor, &[one, two]), whole, "{cut}");
+            }
+        }
     }
 
     #[test]
     fn with_patterns_whole_lines_wait() {
         let redactor = Redactor::new([], ["code: .* [0-9]+"]).unwrap();
-        assert_eq!(redactor.settled_bytes("one two\nthe code: of"), "one two\n".len());
+        let mut text = Unfinished::default();
+        assert_eq!(text.push("one two\nthe code: of", &redactor), "one two\n");
         assert_eq!(
             shown(&redactor, &["the code: of", " the d", "oor 12", "34\nok"]),
             "the [redacted:pattern]\nok"
