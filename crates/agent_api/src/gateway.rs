@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::backend::{Backend, Found, Launch};
 use crate::capability;
-use crate::detect::{Detector, Report, ReportEntry};
+use crate::detect::{Detector, Report, ReportEntry, VersionMemory};
 use crate::error::Error;
 use crate::event::AgentKind;
 use crate::harness::{RunHandle, start};
@@ -47,6 +47,12 @@ impl Gateway {
     pub fn with(mut self, backend: impl Backend + 'static) -> Result<Self, Error> {
         self.register(backend)?;
         Ok(self)
+    }
+
+    /// From now on, the versions that earlier processes were told count too, and those that this one is told are kept
+    /// for later ones. Without that, every process asks again.
+    pub fn remember_versions(&mut self, memory: Arc<dyn VersionMemory>) {
+        self.detector.remember_in(memory);
     }
 
     /// The names of the backends, in order.

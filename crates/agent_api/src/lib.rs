@@ -195,7 +195,7 @@ pub use backends::demo::demo_main;
 pub use bytes::Bytes;
 pub use claude_code::{Capabilities, Dialect, Expansion};
 pub use claude_code::{CostBasis, MicroUsd, Version};
-pub use detect::{Detection, Detector, Report, ReportEntry};
+pub use detect::{Detection, Detector, ProgramFile, Report, ReportEntry, VersionMemory};
 pub use emitter::Emitter;
 pub use error::{CommandError, Error};
 pub use event::{

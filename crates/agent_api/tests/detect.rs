@@ -2,16 +2,18 @@
 #![cfg(all(unix, feature = "custom"))]
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use agent_api::backends::custom::Custom;
 use agent_api::{
     AgentKind, BackendConfig, Detector, Environment, Error, ExitTrust, Found, Gateway, InterruptBy, Profile,
-    RunOptions, Version,
+    ProgramFile, RunOptions, Version, VersionMemory,
 };
 use agent_process::{Limits, SpawnError, StdoutMode};
 use tempfile::TempDir;
@@ -258,4 +260,50 @@ async fn a_report_says_what_is_there_and_what_would_be_needed() {
     let report = gateway.detect(&options()).await;
     assert!(report.to_string().starts_with("custom: /"), "{report}");
     assert_eq!(report.needed(), "");
+}
+
+/// What is kept for later processes.
+#[derive(Debug, Default)]
+struct Kept(Mutex<HashMap<ProgramFile, Version>>);
+
+impl VersionMemory for Kept {
+    fn recall(&self, program: &ProgramFile) -> Option<Version> {
+        self.0.lock().unwrap().get(program).copied()
+    }
+
+    fn remember(&self, program: &ProgramFile, version: Version) {
+        self.0.lock().unwrap().insert(program.clone(), version);
+    }
+}
+
+/// As a new process would.
+async fn find_anew(kept: &Arc<Kept>, program: &Path) -> Result<Found, Error> {
+    let mut detector = Detector::new();
+    detector.remember_in(kept.clone());
+    find(&detector, program).await
+}
+
+#[tokio::test]
+async fn what_an_earlier_process_was_told_is_not_asked_again_until_the_program_changes() {
+    let installed = Installed::new("echo 1.0.0");
+    let kept = Arc::new(Kept::default());
+    for _ in 0..3 {
+        let found = find_anew(&kept, &installed.program).await.unwrap();
+        assert_eq!(found.version, Some(Version::new(1, 0, 0)));
+    }
+    assert_eq!(installed.asked(), 1);
+    installed.write("echo 1.0.10");
+    let found = find_anew(&kept, &installed.program).await.unwrap();
+    assert_eq!(found.version, Some(Version::new(1, 0, 10)));
+    assert_eq!(installed.asked(), 2);
+}
+
+#[tokio::test]
+async fn only_versions_are_kept_for_later_processes() {
+    let kept = Arc::new(Kept::default());
+    let broken = Installed::new("exit 3");
+    find_anew(&kept, &broken.program).await.unwrap_err();
+    let strange = Installed::new("echo hello");
+    assert_eq!(find_anew(&kept, &strange.program).await.unwrap().version, None);
+    assert!(kept.0.lock().unwrap().is_empty());
 }

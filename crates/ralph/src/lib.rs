@@ -8,3 +8,4 @@ pub mod diagnostics;
 pub mod failure;
 pub mod home;
 pub mod settings;
+pub mod versions;

@@ -67,7 +67,9 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
     let stdout = || Direct::new(std::io::stdout());
     match command {
         Command::Run(args) => commands::run::execute(&args, &home()?, &variables, &cwd).await,
-        Command::Runner(args) => commands::run::runner(&home()?, &args.directory).await,
+        Command::Runner(args) => {
+            commands::run::runner(&home()?, home::version_file(&variables), &args.directory).await
+        }
         Command::Attach(args) => commands::screen::attach(&args, &home()?, &view(&args.view)?).await,
         Command::Send(args) => {
             commands::send::execute(args.into(), &home()?, std::io::stdin().lock(), &mut stdout()).await

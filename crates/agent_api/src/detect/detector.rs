@@ -1,13 +1,14 @@
 //! Looking for one agent.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use agent_process::{Exit, SpawnError, SpawnSpec, find_program};
 use claude_code::Version;
 
+use super::memory::{ProgramFile, VersionMemory};
 use crate::backend::{BackendConfig, Found, Profile};
 use crate::error::Error;
 use crate::request::RunOptions;
@@ -18,15 +19,8 @@ const VERSION_LIMIT: Duration = Duration::from_secs(5);
 /// Finds agents and asks for their versions. Remembers the answers for as long as a program's file stays the same.
 #[derive(Debug, Default)]
 pub struct Detector {
-    known: Mutex<HashMap<FileState, Detection>>,
-}
-
-/// A program's file as it was when it was asked.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct FileState {
-    path: PathBuf,
-    modified: Option<SystemTime>,
-    size: u64,
+    known: Mutex<HashMap<ProgramFile, Detection>>,
+    memory: Option<Arc<dyn VersionMemory>>,
 }
 
 /// What a program answered.
@@ -47,6 +41,11 @@ impl Detector {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// From now on, what earlier processes were told counts too, and what this one is told is kept for later ones.
+    pub fn remember_in(&mut self, memory: Arc<dyn VersionMemory>) {
+        self.memory = Some(memory);
     }
 
     /// The agent's program, as a run with these options would start it, and its version.
@@ -96,16 +95,19 @@ impl Detector {
         if profile.version_args.is_empty() {
             return Ok(Detection::NotAsked);
         }
-        let state = file_state(path);
-        // Nothing panics while it is held.
-        let known = self
-            .known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(&state)
-            .copied();
-        if let Some(known) = known {
+        let program = ProgramFile::of(path);
+        // Within one process a symbolic link stands for what it points to.
+        let file = ProgramFile {
+            path: program.target.clone(),
+            ..program.clone()
+        };
+        if let Some(known) = self.known(&file) {
             return Ok(known);
+        }
+        let recalled = self.memory.as_ref().and_then(|memory| memory.recall(&program));
+        if let Some(version) = recalled {
+            self.note(file, Detection::Version(version));
+            return Ok(Detection::Version(version));
         }
         let mut spec = SpawnSpec::new(path);
         spec.args = profile.version_args.iter().map(Into::into).collect();
@@ -125,11 +127,22 @@ impl Detector {
             }
             (None, _) => Detection::NoVersion,
         };
-        self.known
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(state, detection);
+        if let (Some(memory), Detection::Version(version)) = (&self.memory, detection) {
+            memory.remember(&program, version);
+        }
+        self.note(file, detection);
         Ok(detection)
+    }
+
+    fn known(&self, program: &ProgramFile) -> Option<Detection> {
+        // Nothing panics while it is held.
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(program).copied()
+    }
+
+    fn note(&self, program: ProgramFile, detection: Detection) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(program, detection);
     }
 }
 
@@ -141,14 +154,4 @@ fn version(profile: &Profile, answer: &[u8]) -> Option<Version> {
         lines.find_map(Version::find)
     });
     signed.or_else(|| Version::find(&answer))
-}
-
-/// A symbolic link stands for what it points to.
-fn file_state(path: &Path) -> FileState {
-    let metadata = std::fs::metadata(path).ok();
-    FileState {
-        path: std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf()),
-        modified: metadata.as_ref().and_then(|metadata| metadata.modified().ok()),
-        size: metadata.map_or(0, |metadata| metadata.len()),
-    }
 }
