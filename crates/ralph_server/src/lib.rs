@@ -1,9 +1,18 @@
 //! Every run on one durable, live, safe server.
 #![warn(missing_docs)]
 
+mod app;
+mod auth;
+pub mod http;
 mod launch;
 pub mod live;
 pub mod manager;
+mod metrics;
+mod problem;
 pub mod stream;
 
+pub use app::{App, AppParts};
+pub use auth::{Auth, AuthError, AuthOptions};
 pub use launch::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun};
+pub use metrics::Metrics;
+pub use problem::{Problem, ProblemCode};

@@ -1,16 +1,17 @@
 //! What is counted while the server runs.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The upper ends of the steps in which the time of tools is counted, in milliseconds.
-pub(crate) const TOOL_STEPS_MS: [u64; 10] = [10, 50, 100, 500, 1_000, 5_000, 15_000, 60_000, 300_000, 1_800_000];
+pub(crate) const TOOL_STEPS_MS: [u64; 10] =
+    [10, 50, 100, 500, 1_000, 5_000, 15_000, 60_000, 300_000, 1_800_000];
 
 /// What is counted while the server runs. Those who see something tell it.
 #[derive(Debug, Default)]
 pub struct Metrics {
     websocket_clients: AtomicU64,
-    ingest_lag_bytes: AtomicU64,
     tool_steps: [AtomicU64; TOOL_STEPS_MS.len()],
     tool_calls: AtomicU64,
     tool_time_ms: AtomicU64,
@@ -36,22 +37,14 @@ impl Metrics {
         self.tool_time_ms.fetch_add(took_ms, Ordering::Relaxed);
     }
 
-    /// So many clients are connected by WebSocket.
-    pub fn set_websocket_clients(&self, count: u64) {
-        self.websocket_clients.store(count, Ordering::Relaxed);
-    }
-
-    /// So many bytes of the journals are not in the index yet.
-    pub fn set_ingest_lag_bytes(&self, bytes: u64) {
-        self.ingest_lag_bytes.store(bytes, Ordering::Relaxed);
+    /// A client is connected by WebSocket for as long as this is kept.
+    pub(crate) fn count_websocket_client(self: &Arc<Self>) -> WebsocketClient {
+        self.websocket_clients.fetch_add(1, Ordering::Relaxed);
+        WebsocketClient(Arc::clone(self))
     }
 
     pub(crate) fn websocket_clients(&self) -> u64 {
         self.websocket_clients.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn ingest_lag_bytes(&self) -> u64 {
-        self.ingest_lag_bytes.load(Ordering::Relaxed)
     }
 
     pub(crate) fn tool_latency(&self) -> ToolLatency {
@@ -65,6 +58,15 @@ impl Metrics {
             calls: self.tool_calls.load(Ordering::Relaxed),
             time_ms: self.tool_time_ms.load(Ordering::Relaxed),
         }
+    }
+}
+
+/// A client that is connected by WebSocket.
+pub(crate) struct WebsocketClient(Arc<Metrics>);
+
+impl Drop for WebsocketClient {
+    fn drop(&mut self) {
+        self.0.websocket_clients.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

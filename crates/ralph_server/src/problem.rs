@@ -42,6 +42,10 @@ pub enum ProblemCode {
     MethodNotAllowed,
     /// Another run has the workspace or the conversation.
     Busy,
+    /// Somebody else answered first.
+    AlreadyAnswered,
+    /// The agent was given the message already.
+    AlreadySent,
     /// The run has ended, or its runner does not answer any more.
     RunEnded,
     /// The run does not do it.
@@ -94,7 +98,12 @@ impl ProblemCode {
             | Self::FileNotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
-            Self::Busy | Self::RunEnded | Self::Refused | Self::KeyInProgress => StatusCode::CONFLICT,
+            Self::Busy
+            | Self::AlreadyAnswered
+            | Self::AlreadySent
+            | Self::RunEnded
+            | Self::Refused
+            | Self::KeyInProgress => StatusCode::CONFLICT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::InvalidRange => StatusCode::RANGE_NOT_SATISFIABLE,
@@ -174,13 +183,19 @@ impl Problem {
     }
 
     pub(crate) fn no_run(id: &str) -> Self {
-        Self::new(ProblemCode::RunNotFound, format!("there is no run `{}`", bounded(id)))
+        Self::new(
+            ProblemCode::RunNotFound,
+            format!("there is no run `{}`", bounded(id)),
+        )
     }
 
     /// A fault of ours: the log has it, the client only learns that it is one.
     pub(crate) fn internal(what: &str, error: &dyn std::fmt::Display) -> Self {
         tracing::error!(%error, "{what}");
-        Self::new(ProblemCode::Internal, "something went wrong on the server; its log says what")
+        Self::new(
+            ProblemCode::Internal,
+            "something went wrong on the server; its log says what",
+        )
     }
 
     /// For programs.
@@ -261,15 +276,19 @@ impl From<LaunchError> for Problem {
 impl From<Refusal> for Problem {
     fn from(refusal: Refusal) -> Self {
         let code = match refusal.code {
-            RefusalCode::Malformed | RefusalCode::Invalid | RefusalCode::Unfitting | RefusalCode::UnknownCommand => {
-                ProblemCode::Unprocessable
-            }
+            RefusalCode::Malformed
+            | RefusalCode::Invalid
+            | RefusalCode::Unfitting
+            | RefusalCode::UnknownCommand => ProblemCode::Unprocessable,
             RefusalCode::TooLong => ProblemCode::TooLarge,
             RefusalCode::IdReused => ProblemCode::KeyReused,
             RefusalCode::Busy | RefusalCode::TooManyClients => ProblemCode::RunnerBusy,
             RefusalCode::Unsupported => ProblemCode::Unsupported,
             RefusalCode::NoSuchRequest => ProblemCode::RequestNotFound,
             RefusalCode::InputClosed | RefusalCode::RunEnded => ProblemCode::RunEnded,
+            RefusalCode::NoSuchMessage => ProblemCode::MessageNotFound,
+            RefusalCode::AlreadyAnswered => ProblemCode::AlreadyAnswered,
+            RefusalCode::AlreadySent => ProblemCode::AlreadySent,
             RefusalCode::Other => ProblemCode::Refused,
         };
         Self::new(code, refusal.message)
@@ -295,9 +314,20 @@ impl From<CommandError> for Problem {
     fn from(error: CommandError) -> Self {
         match error {
             CommandError::NoSuchRun(run) => Self::no_run(&run),
-            CommandError::NotRunning => Self::new(ProblemCode::RunEnded, "the run has ended: no runner answers"),
+            CommandError::NotRunning => {
+                Self::new(ProblemCode::RunEnded, "the run has ended: no runner answers")
+            }
             CommandError::Refused(refusal) => refusal.into(),
             CommandError::Unreachable(error) => error.into(),
+        }
+    }
+}
+
+impl From<FeedError> for Problem {
+    fn from(error: FeedError) -> Self {
+        match error {
+            FeedError::NoSuchRun(run) => Self::no_run(&run.0),
+            FeedError::Store(error) => error.into(),
         }
     }
 }
@@ -309,7 +339,9 @@ mod tests {
 
     #[test]
     fn a_problem_has_its_own_content_type_and_says_when_to_come_again() {
-        let response = Problem::new(ProblemCode::RateLimited, "slowly").retry_after(3).into_response();
+        let response = Problem::new(ProblemCode::RateLimited, "slowly")
+            .retry_after(3)
+            .into_response();
         assert_eq!(response.status(), 429);
         assert_eq!(response.headers()["content-type"], "application/problem+json");
         assert_eq!(response.headers()["retry-after"], "3");

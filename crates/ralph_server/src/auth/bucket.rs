@@ -30,7 +30,9 @@ impl Bucket {
             self.left -= 1;
             return Ok(());
         }
-        let since = self.filled_at.map_or(Duration::ZERO, |at| now.saturating_duration_since(at));
+        let since = self
+            .filled_at
+            .map_or(Duration::ZERO, |at| now.saturating_duration_since(at));
         Err(self.every.saturating_sub(since))
     }
 
@@ -44,7 +46,9 @@ impl Bucket {
         if new > 0 {
             self.left = self.left.saturating_add(new).min(self.most);
             // What is left of the time counts for the next one.
-            self.filled_at = filled_at.checked_add(self.every.saturating_mul(new)).or(Some(now));
+            self.filled_at = filled_at
+                .checked_add(self.every.saturating_mul(new))
+                .or(Some(now));
         }
     }
 
@@ -92,7 +96,10 @@ mod tests {
         let start = Instant::now();
         let mut bucket = Bucket::new(2, Duration::from_secs(10));
         assert!(bucket.take(start).is_ok() && bucket.take(start).is_ok());
-        assert_eq!(bucket.take(start + Duration::from_secs(4)), Err(Duration::from_secs(6)));
+        assert_eq!(
+            bucket.take(start + Duration::from_secs(4)),
+            Err(Duration::from_secs(6))
+        );
         assert!(bucket.take(start + Duration::from_secs(10)).is_ok());
         assert!(bucket.take(start + Duration::from_secs(19)).is_err());
         assert!(bucket.take(start + Duration::from_secs(20)).is_ok());

@@ -46,7 +46,10 @@ impl Hosts {
                 // A proxy in front speaks on the usual ports.
                 own.push(name);
             }
-            origins.extend(own.iter().flat_map(|host| [format!("http://{host}"), format!("https://{host}")]));
+            origins.extend(
+                own.iter()
+                    .flat_map(|host| [format!("http://{host}"), format!("https://{host}")]),
+            );
             hosts.extend(own);
         }
         Ok(Self { hosts, origins })
@@ -131,17 +134,31 @@ mod tests {
     #[test]
     fn only_our_names_with_our_port_are_ours() {
         let hosts = Hosts::new(7878, &["box.example".to_owned()]).unwrap();
-        for own in ["127.0.0.1:7878", "LOCALHOST:7878", "[::1]:7878", "box.example", "box.example:7878"] {
+        for own in [
+            "127.0.0.1:7878",
+            "LOCALHOST:7878",
+            "[::1]:7878",
+            "box.example",
+            "box.example:7878",
+        ] {
             assert!(asks(&hosts, own), "{own}");
         }
-        for foreign in ["127.0.0.1", "localhost:80", "127.0.0.1:7878.evil.com", "evil.com:7878", "box.example:80"] {
+        for foreign in [
+            "127.0.0.1",
+            "localhost:80",
+            "127.0.0.1:7878.evil.com",
+            "evil.com:7878",
+            "box.example:80",
+        ] {
             assert!(!asks(&hosts, foreign), "{foreign}");
         }
     }
 
     #[test]
     fn a_name_is_checked_before_it_is_trusted() {
-        for name in ["", ".", "a/b", "a b", "*", "http://a", "a:0", "a:x", "[::1", "a.", "user@a"] {
+        for name in [
+            "", ".", "a/b", "a b", "*", "http://a", "a:0", "a:x", "[::1", "a.", "user@a",
+        ] {
             assert!(Hosts::new(1, &[name.to_owned()]).is_err(), "{name}");
         }
         assert!(Hosts::new(1, &["[fd00::1]:443".to_owned()]).is_ok());

@@ -11,6 +11,6 @@ mod token;
 pub(crate) use bucket::Bucket;
 pub use error::AuthError;
 pub use gate::{Auth, AuthOptions};
-pub(crate) use hosts::{Hosts, Origin, only};
-pub(crate) use secret::{Digest, digest_hex, same, sha256};
+pub(crate) use hosts::{Origin, only};
+pub(crate) use secret::digest_hex;
 pub(crate) use sessions::SESSION_LIFETIME;

@@ -51,7 +51,9 @@ fn read(path: &Path) -> Result<String, AuthError> {
     match read {
         Ok(_) if is_secret(token) => Ok(token.to_owned()),
         Ok(_) => Err(AuthError::NotAToken(path.to_owned())),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(AuthError::NotAToken(path.to_owned())),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+            Err(AuthError::NotAToken(path.to_owned()))
+        }
         Err(error) => Err(unusable(error)),
     }
 }
@@ -115,7 +117,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = Token::open(directory.path()).unwrap().path;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(matches!(Token::open(directory.path()), Err(AuthError::Exposed(_))));
+        assert!(matches!(
+            Token::open(directory.path()),
+            Err(AuthError::Exposed(_))
+        ));
     }
 
     #[test]
@@ -123,7 +128,10 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = Token::open(directory.path()).unwrap().path;
         fs::write(&path, "hunter2\n").unwrap();
-        assert!(matches!(Token::open(directory.path()), Err(AuthError::NotAToken(_))));
+        assert!(matches!(
+            Token::open(directory.path()),
+            Err(AuthError::NotAToken(_))
+        ));
         fs::remove_file(&path).unwrap();
         symlink("/etc/hostname", &path).unwrap();
         assert!(Token::open(directory.path()).is_err());

@@ -25,7 +25,10 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
         header::CONTENT_SECURITY_POLICY,
         HeaderValue::from_static(CONTENT_SECURITY_POLICY),
     ),
-    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+    (
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    ),
     (header::REFERRER_POLICY, HeaderValue::from_static("no-referrer")),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     (
@@ -40,6 +43,10 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
+/// Who asks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer(pub(super) IpAddr);
+
 /// What the guard knows.
 #[derive(Clone)]
 pub(super) struct Guard {
@@ -48,8 +55,10 @@ pub(super) struct Guard {
 }
 
 /// Stands before the router: what is not admitted never reaches a handler, an unknown address included.
-pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    let mut response = match guard.admit(&request) {
+pub(super) async fn guard(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
+    let peer = peer_of(&request);
+    request.extensions_mut().insert(Peer(peer));
+    let mut response = match guard.admit(&request, peer) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
     };
@@ -64,7 +73,7 @@ pub(super) async fn guard(State(guard): State<Guard>, request: Request, next: Ne
 }
 
 impl Guard {
-    fn admit(&self, request: &Request) -> Result<(), Problem> {
+    fn admit(&self, request: &Request, peer: IpAddr) -> Result<(), Problem> {
         let (headers, auth) = (request.headers(), &self.app.auth);
         if !auth.hosts().is_own(request.uri(), headers) {
             let detail = "the server is not known under this name; see `--allow-host`";
@@ -76,16 +85,20 @@ impl Guard {
             return Err(Problem::new(ProblemCode::ForeignOrigin, detail));
         }
         if !self.public.contain(request.method(), request.uri().path()) {
-            self.authenticate(request, origin)?;
+            self.authenticate(request, origin, peer)?;
         }
         check_content_type(headers)
     }
 
-    fn authenticate(&self, request: &Request, origin: Origin) -> Result<(), Problem> {
+    fn authenticate(&self, request: &Request, origin: Origin, peer: IpAddr) -> Result<(), Problem> {
         let (headers, auth) = (request.headers(), &self.app.auth);
         if headers.contains_key(header::AUTHORIZATION) {
             let is_right = bearer(headers).is_some_and(|token| auth.is_token(token));
-            return if is_right { Ok(()) } else { Err(self.wrong_secret(peer_of(request))) };
+            return if is_right {
+                Ok(())
+            } else {
+                Err(self.wrong_secret(peer))
+            };
         }
         let mut sessions = session_cookies(headers).peekable();
         if sessions.peek().is_none() {
@@ -93,10 +106,11 @@ impl Guard {
             return Err(Problem::new(ProblemCode::Unauthenticated, detail));
         }
         if !sessions.any(|session| auth.is_session(session)) {
-            return Err(self.wrong_secret(peer_of(request)));
+            return Err(self.wrong_secret(peer));
         }
         // A browser sends the cookie whoever asks it to: that the page is ours must be shown, too.
-        let is_safe = matches!(*request.method(), Method::GET | Method::HEAD) && !headers.contains_key(header::UPGRADE);
+        let is_safe =
+            matches!(*request.method(), Method::GET | Method::HEAD) && !headers.contains_key(header::UPGRADE);
         let is_same_site = only(headers, &SEC_FETCH_SITE) == Some("same-origin");
         if origin == Origin::Own || (is_safe && is_same_site) {
             return Ok(());
@@ -126,7 +140,7 @@ pub(super) fn rate_limited(detail: &str, wait: Duration) -> Problem {
 }
 
 /// Who asks, as far as the connection says.
-pub(super) fn peer_of(request: &Request) -> IpAddr {
+fn peer_of(request: &Request) -> IpAddr {
     request
         .extensions()
         .get::<ConnectInfo<SocketAddr>>()
@@ -171,7 +185,8 @@ fn is_json(content_type: &str) -> bool {
         .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
     is_json
         && parts.all(|parameter| {
-            parameter.eq_ignore_ascii_case("charset=utf-8") || parameter.eq_ignore_ascii_case("charset=\"utf-8\"")
+            parameter.eq_ignore_ascii_case("charset=utf-8")
+                || parameter.eq_ignore_ascii_case("charset=\"utf-8\"")
         })
 }
 

@@ -31,7 +31,8 @@ pub(super) fn key_of(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
         return Ok(None);
     }
     let key = only(headers, &IDEMPOTENCY_KEY).filter(|key| {
-        (1..=MAX_KEY_BYTES).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
+        (1..=MAX_KEY_BYTES).contains(&key.len())
+            && key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
     });
     match key {
         Some(key) => Ok(Some(key)),

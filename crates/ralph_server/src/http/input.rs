@@ -31,7 +31,10 @@ pub(super) async fn read_body(body: Body) -> Result<Bytes, Problem> {
     match tokio::time::timeout(BODY_LIMIT, to_bytes(body, MAX_BODY_BYTES)).await {
         Ok(Ok(bytes)) => Ok(bytes),
         Ok(Err(error)) if is_length_limit(&error) => Err(too_large()),
-        Ok(Err(_)) => Err(Problem::new(ProblemCode::InvalidBody, "the body did not arrive whole")),
+        Ok(Err(_)) => Err(Problem::new(
+            ProblemCode::InvalidBody,
+            "the body did not arrive whole",
+        )),
         Err(_) => Err(Problem::new(ProblemCode::Timeout, "the body took too long")),
     }
 }

@@ -11,7 +11,6 @@ mod files;
 mod guard;
 mod idempotency;
 mod input;
-mod journal_lines;
 mod listener;
 mod login;
 mod metrics_page;
@@ -28,6 +27,7 @@ mod search;
 mod sessions;
 mod start;
 mod status;
+mod watch;
 
 pub use listener::{ServeOptions, serve};
 pub use openapi::openapi;

@@ -64,7 +64,10 @@ async fn file(path: PathBuf, headers: &HeaderMap) -> Result<Response, Problem> {
     let file = match opened {
         Ok(Ok(file)) => File::from_std(file),
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(Problem::new(ProblemCode::FileNotFound, "the run has no such output"));
+            return Err(Problem::new(
+                ProblemCode::FileNotFound,
+                "the run has no such output",
+            ));
         }
         Ok(Err(error)) => return Err(Problem::internal("cannot open a raw log", &error)),
         Err(error) => return Err(Problem::internal("cannot open a raw log", &error)),
@@ -108,19 +111,25 @@ fn set(response: &mut Response, name: header::HeaderName, value: &str) {
 
 /// A piece at a time, as fast as the client takes them.
 fn chunks(file: File, start: u64, length: u64) -> Body {
-    Body::from_stream(stream::try_unfold((file, start, length), |(mut file, start, left)| async move {
-        if left == 0 {
-            return Ok::<_, io::Error>(None);
-        }
-        file.seek(io::SeekFrom::Start(start)).await?;
-        let mut bytes = Vec::new();
-        let read = (&mut file).take(left.min(CHUNK_BYTES)).read_to_end(&mut bytes).await? as u64;
-        if read == 0 {
-            // It shrank: what was promised cannot be kept, and the client must see that.
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        Ok(Some((Bytes::from(bytes), (file, start + read, left - read))))
-    }))
+    Body::from_stream(stream::try_unfold(
+        (file, start, length),
+        |(mut file, start, left)| async move {
+            if left == 0 {
+                return Ok::<_, io::Error>(None);
+            }
+            file.seek(io::SeekFrom::Start(start)).await?;
+            let mut bytes = Vec::new();
+            let read = (&mut file)
+                .take(left.min(CHUNK_BYTES))
+                .read_to_end(&mut bytes)
+                .await? as u64;
+            if read == 0 {
+                // It shrank: what was promised cannot be kept, and the client must see that.
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+            Ok(Some((Bytes::from(bytes), (file, start + read, left - read))))
+        },
+    ))
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -135,7 +144,10 @@ enum Range {
 }
 
 fn parse_range(text: &str, length: u64) -> Range {
-    let Some((first, last)) = text.strip_prefix("bytes=").and_then(|range| range.trim().split_once('-')) else {
+    let Some((first, last)) = text
+        .strip_prefix("bytes=")
+        .and_then(|range| range.trim().split_once('-'))
+    else {
         return Range::Ignored;
     };
     let number = |digits: &str| match digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -179,7 +191,10 @@ mod tests {
             ("bytes=-400", part(0, 10)),
             ("bytes=10-", Range::Unsatisfiable),
             ("bytes=-0", Range::Unsatisfiable),
-            ("bytes=18446744073709551615-18446744073709551615", Range::Unsatisfiable),
+            (
+                "bytes=18446744073709551615-18446744073709551615",
+                Range::Unsatisfiable,
+            ),
             ("bytes=5-2", Range::Ignored),
             ("bytes=0-1,3-4", Range::Ignored),
             ("bytes=+1-2", Range::Ignored),

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use ralph_run::RunDirectory;
-use ralph_store::{RecordQuery, RecordRow, StoreError};
+use ralph_store::{RecordQuery, RecordRow, read_journal_page};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{InPath, Parameters, limit, words};
-use super::journal_lines::read_lines;
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
@@ -93,8 +92,16 @@ pub(super) async fn page(
     let has_more = cut(&mut rows, limit, is_backward);
     let first = rows.first().map(|row| row.seq);
     let last = rows.last().map(|row| row.seq);
-    let next_after = if is_backward { asked.before.map(|_| last).unwrap_or_default() } else { last.filter(|_| has_more) };
-    let next_before = if is_backward { first.filter(|_| has_more) } else { first.filter(|first| *first > 1) };
+    let next_after = if is_backward {
+        asked.before.map(|_| last).unwrap_or_default()
+    } else {
+        last.filter(|_| has_more)
+    };
+    let next_before = if is_backward {
+        first.filter(|_| has_more)
+    } else {
+        first.filter(|first| *first > 1)
+    };
     Ok(Json(RecordPage {
         epoch: summary.epoch,
         head_seq: summary.head_seq,
@@ -113,7 +120,12 @@ pub(super) async fn one(
     InPath((id, seq)): InPath<(String, u64)>,
 ) -> Result<Json<Box<RawValue>>, Problem> {
     let (_, directory) = app.run(&id).await?;
-    let none = || Problem::new(ProblemCode::RecordNotFound, format!("the run has no record {seq}"));
+    let none = || {
+        Problem::new(
+            ProblemCode::RecordNotFound,
+            format!("the run has no record {seq}"),
+        )
+    };
     let query = RecordQuery {
         after: Some(seq.checked_sub(1).ok_or_else(none)?),
         limit: 1,
@@ -148,16 +160,16 @@ fn cut(rows: &mut Vec<RecordRow>, limit: usize, is_backward: bool) -> bool {
 }
 
 async fn read(directory: RunDirectory, rows: Vec<RecordRow>) -> Result<Vec<Box<RawValue>>, Problem> {
-    if rows.is_empty() {
-        return Ok(Vec::new());
-    }
     let journal = directory.journal();
-    let path = journal.clone();
-    let read = tokio::task::spawn_blocking(move || read_lines(&path, &rows)).await;
+    let read = tokio::task::spawn_blocking(move || read_journal_page(&journal, &rows, usize::MAX)).await;
     match read {
-        Ok(Ok(records)) => Ok(records),
-        Ok(Err(error)) if error.kind() == std::io::ErrorKind::NotFound => Err(Problem::no_run(directory.id())),
-        Ok(Err(source)) => Err(StoreError::Journal { path: journal, source }.into()),
+        Ok(Ok(lines)) => lines
+            .iter()
+            .map(|line| serde_json::from_slice(&line.line))
+            .collect::<Result<_, _>>()
+            .map_err(|error| Problem::internal("a record is damaged", &error)),
+        Ok(Err(error)) if error.is_gone() => Err(Problem::no_run(directory.id())),
+        Ok(Err(error)) => Err(error.into()),
         Err(error) => Err(Problem::internal("reading a journal failed", &error)),
     }
 }

@@ -104,13 +104,22 @@ impl PublicRoutes {
     pub(super) fn of(routes: &[Route]) -> Self {
         let public = routes.iter().filter(|route| route.policy == Policy::Public);
         let routes = public
-            .flat_map(|route| route.methods.iter().map(|method| (method.clone(), route.path.clone())))
+            .flat_map(|route| {
+                route
+                    .methods
+                    .iter()
+                    .map(|method| (method.clone(), route.path.clone()))
+            })
             .collect();
         Self { routes }
     }
 
     pub(super) fn contain(&self, method: &Method, path: &str) -> bool {
-        let method = if method == Method::HEAD { &Method::GET } else { method };
+        let method = if method == Method::HEAD {
+            &Method::GET
+        } else {
+            method
+        };
         self.routes.iter().any(|(public, pattern)| {
             // A folder of static files is the only pattern there is.
             let is_there = match pattern.split_once("{*") {

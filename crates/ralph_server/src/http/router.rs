@@ -11,8 +11,8 @@ use super::guard::{Guard, guard};
 use super::idempotency::remember_answers;
 use super::route::{PublicRoutes, Route, RouteInfo};
 use super::{
-    approvals, backends, commands, costs, files, login, metrics_page, openapi, pages, queue, raw, records, runs,
-    search, sessions, start, status,
+    approvals, backends, commands, costs, files, login, metrics_page, openapi, pages, queue, raw, records,
+    runs, search, sessions, start, status, watch,
 };
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
@@ -52,6 +52,8 @@ pub(super) fn table() -> Vec<Route> {
         Route::authed(routes!(sessions::list)),
         Route::authed(routes!(sessions::runs_of)),
         Route::authed(routes!(backends::list)),
+        Route::authed(routes!(watch::stream)),
+        Route::authed(routes!(watch::events)),
     ]
 }
 
@@ -76,7 +78,9 @@ pub fn router(app: Arc<App>) -> Router {
     let public = Arc::new(PublicRoutes::of(&table));
     let guarded = table
         .into_iter()
-        .fold(Router::new(), |router, route| router.route(&route.path, route.handlers))
+        .fold(Router::new(), |router, route| {
+            router.route(&route.path, route.handlers)
+        })
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn_with_state(Arc::clone(&app), remember_answers))
@@ -91,6 +95,9 @@ async fn not_found() -> Problem {
 }
 
 async fn not_allowed(request: Request) -> Problem {
-    let detail = format!("`{}` is not for this address; see the `allow` header", request.method());
+    let detail = format!(
+        "`{}` is not for this address; see the `allow` header",
+        request.method()
+    );
     Problem::new(ProblemCode::MethodNotAllowed, detail)
 }

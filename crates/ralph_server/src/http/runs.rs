@@ -37,7 +37,7 @@ pub(super) struct RunsParameters {
     #[param(format = DateTime, nullable = false)]
     until: Option<String>,
     /// `next` of the page before.
-    #[param(nullable = false)]
+    #[param(value_type = Option<String>, nullable = false)]
     cursor: Option<Cursor>,
     /// How many at most.
     #[param(minimum = 1, maximum = 200, default = 50, nullable = false)]

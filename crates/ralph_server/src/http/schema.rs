@@ -282,12 +282,20 @@ mod tests {
         use ralph_run::{Activity as Sent, LimitKind, WaitingFor};
         let name = "Bash".to_owned();
         let reason = ralph_run::EndReason::Limit(LimitKind::IterationTimeout);
-        let states = [Sent::Starting, Sent::Idle, Sent::Thinking, Sent::Responding, Sent::Tool { name }];
+        let states = [
+            Sent::Starting,
+            Sent::Idle,
+            Sent::Thinking,
+            Sent::Responding,
+            Sent::Tool { name },
+        ];
         states.iter().for_each(fits::<Activity>);
         for what in [WaitingFor::Permission, WaitingFor::Question, WaitingFor::Plan] {
             fits::<Activity>(&Sent::Waiting { what });
         }
-        [Sent::Verifying, Sent::Stopping, Sent::Ended { reason }].iter().for_each(fits::<Activity>);
+        [Sent::Verifying, Sent::Stopping, Sent::Ended { reason }]
+            .iter()
+            .for_each(fits::<Activity>);
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub async fn events(
     context: StreamContext,
     run: &str,
     after: Option<u64>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, FeedError> {
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>> + use<>>, FeedError> {
     let cursor = Cursor::open(&context.live, run, after, None).await?;
     let signal = Arc::new(Signal::default());
     cursor.feed.watch(&signal, 0);

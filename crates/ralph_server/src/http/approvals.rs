@@ -1,0 +1,195 @@
+//! What agents ask, and the answers.
+
+use std::sync::Arc;
+
+use agent_api::RequestId;
+use axum::Json;
+use axum::extract::State;
+use jiff::Timestamp;
+use ralph_run::control::{AnswerChoice, ControlCommand};
+use ralph_store::{ApprovalKind, ApprovalQuery, ApprovalRow, ApprovalState};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::{IntoParams, ToSchema};
+
+use super::commands::{CommandReceipt, Told, tell};
+use super::input::{CommandId, InPath, JsonBody, Parameters, limit};
+use crate::app::App;
+use crate::problem::{Problem, ProblemCode};
+
+/// Which requests.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct ApprovalsParameters {
+    /// Only those that wait for an answer.
+    #[serde(default)]
+    #[param(default = false)]
+    pending: bool,
+    /// Only those of this run.
+    #[param(nullable = false)]
+    run: Option<String>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 1000, default = 200, nullable = false)]
+    limit: Option<u32>,
+}
+
+/// What agents asked, oldest first.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Approvals {
+    /// The requests.
+    items: Vec<Approval>,
+}
+
+/// What an agent asked, and what became of it.
+#[derive(Serialize, ToSchema)]
+pub(super) struct Approval {
+    /// The run.
+    run: String,
+    /// What the answer must name.
+    request: String,
+    /// What kind of question.
+    #[schema(value_type = KindOfApproval)]
+    kind: ApprovalKind,
+    /// The record that asked.
+    seq: u64,
+    /// When it was asked.
+    #[schema(value_type = String, format = DateTime)]
+    asked_at: Timestamp,
+    /// What was asked: the data of the record.
+    #[schema(value_type = Object)]
+    data: Box<RawValue>,
+    /// What became of it.
+    #[schema(value_type = StateOfApproval)]
+    state: ApprovalState,
+    /// When it was closed.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    closed_at: Option<Timestamp>,
+}
+
+/// What kind of question.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "the shape of another type, for the document")]
+pub(super) enum KindOfApproval {
+    /// May this tool run?
+    Permission,
+    /// The agent asks a person.
+    Question,
+    /// Is this plan good?
+    Plan,
+}
+
+/// What became of a question.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "the shape of another type, for the document")]
+pub(super) enum StateOfApproval {
+    /// Somebody has to answer.
+    Pending,
+    /// Somebody did.
+    Answered,
+    /// Nobody waits for an answer any more.
+    Withdrawn,
+}
+
+impl From<ApprovalRow> for Approval {
+    fn from(row: ApprovalRow) -> Self {
+        Self {
+            run: row.run,
+            request: row.request,
+            kind: row.kind,
+            seq: row.seq,
+            asked_at: row.asked_at,
+            data: row.data,
+            state: row.state,
+            closed_at: row.closed_at,
+        }
+    }
+}
+
+/// An answer.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub(super) enum Answer {
+    /// It may run; a plan is approved.
+    Allow,
+    /// It may run, and by the rules that the agent suggested it need not ask again.
+    AllowAlways,
+    /// It may run with these arguments instead.
+    AllowChanged {
+        /// The arguments.
+        input: serde_json::Map<String, serde_json::Value>,
+    },
+    /// It may not run.
+    Deny {
+        /// What the model is told.
+        #[serde(default)]
+        reason: String,
+    },
+    /// It may not run, and the turn ends.
+    DenyAndInterrupt {
+        /// What the model is told.
+        #[serde(default)]
+        reason: String,
+    },
+    /// Answers to the questions, one for each, in their order.
+    Answers {
+        /// The answers.
+        answers: Vec<String>,
+    },
+}
+
+impl From<Answer> for AnswerChoice {
+    fn from(answer: Answer) -> Self {
+        match answer {
+            Answer::Allow => Self::Allow,
+            Answer::AllowAlways => Self::AllowAlways,
+            Answer::AllowChanged { input } => Self::AllowChanged { input: input.into() },
+            Answer::Deny { reason } => Self::Deny { reason },
+            Answer::DenyAndInterrupt { reason } => Self::DenyAndInterrupt { reason },
+            Answer::Answers { answers } => Self::Answers { answers },
+        }
+    }
+}
+
+/// Lists what agents asked.
+#[utoipa::path(get, path = "/api/v1/approvals", tag = "approvals", params(ApprovalsParameters),
+    responses((status = 200, description = "The requests, oldest first.", body = Approvals)))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Parameters(asked): Parameters<ApprovalsParameters>,
+) -> Result<Json<Approvals>, Problem> {
+    let query = ApprovalQuery {
+        run: asked.run,
+        is_pending: asked.pending,
+        limit: limit(asked.limit, 200, 1000)?,
+    };
+    let items = app.store.approvals(&query).await?;
+    let items = items.into_iter().map(Approval::from).collect();
+    Ok(Json(Approvals { items }))
+}
+
+/// Answers a request of an agent. The first answer counts.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/approvals/{request}", tag = "approvals",
+    params(("id" = String, Path, description = "The run."), ("request" = String, Path, description = "The request.")),
+    request_body = Answer,
+    responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
+pub(super) async fn answer(
+    State(app): State<Arc<App>>,
+    InPath((run, request)): InPath<(String, String)>,
+    id: CommandId,
+    JsonBody(answer): JsonBody<Answer>,
+) -> Told {
+    if request.len() > 256 {
+        return Err(Problem::new(
+            ProblemCode::RequestNotFound,
+            "nobody waits for this answer",
+        ));
+    }
+    let command = ControlCommand::Answer {
+        request: RequestId::new(&request),
+        answer: answer.into(),
+    };
+    tell(&app, &run, id, command).await
+}

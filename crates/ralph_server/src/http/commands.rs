@@ -1,0 +1,166 @@
+//! Telling a run something.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use ralph_run::control::{ControlCommand, PermissionChoice, Receipt};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::input::{CommandId, InPath, JsonBody, OptionalJsonBody};
+use crate::app::App;
+use crate::manager;
+use crate::problem::{Problem, ProblemCode};
+
+const MAX_MODEL_BYTES: usize = 256;
+
+/// The run was told. What comes of it is in its records.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct CommandReceipt {
+    /// Names the command in the records.
+    command_id: String,
+    /// Names the message in the records, if it was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    message_id: Option<String>,
+    /// Whether it was being done already.
+    is_already_done: bool,
+    /// More, for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    note: Option<String>,
+}
+
+/// What may happen without asking.
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum PermissionMode {
+    /// The agent asks.
+    Ask,
+    /// Edits need no asking.
+    AcceptEdits,
+    /// Nothing changes before a plan is approved.
+    Plan,
+    /// What would be asked is refused.
+    Refuse,
+    /// Everything is allowed; questions and plans are still asked.
+    Bypass,
+}
+
+impl From<PermissionMode> for PermissionChoice {
+    fn from(mode: PermissionMode) -> Self {
+        match mode {
+            PermissionMode::Ask => Self::Ask,
+            PermissionMode::AcceptEdits => Self::AcceptEdits,
+            PermissionMode::Plan => Self::Plan,
+            PermissionMode::Refuse => Self::Refuse,
+            PermissionMode::Bypass => Self::Bypass,
+        }
+    }
+}
+
+/// How to stop.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Stop {
+    /// At once, instead of in good order.
+    #[serde(default)]
+    kill: bool,
+}
+
+/// Which model.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SetModel {
+    /// The model; the agent's default if null.
+    #[schema(min_length = 1, max_length = 256)]
+    model: Option<String>,
+}
+
+/// What may happen without asking.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SetPermissionMode {
+    mode: PermissionMode,
+}
+
+pub(super) type Told = Result<(StatusCode, Json<CommandReceipt>), Problem>;
+
+/// Tells a run something. The answer says that the run has it in its journal.
+pub(super) async fn tell(app: &App, run: &str, CommandId(id): CommandId, command: ControlCommand) -> Told {
+    let receipt: Receipt = manager::command(&app.home, run, id.clone(), command).await?;
+    let told = CommandReceipt {
+        command_id: id,
+        message_id: receipt.message_id,
+        is_already_done: receipt.is_already_done,
+        note: receipt.note,
+    };
+    Ok((StatusCode::ACCEPTED, Json(told)))
+}
+
+/// Ends the agent's turn.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/interrupt", tag = "commands",
+    params(("id" = String, Path, description = "The run.")),
+    responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
+pub(super) async fn interrupt(
+    State(app): State<Arc<App>>,
+    InPath(run): InPath<String>,
+    id: CommandId,
+) -> Told {
+    tell(&app, &run, id, ControlCommand::Interrupt).await
+}
+
+/// Ends a run.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/stop", tag = "commands",
+    params(("id" = String, Path, description = "The run.")), request_body = Option<Stop>,
+    responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
+pub(super) async fn stop(
+    State(app): State<Arc<App>>,
+    InPath(run): InPath<String>,
+    id: CommandId,
+    OptionalJsonBody(how): OptionalJsonBody<Stop>,
+) -> Told {
+    let command = if how.kill {
+        ControlCommand::Kill
+    } else {
+        ControlCommand::Stop
+    };
+    tell(&app, &run, id, command).await
+}
+
+/// Lets the agent go on with another model.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/model", tag = "commands",
+    params(("id" = String, Path, description = "The run.")), request_body = SetModel,
+    responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
+pub(super) async fn set_model(
+    State(app): State<Arc<App>>,
+    InPath(run): InPath<String>,
+    id: CommandId,
+    JsonBody(SetModel { model }): JsonBody<SetModel>,
+) -> Told {
+    let is_model =
+        |name: &String| (1..=MAX_MODEL_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
+    if !model.as_ref().is_none_or(is_model) {
+        return Err(Problem::new(
+            ProblemCode::Unprocessable,
+            "this cannot be the name of a model",
+        ));
+    }
+    tell(&app, &run, id, ControlCommand::SetModel { model }).await
+}
+
+/// Changes what may happen without asking.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/permission-mode", tag = "commands",
+    params(("id" = String, Path, description = "The run.")), request_body = SetPermissionMode,
+    responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
+pub(super) async fn set_permission_mode(
+    State(app): State<Arc<App>>,
+    InPath(run): InPath<String>,
+    id: CommandId,
+    JsonBody(SetPermissionMode { mode }): JsonBody<SetPermissionMode>,
+) -> Told {
+    let mode = mode.into();
+    tell(&app, &run, id, ControlCommand::SetPermissionMode { mode }).await
+}

@@ -1,0 +1,237 @@
+//! Figures for Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::header;
+use axum::response::IntoResponse;
+use ralph_run::EndReason;
+use ralph_store::{ApprovalQuery, CostGroup, CostQuery, MessageState, RunQuery, RunSummary, StoreError};
+
+use crate::app::App;
+use crate::metrics::TOOL_STEPS_MS;
+use crate::problem::Problem;
+
+const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// How many runs are counted at once.
+const PAGE: usize = 1000;
+
+/// Gives figures for Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "server",
+    responses((status = 200, description = "Figures.", body = String, content_type = "text/plain; version=0.0.4; charset=utf-8")))]
+pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<impl IntoResponse, Problem> {
+    let mut page = Page::default();
+    runs(&app, &mut page).await?;
+    usage(&app, &mut page).await?;
+    queues(&app, &mut page).await?;
+    tools(&app, &mut page);
+    let clients = app.metrics.websocket_clients();
+    page.family(
+        "ralph_websocket_clients",
+        "gauge",
+        "Clients that are connected by WebSocket.",
+    );
+    page.sample("ralph_websocket_clients", &[], clients);
+    page.family(
+        "ralph_ingest_waiting_runs",
+        "gauge",
+        "Runs with something that is not in the index yet.",
+    );
+    page.sample("ralph_ingest_waiting_runs", &[], app.live.index_waiting() as u64);
+    page.family(
+        "ralph_text_index_lag_records",
+        "gauge",
+        "Records that the text index lacks.",
+    );
+    page.sample(
+        "ralph_text_index_lag_records",
+        &[],
+        app.store.health().await.text_lag,
+    );
+    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], page.text))
+}
+
+async fn runs(app: &App, page: &mut Page) -> Result<(), StoreError> {
+    let mut states: BTreeMap<String, u64> = BTreeMap::new();
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    for run in app.live.board().all() {
+        if !run.activity.has_ended() {
+            *states.entry(state_of(&run)).or_default() += 1;
+        }
+    }
+    let mut query = RunQuery {
+        has_ended: Some(true),
+        limit: PAGE,
+        ..RunQuery::default()
+    };
+    loop {
+        let runs = app.store.runs(&query).await?;
+        for reason in runs.items.iter().filter_map(|run| run.reason) {
+            *reasons.entry(reason_of(reason)).or_default() += 1;
+        }
+        query.cursor = runs.next;
+        if query.cursor.is_none() {
+            break;
+        }
+    }
+    page.family("ralph_runs", "gauge", "Runs that go on, by what they are doing.");
+    for (state, count) in &states {
+        page.sample("ralph_runs", &[("state", state)], *count);
+    }
+    page.family(
+        "ralph_runs_ended",
+        "gauge",
+        "Runs that have ended and are still kept, by why.",
+    );
+    for (reason, count) in &reasons {
+        page.sample("ralph_runs_ended", &[("reason", reason)], *count);
+    }
+    Ok(())
+}
+
+async fn usage(app: &App, page: &mut Page) -> Result<(), StoreError> {
+    let query = CostQuery {
+        group: CostGroup::Model,
+        ..CostQuery::default()
+    };
+    let rows = app.store.costs(&query).await?;
+    page.family(
+        "ralph_tokens",
+        "gauge",
+        "Tokens of the runs that are kept, by model and kind.",
+    );
+    for row in &rows {
+        let tokens = row.tokens;
+        for (kind, count) in [
+            ("input", tokens.input),
+            ("cache_read", tokens.cache_read),
+            ("cache_write", tokens.cache_write),
+            ("output", tokens.output),
+        ] {
+            page.sample("ralph_tokens", &[("model", &row.key), ("kind", kind)], count);
+        }
+    }
+    page.family(
+        "ralph_cost_usd",
+        "gauge",
+        "What the runs that are kept have cost, by model.",
+    );
+    for row in &rows {
+        page.sample("ralph_cost_usd", &[("model", &row.key)], row.cost.as_usd());
+    }
+    Ok(())
+}
+
+async fn queues(app: &App, page: &mut Page) -> Result<(), StoreError> {
+    let mut queued = 0;
+    for run in app.live.board().all() {
+        let messages = app.store.messages(&run.id).await?;
+        queued += messages
+            .iter()
+            .filter(|message| message.state == MessageState::Queued)
+            .count();
+    }
+    let query = ApprovalQuery {
+        run: None,
+        is_pending: true,
+        limit: 10_000,
+    };
+    let pending = app.store.approvals(&query).await?.len();
+    page.family(
+        "ralph_queued_messages",
+        "gauge",
+        "Messages that wait for the end of a turn.",
+    );
+    page.sample("ralph_queued_messages", &[], queued as u64);
+    page.family(
+        "ralph_pending_approvals",
+        "gauge",
+        "Requests that wait for a person.",
+    );
+    page.sample("ralph_pending_approvals", &[], pending as u64);
+    Ok(())
+}
+
+fn tools(app: &App, page: &mut Page) {
+    const NAME: &str = "ralph_tool_duration_seconds";
+    let latency = app.metrics.tool_latency();
+    page.family(NAME, "histogram", "How long tools took, since the server began.");
+    for (end, count) in TOOL_STEPS_MS.into_iter().zip(latency.steps) {
+        let end = (end as f64 / 1000.0).to_string();
+        page.sample(&format!("{NAME}_bucket"), &[("le", &end)], count);
+    }
+    page.sample(&format!("{NAME}_bucket"), &[("le", "+Inf")], latency.calls);
+    page.sample(&format!("{NAME}_sum"), &[], latency.time_ms as f64 / 1000.0);
+    page.sample(&format!("{NAME}_count"), &[], latency.calls);
+}
+
+fn state_of(run: &RunSummary) -> String {
+    let activity = serde_json::to_value(&run.activity).unwrap_or_default();
+    activity["state"].as_str().unwrap_or("unknown").to_owned()
+}
+
+fn reason_of(reason: EndReason) -> String {
+    match serde_json::to_value(reason) {
+        Ok(serde_json::Value::String(word)) => word,
+        Ok(serde_json::Value::Object(limit)) => limit
+            .into_iter()
+            .map(|(word, which)| format!("{word}_{}", which.as_str().unwrap_or_default()))
+            .collect(),
+        Ok(_) | Err(_) => "unknown".to_owned(),
+    }
+}
+
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+    }
+
+    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
+        let labels: Vec<String> = labels
+            .iter()
+            .map(|(label, value)| format!("{label}=\"{}\"", escaped(value)))
+            .collect();
+        let labels = match labels.is_empty() {
+            true => String::new(),
+            false => format!("{{{}}}", labels.join(",")),
+        };
+        let _ = writeln!(self.text, "{name}{labels} {value}");
+    }
+}
+
+/// As the format wants it. Names of models come from agents.
+fn escaped(value: &str) -> String {
+    let shown: String = value
+        .chars()
+        .take(128)
+        .map(|char| if char.is_control() { ' ' } else { char })
+        .collect();
+    shown.replace('\\', "\\\\").replace('"', "\\\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Page, reason_of};
+    use ralph_run::{EndReason, LimitKind};
+
+    #[test]
+    fn a_label_cannot_leave_its_quotes() {
+        let mut page = Page::default();
+        page.sample("x", &[("model", "a\"} 1\nralph_up{b=\"\\")], 2);
+        assert_eq!(page.text, "x{model=\"a\\\"} 1 ralph_up{b=\\\"\\\\\"} 2\n");
+    }
+
+    #[test]
+    fn a_limit_is_one_word() {
+        assert_eq!(reason_of(EndReason::Limit(LimitKind::Cost)), "limit_cost");
+        assert_eq!(reason_of(EndReason::Completed), "completed");
+    }
+}

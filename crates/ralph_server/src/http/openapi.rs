@@ -1,0 +1,120 @@
+//! The document that describes the API, made of the same table as the router.
+
+use std::sync::OnceLock;
+
+use axum::http::header;
+use axum::response::IntoResponse;
+use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, ParameterIn, Paths};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+};
+use utoipa::openapi::{
+    ComponentsBuilder, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required,
+    ResponseBuilder,
+};
+use utoipa::{PartialSchema as _, ToSchema};
+
+use super::guard::SESSION_COOKIE;
+use super::route::{Policy, operations_mut};
+use super::router::table;
+use crate::problem::{ProblemBody, ProblemCode};
+
+const PROBLEM: &str = "Problem";
+
+/// The document that describes the API.
+#[must_use]
+pub fn openapi() -> OpenApi {
+    let mut paths = Paths::new();
+    let mut components = ComponentsBuilder::new()
+        .security_scheme(
+            "token",
+            SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build()),
+        )
+        .security_scheme(
+            "session",
+            SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(SESSION_COOKIE))),
+        )
+        .schema(PROBLEM, ProblemBody::schema())
+        .schema(ProblemCode::name(), ProblemCode::schema());
+    for route in table() {
+        let mut described = route.paths;
+        for (method, operation) in described.paths.values_mut().flat_map(operations_mut) {
+            complete(&method, operation, route.policy);
+        }
+        paths.paths.append(&mut described.paths);
+        components = components.schemas_from_iter(route.schemas);
+    }
+    let description = "Runs of coding agents: see them, start them, steer them. Every error is a problem \
+        (RFC 9457) with a `code` that keeps its meaning.";
+    let info = InfoBuilder::new()
+        .title("ralph")
+        .version("1")
+        .description(Some(description))
+        .build();
+    OpenApiBuilder::new()
+        .info(info)
+        .paths(paths)
+        .components(Some(components.build()))
+        .build()
+}
+
+/// What is the same for all of them.
+fn complete(method: &HttpMethod, operation: &mut Operation, policy: Policy) {
+    let mut codes = vec!["400", "403", "404", "405", "413", "415", "421", "default"];
+    match policy {
+        Policy::Public => operation.security = Some(Vec::new()),
+        Policy::Authed => {
+            codes.extend(["401", "429"]);
+            let scopes: [&str; 0] = [];
+            operation.security = Some(vec![
+                SecurityRequirement::new("token", scopes),
+                SecurityRequirement::new("session", scopes),
+            ]);
+        }
+    }
+    if matches!(method, HttpMethod::Post) && policy == Policy::Authed {
+        codes.extend(["409", "422"]);
+        let key = ParameterBuilder::new()
+            .name("idempotency-key")
+            .parameter_in(ParameterIn::Header)
+            .required(Required::False)
+            .description(Some(
+                "The same request under the same key is done once, for 24 hours.",
+            ))
+            .schema(Some(
+                ObjectBuilder::new()
+                    .schema_type(Type::String)
+                    .min_length(Some(1))
+                    .max_length(Some(255))
+                    .pattern(Some("^[!-~]+$")),
+            ))
+            .build();
+        operation.parameters.get_or_insert_default().push(RefOr::T(key));
+    }
+    for code in codes {
+        let problem = ResponseBuilder::new()
+            .description("A problem.")
+            .content(
+                "application/problem+json",
+                ContentBuilder::new()
+                    .schema(Some(Ref::from_schema_name(PROBLEM)))
+                    .build(),
+            )
+            .build();
+        operation
+            .responses
+            .responses
+            .entry(code.to_owned())
+            .or_insert(RefOr::T(problem));
+    }
+}
+
+/// Describes the API.
+#[utoipa::path(get, path = "/api/v1/openapi.json", tag = "server",
+    responses((status = 200, description = "This document.", body = Object)))]
+pub(super) async fn document() -> impl IntoResponse {
+    static DOCUMENT: OnceLock<String> = OnceLock::new();
+    let text = DOCUMENT.get_or_init(|| serde_json::to_string(&openapi()).unwrap_or_default());
+    ([(header::CONTENT_TYPE, "application/json")], text.as_str())
+}

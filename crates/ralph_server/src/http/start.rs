@@ -1,0 +1,250 @@
+//! Starting runs: new ones, and ones that go on with the conversation of another.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use ralph_run::control::PermissionChoice;
+use ralph_store::RunSummary;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::commands::PermissionMode;
+use super::guard::rate_limited;
+use super::input::{InPath, JsonBody, OptionalJsonBody};
+use super::schema::RunKind;
+use crate::app::App;
+use crate::launch::{SessionStart, StartRun};
+use crate::problem::{Problem, ProblemCode};
+
+/// A prompt must fit into one line to a runner.
+const MAX_PROMPT_BYTES: usize = 900 * 1024;
+const MAX_WORD_BYTES: usize = 1024;
+const MAX_VERIFY_COMMANDS: usize = 100;
+
+/// What a run is asked to do.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NewRun {
+    /// Whether it works by itself or waits for messages.
+    #[serde(default)]
+    kind: RunKind,
+    /// Where the agent works: an absolute path.
+    #[schema(min_length = 1, pattern = "^/", example = "/home/me/project")]
+    workspace: String,
+    /// Which agent; by the workspace's settings if absent.
+    backend: Option<String>,
+    /// Which model.
+    model: Option<String>,
+    /// What the agent is told. A session may begin without.
+    prompt: Option<String>,
+    /// Planner, coder, or a mode of the user's.
+    mode: Option<String>,
+    /// Names the task.
+    task: Option<String>,
+    /// Whether one iteration is all.
+    #[serde(default)]
+    once: bool,
+    /// The limits of the run.
+    #[serde(default)]
+    limits: Limits,
+    /// The commands that verify the work; by the workspace's settings if absent.
+    verify: Option<Vec<String>>,
+    /// What may happen without asking. The agent asks if absent.
+    permission_mode: Option<PermissionMode>,
+    /// Whether the agent keeps nothing of the conversation, where it can do so.
+    #[serde(default)]
+    ephemeral: bool,
+}
+
+/// What a run may use.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Limits {
+    /// How many iterations.
+    iterations: Option<u32>,
+    /// What it may cost, in dollars.
+    #[schema(minimum = 0)]
+    cost_usd: Option<f64>,
+    /// How long it may take.
+    runtime_seconds: Option<u64>,
+    /// How many turns.
+    turns: Option<u32>,
+    /// How many tokens.
+    tokens: Option<u64>,
+}
+
+/// How a run goes on with the conversation of another.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct NextRun {
+    /// Whether it works by itself or waits for messages; as the other one if absent.
+    kind: Option<RunKind>,
+    /// What the agent is told. A session may begin without.
+    prompt: Option<String>,
+    /// Which model; as the other one if absent.
+    model: Option<String>,
+    /// Whether one iteration is all.
+    #[serde(default)]
+    once: bool,
+    /// The limits of the run.
+    #[serde(default)]
+    limits: Limits,
+    /// What may happen without asking. The agent asks if absent.
+    permission_mode: Option<PermissionMode>,
+}
+
+/// A run that was started.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct StartedRun {
+    /// Names the run.
+    id: String,
+}
+
+/// Starts a run.
+#[utoipa::path(post, path = "/api/v1/runs", tag = "runs", request_body = NewRun,
+    responses((status = 201, description = "It runs.", body = StartedRun)))]
+pub(super) async fn start(
+    State(app): State<Arc<App>>,
+    JsonBody(asked): JsonBody<NewRun>,
+) -> Result<(StatusCode, Json<StartedRun>), Problem> {
+    let workspace = PathBuf::from(&asked.workspace);
+    if !workspace.is_absolute() {
+        return Err(invalid("`workspace` must be an absolute path"));
+    }
+    launch(
+        &app,
+        StartRun {
+            kind: asked.kind.into(),
+            workspace,
+            backend: asked.backend,
+            model: asked.model,
+            prompt: asked.prompt,
+            mode: asked.mode,
+            task: asked.task,
+            once: asked.once,
+            max_iterations: asked.limits.iterations,
+            max_cost_usd: asked.limits.cost_usd,
+            max_runtime_seconds: asked.limits.runtime_seconds,
+            max_turns: asked.limits.turns,
+            max_tokens: asked.limits.tokens,
+            verify: asked.verify,
+            permission_mode: asked.permission_mode.map(PermissionChoice::from),
+            session: SessionStart::New,
+            ephemeral: asked.ephemeral,
+        },
+    )
+    .await
+}
+
+/// Goes on with the conversation of a run that has ended, in a new run.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/resume", tag = "runs",
+    params(("id" = String, Path, description = "The run to go on with.")), request_body = Option<NextRun>,
+    responses((status = 201, description = "The new run.", body = StartedRun)))]
+pub(super) async fn resume(
+    State(app): State<Arc<App>>,
+    InPath(id): InPath<String>,
+    OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
+) -> Result<(StatusCode, Json<StartedRun>), Problem> {
+    let (run, _) = app.run(&id).await?;
+    if !run.activity.has_ended() {
+        let detail = "the run goes on: send it a message, or stop it first";
+        return Err(Problem::new(ProblemCode::Busy, detail));
+    }
+    launch(&app, next(&run, asked, SessionStart::Resume { run: id })?).await
+}
+
+/// Goes on with a copy of the conversation of a run, in a new run.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/fork", tag = "runs",
+    params(("id" = String, Path, description = "The run to copy from.")), request_body = Option<NextRun>,
+    responses((status = 201, description = "The new run.", body = StartedRun)))]
+pub(super) async fn fork(
+    State(app): State<Arc<App>>,
+    InPath(id): InPath<String>,
+    OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
+) -> Result<(StatusCode, Json<StartedRun>), Problem> {
+    let (run, _) = app.run(&id).await?;
+    launch(&app, next(&run, asked, SessionStart::Fork { run: id })?).await
+}
+
+fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<StartRun, Problem> {
+    if run.session_ids.is_empty() || run.is_ephemeral {
+        let detail = "the agent kept no conversation of this run";
+        return Err(Problem::new(ProblemCode::Unprocessable, detail));
+    }
+    Ok(StartRun {
+        kind: asked.kind.map_or(run.kind, Into::into),
+        workspace: PathBuf::from(&run.workspace),
+        backend: Some(run.backend.clone()),
+        model: asked.model.or_else(|| run.model.clone()),
+        prompt: asked.prompt,
+        mode: run.mode.clone(),
+        task: run.task.clone(),
+        once: asked.once,
+        max_iterations: asked.limits.iterations,
+        max_cost_usd: asked.limits.cost_usd,
+        max_runtime_seconds: asked.limits.runtime_seconds,
+        max_turns: asked.limits.turns,
+        max_tokens: asked.limits.tokens,
+        verify: None,
+        permission_mode: asked.permission_mode.map(PermissionChoice::from),
+        session,
+        ephemeral: false,
+    })
+}
+
+async fn launch(app: &App, request: StartRun) -> Result<(StatusCode, Json<StartedRun>), Problem> {
+    check(&request)?;
+    app.take_start()
+        .map_err(|wait| rate_limited("too many runs are started at once", wait))?;
+    let id = app.launcher.start(request).await?;
+    app.live.notice();
+    Ok((StatusCode::CREATED, Json(StartedRun { id })))
+}
+
+fn check(request: &StartRun) -> Result<(), Problem> {
+    let words = [&request.backend, &request.model, &request.mode, &request.task];
+    let is_word = |word: &String| word.len() <= MAX_WORD_BYTES && !word.chars().any(char::is_control);
+    if !words.into_iter().flatten().all(is_word) {
+        return Err(invalid(
+            "a name has at most 1,024 bytes and no control characters",
+        ));
+    }
+    let prompt = request.prompt.as_deref();
+    if prompt.is_some_and(|prompt| prompt.len() > MAX_PROMPT_BYTES) {
+        return Err(Problem::new(
+            ProblemCode::TooLarge,
+            "a prompt has at most 900 KiB",
+        ));
+    }
+    if prompt.is_none_or(|prompt| prompt.trim().is_empty()) && request.kind == ralph_store::RunKind::Loop {
+        return Err(invalid("a loop needs a prompt"));
+    }
+    let texts = request.verify.iter().flatten().map(String::as_str).chain(prompt);
+    let workspace = request.workspace.to_string_lossy();
+    if texts.chain([workspace.as_ref()]).any(|text| text.contains('\0')) {
+        return Err(invalid(
+            "a text with a NUL character cannot be given to a program",
+        ));
+    }
+    if request
+        .verify
+        .as_ref()
+        .is_some_and(|commands| commands.len() > MAX_VERIFY_COMMANDS)
+    {
+        return Err(invalid("too many verify commands"));
+    }
+    if request
+        .max_cost_usd
+        .is_some_and(|cost| !cost.is_finite() || cost < 0.0)
+    {
+        return Err(invalid("`cost_usd` must not be negative"));
+    }
+    Ok(())
+}
+
+fn invalid(detail: &str) -> Problem {
+    Problem::new(ProblemCode::Unprocessable, detail)
+}

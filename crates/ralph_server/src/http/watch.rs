@@ -1,0 +1,68 @@
+//! What happens now: the doors to the streams.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::input::{InPath, Parameters};
+use crate::app::App;
+use crate::problem::{Problem, ProblemCode};
+use crate::stream;
+
+/// A frame of a client is no larger: the longest is a prompt.
+const MAX_FRAME_BYTES: usize = 1024 * 1024;
+/// What waits to be sent to a client that does not read, beyond what is on its way.
+const MAX_UNSENT_BYTES: usize = 4 * 1024 * 1024;
+
+/// Watches runs and tells them things, over a WebSocket.
+#[utoipa::path(get, path = "/api/v1/stream", tag = "live",
+    responses((status = 101, description = "The connection is a WebSocket from now on.")))]
+pub(super) async fn stream(
+    State(app): State<Arc<App>>,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
+) -> Result<Response, Problem> {
+    let upgrade =
+        upgrade.map_err(|rejection| Problem::new(ProblemCode::InvalidParameter, rejection.body_text()))?;
+    let context = app.stream_context();
+    Ok(upgrade
+        .max_message_size(MAX_FRAME_BYTES)
+        .max_frame_size(MAX_FRAME_BYTES)
+        .max_write_buffer_size(MAX_UNSENT_BYTES)
+        .on_upgrade(move |socket| async move {
+            let _counted = app.metrics.count_websocket_client();
+            stream::serve(socket, context).await;
+        }))
+}
+
+/// Where to begin.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct EventsParameters {
+    /// Only records after this one. `Last-Event-ID` says the same, and comes first.
+    #[param(nullable = false)]
+    after: Option<u64>,
+}
+
+/// Watches one run, as server-sent events.
+#[utoipa::path(get, path = "/api/v1/runs/{id}/events", tag = "live",
+    params(("id" = String, Path, description = "The run."), EventsParameters),
+    responses((status = 200, description = "The records as they come.", body = String, content_type = "text/event-stream")))]
+pub(super) async fn events(
+    State(app): State<Arc<App>>,
+    InPath(id): InPath<String>,
+    Parameters(asked): Parameters<EventsParameters>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Problem> {
+    let last = headers
+        .get("last-event-id")
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.parse().ok());
+    Ok(stream::events(app.stream_context(), &id, last.or(asked.after)).await?)
+}

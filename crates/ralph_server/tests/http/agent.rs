@@ -1,0 +1,62 @@
+//! A runner that takes every command and remembers it.
+
+use std::sync::{Arc, Mutex};
+
+use ralph_run::RunDirectory;
+use ralph_run::control::{ControlCommand, ControlServer, Greeting, Receipt, Refusal, RefusalCode};
+use tokio::task::JoinHandle;
+
+/// A runner.
+pub struct Runner {
+    heard: Arc<Mutex<Vec<(String, ControlCommand)>>>,
+    task: JoinHandle<()>,
+}
+
+impl Runner {
+    /// Listens on the run's socket.
+    pub async fn of(run: &RunDirectory) -> Self {
+        let mut server = ControlServer::bind(run.socket(), Greeting::new(run.id(), "running"))
+            .await
+            .unwrap();
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let hearing = Arc::clone(&heard);
+        let task = tokio::spawn(async move {
+            loop {
+                let incoming = server.next().await;
+                let answer = match &incoming.command {
+                    ControlCommand::Answer { .. } => Err(Refusal::new(
+                        RefusalCode::NoSuchRequest,
+                        "nobody waits for this answer",
+                    )),
+                    ControlCommand::Send { .. } => Ok(Receipt {
+                        message_id: Some("message-1".to_owned()),
+                        ..Receipt::default()
+                    }),
+                    _ => Ok(Receipt::default()),
+                };
+                hearing
+                    .lock()
+                    .unwrap()
+                    .push((incoming.command_id, incoming.command));
+                incoming.reply.send(answer);
+            }
+        });
+        Self { heard, task }
+    }
+
+    pub fn heard(&self) -> Vec<ControlCommand> {
+        let heard = self.heard.lock().unwrap();
+        heard.iter().map(|(_, command)| command.clone()).collect()
+    }
+
+    pub fn ids(&self) -> Vec<String> {
+        let heard = self.heard.lock().unwrap();
+        heard.iter().map(|(id, _)| id.clone()).collect()
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}

@@ -1,0 +1,151 @@
+//! Clients that send too much, too slowly, or come in crowds.
+
+use std::time::Duration;
+
+use ralph_server::http::ServeOptions;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::client::send_raw;
+use crate::stage::Stage;
+
+async fn read_all(stream: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    let _ = timeout(Duration::from_secs(20), stream.read_to_end(&mut answer))
+        .await
+        .unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+#[tokio::test]
+async fn a_body_that_is_too_large_is_refused_before_it_is_read() {
+    let stage = Stage::new().await;
+    let head = |more: &str| {
+        format!(
+            "POST /api/v1/runs HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\ncontent-type: application/json\r\n\
+             connection: close\r\n{more}\r\n\r\n",
+            stage.address,
+            stage.bearer()
+        )
+    };
+    let answer = send_raw(stage.address, head("content-length: 99999999999").as_bytes()).await;
+    assert_eq!(answer.problem(), (413, "too_large".into()));
+    // One that does not say how large it is, neither.
+    let mut chunked = head("transfer-encoding: chunked").into_bytes();
+    let chunk = format!("10000\r\n{}\r\n", "x".repeat(0x10000));
+    for _ in 0..20 {
+        chunked.extend_from_slice(chunk.as_bytes());
+    }
+    let answer = send_raw(stage.address, &chunked).await;
+    assert_eq!(answer.problem(), (413, "too_large".into()));
+    let keyed = head("content-length: 99999999999\r\nidempotency-key: k");
+    assert_eq!(send_raw(stage.address, keyed.as_bytes()).await.problem().0, 413);
+}
+
+#[tokio::test]
+async fn heads_are_bounded() {
+    let stage = Stage::new().await;
+    let long = "x".repeat(100_000);
+    let answer = stage.ask("GET", "/health", &[("x-long", &long)], "").await;
+    assert_eq!(answer.status, 431);
+    let many: Vec<_> = std::iter::repeat_n(("x-many", "1"), 200).collect();
+    assert_eq!(stage.ask("GET", "/health", &many, "").await.status, 431);
+    let address = format!("/api/v1/search?q={long}");
+    assert!([400, 414, 431].contains(&stage.get(&address).await.status));
+}
+
+#[tokio::test]
+async fn who_takes_too_long_to_ask_is_sent_away_and_disturbs_nobody() {
+    let options = ServeOptions {
+        header_timeout: Duration::from_millis(200),
+        ..ServeOptions::default()
+    };
+    let stage = Stage::with(options).await;
+    let mut slow = TcpStream::connect(stage.address).await.unwrap();
+    slow.write_all(b"GET /health HTTP/1.1\r\nhost: ").await.unwrap();
+    let mut silent = TcpStream::connect(stage.address).await.unwrap();
+    assert_eq!(stage.get("/health").await.status, 200);
+    assert!(!read_all(&mut slow).await.contains("200 OK"));
+    assert_eq!(read_all(&mut silent).await, "");
+}
+
+#[tokio::test]
+async fn one_connection_too_many_is_told_so() {
+    let options = ServeOptions {
+        max_connections: 2,
+        ..ServeOptions::default()
+    };
+    let stage = Stage::with(options).await;
+    let request = format!("GET /health HTTP/1.1\r\nhost: {}\r\n\r\n", stage.address);
+    let mut kept = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(stage.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let mut first = [0; 12];
+        stream.read_exact(&mut first).await.unwrap();
+        assert_eq!(&first, b"HTTP/1.1 200");
+        kept.push(stream);
+    }
+    let mut third = TcpStream::connect(stage.address).await.unwrap();
+    let answer = read_all(&mut third).await;
+    assert!(
+        answer.starts_with("HTTP/1.1 503") && answer.contains("too_many_clients"),
+        "{answer}"
+    );
+    drop(kept);
+    // The place of one that leaves is free as soon as that is noticed.
+    let free = async {
+        loop {
+            let mut stream = TcpStream::connect(stage.address).await.unwrap();
+            let close = request.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
+            let _ = stream.write_all(close.as_bytes()).await;
+            if read_all(&mut stream).await.starts_with("HTTP/1.1 200") {
+                break;
+            }
+        }
+    };
+    timeout(Duration::from_secs(10), free).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_end_waits_for_answers_and_not_for_those_who_ask_nothing() {
+    let mut stage = Stage::new().await;
+    let mut idle = TcpStream::connect(stage.address).await.unwrap();
+    let request = format!("GET /health HTTP/1.1\r\nhost: {}\r\n\r\n", stage.address);
+    idle.write_all(request.as_bytes()).await.unwrap();
+    let mut first = [0; 12];
+    idle.read_exact(&mut first).await.unwrap();
+    stage.stop();
+    timeout(Duration::from_secs(5), &mut stage.serving)
+        .await
+        .unwrap()
+        .unwrap();
+    assert!(TcpStream::connect(stage.address).await.is_err());
+}
+
+#[tokio::test]
+async fn the_end_comes_even_if_somebody_does_not_finish() {
+    let options = ServeOptions {
+        shutdown_timeout: Duration::from_millis(200),
+        ..ServeOptions::default()
+    };
+    let mut stage = Stage::with(options).await;
+    let mut half = TcpStream::connect(stage.address).await.unwrap();
+    let request = format!(
+        "POST /api/v1/runs HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\ncontent-type: application/json\r\n\
+         content-length: 100\r\nexpect: 100-continue\r\n\r\n",
+        stage.address,
+        stage.bearer()
+    );
+    half.write_all(request.as_bytes()).await.unwrap();
+    let mut first = [0; 12];
+    // It is being read now.
+    half.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 100");
+    stage.stop();
+    timeout(Duration::from_secs(5), &mut stage.serving)
+        .await
+        .unwrap()
+        .unwrap();
+}

@@ -1,0 +1,120 @@
+//! Getting in, and out again.
+
+use serde_json::json;
+
+use crate::stage::Stage;
+
+#[tokio::test]
+async fn the_printed_address_opens_a_session_once_and_keeps_no_secret_in_the_address() {
+    let stage = Stage::new().await;
+    let code = stage.app.auth.new_login_code().unwrap();
+    let path = format!("/login?code={code}");
+    // Who only looks does not use it up.
+    assert_eq!(stage.ask("HEAD", &path, &[], "").await.status, 405);
+    let answer = stage.ask("GET", &path, &[], "").await;
+    assert_eq!((answer.status, answer.header("location")), (303, Some("/")));
+    let cookie = answer.header("set-cookie").unwrap();
+    for word in [
+        "ralph_session=",
+        "; HttpOnly",
+        "; SameSite=Strict",
+        "; Path=/",
+        "; Max-Age=2592000",
+    ] {
+        assert!(cookie.contains(word), "{cookie}");
+    }
+    assert!(!cookie.contains(&stage.token) && !cookie.contains(&code));
+    assert_eq!(stage.ask("GET", &path, &[], "").await.problem().0, 401);
+
+    let session = cookie.split(';').next().unwrap();
+    let own = format!("http://{}", stage.address);
+    let headers = [("cookie", session), ("origin", own.as_str())];
+    assert_eq!(stage.ask("GET", "/api/v1/runs", &headers, "").await.status, 200);
+    let out = stage.ask("POST", "/api/v1/logout", &headers, "").await;
+    assert!(out.status == 204 && out.header("set-cookie").unwrap().contains("Max-Age=0"));
+    assert_eq!(
+        stage.ask("GET", "/api/v1/runs", &headers, "").await.problem().0,
+        401
+    );
+}
+
+#[tokio::test]
+async fn a_script_can_exchange_the_token_for_a_session_and_nothing_else() {
+    let stage = Stage::new().await;
+    let json = [("content-type", "application/json")];
+    let wrong = json!({"token": stage.token.to_uppercase()}).to_string();
+    assert_eq!(
+        stage
+            .ask("POST", "/api/v1/login", &json, &wrong)
+            .await
+            .problem()
+            .0,
+        401
+    );
+    let right = json!({"token": stage.token}).to_string();
+    let answer = stage.ask("POST", "/api/v1/login", &json, &right).await;
+    assert_eq!(answer.status, 204);
+    // The session is not the token: it cannot be shown as one.
+    let session = answer
+        .header("set-cookie")
+        .unwrap()
+        .split([';', '='])
+        .nth(1)
+        .unwrap()
+        .to_owned();
+    let bearer = format!("Bearer {session}");
+    let answer = stage
+        .ask("GET", "/api/v1/runs", &[("authorization", &bearer)], "")
+        .await;
+    assert_eq!(answer.problem().0, 401);
+}
+
+#[tokio::test]
+async fn who_guesses_is_slowed_down_and_who_knows_is_not() {
+    let stage = Stage::new().await;
+    let mut last = 0;
+    for guess in 0..25 {
+        let bearer = format!("Bearer {guess:064}");
+        last = stage
+            .ask("GET", "/api/v1/runs", &[("authorization", &bearer)], "")
+            .await
+            .problem()
+            .0;
+    }
+    assert_eq!(last, 429);
+    let answer = stage.ask("GET", "/login?code=guess", &[], "").await;
+    assert_eq!(answer.problem(), (429, "rate_limited".into()));
+    assert!(answer.header("retry-after").unwrap().parse::<u64>().unwrap() > 0);
+    assert_eq!(stage.get("/api/v1/runs").await.status, 200);
+}
+
+#[tokio::test]
+async fn only_a_whole_and_single_token_counts() {
+    let stage = Stage::new().await;
+    let token = &stage.token;
+    for value in [
+        token.clone(),
+        format!("Basic {token}"),
+        format!("Bearer {}", &token[..63]),
+        format!("Bearer {token}0"),
+        format!("Bearer {token} {token}"),
+        "Bearer ".to_owned(),
+        "Bearer".to_owned(),
+    ] {
+        let answer = stage
+            .ask("GET", "/api/v1/runs", &[("authorization", &value)], "")
+            .await;
+        assert_eq!(answer.problem().0, 401, "{value}");
+    }
+    let bearer = stage.bearer();
+    let twice = [
+        ("authorization", bearer.as_str()),
+        ("authorization", bearer.as_str()),
+    ];
+    assert_eq!(
+        stage.ask("GET", "/api/v1/runs", &twice, "").await.problem().0,
+        401
+    );
+    let in_address = format!("/api/v1/runs?token={token}");
+    assert_eq!(stage.ask("GET", &in_address, &[], "").await.problem().0, 401);
+}

@@ -1,0 +1,18 @@
+//! The HTTP side of a server, asked over real sockets: what it answers, and whom it does not let in.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot set its stage has to fail"
+)]
+
+mod agent;
+mod client;
+mod commands;
+mod doors;
+mod limits;
+mod login;
+mod reading;
+mod spellings;
+mod stage;
+mod starting;
+mod written;

@@ -1,0 +1,319 @@
+//! Reading what happened.
+
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, asked, ended, wrote};
+
+#[tokio::test]
+async fn runs_are_listed_page_by_page_and_shown_one_by_one() {
+    let stage = Stage::new().await;
+    let mut ids = Vec::new();
+    for number in 0..5 {
+        ids.push(stage.run(&[wrote(number, "hello")]).await.id().to_owned());
+    }
+    let mut seen = Vec::new();
+    let mut path = "/api/v1/runs?limit=2".to_owned();
+    loop {
+        let page = stage.get(&path).await.json();
+        let items = page["items"].as_array().unwrap();
+        assert!(items.len() <= 2);
+        seen.extend(items.iter().map(|run| run["id"].as_str().unwrap().to_owned()));
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
+        path = format!("/api/v1/runs?limit=2&cursor={next}");
+    }
+    seen.sort();
+    assert_eq!(seen, ids);
+    let run = stage.get(&format!("/api/v1/runs/{}", ids[0])).await.json();
+    assert_eq!((&run["id"], &run["backend"]), (&json!(ids[0]), &json!("demo")));
+    assert_eq!(stage.get("/api/v1/runs?cursor=mine").await.problem().0, 400);
+    assert_eq!(stage.get("/api/v1/runs?limit=0").await.problem().0, 400);
+    assert_eq!(stage.get("/api/v1/runs?limit=201").await.problem().0, 400);
+    assert_eq!(stage.get("/api/v1/runs?colour=red").await.problem().0, 400);
+    assert_eq!(stage.get("/api/v1/runs?since=yesterday").await.problem().0, 400);
+}
+
+#[tokio::test]
+async fn records_are_read_forwards_and_backwards_without_a_gap() {
+    let stage = Stage::new().await;
+    let events: Vec<Value> = (0..25)
+        .map(|number| wrote(number, &format!("text {number}")))
+        .collect();
+    let run = stage.run(&events).await;
+    let path = format!("/api/v1/runs/{}/records", run.id());
+    let seqs = |page: &Value| -> Vec<u64> {
+        let records = page["records"].as_array().unwrap();
+        records
+            .iter()
+            .map(|record| record["seq"].as_u64().unwrap())
+            .collect()
+    };
+    let (mut forwards, mut after) = (Vec::new(), 0);
+    loop {
+        let page = stage.get(&format!("{path}?after={after}&limit=10")).await.json();
+        assert_eq!(page["head_seq"], 26);
+        forwards.extend(seqs(&page));
+        match page["next_after"].as_u64() {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    assert_eq!(forwards, (1..=26).collect::<Vec<u64>>());
+    let (mut backwards, mut before) = (Vec::new(), 27);
+    loop {
+        let page = stage
+            .get(&format!("{path}?before={before}&limit=10"))
+            .await
+            .json();
+        let mut seqs = seqs(&page);
+        seqs.extend(backwards);
+        backwards = seqs;
+        match page["next_before"].as_u64() {
+            Some(next) => before = next,
+            None => break,
+        }
+    }
+    assert_eq!(backwards, forwards);
+    let one = stage.get(&format!("{path}/3")).await.json();
+    assert_eq!(one["event"]["data"]["text"], "text 1");
+    assert_eq!(
+        seqs(
+            &stage
+                .get(&format!("{path}?kinds=run_started,nothing"))
+                .await
+                .json()
+        ),
+        [1]
+    );
+    for missing in ["0", "27", "18446744073709551615"] {
+        let answer = stage.get(&format!("{path}/{missing}")).await;
+        assert_eq!(answer.problem(), (404, "record_not_found".into()), "{missing}");
+    }
+    assert_eq!(stage.get(&format!("{path}/-1")).await.problem().0, 400);
+}
+
+#[tokio::test]
+async fn a_page_of_long_records_is_bounded() {
+    let stage = Stage::new().await;
+    let text = "x".repeat(600_000);
+    let events: Vec<Value> = (0..10).map(|number| wrote(number, &text)).collect();
+    let run = stage.run(&events).await;
+    let answer = stage
+        .get(&format!("/api/v1/runs/{}/records?limit=1000", run.id()))
+        .await;
+    assert!(answer.body.len() < 2_200_000, "{}", answer.body.len());
+    assert_eq!(answer.json()["next_after"], 4);
+}
+
+#[tokio::test]
+async fn a_run_that_is_not_there_is_not_found_anywhere() {
+    let stage = Stage::new().await;
+    for id in [
+        "20261116-000000-000000",
+        "last",
+        "2026",
+        "..",
+        "%2e%2e",
+        "%00",
+        "a%2fb",
+        "x",
+    ] {
+        for rest in [
+            "",
+            "/records",
+            "/records/1",
+            "/raw/1",
+            "/raw/1/stderr",
+            "/queue",
+            "/files?path=a",
+        ] {
+            let answer = stage.get(&format!("/api/v1/runs/{id}{rest}")).await;
+            assert_eq!(answer.problem().0, 404, "{id}{rest}");
+        }
+        let answer = stage
+            .post_with(&format!("/api/v1/runs/{id}/stop"), &[], "{}")
+            .await;
+        assert_eq!(answer.problem().0, 404, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn raw_output_is_given_byte_for_byte_and_in_ranges() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[]).await;
+    let bytes: Vec<u8> = (0..300_000_u32).map(|number| (number % 251) as u8).collect();
+    std::fs::write(run.raw_log(1), &bytes).unwrap();
+    std::fs::write(run.stderr_log(1), b"oops").unwrap();
+    let path = format!("/api/v1/runs/{}/raw/1", run.id());
+    let bearer = stage.bearer();
+    let all = stage.get(&path).await;
+    assert_eq!((all.status, &all.body), (200, &bytes));
+    assert_eq!(stage.get(&format!("{path}/stderr")).await.body, b"oops");
+    for (range, from, to) in [
+        ("bytes=0-0", 0, 1),
+        ("bytes=100000-199999", 100_000, 200_000),
+        ("bytes=-7", 299_993, 300_000),
+    ] {
+        let headers = [("authorization", bearer.as_str()), ("range", range)];
+        let answer = stage.ask("GET", &path, &headers, "").await;
+        assert_eq!(
+            (answer.status, answer.body.as_slice()),
+            (206, &bytes[from..to]),
+            "{range}"
+        );
+        let said = format!("bytes {from}-{}/300000", to - 1);
+        assert_eq!(answer.header("content-range"), Some(said.as_str()));
+    }
+    let headers = [("authorization", bearer.as_str()), ("range", "bytes=300000-")];
+    let answer = stage.ask("GET", &path, &headers, "").await;
+    assert_eq!(answer.problem(), (416, "invalid_range".into()));
+    assert_eq!(answer.header("content-range"), Some("bytes */300000"));
+    assert_eq!(
+        stage
+            .get(&format!("/api/v1/runs/{}/raw/2", run.id()))
+            .await
+            .problem()
+            .0,
+        404
+    );
+    assert_eq!(
+        stage
+            .get(&format!("/api/v1/runs/{}/raw/x", run.id()))
+            .await
+            .problem()
+            .0,
+        400
+    );
+}
+
+#[tokio::test]
+async fn files_are_shown_beneath_the_workspace_and_nowhere_else() {
+    let stage = Stage::new().await;
+    let workspace = stage.workspace();
+    std::fs::create_dir_all(workspace.join("src")).unwrap();
+    std::fs::write(workspace.join("src/a b.rs"), "fn main() {}").unwrap();
+    std::fs::write(workspace.join("image"), [0, 1, 2, 255]).unwrap();
+    std::fs::write(workspace.join("large"), "é".repeat(700_000)).unwrap();
+    std::fs::write(stage.directory.path().join("secret"), "secret").unwrap();
+    std::os::unix::fs::symlink("../secret", workspace.join("link")).unwrap();
+    let run = stage.run(&[]).await;
+    let path = format!("/api/v1/runs/{}/files?path=", run.id());
+    let text = stage.get(&format!("{path}src/a%20b.rs")).await.json();
+    assert_eq!(
+        (&text["encoding"], &text["content"]),
+        (&json!("utf-8"), &json!("fn main() {}"))
+    );
+    let image = stage.get(&format!("{path}image")).await.json();
+    assert_eq!(
+        (&image["encoding"], &image["content"]),
+        (&json!("base64"), &json!("AAEC/w=="))
+    );
+    let large = stage.get(&format!("{path}large")).await.json();
+    assert_eq!(
+        (&large["is_truncated"], &large["size_bytes"]),
+        (&json!(true), &json!(1_400_000))
+    );
+    assert_eq!(large["content"].as_str().unwrap().len(), 1024 * 1024);
+    for outside in [
+        "../secret",
+        "..%2fsecret",
+        "%2e%2e/secret",
+        "src/../../secret",
+        "src%2f..%2f..%2fsecret",
+        "/etc/hostname",
+        "%2fetc%2fhostname",
+        "link",
+        "src",
+        ".",
+        "..",
+        "",
+        "%00",
+        "src/a%20b.rs%00",
+        "..\\secret",
+        "..%5csecret",
+        "%252e%252e/secret",
+        "....//secret",
+        "nothing",
+    ] {
+        let answer = stage.get(&format!("{path}{outside}")).await;
+        assert_eq!(answer.problem(), (404, "file_not_found".into()), "{outside}");
+    }
+    let long = "x".repeat(5000);
+    assert_eq!(stage.get(&format!("{path}{long}")).await.problem().0, 404);
+}
+
+#[tokio::test]
+async fn what_agents_ask_what_is_found_and_what_is_spent_can_be_read() {
+    let stage = Stage::new().await;
+    let run = stage
+        .run(&[wrote(0, "the needle in the haystack"), asked("r1")])
+        .await;
+    let over = stage.run(&[asked("r2"), ended()]).await;
+    let all = stage.get("/api/v1/approvals").await.json();
+    assert_eq!(all["items"].as_array().unwrap().len(), 2);
+    let pending = stage.get("/api/v1/approvals?pending=true").await.json();
+    assert_eq!(pending["items"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        (&pending["items"][0]["run"], &pending["items"][0]["request"]),
+        (&json!(run.id()), &json!("r1"))
+    );
+    assert_eq!(pending["items"][0]["data"]["tool"], "Bash");
+    let found = stage.get("/api/v1/search?q=needle").await.json();
+    assert_eq!(
+        (&found["items"][0]["run"], &found["items"][0]["seq"]),
+        (&json!(run.id()), &json!(2))
+    );
+    assert_eq!(stage.get("/api/v1/search").await.problem().0, 400);
+    assert_eq!(stage.get("/api/v1/search?q=").await.problem().0, 400);
+    assert!(stage.get("/api/v1/costs?group=model").await.json()["items"].is_array());
+    assert!(stage.get("/api/v1/sessions").await.json()["items"].is_array());
+    assert!(stage.get("/api/v1/sessions/s/runs").await.json()["items"].is_array());
+    assert_eq!(
+        stage.get("/api/v1/backends").await.json()["items"][0]["name"],
+        "demo"
+    );
+    let metrics = stage.get("/metrics").await;
+    assert!(metrics.header("content-type").unwrap().starts_with("text/plain"));
+    for line in [
+        "ralph_runs_ended{reason=\"completed\"} 1",
+        "ralph_pending_approvals 1",
+        "ralph_queued_messages 0",
+        "ralph_websocket_clients 0",
+        "ralph_tool_duration_seconds_count 0",
+    ] {
+        assert!(
+            metrics.text().lines().any(|there| there == line),
+            "{line}\n{}",
+            metrics.text()
+        );
+    }
+    drop(over);
+}
+
+#[tokio::test]
+async fn health_is_for_everybody_and_tells_nothing() {
+    let stage = Stage::new().await;
+    let health = stage.ask("GET", "/health", &[], "").await;
+    assert_eq!(health.text(), r#"{"status":"ok"}"#);
+    let ready = stage.get("/ready").await.json();
+    assert_eq!(
+        (&ready["is_ready"], &ready["engine"]),
+        (&json!(true), &json!("sqlite"))
+    );
+    stage.app.store.close().await.unwrap();
+    assert_eq!(stage.get("/api/v1/runs").await.problem().0 / 100, 5);
+}
+
+#[tokio::test]
+async fn the_page_and_the_document_are_there() {
+    let stage = Stage::new().await;
+    let page = stage.ask("GET", "/", &[], "").await;
+    assert_eq!(
+        (page.status, page.header("content-type")),
+        (200, Some("text/html; charset=utf-8"))
+    );
+    assert!(!page.text().contains("<script") && !page.text().contains("<style"));
+    let document = stage.get("/api/v1/openapi.json").await.json();
+    assert_eq!(document["openapi"], "3.1.0");
+}

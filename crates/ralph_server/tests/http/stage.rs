@@ -1,0 +1,220 @@
+//! A whole server on a port of its own, with an index of its own, and agents that are not there.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use ralph_run::{Home, RunDirectory};
+use ralph_server::http::{ServeOptions, router, serve};
+use ralph_server::live::Live;
+use ralph_server::{App, AppParts, Auth, AuthOptions, BackendInfo, LaunchError, Launcher, StartRun};
+use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio::sync::{oneshot, watch};
+use tokio::task::JoinHandle;
+
+use crate::client::{Answer, send_raw};
+
+pub struct Stage {
+    pub app: Arc<App>,
+    pub address: SocketAddr,
+    pub token: String,
+    pub launcher: Arc<FakeLauncher>,
+    pub directory: TempDir,
+    stop: Option<oneshot::Sender<()>>,
+    pub serving: JoinHandle<()>,
+    _ending: watch::Sender<bool>,
+}
+
+/// Starts nothing, and remembers what it was asked to start.
+#[derive(Default)]
+pub struct FakeLauncher {
+    pub started: Mutex<Vec<StartRun>>,
+    pub refuse: Mutex<Option<LaunchError>>,
+}
+
+#[async_trait]
+impl Launcher for FakeLauncher {
+    async fn start(&self, request: StartRun) -> Result<String, LaunchError> {
+        if let Some(error) = self.refuse.lock().unwrap().clone() {
+            return Err(error);
+        }
+        let mut started = self.started.lock().unwrap();
+        started.push(request);
+        Ok(format!("20261116-000000-{:06x}", started.len()))
+    }
+
+    async fn backends(&self) -> Vec<BackendInfo> {
+        vec![BackendInfo {
+            name: "demo".to_owned(),
+            display_name: "Demo".to_owned(),
+            is_installed: true,
+            version: None,
+            path: Some(PathBuf::from("/usr/bin/demo")),
+            takes_messages: true,
+            capabilities: vec!["messages".to_owned()],
+            problem: None,
+        }]
+    }
+}
+
+impl Stage {
+    pub async fn new() -> Self {
+        Self::with(ServeOptions::default()).await
+    }
+
+    pub async fn with(options: ServeOptions) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("state"), None);
+        home.prepare().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let auth = Auth::open(&AuthOptions {
+            state_directory: home.state_directory().to_owned(),
+            port: address.port(),
+            names: vec!["ralph.example".to_owned()],
+        });
+        let auth = auth.unwrap();
+        let token = std::fs::read_to_string(auth.token_path())
+            .unwrap()
+            .trim()
+            .to_owned();
+        let opened = SqliteStore::open(SqliteOptions {
+            data_directory: directory.path().join("data"),
+            runs_directory: home.runs_directory(),
+        });
+        let store: Arc<dyn Store> = Arc::new(opened.await.unwrap().store);
+        let launcher = Arc::new(FakeLauncher::default());
+        let (ending, is_ending) = watch::channel(false);
+        let app = Arc::new(App::new(AppParts {
+            live: Live::new(home.clone(), Arc::clone(&store)),
+            store,
+            home,
+            launcher: launcher.clone(),
+            auth,
+            ending: is_ending,
+        }));
+        let (stop, stopped) = oneshot::channel();
+        let shutdown = async { drop(stopped.await) };
+        let serving = tokio::spawn(serve(listener, router(Arc::clone(&app)), shutdown, options));
+        Self {
+            app,
+            address,
+            token,
+            launcher,
+            directory,
+            stop: Some(stop),
+            serving,
+            _ending: ending,
+        }
+    }
+
+    /// Asks the server to end.
+    pub fn stop(&mut self) {
+        self.stop.take().unwrap().send(()).unwrap();
+    }
+
+    /// A request as it goes over the wire, with these headers beside `Host`.
+    pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
+        let mut text = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n",
+            self.address
+        );
+        for (name, value) in headers {
+            text.push_str(&format!("{name}: {value}\r\n"));
+        }
+        if !body.is_empty() {
+            text.push_str(&format!("content-length: {}\r\n", body.len()));
+        }
+        text.push_str("\r\n");
+        text.push_str(body);
+        text.into_bytes()
+    }
+
+    /// Asks with these headers and nothing else.
+    pub async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        send_raw(self.address, &self.request(method, path, headers, body)).await
+    }
+
+    pub fn bearer(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
+    /// Asks as a script does.
+    pub async fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &[("authorization", &self.bearer())], "")
+            .await
+    }
+
+    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_with(path, &[], &body.to_string()).await
+    }
+
+    pub async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        self.with_body("POST", path, headers, body).await
+    }
+
+    pub async fn with_body(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+        let bearer = self.bearer();
+        let mut all = vec![
+            ("authorization", bearer.as_str()),
+            ("content-type", "application/json"),
+        ];
+        all.extend(headers);
+        self.ask(method, path, &all, body).await
+    }
+
+    pub fn workspace(&self) -> PathBuf {
+        self.directory.path().join("workspace")
+    }
+
+    /// A run on the disk with these events after its first record, in the index as well.
+    pub async fn run(&self, events: &[Value]) -> RunDirectory {
+        let run = self.app.home.create_run(jiff::Timestamp::now()).unwrap();
+        write_journal(&run, &self.workspace(), events);
+        self.index().await;
+        run
+    }
+
+    /// Brings the index up to date.
+    pub async fn index(&self) {
+        let runs = self.app.home.runs_directory();
+        catch_up(self.app.store.as_ref(), &runs, |_| {}).await.unwrap();
+        self.app.store.index_texts().await.unwrap();
+    }
+}
+
+fn write_journal(run: &RunDirectory, workspace: &Path, events: &[Value]) {
+    let started = json!({"type": "run_started", "data": {
+        "format_version": 1, "run_id": run.id(), "ralph_version": "0.1.0", "workspace": workspace,
+        "backend": "demo", "display_name": "Demo", "max_iterations": 1,
+    }});
+    let mut text = String::new();
+    for (index, event) in std::iter::once(&started).chain(events).enumerate() {
+        let record = json!({
+            "seq": index + 1, "at": "2026-11-16T03:00:00Z", "iteration": 1, "attempt": 1, "event": event,
+        });
+        text.push_str(&format!("{record}\n"));
+    }
+    std::fs::write(run.journal(), text).unwrap();
+}
+
+/// Something the agent wrote.
+pub fn wrote(number: usize, text: &str) -> Value {
+    json!({"agent_kind": "demo", "type": "text_block", "data": {"item": format!("m/{number}"), "text": text}})
+}
+
+/// The agent asks whether a tool may run.
+pub fn asked(request: &str) -> Value {
+    let data = json!({"request": request, "tool": "Bash", "kind": "execute"});
+    json!({"agent_kind": "demo", "type": "permission_requested", "data": data})
+}
+
+/// The agent has a conversation.
+pub fn ended() -> Value {
+    json!({"type": "run_ended", "data": {"reason": "completed", "exit_code": 0, "totals": {
+        "tokens": {}, "turns": 1, "duration_ms": 5}}})
+}
