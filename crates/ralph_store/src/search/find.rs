@@ -96,10 +96,10 @@ impl Finder<'_> {
         });
         let mut names = Names::default();
         let mut hits = Vec::new();
-        let mut is_complete = place.low.is_none() && place.top == self.scope.high;
         loop {
             let next = self.window(place, lines, &mut names, &mut hits)?;
-            is_complete &= next.is_none_or(|next| next.top == place.top);
+            // Below the hits that were ranked there may be others.
+            let is_complete = next.is_none_or(|next| next.low.is_some_and(|low| low <= self.scope.low));
             match next {
                 Some(next) if hits.len() < self.query.limit && !self.limit.is_over() => place = next,
                 next => return Ok((hits, next, is_complete)),

@@ -39,7 +39,7 @@ const TABLES: &str = "
         max_at INTEGER NOT NULL
     ) STRICT;
     CREATE VIRTUAL TABLE words USING fts5(
-        words, content='', contentless_delete=1, detail=full, tokenize='ascii'
+        text, content='', contentless_delete=1, detail=full, tokenize='ascii'
     );
     INSERT INTO words(words, rank) VALUES('hashsize', 33554432);
     INSERT INTO words(words, rank) VALUES('automerge', 8);
