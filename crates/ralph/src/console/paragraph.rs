@@ -23,6 +23,8 @@ pub(super) struct Paragraph {
     blank: String,
     /// The incomplete line, where only whole lines are shown.
     line: String,
+    /// The last line that was shown has its end already.
+    is_line_ended: bool,
     scratch: String,
 }
 
@@ -35,6 +37,7 @@ impl Paragraph {
             has_begun: false,
             blank: String::new(),
             line: String::new(),
+            is_line_ended: false,
             scratch: String::new(),
         }
     }
@@ -62,12 +65,25 @@ impl Paragraph {
         }
         if self.has_begun {
             self.blank.push_str(after);
+            self.end_line(page);
         }
         self.scratch = scratch;
     }
 
+    /// A whole line does not wait for the next one: its end is shown now, and not again when the text ends here.
+    fn end_line(&mut self, page: &mut Page) {
+        if self.pace == Pace::Lines && !self.line.is_empty() && self.blank.starts_with('\n') {
+            self.show("\n", page);
+            self.blank.remove(0);
+            self.is_line_ended = true;
+        }
+    }
+
     /// The block is complete, or nothing more comes.
     pub(super) fn end(&mut self, page: &mut Page) {
+        if self.is_line_ended {
+            return;
+        }
         if self.has_begun && self.pace == Pace::Lines {
             page.push_rows(&self.line);
             self.line.clear();
@@ -78,6 +94,7 @@ impl Paragraph {
     }
 
     fn show(&mut self, text: &str, page: &mut Page) {
+        self.is_line_ended &= text.is_empty();
         if self.pace == Pace::Live {
             page.push_text(text);
             return;

@@ -4,10 +4,11 @@ use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
+use agent_api::Part;
 use ralph::console::{Gap, Hurry, Mode, Options, Port, Queue};
 use ralph_run::Sink;
 
-use crate::stage::{Paper, Stage};
+use crate::stage::{Paper, Stage, delta, text};
 use crate::story::play;
 
 /// A pipe whose reader leaves after so many bytes.
@@ -196,4 +197,29 @@ fn a_queue_that_is_not_used_starts_nothing() {
     queue.finish();
     assert!(!queue.is_closed() && taken.text().is_empty());
     drop(turn);
+}
+
+#[test]
+fn a_line_of_a_text_is_shown_as_soon_as_it_ends_and_only_once() {
+    let mut stage = Stage::new(Options::piped(Mode::Default));
+    stage.begin(1);
+    let before = stage.out.text().len();
+    for (piece, shown) in [
+        ("one", ""),
+        (" two\n", "Claude: one two\n"),
+        ("\n", "Claude: one two\n"),
+        ("three", "Claude: one two\n\n"),
+        ("\n  \n", "Claude: one two\n\nthree\n"),
+    ] {
+        stage
+            .console
+            .live(&crate::stage::event(delta("1", Part::Text, piece)));
+        assert_eq!(&stage.out.text()[before..], shown, "after {piece:?}");
+    }
+    stage.agent(text("1", "one two\n\nthree\n  \n"));
+    stage.agent(text("2", "four\n"));
+    assert_eq!(
+        &stage.out.text()[before..],
+        "Claude: one two\n\nthree\nClaude: four\n"
+    );
 }

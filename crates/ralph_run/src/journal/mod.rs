@@ -9,8 +9,8 @@ mod reader;
 mod resume;
 mod writer;
 
-pub(crate) use encode::RecordEncoder;
 pub use damage::{Damage, DamageKind};
+pub(crate) use encode::RecordEncoder;
 pub use follower::JournalFollower;
 pub use reader::{JournalReader, read_journal};
 pub use resume::Resumed;
