@@ -5,26 +5,38 @@
 //! a block has made superfluous never enter.
 #![warn(missing_docs)]
 
+mod address;
+mod catch_up;
 mod error;
 mod fold;
+mod journal_lines;
+mod journal_page;
+mod private;
 mod query;
+mod retention;
 mod rows;
 mod search;
 mod skim;
+mod sqlite;
 mod store;
 mod summary;
 
+pub use address::DatabaseAddress;
+pub use catch_up::{CatchUpProgress, CaughtUp, catch_up, reindex};
 pub use error::StoreError;
 pub use fold::{FoldState, Folded, RunFold, epoch_of};
+pub use journal_page::{JournalLine, read_journal_page};
 pub use query::{
     ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunQuery, SearchMode,
     SearchPage, SearchQuery,
 };
+pub use retention::{RetentionCandidate, RetentionRules, expired_runs};
 pub use rows::{
     ApprovalKind, ApprovalRow, ApprovalState, Batch, Ingested, MessageRow, MessageState, Progress, RecordRow,
     UsageRow,
 };
 pub use search::{Indexed, SearchOptions, TextIndex};
 pub use skim::{Skim, SkimEvent};
+pub use sqlite::{Note, Opened, SqliteOptions, SqliteStore};
 pub use store::{Health, MAX_LIMIT, REMEMBERED_FOR, Remembered, Store};
 pub use summary::{RunKind, RunSummary};

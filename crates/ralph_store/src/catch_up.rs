@@ -1,0 +1,335 @@
+//! Bringing an index to where the journals are.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use crate::error::StoreError;
+use crate::fold::{RunFold, epoch_of};
+use crate::journal_lines::{JournalLines, Next, first_line};
+use crate::rows::{Batch, Progress};
+use crate::store::Store;
+
+pub(crate) const JOURNAL: &str = "journal.ndjson";
+
+/// How much goes into one commit. Larger ones are hardly faster and need more memory.
+const RECORDS_AT_A_TIME: usize = 16_384;
+const BYTES_AT_A_TIME: u64 = 16 << 20;
+/// A run can be taken in by somebody else at the same time: then it is looked at again.
+const MOST_PASSES: usize = 3;
+
+/// How far it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CatchUpProgress {
+    /// Bytes of journals that were taken in.
+    pub bytes: u64,
+    /// Bytes there are to take in.
+    pub all_bytes: u64,
+    /// Runs that have something new.
+    pub runs: usize,
+}
+
+/// What was taken in.
+#[derive(Debug, Default)]
+pub struct CaughtUp {
+    /// Runs that had something new.
+    pub runs: usize,
+    /// Records that are new.
+    pub records: u64,
+    /// Bytes of journals that were read.
+    pub bytes: u64,
+    /// Lines that are no records.
+    pub damaged: u64,
+    /// Runs whose directory is gone, and which were forgotten.
+    pub removed: Vec<String>,
+    /// Journals that could not be read, and why. The others were.
+    pub unreadable: Vec<(String, io::Error)>,
+}
+
+/// Takes in what the index lacks of the runs in a directory, and forgets runs that are gone. Of a run of which nothing
+/// is new only the size is looked at.
+///
+/// # Errors
+/// When the runs cannot be listed, or the index fails. What was taken in before counts.
+pub async fn catch_up(
+    store: &dyn Store,
+    runs_directory: &Path,
+    mut told: impl FnMut(CatchUpProgress) + Send,
+) -> Result<CaughtUp, StoreError> {
+    let mut caught_up = CaughtUp::default();
+    for _ in 0..MOST_PASSES {
+        if !pass(store, runs_directory, &mut caught_up, &mut told).await? {
+            break;
+        }
+    }
+    Ok(caught_up)
+}
+
+/// Forgets all runs and takes them in again, as they are on the disk now.
+///
+/// # Errors
+/// As [`catch_up`].
+pub async fn reindex(
+    store: &dyn Store,
+    runs_directory: &Path,
+    told: impl FnMut(CatchUpProgress) + Send,
+) -> Result<CaughtUp, StoreError> {
+    store.clear().await?;
+    catch_up(store, runs_directory, told).await
+}
+
+/// A journal that has something new.
+#[derive(Debug)]
+struct Behind {
+    run: String,
+    known_bytes: u64,
+    bytes: u64,
+}
+
+/// Looks at everything once. Says whether to look again.
+async fn pass(
+    store: &dyn Store,
+    runs_directory: &Path,
+    caught_up: &mut CaughtUp,
+    told: &mut (impl FnMut(CatchUpProgress) + Send),
+) -> Result<bool, StoreError> {
+    let known = store.offsets().await?;
+    let directory = runs_directory.to_owned();
+    let compared = blocking(move || compare(&directory, known)).await?;
+    let (behind, gone) = compared?;
+    if !gone.is_empty() {
+        store.remove(&gone).await?;
+        // One that was cut is there still, and is read from the start.
+        caught_up
+            .removed
+            .extend(gone.into_iter().filter(|run| !runs_directory.join(run).is_dir()));
+    }
+    if behind.is_empty() {
+        return Ok(false);
+    }
+    let mut progress = CatchUpProgress {
+        bytes: 0,
+        all_bytes: behind
+            .iter()
+            .map(|behind| behind.bytes - behind.known_bytes)
+            .sum(),
+        runs: behind.len(),
+    };
+    caught_up.runs += behind.len();
+    told(progress);
+
+    let (give_task, tasks) = mpsc::channel(8);
+    let (give_parcel, mut parcels) = mpsc::channel(1);
+    let directory: Arc<Path> = runs_directory.into();
+    let reader = tokio::task::spawn_blocking(move || Reader::new(give_parcel).read_all(&directory, tasks));
+    let feed = async move {
+        for behind in behind {
+            let resume = if behind.known_bytes > 0 {
+                store.progress(&behind.run).await?
+            } else {
+                None
+            };
+            if give_task.send((behind.run, resume)).await.is_err() {
+                break;
+            }
+        }
+        Ok::<(), StoreError>(())
+    };
+    let take = async {
+        let taken = async {
+            let mut disconnected = 0;
+            while let Some(Parcel { batches, bytes }) = parcels.recv().await {
+                let ingested = store.ingest(batches).await?;
+                caught_up.records += ingested.records;
+                disconnected += ingested.disconnected.len();
+                progress.bytes += bytes;
+                told(progress);
+            }
+            Ok::<usize, StoreError>(disconnected)
+        }
+        .await;
+        // So that the reader does not wait for us if the index fails.
+        parcels.close();
+        taken
+    };
+    let (fed, disconnected) = tokio::join!(feed, take);
+    let read = reader
+        .await
+        .map_err(|error| StoreError::Database(error.to_string()))?;
+    caught_up.bytes += progress.bytes;
+    caught_up.damaged += read.damaged;
+    caught_up.unreadable.extend(read.unreadable);
+    let disconnected = disconnected?;
+    fed?;
+    Ok(disconnected > 0)
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, StoreError> {
+    let done = tokio::task::spawn_blocking(work);
+    done.await
+        .map_err(|error| StoreError::Database(error.to_string()))
+}
+
+/// What is new, newest runs first, and what has to be forgotten.
+fn compare(
+    runs_directory: &Path,
+    known: Vec<(String, u64, bool)>,
+) -> Result<(Vec<Behind>, Vec<String>), StoreError> {
+    let mut known: HashMap<String, u64> = known.into_iter().map(|(run, offset, _)| (run, offset)).collect();
+    let (mut behind, mut gone) = (Vec::new(), Vec::new());
+    for run in list(runs_directory)? {
+        let known_bytes = known.get(&run).copied();
+        let Ok(metadata) = fs::metadata(runs_directory.join(&run).join(JOURNAL)) else {
+            continue;
+        };
+        known.remove(&run);
+        let bytes = metadata.len();
+        if known_bytes.is_some_and(|known_bytes| known_bytes > bytes) {
+            gone.push(run.clone());
+            behind.push(Behind {
+                run,
+                known_bytes: 0,
+                bytes,
+            });
+        } else if known_bytes.unwrap_or(0) < bytes {
+            behind.push(Behind {
+                run,
+                known_bytes: known_bytes.unwrap_or(0),
+                bytes,
+            });
+        }
+    }
+    gone.extend(known.into_keys());
+    behind.sort_unstable_by(|one, other| other.run.cmp(&one.run));
+    Ok((behind, gone))
+}
+
+/// Directories that may be runs. What is being made or removed begins with a dot.
+fn list(runs_directory: &Path) -> Result<Vec<String>, StoreError> {
+    let fail = |source| StoreError::Journal {
+        path: runs_directory.to_owned(),
+        source,
+    };
+    let entries = match fs::read_dir(runs_directory) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(fail(error)),
+    };
+    let mut runs = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(fail)?.file_name();
+        if let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) {
+            runs.push(name.to_owned());
+        }
+    }
+    Ok(runs)
+}
+
+/// What is taken in at once.
+#[derive(Debug, Default)]
+struct Parcel {
+    batches: Vec<Batch>,
+    bytes: u64,
+}
+
+/// Reads and folds, on a thread of its own.
+struct Reader {
+    parcels: mpsc::Sender<Parcel>,
+    parcel: Parcel,
+    records: usize,
+    read: Read,
+}
+
+#[derive(Debug, Default)]
+struct Read {
+    damaged: u64,
+    unreadable: Vec<(String, io::Error)>,
+}
+
+/// Nobody takes parcels any more.
+struct Unwanted;
+
+impl Reader {
+    fn new(parcels: mpsc::Sender<Parcel>) -> Self {
+        Self {
+            parcels,
+            parcel: Parcel::default(),
+            records: 0,
+            read: Read::default(),
+        }
+    }
+
+    fn read_all(
+        mut self,
+        runs_directory: &Path,
+        mut tasks: mpsc::Receiver<(String, Option<Progress>)>,
+    ) -> Read {
+        while let Some((run, resume)) = tasks.blocking_recv() {
+            let journal = runs_directory.join(&run).join(JOURNAL);
+            match self.read_run(&run, resume, &journal) {
+                Ok(Ok(())) => {}
+                Ok(Err(Unwanted)) => return self.read,
+                // It was removed a moment ago.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => self.read.unreadable.push((run, error)),
+            }
+        }
+        // Whether somebody wants it or not, it is the last one.
+        let _ = self.send();
+        self.read
+    }
+
+    fn read_run(
+        &mut self,
+        run: &str,
+        resume: Option<Progress>,
+        journal: &PathBuf,
+    ) -> io::Result<Result<(), Unwanted>> {
+        let resume = match resume {
+            // Another journal under the same name is read from its start, and takes the place of the old one.
+            Some(progress) if epoch_of(&first_line(journal)?) == progress.summary.epoch => Some(progress),
+            _ => None,
+        };
+        let mut fold = resume.map_or_else(|| RunFold::named(run), RunFold::resume);
+        let known = fold.damaged();
+        let mut lines = JournalLines::open(journal, fold.offset())?;
+        let mut begun = fold.offset();
+        loop {
+            match lines.next()? {
+                Next::Line(line) => {
+                    fold.push(line);
+                }
+                Next::Overlong(bytes) => fold.skip(bytes),
+                Next::End => break,
+            }
+            let bytes = self.parcel.bytes + fold.offset() - begun;
+            if self.records + fold.waiting() >= RECORDS_AT_A_TIME || bytes >= BYTES_AT_A_TIME {
+                self.pack(&mut fold, &mut begun);
+                if self.send().is_err() {
+                    return Ok(Err(Unwanted));
+                }
+            }
+        }
+        self.pack(&mut fold, &mut begun);
+        self.read.damaged += fold.damaged() - known;
+        Ok(Ok(()))
+    }
+
+    fn pack(&mut self, fold: &mut RunFold, begun: &mut u64) {
+        self.parcel.bytes += fold.offset() - std::mem::replace(begun, fold.offset());
+        if let Some(batch) = fold.take() {
+            self.records += batch.records.len();
+            self.parcel.batches.push(batch);
+        }
+    }
+
+    fn send(&mut self) -> Result<(), Unwanted> {
+        self.records = 0;
+        let parcel = std::mem::take(&mut self.parcel);
+        self.parcels.blocking_send(parcel).map_err(|_| Unwanted)
+    }
+}

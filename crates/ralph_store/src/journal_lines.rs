@@ -1,0 +1,154 @@
+//! The lines of a journal, by their bytes, without holding more than a piece of it.
+
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+
+const CHUNK_BYTES: usize = 1 << 20;
+/// As the journal's own readers: what is longer is no record.
+const MAX_LINE_BYTES: usize = 64 << 20;
+
+/// Reads lines in turn. A last line without an end is not there yet.
+#[derive(Debug)]
+pub(crate) struct JournalLines {
+    file: File,
+    buffer: Vec<u8>,
+    /// What of the buffer is read and not given yet.
+    start: usize,
+    end: usize,
+    /// Up to where there is no end of a line.
+    searched: usize,
+    /// How much of a line that is too long was left out.
+    overlong: u64,
+}
+
+/// What comes next.
+pub(crate) enum Next<'a> {
+    /// A line, without its end.
+    Line(&'a [u8]),
+    /// A line that is too long: so many bytes, its end included.
+    Overlong(u64),
+    /// No whole line is left.
+    End,
+}
+
+impl JournalLines {
+    pub(crate) fn open(path: &Path, offset: u64) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(offset))?;
+        Ok(Self {
+            file,
+            buffer: vec![0; CHUNK_BYTES],
+            start: 0,
+            end: 0,
+            searched: 0,
+            overlong: 0,
+        })
+    }
+
+    pub(crate) fn next(&mut self) -> io::Result<Next<'_>> {
+        loop {
+            let unseen = self.buffer.get(self.searched..self.end).unwrap_or_default();
+            if let Some(length) = memchr::memchr(b'\n', unseen) {
+                let (from, to) = (self.start, self.searched + length);
+                self.start = to + 1;
+                self.searched = self.start;
+                if self.overlong > 0 || to - from > MAX_LINE_BYTES {
+                    let bytes = std::mem::take(&mut self.overlong) + (self.start - from) as u64;
+                    return Ok(Next::Overlong(bytes));
+                }
+                return Ok(Next::Line(self.buffer.get(from..to).unwrap_or_default()));
+            }
+            self.searched = self.end;
+            self.make_room();
+            let room = self.buffer.get_mut(self.end..).unwrap_or_default();
+            match self.file.read(room) {
+                Ok(0) => return Ok(Next::End),
+                Ok(read) => self.end += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn make_room(&mut self) {
+        if self.end - self.start > MAX_LINE_BYTES || self.overlong > 0 {
+            self.overlong += (self.end - self.start) as u64;
+            self.start = self.end;
+        }
+        if self.start > 0 {
+            self.buffer.copy_within(self.start..self.end, 0);
+            self.end -= self.start;
+            self.searched = self.end;
+            self.start = 0;
+        }
+        if self.end == 0 {
+            // A long line is over.
+            self.buffer.truncate(CHUNK_BYTES);
+            self.buffer.shrink_to(CHUNK_BYTES);
+        } else if self.end == self.buffer.len() {
+            self.buffer.resize(self.buffer.len() * 2, 0);
+        }
+    }
+}
+
+/// The first line of a journal, without its end; empty if there is none.
+pub(crate) fn first_line(path: &Path) -> io::Result<Vec<u8>> {
+    let file = File::open(path)?.take(MAX_LINE_BYTES as u64);
+    let mut line = Vec::new();
+    BufReader::new(file).read_until(b'\n', &mut line)?;
+    if line.pop() != Some(b'\n') {
+        line.clear();
+    }
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK_BYTES, JournalLines, MAX_LINE_BYTES, Next, first_line};
+
+    fn lengths(bytes: &[u8], offset: u64) -> Vec<(bool, u64)> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        let mut lines = JournalLines::open(file.path(), offset).unwrap();
+        let mut lengths = Vec::new();
+        loop {
+            match lines.next().unwrap() {
+                Next::Line(line) => lengths.push((true, line.len() as u64)),
+                Next::Overlong(bytes) => lengths.push((false, bytes)),
+                Next::End => return lengths,
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_any_length_are_given_whole_and_the_last_one_only_with_its_end() {
+        let mut bytes = Vec::new();
+        let expected = [0, 1, CHUNK_BYTES - 2, CHUNK_BYTES, 3 * CHUNK_BYTES + 7, 5];
+        for length in expected {
+            bytes.extend(std::iter::repeat_n(b'x', length));
+            bytes.push(b'\n');
+        }
+        bytes.extend(b"half");
+        let expected: Vec<_> = expected.iter().map(|length| (true, *length as u64)).collect();
+        assert_eq!(lengths(&bytes, 0), expected);
+        assert_eq!(lengths(&bytes, 1), expected[1..]);
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_left_out_and_the_next_one_is_read() {
+        let mut bytes = vec![b'x'; MAX_LINE_BYTES + 3 * CHUNK_BYTES];
+        bytes.extend(b"\nnext\n");
+        let overlong = (MAX_LINE_BYTES + 3 * CHUNK_BYTES + 1) as u64;
+        assert_eq!(lengths(&bytes, 0), [(false, overlong), (true, 4)]);
+    }
+
+    #[test]
+    fn the_first_line_is_there_once_it_is_whole() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "half").unwrap();
+        assert_eq!(first_line(file.path()).unwrap(), b"");
+        std::fs::write(file.path(), "one\ntwo\n").unwrap();
+        assert_eq!(first_line(file.path()).unwrap(), b"one");
+    }
+}

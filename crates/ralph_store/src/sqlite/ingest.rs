@@ -1,0 +1,222 @@
+//! Taking batches in.
+
+use std::collections::HashMap;
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
+
+use super::decode::{approval_kind, approval_state, integer, message_state, nanoseconds};
+use super::delete::empty_run;
+use super::schema::key;
+use crate::rows::{Batch, Ingested};
+
+/// Kinds by their numbers in the database.
+#[derive(Debug, Default)]
+pub(super) struct Kinds(HashMap<String, i64>);
+
+impl Kinds {
+    fn number(&mut self, connection: &Connection, kind: &str) -> rusqlite::Result<i64> {
+        if let Some(number) = self.0.get(kind) {
+            return Ok(*number);
+        }
+        connection.execute("INSERT OR IGNORE INTO kind(name) VALUES(?1)", [kind])?;
+        let number = connection.query_row("SELECT id FROM kind WHERE name = ?1", [kind], |row| row.get(0))?;
+        self.0.insert(kind.to_owned(), number);
+        Ok(number)
+    }
+
+    /// A commit that failed may have taken numbers with it.
+    pub(super) fn forget(&mut self) {
+        self.0.clear();
+    }
+}
+
+struct Known {
+    number: i64,
+    offset: u64,
+    epoch: String,
+}
+
+/// Takes batches in, within the caller's transaction.
+pub(super) fn ingest(
+    connection: &Connection,
+    kinds: &mut Kinds,
+    batches: &[Batch],
+) -> rusqlite::Result<Ingested> {
+    let mut ingested = Ingested::default();
+    let mut insert = connection.prepare_cached(
+        "INSERT OR IGNORE INTO record(key, at, kind, offset, length) VALUES(?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for batch in batches {
+        let known = find(connection, &batch.summary.id)?;
+        let (number, offset) = match known {
+            Some(known) if known.epoch == batch.summary.epoch => {
+                if batch.offset <= known.offset {
+                    continue;
+                }
+                if batch.start > known.offset {
+                    ingested.disconnected.push(batch.summary.id.clone());
+                    continue;
+                }
+                (Some(known.number), known.offset)
+            }
+            _ if batch.start > 0 => {
+                ingested.disconnected.push(batch.summary.id.clone());
+                continue;
+            }
+            Some(known) => {
+                empty_run(connection, known.number)?;
+                (Some(known.number), 0)
+            }
+            None => (None, 0),
+        };
+        let number = put_run(connection, number, batch)?;
+        ingested.records += put_records(connection, kinds, &mut insert, number, offset, batch)?;
+        put_usage(connection, number, batch)?;
+        put_approvals(connection, number, batch)?;
+        put_messages(connection, number, batch)?;
+    }
+    Ok(ingested)
+}
+
+fn find(connection: &Connection, run: &str) -> rusqlite::Result<Option<Known>> {
+    connection
+        .prepare_cached("SELECT number, offset, epoch FROM run WHERE id = ?1")?
+        .query_row([run], |row| {
+            Ok(Known {
+                number: row.get(0)?,
+                offset: row.get::<_, i64>(1)?.unsigned_abs(),
+                epoch: row.get(2)?,
+            })
+        })
+        .optional()
+}
+
+fn put_run(connection: &Connection, number: Option<i64>, batch: &Batch) -> rusqlite::Result<i64> {
+    let summary = &batch.summary;
+    let number = connection
+        .prepare_cached(
+            "INSERT INTO run(number, id, epoch, workspace, backend, started_at, has_ended, is_waiting, offset,
+                 head_seq, summary, state)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+             ON CONFLICT(number) DO UPDATE SET epoch = ?3, workspace = ?4, backend = ?5, started_at = ?6,
+                 has_ended = ?7, is_waiting = ?8, offset = ?9, head_seq = ?10, summary = ?11, state = ?12
+             RETURNING number",
+        )?
+        .query_row(
+            rusqlite::params![
+                number,
+                summary.id,
+                summary.epoch,
+                summary.workspace,
+                summary.backend,
+                nanoseconds(summary.started_at),
+                summary.ended_at.is_some(),
+                summary.activity.is_waiting(),
+                integer(batch.offset),
+                integer(summary.head_seq),
+                text(summary)?,
+                text(&batch.state)?,
+            ],
+            |row| row.get(0),
+        )?;
+    let mut statement =
+        connection.prepare_cached("INSERT OR IGNORE INTO session(session, run) VALUES(?1, ?2)")?;
+    for session in &summary.session_ids {
+        statement.execute((session, number))?;
+    }
+    Ok(number)
+}
+
+fn put_records(
+    connection: &Connection,
+    kinds: &mut Kinds,
+    insert: &mut CachedStatement<'_>,
+    number: i64,
+    known: u64,
+    batch: &Batch,
+) -> rusqlite::Result<u64> {
+    let mut count = 0;
+    for record in &batch.records {
+        let Some(key) = key(number, record.seq).filter(|_| record.offset >= known) else {
+            continue;
+        };
+        let kind = kinds.number(connection, &record.kind)?;
+        let new = insert.execute((
+            key,
+            nanoseconds(record.at),
+            kind,
+            integer(record.offset),
+            record.length,
+        ))?;
+        count += new as u64;
+    }
+    Ok(count)
+}
+
+fn put_usage(connection: &Connection, number: i64, batch: &Batch) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT OR REPLACE INTO usage(key, at, model, input, cache_read, cache_write, output, reasoning, cost,
+             is_estimate)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    )?;
+    for row in &batch.usage {
+        let Some(key) = key(number, row.seq) else { continue };
+        statement.execute((
+            key,
+            nanoseconds(row.at),
+            &row.model,
+            integer(row.tokens.input),
+            integer(row.tokens.cache_read),
+            integer(row.tokens.cache_write),
+            integer(row.tokens.output),
+            integer(row.tokens.reasoning),
+            row.cost.map(|cost| integer(cost.as_micro_usd())),
+            row.is_estimate,
+        ))?;
+    }
+    Ok(())
+}
+
+fn put_approvals(connection: &Connection, number: i64, batch: &Batch) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT OR REPLACE INTO approval(key, request, kind, asked_at, data, state, closed_at)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for row in &batch.approvals {
+        let Some(key) = key(number, row.seq) else { continue };
+        statement.execute((
+            key,
+            &row.request,
+            approval_kind(row.kind),
+            nanoseconds(row.asked_at),
+            row.data.get(),
+            approval_state(row.state),
+            row.closed_at.map(nanoseconds),
+        ))?;
+    }
+    Ok(())
+}
+
+fn put_messages(connection: &Connection, number: i64, batch: &Batch) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT OR REPLACE INTO message(key, id, command_id, at, mode, text, state)
+         VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?;
+    for row in &batch.messages {
+        let Some(key) = key(number, row.seq) else { continue };
+        statement.execute((
+            key,
+            &row.id,
+            &row.command_id,
+            nanoseconds(row.at),
+            &row.mode,
+            &row.text,
+            message_state(row.state),
+        ))?;
+    }
+    Ok(())
+}
+
+fn text(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}

@@ -1,0 +1,22 @@
+//! The index in a file of its own: nothing to set up.
+//!
+//! One thread writes, and puts what waits into one commit; a few connections read, each for a moment only, so that the
+//! write-ahead log stays small.
+
+mod decode;
+mod delete;
+mod explain;
+mod ingest;
+mod lock;
+mod migrate;
+mod open;
+mod read;
+mod readers;
+mod schema;
+mod store;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use open::{Note, Opened};
+pub use store::{SqliteOptions, SqliteStore};

@@ -1,0 +1,199 @@
+//! Opening the file: checked, repaired by rebuilding, migrated.
+
+use std::fmt;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
+
+use super::explain::explain;
+use super::migrate::migrate;
+use super::schema::MIGRATIONS;
+use super::store::SqliteStore;
+use crate::error::StoreError;
+use crate::private::{make_directory, open_file};
+
+/// Older ones can damage a database in the write-ahead mode.
+const OLDEST_SQLITE: i32 = 3_051_003;
+/// Nobody else writes: this is for another program that looks into the file.
+pub(super) const BUSY: Duration = Duration::from_secs(5);
+
+/// An index that was opened, and what its user should know.
+#[derive(Debug)]
+pub struct Opened {
+    /// The index.
+    pub store: SqliteStore,
+    /// What was found or done.
+    pub notes: Vec<Note>,
+}
+
+/// What was found or done when an index was opened. To be told to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Note {
+    /// The last server did not end in good order; the file was looked at and is whole.
+    UncleanStop,
+    /// The file was damaged. A new one takes its place, and [`catch_up`](crate::catch_up) fills it.
+    MovedAside {
+        /// Where the damaged one is now.
+        to: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The text index was damaged, and begins anew.
+    TextMovedAside {
+        /// Where the damaged one is now.
+        to: PathBuf,
+    },
+    /// The file was of an older version.
+    Migrated {
+        /// Its version.
+        from: i64,
+        /// Ours.
+        to: i64,
+        /// A copy as it was before.
+        backup: PathBuf,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UncleanStop => {
+                formatter.write_str("the last server did not end in good order; the index is whole")
+            }
+            Self::MovedAside { to, problem } => write!(
+                formatter,
+                "the index was damaged ({problem}) and is rebuilt from the journals; the old file is `{}`",
+                to.display()
+            ),
+            Self::TextMovedAside { to } => write!(
+                formatter,
+                "the text index was damaged and is rebuilt from the journals; the old file is `{}`",
+                to.display()
+            ),
+            Self::Migrated { from, to, backup } => write!(
+                formatter,
+                "the index was brought from version {from} to {to}; a copy of the old one is `{}`",
+                backup.display()
+            ),
+        }
+    }
+}
+
+/// Opens the file for its one writer. The lock on the directory is the caller's.
+pub(super) fn open_file_of_index(path: &Path, notes: &mut Vec<Note>) -> Result<Connection, StoreError> {
+    if rusqlite::version_number() < OLDEST_SQLITE {
+        let message = format!("SQLite {} is too old, 3.51.3 is needed", rusqlite::version());
+        return Err(StoreError::Unavailable(message));
+    }
+    match try_open(path, notes) {
+        Err(StoreError::Damaged(problem)) => {
+            let to = move_aside(path)?;
+            tracing::warn!(problem, "the index is damaged and begins anew");
+            notes.push(Note::MovedAside { to, problem });
+            try_open(path, notes)
+        }
+        other => other,
+    }
+}
+
+fn try_open(path: &Path, notes: &mut Vec<Note>) -> Result<Connection, StoreError> {
+    // Made by us, so that it has our mode; SQLite gives its other files the same one.
+    let made = open_file(path);
+    made.map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(explain)?;
+    connection.busy_timeout(BUSY).map_err(explain)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL;
+             PRAGMA synchronous = NORMAL;
+             PRAGMA foreign_keys = ON;
+             PRAGMA wal_autocheckpoint = 4000;
+             PRAGMA journal_size_limit = 16777216;
+             PRAGMA cache_size = -16384;
+             PRAGMA temp_store = MEMORY;",
+        )
+        .map_err(explain)?;
+    check(&connection, notes)?;
+    if let Some(migrated) = migrate(&mut connection, path, MIGRATIONS)? {
+        notes.push(Note::Migrated {
+            from: migrated.from,
+            to: migrated.to,
+            backup: migrated.backup,
+        });
+    }
+    connection
+        .execute("UPDATE meta SET value = 1 WHERE key = 'is_open'", [])
+        .map_err(explain)?;
+    Ok(connection)
+}
+
+/// Looks at the whole file if nobody closed it. A new one has no flag yet.
+fn check(connection: &Connection, notes: &mut Vec<Note>) -> Result<(), StoreError> {
+    let version: i64 = connection
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .map_err(explain)?;
+    if version == 0 {
+        return Ok(());
+    }
+    let was_open: Option<bool> = connection
+        .query_row("SELECT value FROM meta WHERE key = 'is_open'", [], |row| {
+            row.get(0)
+        })
+        .optional()
+        .map_err(explain)?;
+    if was_open == Some(false) {
+        return Ok(());
+    }
+    let found: String = connection
+        .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+        .map_err(explain)?;
+    if found != "ok" {
+        return Err(StoreError::Damaged(found));
+    }
+    notes.push(Note::UncleanStop);
+    Ok(())
+}
+
+/// Puts a file that cannot be used where it does no harm and can be looked at.
+fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
+    let now = Timestamp::now().strftime("%Y%m%dT%H%M%S").to_string();
+    let target = (0..1000)
+        .map(|attempt| {
+            let attempt = if attempt == 0 {
+                String::new()
+            } else {
+                format!("-{attempt}")
+            };
+            with_suffix(path, &format!(".corrupt-{now}{attempt}"))
+        })
+        .find(|target| !target.exists());
+    let target = target.unwrap_or_else(|| with_suffix(path, ".corrupt"));
+    std::fs::rename(path, &target)
+        .map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
+    for suffix in ["-wal", "-shm"] {
+        let (from, to) = (with_suffix(path, suffix), with_suffix(&target, suffix));
+        // There may be none. One that stayed would be taken for the new file's.
+        if std::fs::rename(&from, to).is_err() {
+            let _ = std::fs::remove_file(from);
+        }
+    }
+    Ok(target)
+}
+
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Makes the data directory and takes it.
+pub(super) fn take_directory(directory: &Path) -> Result<File, StoreError> {
+    make_directory(directory)
+        .map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", directory.display())))?;
+    super::lock::lock(directory)
+}

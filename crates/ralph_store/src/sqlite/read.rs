@@ -1,0 +1,334 @@
+//! What can be asked.
+
+use std::fmt::Write as _;
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
+
+use super::decode::{
+    all, approval, count, integer, json, message, nanoseconds, record, timestamp, tokens, usage,
+};
+use super::explain::explain;
+use super::schema::{RUN_OF_KEY, key, last_key};
+use crate::error::StoreError;
+use crate::query::{ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Page, RecordQuery, RunQuery};
+use crate::rows::{ApprovalRow, MessageRow, Progress, RecordRow};
+use crate::store::{MAX_LIMIT, Remembered};
+use crate::summary::RunSummary;
+
+/// A question that is put together.
+#[derive(Default)]
+struct Conditions {
+    sql: String,
+    values: Vec<Value>,
+}
+
+impl Conditions {
+    /// `condition` has a `?` for each value.
+    fn add(&mut self, condition: &str, values: impl IntoIterator<Item = Value>) {
+        self.sql
+            .push_str(if self.sql.is_empty() { " WHERE " } else { " AND " });
+        self.sql.push_str(condition);
+        self.values.extend(values);
+    }
+
+    fn add_some(&mut self, condition: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.add(condition, [value.into()]);
+        }
+    }
+}
+
+fn bounded(limit: usize) -> usize {
+    if limit == 0 {
+        MAX_LIMIT
+    } else {
+        limit.min(MAX_LIMIT)
+    }
+}
+
+fn sql_limit(limit: usize) -> Value {
+    Value::Integer(integer(limit as u64))
+}
+
+fn number(connection: &Connection, run: &str) -> Result<Option<i64>, StoreError> {
+    connection
+        .prepare_cached("SELECT number FROM run WHERE id = ?1")
+        .and_then(|mut statement| statement.query_row([run], |row| row.get(0)).optional())
+        .map_err(explain)
+}
+
+pub(super) fn run(connection: &Connection, run: &str) -> Result<Option<RunSummary>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT summary FROM run WHERE id = ?1")
+        .map_err(explain)?;
+    let rows = statement.query([run]).map_err(explain)?;
+    Ok(all(rows, |row| json(row, 0))?.pop())
+}
+
+pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Page<RunSummary>, StoreError> {
+    let mut conditions = Conditions::default();
+    conditions.add_some("workspace = ?", query.workspace.clone());
+    conditions.add_some("backend = ?", query.backend.clone());
+    // Spelt out, so that the index of the live ones can be used.
+    match query.has_ended {
+        Some(true) => conditions.add("has_ended = 1", []),
+        Some(false) => conditions.add("has_ended = 0", []),
+        None => {}
+    }
+    conditions.add_some("is_waiting = ?", query.is_waiting.map(i64::from));
+    conditions.add_some("started_at >= ?", query.since.map(nanoseconds));
+    conditions.add_some("started_at < ?", query.until.map(nanoseconds));
+    if let Some(cursor) = &query.cursor {
+        let (at, id) = place(cursor).ok_or(StoreError::BadCursor)?;
+        conditions.add("(started_at, id) < (?, ?)", [at.into(), id.to_owned().into()]);
+    }
+    let limit = bounded(query.limit);
+    conditions.values.push(sql_limit(limit + 1));
+    let sql = format!(
+        "SELECT summary FROM run{} ORDER BY started_at DESC, id DESC LIMIT ?",
+        conditions.sql
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
+    let rows = statement
+        .query(params_from_iter(conditions.values))
+        .map_err(explain)?;
+    let mut items: Vec<RunSummary> = all(rows, |row| json(row, 0))?;
+    let has_more = items.len() > limit;
+    items.truncate(limit);
+    let next = items
+        .last()
+        .filter(|_| has_more)
+        .map(|last| Cursor(format!("{}.{}", nanoseconds(last.started_at), last.id)));
+    Ok(Page { items, next })
+}
+
+fn place(cursor: &Cursor) -> Option<(i64, &str)> {
+    let (at, id) = cursor.0.split_once('.')?;
+    Some((at.parse().ok()?, id))
+}
+
+pub(super) fn runs_of_session(connection: &Connection, session: &str) -> Result<Vec<RunSummary>, StoreError> {
+    let mut statement = connection
+        .prepare_cached(
+            "SELECT run.summary FROM session JOIN run ON run.number = session.run WHERE session.session = ?1
+             ORDER BY run.started_at DESC, run.id DESC LIMIT ?2",
+        )
+        .map_err(explain)?;
+    let rows = statement
+        .query((session, sql_limit(MAX_LIMIT)))
+        .map_err(explain)?;
+    all(rows, |row| json(row, 0))
+}
+
+pub(super) fn offsets(connection: &Connection) -> Result<Vec<(String, u64, bool)>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, offset, has_ended FROM run")
+        .map_err(explain)?;
+    let rows = statement.query([]).map_err(explain)?;
+    all(rows, |row| {
+        let read = || Ok((row.get(0)?, count(row.get(1)?), row.get(2)?));
+        read().map_err(explain)
+    })
+}
+
+/// Where runs are, and their last records: name, offset, seq.
+pub(super) fn heads(connection: &Connection) -> Result<Vec<(String, u64, u64)>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT id, offset, head_seq FROM run")
+        .map_err(explain)?;
+    let rows = statement.query([]).map_err(explain)?;
+    all(rows, |row| {
+        let read = || Ok((row.get(0)?, count(row.get(1)?), count(row.get(2)?)));
+        read().map_err(explain)
+    })
+}
+
+pub(super) fn progress(connection: &Connection, run: &str) -> Result<Option<Progress>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT number, offset, summary, state FROM run WHERE id = ?1")
+        .map_err(explain)?;
+    let mut rows = statement.query([run]).map_err(explain)?;
+    let Some(row) = rows.next().map_err(explain)? else {
+        return Ok(None);
+    };
+    let number: i64 = row.get(0).map_err(explain)?;
+    let state: crate::fold::FoldState = json(row, 3)?;
+    let (first, last) = (key(number, 0).unwrap_or(i64::MAX), last_key(number));
+    let approvals = {
+        let sql = format!("{APPROVALS} WHERE a.state = 0 AND a.key BETWEEN ?1 AND ?2 ORDER BY a.key");
+        let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
+        all(statement.query((first, last)).map_err(explain)?, approval)?
+    };
+    let messages = {
+        let sql = format!("{MESSAGES} WHERE m.state IN (0, 1) AND m.key BETWEEN ?1 AND ?2 ORDER BY m.key");
+        let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
+        all(statement.query((first, last)).map_err(explain)?, message)?
+    };
+    let usage = match state.unsettled_from().and_then(|seq| key(number, seq)) {
+        Some(from) => {
+            let sql = "SELECT * FROM usage WHERE key BETWEEN ?1 AND ?2 ORDER BY key";
+            let mut statement = connection.prepare_cached(sql).map_err(explain)?;
+            all(statement.query((from, last)).map_err(explain)?, usage)?
+        }
+        None => Vec::new(),
+    };
+    Ok(Some(Progress {
+        offset: count(row.get(1).map_err(explain)?),
+        summary: json(row, 2)?,
+        state,
+        approvals,
+        messages,
+        usage,
+    }))
+}
+
+pub(super) fn records(
+    connection: &Connection,
+    run: &str,
+    query: &RecordQuery,
+) -> Result<Vec<RecordRow>, StoreError> {
+    let Some(number) = number(connection, run)? else {
+        return Ok(Vec::new());
+    };
+    let mut conditions = Conditions::default();
+    // A number that no record can have lies behind all that do.
+    let bound = |seq: Option<u64>| seq.map(|seq| key(number, seq).unwrap_or_else(|| last_key(number)));
+    let after = bound(query.after).or(key(number, 0)).unwrap_or(i64::MAX);
+    let before = bound(query.before).unwrap_or_else(|| last_key(number));
+    conditions.add("r.key > ? AND r.key < ?", [after.into(), before.into()]);
+    if !query.kinds.is_empty() {
+        let marks = vec!["?"; query.kinds.len()].join(", ");
+        let kinds = query.kinds.iter().cloned().map(Value::from);
+        conditions.add(
+            &format!("r.kind IN (SELECT id FROM kind WHERE name IN ({marks}))"),
+            kinds,
+        );
+    }
+    conditions.values.push(sql_limit(bounded(query.limit)));
+    let is_backwards = query.before.is_some() && query.after.is_none();
+    let order = if is_backwards { "DESC" } else { "ASC" };
+    let sql = format!(
+        "SELECT r.key, r.at, k.name, r.offset, r.length FROM record r CROSS JOIN kind k ON k.id = r.kind{}
+         ORDER BY r.key {order} LIMIT ?",
+        conditions.sql
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
+    let rows = statement
+        .query(params_from_iter(conditions.values))
+        .map_err(explain)?;
+    let mut records = all(rows, record)?;
+    if is_backwards {
+        records.reverse();
+    }
+    Ok(records)
+}
+
+const APPROVALS: &str = "SELECT a.key, run.id, a.request, a.kind, a.asked_at, a.data, a.state, a.closed_at
+    FROM approval a JOIN run ON run.number = (a.key >> 40)";
+
+pub(super) fn approvals(
+    connection: &Connection,
+    query: &ApprovalQuery,
+) -> Result<Vec<ApprovalRow>, StoreError> {
+    let mut conditions = Conditions::default();
+    if query.is_pending {
+        conditions.add("a.state = 0", []);
+    }
+    if let Some(run) = &query.run {
+        let Some(number) = number(connection, run)? else {
+            return Ok(Vec::new());
+        };
+        let first = key(number, 0).unwrap_or(i64::MAX);
+        conditions.add("a.key BETWEEN ? AND ?", [first.into(), last_key(number).into()]);
+    }
+    conditions.values.push(sql_limit(bounded(query.limit)));
+    let sql = format!(
+        "{APPROVALS}{} ORDER BY a.asked_at, run.id, a.key LIMIT ?",
+        conditions.sql
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
+    let rows = statement
+        .query(params_from_iter(conditions.values))
+        .map_err(explain)?;
+    all(rows, approval)
+}
+
+const MESSAGES: &str = "SELECT m.key, run.id, m.id, m.command_id, m.at, m.mode, m.text, m.state
+    FROM message m JOIN run ON run.number = (m.key >> 40)";
+
+pub(super) fn messages(connection: &Connection, run: &str) -> Result<Vec<MessageRow>, StoreError> {
+    let Some(number) = number(connection, run)? else {
+        return Ok(Vec::new());
+    };
+    let first = key(number, 0).unwrap_or(i64::MAX);
+    let sql = format!("{MESSAGES} WHERE m.key BETWEEN ?1 AND ?2 ORDER BY m.key DESC LIMIT ?3");
+    let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
+    let rows = statement.query((first, last_key(number), sql_limit(MAX_LIMIT)));
+    let mut messages = all(rows.map_err(explain)?, message)?;
+    messages.reverse();
+    Ok(messages)
+}
+
+pub(super) fn costs(connection: &Connection, query: &CostQuery) -> Result<Vec<CostRow>, StoreError> {
+    let group = match query.group {
+        CostGroup::Day => "strftime('%Y-%m-%d', at / 1000000000, 'unixepoch')",
+        CostGroup::Model => "coalesce(model, 'unknown')",
+        CostGroup::Workspace => "run.workspace",
+        CostGroup::Backend => "run.backend",
+        CostGroup::Run => "run.id",
+    };
+    let mut conditions = Conditions::default();
+    conditions.add_some("at >= ?", query.since.map(nanoseconds));
+    conditions.add_some("at < ?", query.until.map(nanoseconds));
+    conditions.add_some("run.workspace = ?", query.workspace.clone());
+    let mut sql = format!("SELECT {group} AS label, count(*)");
+    for column in [
+        "input",
+        "cache_read",
+        "cache_write",
+        "output",
+        "reasoning",
+        "coalesce(cost, 0)",
+    ] {
+        let _ = write!(sql, ", sum({column})");
+    }
+    let _ = write!(
+        sql,
+        ", max(is_estimate) FROM usage JOIN run ON run.number = {RUN_OF_KEY}{} GROUP BY label ORDER BY label",
+        conditions.sql
+    );
+    let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
+    let rows = statement
+        .query(params_from_iter(conditions.values))
+        .map_err(explain)?;
+    all(rows, |row| {
+        let read = || {
+            Ok(CostRow {
+                key: row.get(0)?,
+                messages: count(row.get(1)?),
+                tokens: tokens(row, 2)?,
+                cost: agent_api::MicroUsd::new(count(row.get(7)?)),
+                is_estimate: row.get(8)?,
+            })
+        };
+        read().map_err(explain)
+    })
+}
+
+pub(super) fn recall(connection: &Connection, asked: &str) -> Result<Option<Remembered>, StoreError> {
+    connection
+        .prepare_cached("SELECT digest, status, body, at FROM remembered WHERE key = ?1")
+        .and_then(|mut statement| {
+            let found = statement.query_row([asked], |row| {
+                Ok(Remembered {
+                    digest: row.get(0)?,
+                    status: row.get(1)?,
+                    body: row.get(2)?,
+                    at: timestamp(row.get(3)?),
+                })
+            });
+            found.optional()
+        })
+        .map_err(explain)
+}

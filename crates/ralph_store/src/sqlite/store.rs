@@ -1,0 +1,309 @@
+//! The engine.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+
+use super::decode::nanoseconds;
+use super::delete;
+use super::explain::explain;
+use super::open::{Note, Opened, open_file_of_index, take_directory, with_suffix};
+use super::read;
+use super::readers::Readers;
+use super::writer::Writer;
+use crate::error::StoreError;
+use crate::query::{ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchPage, SearchQuery};
+use crate::rows::{ApprovalRow, Batch, Ingested, MessageRow, Progress, RecordRow};
+use crate::search::{SearchOptions, TextIndex};
+use crate::store::{Health, REMEMBERED_FOR, Remembered, Store};
+use crate::summary::RunSummary;
+
+/// From this size on the write-ahead log is emptied, whoever reads.
+const MOST_WAL_BYTES: u64 = 32 << 20;
+/// How many runs' summaries are in memory at a time when texts are indexed.
+const RUNS_AT_A_TIME: usize = 1_000;
+
+/// Where the index and the journals are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SqliteOptions {
+    /// Where the index is, alone: `ralph.db`, `search.db`, `server.lock`.
+    pub data_directory: PathBuf,
+    /// Where the runs are.
+    pub runs_directory: PathBuf,
+}
+
+/// An index in a file.
+#[derive(Debug)]
+pub struct SqliteStore {
+    pub(super) writer: Writer,
+    pub(super) readers: Readers,
+    texts: Arc<TextIndex>,
+    /// How many records the text index lacks.
+    lag: AtomicU64,
+    /// What the last write failed with.
+    problem: Mutex<Option<String>>,
+    lock: Mutex<Option<File>>,
+}
+
+impl SqliteStore {
+    /// Opens the index of a data directory, or makes one. A damaged file is moved aside. Whatever is missing in it
+    /// afterwards, [`catch_up`](crate::catch_up) brings.
+    ///
+    /// # Errors
+    /// When another server has it, a newer version wrote it, or there cannot be one.
+    pub async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
+        Self::open_with(options, MOST_WAL_BYTES).await
+    }
+
+    pub(super) async fn open_with(options: SqliteOptions, most_wal: u64) -> Result<Opened, StoreError> {
+        let opened = tokio::task::spawn_blocking(move || Self::open_blocking(options, most_wal));
+        opened
+            .await
+            .map_err(|error| StoreError::Database(error.to_string()))?
+    }
+
+    fn open_blocking(options: SqliteOptions, most_wal: u64) -> Result<Opened, StoreError> {
+        let SqliteOptions {
+            data_directory,
+            runs_directory,
+        } = options;
+        let lock = take_directory(&data_directory)?;
+        let path = data_directory.join("ralph.db");
+        let mut notes = Vec::new();
+        let connection = open_file_of_index(&path, &mut notes)?;
+        let texts = TextIndex::open(SearchOptions {
+            path: data_directory.join("search.db"),
+            runs_directory,
+        })?;
+        if let Some(to) = texts.moved_to() {
+            notes.push(Note::TextMovedAside { to });
+        }
+        let lag = lag(&read::heads(&connection)?, &texts)?;
+        let store = Self {
+            writer: Writer::start(connection, with_suffix(&path, "-wal"), most_wal)?,
+            readers: Readers::new(path),
+            texts: Arc::new(texts),
+            lag: AtomicU64::new(lag),
+            problem: Mutex::default(),
+            lock: Mutex::new(Some(lock)),
+        };
+        Ok(Opened { store, notes })
+    }
+
+    /// Keeps what went wrong with a write until one works.
+    fn note<T>(&self, result: Result<T, StoreError>) -> Result<T, StoreError> {
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) =
+            result.as_ref().err().map(ToString::to_string);
+        result
+    }
+
+    async fn with_texts<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&TextIndex) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let texts = self.texts.clone();
+        let done = tokio::task::spawn_blocking(move || work(&texts));
+        done.await
+            .map_err(|error| StoreError::Database(error.to_string()))?
+    }
+}
+
+/// How many records the text index lacks, at most: pieces of text count, too, because nobody counted them apart.
+fn lag(heads: &[(String, u64, u64)], texts: &TextIndex) -> Result<u64, StoreError> {
+    let indexed = texts.indexed()?;
+    let indexed: std::collections::HashMap<&str, (u64, u64)> = indexed
+        .iter()
+        .map(|run| (run.run.as_str(), (run.offset, run.seq)))
+        .collect();
+    let missing = heads
+        .iter()
+        .map(|(run, offset, seq)| match indexed.get(run.as_str()) {
+            Some((known, _)) if known >= offset => 0,
+            Some((_, known)) => seq.saturating_sub(*known),
+            None => *seq,
+        });
+    Ok(missing.sum())
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn ingest(&self, batches: Vec<Batch>) -> Result<Ingested, StoreError> {
+        let ingested = self.note(self.writer.ingest(batches).await)?;
+        self.lag.fetch_add(ingested.records, Ordering::Relaxed);
+        Ok(ingested)
+    }
+
+    async fn progress(&self, run: &str) -> Result<Option<Progress>, StoreError> {
+        let run = run.to_owned();
+        self.readers
+            .read(move |connection| read::progress(connection, &run))
+            .await
+    }
+
+    async fn offsets(&self) -> Result<Vec<(String, u64, bool)>, StoreError> {
+        self.readers.read(read::offsets).await
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Page<RunSummary>, StoreError> {
+        let query = query.clone();
+        self.readers
+            .read(move |connection| read::runs(connection, &query))
+            .await
+    }
+
+    async fn run(&self, run: &str) -> Result<Option<RunSummary>, StoreError> {
+        let run = run.to_owned();
+        self.readers
+            .read(move |connection| read::run(connection, &run))
+            .await
+    }
+
+    async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError> {
+        let session = session.to_owned();
+        self.readers
+            .read(move |connection| read::runs_of_session(connection, &session))
+            .await
+    }
+
+    async fn records(&self, run: &str, query: &RecordQuery) -> Result<Vec<RecordRow>, StoreError> {
+        let (run, query) = (run.to_owned(), query.clone());
+        self.readers
+            .read(move |connection| read::records(connection, &run, &query))
+            .await
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<ApprovalRow>, StoreError> {
+        let query = query.clone();
+        self.readers
+            .read(move |connection| read::approvals(connection, &query))
+            .await
+    }
+
+    async fn messages(&self, run: &str) -> Result<Vec<MessageRow>, StoreError> {
+        let run = run.to_owned();
+        self.readers
+            .read(move |connection| read::messages(connection, &run))
+            .await
+    }
+
+    async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError> {
+        let query = query.clone();
+        self.readers
+            .read(move |connection| read::costs(connection, &query))
+            .await
+    }
+
+    async fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {
+        let query = query.clone();
+        let mut page = self.with_texts(move |texts| texts.search(&query)).await?;
+        page.lag = self.lag.load(Ordering::Relaxed);
+        Ok(page)
+    }
+
+    async fn index_texts(&self) -> Result<u64, StoreError> {
+        let heads = self.readers.read(read::heads).await?;
+        let indexed = self.with_texts(TextIndex::indexed).await?;
+        let indexed: std::collections::HashMap<String, u64> =
+            indexed.into_iter().map(|run| (run.run, run.offset)).collect();
+        let behind = heads
+            .into_iter()
+            .filter(|(run, offset, _)| indexed.get(run) != Some(offset))
+            .map(|(run, offset, _)| (run, offset));
+        let behind: Vec<(String, u64)> = behind.collect();
+        let mut count = 0;
+        for some in behind.chunks(RUNS_AT_A_TIME) {
+            let some = some.to_vec();
+            let summaries = self.readers.read(move |connection| {
+                let found = some
+                    .into_iter()
+                    .map(|(run, offset)| Ok((read::run(connection, &run)?, offset)));
+                found.collect::<Result<Vec<_>, StoreError>>()
+            });
+            let summaries = summaries.await?;
+            count += self
+                .with_texts(move |texts| {
+                    let runs: Vec<(&RunSummary, u64)> = summaries
+                        .iter()
+                        .filter_map(|(summary, offset)| Some((summary.as_ref()?, *offset)))
+                        .collect();
+                    texts.index_runs(&runs)
+                })
+                .await?;
+        }
+        let heads = self.readers.read(read::heads).await?;
+        let lag = self.with_texts(move |texts| lag(&heads, texts)).await?;
+        self.lag.store(lag, Ordering::Relaxed);
+        Ok(count)
+    }
+
+    async fn remove(&self, runs: &[String]) -> Result<(), StoreError> {
+        let (ours, theirs) = (runs.to_vec(), runs.to_vec());
+        let removed = self
+            .writer
+            .run(move |connection| delete::remove(connection, &ours))
+            .await;
+        self.note(removed)?;
+        self.with_texts(move |texts| texts.remove(&theirs)).await
+    }
+
+    async fn clear(&self) -> Result<(), StoreError> {
+        self.note(self.writer.run(delete::clear).await)?;
+        self.lag.store(0, Ordering::Relaxed);
+        self.with_texts(TextIndex::clear).await
+    }
+
+    async fn remember(&self, key: &str, answer: &Remembered) -> Result<Option<Remembered>, StoreError> {
+        let (asked, new) = (key.to_owned(), answer.clone());
+        let kept = self.writer.run(move |connection| {
+            let long_ago = nanoseconds(new.at).saturating_sub_unsigned(
+                u64::try_from(REMEMBERED_FOR.as_nanos()).unwrap_or(u64::MAX),
+            );
+            connection
+                .prepare_cached("DELETE FROM remembered WHERE at < ?1")?
+                .execute([long_ago])?;
+            connection
+                .prepare_cached("INSERT OR IGNORE INTO remembered(key, digest, status, body, at) VALUES(?1, ?2, ?3, ?4, ?5)")?
+                .execute((&asked, &new.digest, new.status, &new.body, nanoseconds(new.at)))
+        });
+        if self.note(kept.await)? > 0 {
+            return Ok(None);
+        }
+        let first = self.recall(key).await?;
+        Ok(first.filter(|first| first != answer))
+    }
+
+    async fn recall(&self, key: &str) -> Result<Option<Remembered>, StoreError> {
+        let key = key.to_owned();
+        self.readers
+            .read(move |connection| read::recall(connection, &key))
+            .await
+    }
+
+    async fn health(&self) -> Health {
+        let asked = self
+            .readers
+            .read(|connection| connection.query_row("SELECT 1", [], |_| Ok(())).map_err(explain));
+        let asked = asked.await.err().map(|error| error.to_string());
+        let kept = self
+            .problem
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        Health {
+            engine: "sqlite",
+            problem: kept.or(asked),
+            text_lag: self.lag.load(Ordering::Relaxed),
+        }
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.readers.close();
+        let closed = self.writer.close().await;
+        let texts = self.with_texts(TextIndex::close).await;
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();
+        closed.and(texts)
+    }
+}

@@ -1,0 +1,238 @@
+//! Tests that need to look inside.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+use super::migrate::migrate;
+use super::open::with_suffix;
+use super::read;
+use super::schema::MIGRATIONS;
+use super::store::{SqliteOptions, SqliteStore};
+use crate::error::StoreError;
+use crate::fold::RunFold;
+use crate::rows::Batch;
+use crate::store::Store as _;
+
+fn options(home: &Path) -> SqliteOptions {
+    SqliteOptions {
+        data_directory: home.join("data"),
+        runs_directory: home.join("runs"),
+    }
+}
+
+/// A run of so many records.
+fn batch(run: &str, records: u64) -> Batch {
+    let mut fold = RunFold::named(run);
+    fold.push(br#"{"seq":1,"at":"2026-01-01T00:00:00Z","iteration":0,"attempt":0,"event":{"type":"run_started","data":{"workspace":"/w"}}}"#);
+    for seq in 2..=records {
+        let line = format!(
+            r#"{{"seq":{seq},"at":"2026-01-01T00:00:01Z","iteration":1,"attempt":1,"event":{{"type":"notice","data":{{}}}}}}"#
+        );
+        fold.push(line.as_bytes());
+    }
+    fold.take().unwrap()
+}
+
+#[tokio::test]
+async fn a_full_disk_costs_nothing_that_was_there_and_later_all_is_well() {
+    let home = TempDir::new().unwrap();
+    let store = SqliteStore::open(options(home.path())).await.unwrap().store;
+    store.ingest(vec![batch("before", 100)]).await.unwrap();
+    let set_room = async |pages: i64| {
+        let done = store.writer.run(move |connection| {
+            connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
+        });
+        done.await.unwrap();
+    };
+    set_room(1).await;
+    let refused = store.ingest(vec![batch("more", 20_000)]).await;
+    assert!(matches!(refused, Err(StoreError::Full(_))), "{refused:?}");
+    assert!(store.health().await.problem.is_some());
+    assert!(store.run("more").await.unwrap().is_none(), "all of it or nothing");
+    assert_eq!(store.run("before").await.unwrap().unwrap().head_seq, 100);
+    set_room(1_000_000).await;
+    store.ingest(vec![batch("more", 20_000)]).await.unwrap();
+    assert_eq!(store.run("more").await.unwrap().unwrap().head_seq, 20_000);
+    assert_eq!(store.health().await.problem, None);
+}
+
+#[tokio::test]
+async fn a_job_that_fails_takes_none_of_its_neighbours_with_it() {
+    let home = TempDir::new().unwrap();
+    let store = SqliteStore::open(options(home.path())).await.unwrap().store;
+    let refuse =
+        "CREATE TRIGGER t BEFORE INSERT ON run WHEN NEW.id = 'bad' BEGIN SELECT RAISE(ABORT, 'no'); END";
+    store
+        .writer
+        .run(|connection| connection.execute_batch(refuse))
+        .await
+        .unwrap();
+    let (good, bad, other) = tokio::join!(
+        store.ingest(vec![batch("good", 10)]),
+        store.ingest(vec![batch("part", 10), batch("bad", 10)]),
+        store.ingest(vec![batch("other", 10)])
+    );
+    assert!(good.is_ok() && bad.is_err() && other.is_ok());
+    assert!(store.run("part").await.unwrap().is_none());
+    assert_eq!(store.offsets().await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn the_log_stays_small_while_somebody_reads_slowly() {
+    const MOST: u64 = 1 << 20;
+    let home = TempDir::new().unwrap();
+    let store = SqliteStore::open_with(options(home.path()), MOST)
+        .await
+        .unwrap()
+        .store;
+    store.ingest(vec![batch("first", 10)]).await.unwrap();
+    let path = home.path().join("data/ralph.db");
+    let wal = with_suffix(&path, "-wal");
+    let (stop, is_over) = std::sync::mpsc::channel::<()>();
+    let reader = std::thread::spawn(move || {
+        let connection = Connection::open(&path).unwrap();
+        let mut count = 0;
+        // Looks at one state for a while, and at once at the next one.
+        while is_over.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+            connection.execute_batch("BEGIN").unwrap();
+            connection
+                .query_row("SELECT count(*) FROM record", [], |row| row.get::<_, i64>(0))
+                .unwrap();
+            let _ = is_over.recv_timeout(Duration::from_millis(50));
+            connection.execute_batch("COMMIT").unwrap();
+            count += 1;
+        }
+        count
+    });
+    let mut largest = 0;
+    for run in 0..60 {
+        store
+            .ingest(vec![batch(&format!("run-{run}"), 5_000)])
+            .await
+            .unwrap();
+        largest = largest.max(fs::metadata(&wal).unwrap().len());
+    }
+    drop(stop);
+    assert!(reader.join().unwrap() > 1);
+    // The limit and what one commit adds.
+    assert!(largest < 2 * MOST, "{largest}");
+}
+
+#[tokio::test]
+async fn a_question_that_takes_too_long_is_ended() {
+    let home = TempDir::new().unwrap();
+    let store = SqliteStore::open(options(home.path())).await.unwrap().store;
+    let readers = store.readers.clone().with_time_limit(Duration::from_millis(20));
+    let forever = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+    let asked = readers
+        .read(move |connection| {
+            connection
+                .query_row(forever, [], |_| Ok(()))
+                .map_err(super::explain::explain)
+        })
+        .await;
+    assert!(matches!(asked, Err(StoreError::Unavailable(_))), "{asked:?}");
+    assert!(readers.read(read::offsets).await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_newer_schema_is_refused_and_left_alone() {
+    let home = TempDir::new().unwrap();
+    let store = SqliteStore::open(options(home.path())).await.unwrap().store;
+    store
+        .writer
+        .run(|connection| connection.pragma_update(None, "user_version", 99))
+        .await
+        .unwrap();
+    store.close().await.unwrap();
+    let path = home.path().join("data/ralph.db");
+    let before = fs::read(&path).unwrap();
+    let known = i64::try_from(MIGRATIONS.len()).unwrap();
+    let refused = SqliteStore::open(options(home.path())).await.unwrap_err();
+    assert!(
+        matches!(refused, StoreError::Newer { found: 99, known: ours } if ours == known),
+        "{refused}"
+    );
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert!(matches!(
+        SqliteStore::open(options(home.path())).await,
+        Err(StoreError::Newer { .. })
+    ));
+}
+
+fn table_names(connection: &Connection) -> Vec<String> {
+    let mut statement = connection
+        .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
+        .unwrap();
+    let names = statement.query_map([], |row| row.get(0)).unwrap();
+    names.map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_migration_is_done_once_and_leaves_a_copy() {
+    let home = TempDir::new().unwrap();
+    let path = home.path().join("x.db");
+    let mut connection = Connection::open(&path).unwrap();
+    let steps = ["CREATE TABLE a(x)", "CREATE TABLE b(x)", "CREATE TABLE c(x)"];
+    assert_eq!(
+        migrate(&mut connection, &path, &steps[..1]).unwrap(),
+        None,
+        "a new file needs no copy"
+    );
+    connection.execute("INSERT INTO a VALUES('kept')", []).unwrap();
+    let migrated = migrate(&mut connection, &path, &steps).unwrap().unwrap();
+    assert_eq!((migrated.from, migrated.to), (1, 3));
+    assert_eq!(table_names(&connection), ["a", "b", "c"]);
+    let copy = Connection::open(&migrated.backup).unwrap();
+    assert_eq!(table_names(&copy), ["a"]);
+    let kept: String = copy.query_row("SELECT x FROM a", [], |row| row.get(0)).unwrap();
+    assert_eq!(kept, "kept");
+    assert_eq!(migrate(&mut connection, &path, &steps).unwrap(), None);
+}
+
+#[test]
+fn a_migration_that_fails_or_is_killed_leaves_the_old_state() {
+    let home = TempDir::new().unwrap();
+    let path = home.path().join("x.db");
+    let mut connection = Connection::open(&path).unwrap();
+    connection
+        .execute_batch("PRAGMA journal_mode = WAL; PRAGMA cache_size = 2; PRAGMA cache_spill = 1;")
+        .unwrap();
+    let first = "CREATE TABLE a(x)";
+    migrate(&mut connection, &path, &[first]).unwrap();
+    // What the files are in the middle of a step is what a killed process leaves; a small cache puts much of the step
+    // into them before its end.
+    let (from, to) = (home.path().to_owned(), home.path().join("killed"));
+    connection
+        .create_scalar_function(
+            "kill",
+            0,
+            rusqlite::functions::FunctionFlags::SQLITE_UTF8,
+            move |_| {
+                fs::create_dir_all(&to).unwrap();
+                for name in ["x.db", "x.db-wal"] {
+                    fs::copy(from.join(name), to.join(name)).unwrap();
+                }
+                Ok(0)
+            },
+        )
+        .unwrap();
+    let fill = "CREATE TABLE b(x); INSERT INTO b SELECT randomblob(900) FROM
+        (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 2000) SELECT i FROM n)";
+    let steps = [first, fill, "SELECT kill(); DROP TABLE a; CREATE TABLE not valid"];
+    assert!(migrate(&mut connection, &path, &steps).is_err());
+    assert_eq!(table_names(&connection), ["a"]);
+    let killed = home.path().join("killed/x.db");
+    assert!(fs::metadata(with_suffix(&killed, "-wal")).unwrap().len() > 100_000);
+    let mut killed_connection = Connection::open(&killed).unwrap();
+    assert_eq!(table_names(&killed_connection), ["a"]);
+    let migrated = migrate(&mut killed_connection, &killed, &steps[..2])
+        .unwrap()
+        .unwrap();
+    assert_eq!((migrated.from, migrated.to), (1, 2));
+    assert_eq!(table_names(&killed_connection), ["a", "b"]);
+}

@@ -1,0 +1,253 @@
+//! The one thread that writes.
+
+use std::path::PathBuf;
+use std::thread;
+
+use rusqlite::{Connection, TransactionBehavior};
+use tokio::sync::{mpsc, oneshot};
+
+use super::explain::explain;
+use super::ingest::{Kinds, ingest};
+use crate::error::StoreError;
+use crate::rows::{Batch, Ingested};
+
+/// How many jobs wait at most: whoever has more waits with them.
+const MOST_WAITING: usize = 64;
+/// How many records go into one commit, if they come in several jobs.
+const MOST_RECORDS: usize = 100_000;
+
+type Task = Box<dyn FnOnce(&Connection) -> rusqlite::Result<()> + Send>;
+
+enum Job {
+    Ingest {
+        batches: Vec<Batch>,
+        reply: oneshot::Sender<Result<Ingested, StoreError>>,
+    },
+    Task {
+        task: Task,
+        reply: oneshot::Sender<Result<(), StoreError>>,
+    },
+    Close {
+        reply: oneshot::Sender<Result<(), StoreError>>,
+    },
+}
+
+/// The way to the thread that writes. It ends when this is dropped.
+#[derive(Debug, Clone)]
+pub(super) struct Writer {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Writer {
+    pub(super) fn start(
+        connection: Connection,
+        wal: PathBuf,
+        most_wal_bytes: u64,
+    ) -> Result<Self, StoreError> {
+        let (jobs, receiver) = mpsc::channel(MOST_WAITING);
+        let mut worker = Worker {
+            connection,
+            kinds: Kinds::default(),
+            wal,
+            most_wal_bytes,
+            is_strict: false,
+            is_suspect: false,
+        };
+        thread::Builder::new()
+            .name("ralph-store".to_owned())
+            .spawn(move || worker.work(receiver))
+            .map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        Ok(Self { jobs })
+    }
+
+    pub(super) async fn ingest(&self, batches: Vec<Batch>) -> Result<Ingested, StoreError> {
+        let (reply, answer) = oneshot::channel();
+        self.send(Job::Ingest { batches, reply }).await?;
+        answer.await.map_err(|_| StoreError::Closed)?
+    }
+
+    /// Does something in a transaction of its own.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        task: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (reply, done) = oneshot::channel();
+        let (give, result) = oneshot::channel();
+        let task = Box::new(move |connection: &Connection| {
+            let value = task(connection)?;
+            // Nobody waits for it any more: it is done nonetheless.
+            let _ = give.send(value);
+            Ok(())
+        });
+        self.send(Job::Task { task, reply }).await?;
+        done.await.map_err(|_| StoreError::Closed)??;
+        result.await.map_err(|_| StoreError::Closed)
+    }
+
+    pub(super) async fn close(&self) -> Result<(), StoreError> {
+        let (reply, done) = oneshot::channel();
+        self.send(Job::Close { reply }).await?;
+        done.await.map_err(|_| StoreError::Closed)?
+    }
+
+    async fn send(&self, job: Job) -> Result<(), StoreError> {
+        self.jobs.send(job).await.map_err(|_| StoreError::Closed)
+    }
+}
+
+struct Worker {
+    connection: Connection,
+    kinds: Kinds,
+    wal: PathBuf,
+    most_wal_bytes: u64,
+    /// Whether every commit waits for the disk.
+    is_strict: bool,
+    /// Damage was seen: the next one who opens the file has to look at it.
+    is_suspect: bool,
+}
+
+type Waiting = (Vec<Batch>, oneshot::Sender<Result<Ingested, StoreError>>);
+
+impl Worker {
+    fn work(&mut self, mut jobs: mpsc::Receiver<Job>) {
+        let mut next = jobs.blocking_recv();
+        while let Some(job) = next.take() {
+            match job {
+                Job::Ingest { batches, reply } => {
+                    let mut group = vec![(batches, reply)];
+                    let mut records = count(&group);
+                    while records < MOST_RECORDS {
+                        match jobs.try_recv() {
+                            Ok(Job::Ingest { batches, reply }) => {
+                                group.push((batches, reply));
+                                records = count(&group);
+                            }
+                            Ok(other) => {
+                                next = Some(other);
+                                break;
+                            }
+                            Err(_) => break,
+                        }
+                    }
+                    self.ingest_group(group);
+                }
+                Job::Task { task, reply } => {
+                    let result = self.transact(|connection, _| task(connection));
+                    let _ = reply.send(result);
+                }
+                Job::Close { reply } => {
+                    jobs.close();
+                    let _ = reply.send(self.close());
+                    return;
+                }
+            }
+            self.bound_wal();
+            if next.is_none() {
+                next = jobs.blocking_recv();
+            }
+        }
+    }
+
+    /// One commit for all of them. If that fails, each has one of its own, so that none fails for another.
+    fn ingest_group(&mut self, group: Vec<Waiting>) {
+        self.be_strict(group.iter().any(|(batches, _)| batches.iter().any(is_milestone)));
+        let together = self.transact(|connection, kinds| {
+            let all = group
+                .iter()
+                .map(|(batches, _)| ingest(connection, kinds, batches));
+            all.collect::<rusqlite::Result<Vec<_>>>()
+        });
+        match together {
+            Ok(all) => {
+                for ((_, reply), ingested) in group.into_iter().zip(all) {
+                    let _ = reply.send(Ok(ingested));
+                }
+            }
+            Err(error) => {
+                let mut group = group.into_iter();
+                if group.len() == 1 {
+                    if let Some((_, reply)) = group.next() {
+                        let _ = reply.send(Err(error));
+                    }
+                    return;
+                }
+                for (batches, reply) in group {
+                    let result = self.transact(|connection, kinds| ingest(connection, kinds, &batches));
+                    let _ = reply.send(result);
+                }
+            }
+        }
+    }
+
+    fn transact<T>(
+        &mut self,
+        work: impl FnOnce(&Connection, &mut Kinds) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let kinds = &mut self.kinds;
+        let result = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .and_then(|transaction| {
+                let value = work(&transaction, kinds)?;
+                transaction.commit()?;
+                Ok(value)
+            })
+            .map_err(explain);
+        if let Err(error) = &result {
+            self.kinds.forget();
+            self.is_suspect |= matches!(error, StoreError::Damaged(_));
+        }
+        result
+    }
+
+    /// The start and the end of a run are on the disk when they are told of; the rest can be read again.
+    fn be_strict(&mut self, is_strict: bool) {
+        if self.is_strict == is_strict {
+            return;
+        }
+        let level = if is_strict { "FULL" } else { "NORMAL" };
+        match self.connection.pragma_update(None, "synchronous", level) {
+            Ok(()) => self.is_strict = is_strict,
+            Err(error) => tracing::warn!(%error, "how a commit waits for the disk could not be changed"),
+        }
+    }
+
+    /// Empties the write-ahead log when it has grown. Waits for readers that still need it: each has a time limit.
+    fn bound_wal(&self) {
+        let is_large = std::fs::metadata(&self.wal).is_ok_and(|wal| wal.len() > self.most_wal_bytes);
+        if !is_large {
+            return;
+        }
+        let is_busy = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+        if !matches!(is_busy, Ok(false)) {
+            tracing::warn!(
+                ?is_busy,
+                "somebody reads the index for a long time; its log grows"
+            );
+        }
+    }
+
+    fn close(&mut self) -> Result<(), StoreError> {
+        if !self.is_suspect {
+            self.be_strict(true);
+            self.transact(|connection, _| {
+                connection.execute("UPDATE meta SET value = 0 WHERE key = 'is_open'", [])
+            })?;
+        }
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            .map_err(explain)
+    }
+}
+
+fn count(group: &[Waiting]) -> usize {
+    let batches = group.iter().flat_map(|(batches, _)| batches);
+    batches.map(|batch| batch.records.len()).sum()
+}
+
+/// Whether a run begins or ends here.
+fn is_milestone(batch: &Batch) -> bool {
+    batch.start == 0 || batch.summary.ended_at.is_some()
+}

@@ -1,0 +1,252 @@
+//! Bringing an index to where the journals are.
+
+use std::fs;
+use std::time::{Duration, Instant};
+
+use crate::journal_stage::{Stage, line};
+use ralph_run::Activity;
+use ralph_store::{
+    ApprovalQuery, CostQuery, RecordQuery, RunQuery, SqliteStore, Store, catch_up, read_journal_page, reindex,
+};
+
+/// Everything an index knows, as text.
+async fn everything(store: &SqliteStore) -> String {
+    let runs = store.runs(&RunQuery::default()).await.unwrap().items;
+    let mut all = format!("{:?}", store.costs(&CostQuery::default()).await.unwrap());
+    for run in &runs {
+        let records = store.records(&run.id, &RecordQuery::default()).await.unwrap();
+        let messages = store.messages(&run.id).await.unwrap();
+        let sessions = store
+            .runs_of_session(&format!("s-{}", run.id))
+            .await
+            .unwrap()
+            .len();
+        let progress = store.progress(&run.id).await.unwrap();
+        all += &format!("\n{run:?} {records:?} {messages:?} {sessions} {progress:?}");
+    }
+    all + &format!(
+        "\n{:?}",
+        store.approvals(&ApprovalQuery::default()).await.unwrap()
+    )
+}
+
+#[tokio::test]
+async fn what_is_on_the_disk_is_taken_in_once() {
+    let stage = Stage::new();
+    stage.write_run("a", 100, true);
+    stage.write_run("b", 50, false);
+    fs::create_dir(stage.runs().join("no-journal-yet")).unwrap();
+    fs::create_dir(stage.runs().join(".removing-c")).unwrap();
+    let store = stage.open().await.store;
+    let mut told = Vec::new();
+    let caught_up = catch_up(&store, &stage.runs(), |progress| told.push(progress))
+        .await
+        .unwrap();
+    assert_eq!(caught_up.runs, 2);
+    assert_eq!(caught_up.damaged, 0);
+    let sizes = ["a", "b"].map(|run| fs::metadata(stage.journal(run)).unwrap().len());
+    assert_eq!(caught_up.bytes, sizes.iter().sum::<u64>());
+    let last = told.last().unwrap();
+    assert_eq!(
+        (last.bytes, last.all_bytes, last.runs),
+        (caught_up.bytes, caught_up.bytes, 2)
+    );
+
+    let page = store.runs(&RunQuery::default()).await.unwrap();
+    let names: Vec<_> = page
+        .items
+        .iter()
+        .map(|run| (run.id.as_str(), run.head_seq))
+        .collect();
+    assert_eq!(names, [("b", 50), ("a", 100)]);
+    assert!(page.items[1].activity.has_ended());
+    let again = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!((again.runs, again.bytes, again.records), (0, 0, 0));
+}
+
+#[tokio::test]
+async fn words_are_read_from_the_journal_by_the_rows() {
+    let stage = Stage::new();
+    stage.write_run("a", 200, true);
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    let query = RecordQuery {
+        kinds: vec!["text_block".to_owned(), "usage".to_owned()],
+        ..RecordQuery::default()
+    };
+    let rows = store.records("a", &query).await.unwrap();
+    let lines = read_journal_page(&stage.journal("a"), &rows, usize::MAX).unwrap();
+    assert_eq!(lines.len(), 25 + 24);
+    for read in lines {
+        assert_eq!(read.line, line("a", read.seq));
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_grows_is_read_from_where_it_was() {
+    let stage = Stage::new();
+    stage.write_run("a", 60, false);
+    let store = stage.open().await.store;
+    let mut whole = String::new();
+    for seq in 61..=200 {
+        whole += &format!("{}\n", line("a", seq));
+    }
+    // Cut anywhere, also within a line, which is not there before its end is.
+    for (from, to) in [(0, 700), (700, 701), (701, 9_000), (9_000, whole.len())] {
+        stage.append("a", &whole[from..to]);
+        catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    }
+    let other = Stage::new();
+    other.write_run("a", 200, false);
+    let at_once = other.open().await.store;
+    catch_up(&at_once, &other.runs(), |_| {}).await.unwrap();
+    assert_eq!(everything(&store).await, everything(&at_once).await);
+}
+
+#[tokio::test]
+async fn an_index_that_is_rebuilt_is_the_same() {
+    let stage = Stage::new();
+    for run in 0..30 {
+        stage.write_run(&format!("run-{run:02}"), 20 + run * 7, run % 3 == 0);
+    }
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    let before = everything(&store).await;
+    let caught_up = reindex(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!(caught_up.runs, 30);
+    assert_eq!(everything(&store).await, before);
+}
+
+#[tokio::test]
+async fn a_run_that_is_gone_is_forgotten() {
+    let stage = Stage::new();
+    stage.write_run("a", 50, true);
+    stage.write_run("b", 50, true);
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    fs::remove_dir_all(stage.runs().join("a")).unwrap();
+    let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!(caught_up.removed, ["a"]);
+    assert!(store.run("a").await.unwrap().is_none());
+    assert!(
+        store
+            .records("a", &RecordQuery::default())
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(store.runs_of_session("s-a").await.unwrap().is_empty());
+    assert_eq!(store.run("b").await.unwrap().unwrap().head_seq, 50);
+}
+
+#[tokio::test]
+async fn another_journal_under_the_same_name_takes_its_place() {
+    let stage = Stage::new();
+    stage.write_run("a", 50, true);
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    let epoch = store.run("a").await.unwrap().unwrap().epoch;
+    for lines in [200, 20] {
+        let text = fs::read_to_string(stage.journal("a")).unwrap();
+        stage.write_run("a", lines, false);
+        let other = fs::read_to_string(stage.journal("a")).unwrap();
+        let began = format!("/w/{lines}");
+        fs::write(stage.journal("a"), other.replacen("/w/1", &began, 1)).unwrap();
+        assert_ne!(fs::read_to_string(stage.journal("a")).unwrap().len(), text.len());
+        catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+        let run = store.run("a").await.unwrap().unwrap();
+        assert_eq!((run.head_seq, run.workspace), (lines, began));
+        assert_ne!(run.epoch, epoch);
+        let records = store.records("a", &RecordQuery::default()).await.unwrap();
+        assert_eq!(records.last().unwrap().seq, lines);
+    }
+}
+
+#[tokio::test]
+async fn a_copied_directory_is_another_run() {
+    let stage = Stage::new();
+    stage.write_run("a", 20, true);
+    fs::create_dir(stage.runs().join("b")).unwrap();
+    fs::copy(stage.journal("a"), stage.journal("b")).unwrap();
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!(store.run("a").await.unwrap().unwrap().head_seq, 20);
+    assert_eq!(store.run("b").await.unwrap().unwrap().head_seq, 20);
+}
+
+#[tokio::test]
+async fn damage_in_a_journal_costs_the_damaged_lines_only() {
+    let stage = Stage::new();
+    stage.write_run("a", 40, false);
+    stage.append("a", "\u{0}\u{0}{\"seq\":41,\n\n");
+    stage.append("a", &format!("{}\n", line("a", 42)));
+    stage.write_run("no-start", 0, false);
+    stage.append("no-start", &format!("{}\n", line("a", 5)));
+    let store = stage.open().await.store;
+    let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!(caught_up.damaged, 3);
+    assert_eq!(store.run("a").await.unwrap().unwrap().head_seq, 42);
+    assert!(store.run("no-start").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn without_runs_there_is_nothing_to_do() {
+    let stage = Stage::new();
+    let store = stage.open().await.store;
+    let nowhere = stage.runs().join("nowhere");
+    let caught_up = catch_up(&store, &nowhere, |_| {}).await.unwrap();
+    assert_eq!(caught_up.runs, 0);
+}
+
+#[tokio::test]
+async fn ten_thousand_runs_that_have_ended_cost_a_look_each() {
+    let stage = Stage::new();
+    for run in 0..10_000 {
+        stage.write_run(&format!("run-{run:05}"), 6, true);
+    }
+    let store = stage.open().await.store;
+    assert_eq!(
+        catch_up(&store, &stage.runs(), |_| {}).await.unwrap().runs,
+        10_000
+    );
+    store.close().await.unwrap();
+    let began = Instant::now();
+    let store = stage.open().await.store;
+    let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!(caught_up.runs, 0);
+    assert!(began.elapsed() < Duration::from_secs(1), "{:?}", began.elapsed());
+    let query = RunQuery {
+        has_ended: Some(false),
+        ..RunQuery::default()
+    };
+    assert!(store.runs(&query).await.unwrap().items.is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_is_written_meanwhile_is_never_half_known() {
+    let stage = Stage::new();
+    stage.write_run("a", 5, false);
+    let store = stage.open().await.store;
+    let journal = stage.journal("a");
+    let writing = tokio::task::spawn_blocking(move || {
+        for seq in 6..=3_000 {
+            crate::journal_stage::append(&journal, &format!("{}\n", line("a", seq)));
+        }
+    });
+    while !writing.is_finished() {
+        // Two at a time: what one has taken in, the other leaves out.
+        let runs = stage.runs();
+        let (one, other) = tokio::join!(catch_up(&store, &runs, |_| {}), catch_up(&store, &runs, |_| {}));
+        one.unwrap();
+        other.unwrap();
+        let progress = store.progress("a").await.unwrap().unwrap();
+        assert_ne!(progress.summary.activity, Activity::default());
+    }
+    writing.await.unwrap();
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    let other = Stage::new();
+    other.write_run("a", 3_000, false);
+    let at_once = other.open().await.store;
+    catch_up(&at_once, &other.runs(), |_| {}).await.unwrap();
+    assert_eq!(everything(&store).await, everything(&at_once).await);
+}
