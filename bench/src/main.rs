@@ -6,6 +6,7 @@ mod mapping;
 mod parser;
 mod process;
 mod run;
+mod search;
 
 use std::process::ExitCode;
 
@@ -24,7 +25,9 @@ and of `ralph run` as a whole:
   run_throughput  [--fixtures DIR] [--megabytes N] [--rounds N]
   run_memory      [--fixtures DIR] [--megabytes N]
   run_latency     [--lines N] [--rounds N]
-  run_kill        [--rounds N]";
+  run_kill        [--rounds N]
+and of the server's index:
+  search          [--records N] [--rounds N] [--seconds N]";
 
 fn main() -> ExitCode {
     let role = std::env::args().nth(1).unwrap_or_default();
@@ -60,6 +63,7 @@ fn perform(what: &str) -> Result<(), String> {
         "run_memory" => run::memory(rest),
         "run_latency" => run::latency(rest),
         "run_kill" => run::kill(rest),
+        "search" => search::run(rest),
         // Measurements that need a process of their own start this program again.
         "__idle" | "__idle_reexec" => process::idle_children(),
         "__memory" => process::memory_child(rest),
@@ -83,5 +87,6 @@ fn everything() -> Result<(), String> {
     run::throughput(none())?;
     run::memory(none())?;
     run::latency(none())?;
-    run::kill(none())
+    run::kill(none())?;
+    search::run(none())
 }

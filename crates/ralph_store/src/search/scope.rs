@@ -9,9 +9,10 @@ use super::filters::{self, Filter};
 use super::kinds;
 use crate::query::SearchQuery;
 
-/// How many numbers are looked through at once, newest first. Between two such slices it is seen whether time is up:
-/// a phrase of frequent words that nobody wrote takes as long as the index is large.
-const SLICE: i64 = 131_072;
+/// How many numbers are looked through at first, newest first. Between two such slices it is seen whether time is up:
+/// a phrase of frequent words that nobody wrote takes as long as the index is large. Slices grow while they are fast.
+const SLICE: i64 = 32_768;
+const FAST: Duration = Duration::from_millis(2);
 
 /// What narrows a search, as the index knows it.
 #[derive(Debug)]
@@ -107,12 +108,13 @@ impl Scope {
             .collect::<Vec<_>>()
             .join(" AND ");
         let (low, mut high) = (low.max(self.low), top.min(self.high));
-        let slice = if limit.is_sliced { SLICE } else { i64::MAX };
+        let mut slice = if limit.is_sliced { SLICE } else { i64::MAX };
         let mut collected = Collected {
             reached: low,
             ..Collected::default()
         };
         while high >= low && collected.candidates.len() < most {
+            let start = Instant::now();
             let bottom = low.max(high.saturating_sub(slice - 1));
             let room = most - collected.candidates.len();
             self.collect_slice(
@@ -126,6 +128,9 @@ impl Scope {
             high = bottom - 1;
             if limit.is_over() {
                 break;
+            }
+            if start.elapsed() < FAST {
+                slice = slice.saturating_mul(2);
             }
         }
         if collected.candidates.len() >= most
