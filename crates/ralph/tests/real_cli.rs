@@ -30,10 +30,14 @@ impl Stage {
     }
 
     fn ralph(&self, prompt: &str, args: &[&str]) -> Command {
+        let mut command = self.program();
+        command.args(["run", "-p", prompt]).args(args);
+        command
+    }
+
+    fn program(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ralph"));
         command
-            .args(["run", "-p", prompt])
-            .args(args)
             .env_clear()
             .envs(self.workspace.environment(self.model.base_url()))
             .env("XDG_STATE_HOME", self.state())
@@ -143,4 +147,143 @@ fn ctrl_c_ends_the_turn_and_leaves_nothing_running() {
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
     assert_eq!(stage.run_file()["reason"], "interrupted");
     assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
+}
+
+/// Looks until it is there.
+fn wait_until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(std::time::Instant::now() < deadline, "{what}");
+        std::thread::yield_now();
+    }
+}
+
+impl Stage {
+    fn command(&self, args: &[&str]) -> String {
+        let output = self.program().args(args).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    }
+
+    /// The data of all records of a kind, as far as they are written.
+    fn records(&self, kind: &str) -> Vec<Value> {
+        let runs = fs::read_dir(self.state().join("ralph/runs")).unwrap();
+        let last = runs.map(|entry| entry.unwrap().path()).max().unwrap();
+        let journal = fs::read_to_string(last.join("journal.ndjson")).unwrap_or_default();
+        let records = journal
+            .lines()
+            .map_while(|line| serde_json::from_str::<Value>(line).ok());
+        records
+            .filter(|record| record["event"]["type"] == kind)
+            .map(|record| record["event"]["data"].clone())
+            .collect()
+    }
+
+    fn wait_for_idle(&self, turns: usize) {
+        wait_until("idle", || {
+            let is_idle = self.run_file()["status"]["state"] == "idle";
+            (is_idle && self.records("turn_finished").len() >= turns).then_some(())
+        });
+    }
+}
+
+#[test]
+fn a_conversation_has_turns_can_be_interrupted_and_goes_on_in_one_process() {
+    let stage = Stage::new();
+    stage.command(&["run", "--interactive", "--detach", "-p", "SCENARIO:chat one"]);
+    stage.wait_for_idle(1);
+    stage.command(&["send", "latest", "SCENARIO:chat two"]);
+    stage.wait_for_idle(2);
+    let input = serde_json::json!({"command": "sleep 600", "description": "Sleep"});
+    stage.command(&[
+        "send",
+        "latest",
+        &scripted_prompt(&[vec![Block::tool("Bash", input)]]),
+    ]);
+    wait_until("the tool runs", || {
+        stage
+            .records("tool_started")
+            .iter()
+            .any(|tool| tool["state"] == "running")
+            .then_some(())
+    });
+    stage.command(&["interrupt", "latest"]);
+    stage.wait_for_idle(3);
+    stage.command(&["send", "latest", "SCENARIO:chat three"]);
+    stage.wait_for_idle(4);
+    let outcomes: Vec<Value> = stage
+        .records("turn_finished")
+        .iter()
+        .map(|turn| turn["outcome"].clone())
+        .collect();
+    assert_eq!(outcomes, ["succeeded", "succeeded", "interrupted", "succeeded"]);
+    let ids: Vec<Value> = stage
+        .records("message_sent")
+        .iter()
+        .map(|sent| sent["message_id"].clone())
+        .collect();
+    let updates = stage.records("message_updated");
+    for id in &ids {
+        let states: Vec<&Value> = updates
+            .iter()
+            .filter(|updated| updated["message_id"] == *id)
+            .map(|updated| &updated["state"])
+            .collect();
+        assert!(states.contains(&&Value::from("started")), "{id}: {states:?}");
+    }
+    assert_eq!((ids.len(), stage.records("attempt_started").len()), (3, 1));
+    stage.command(&["stop", "latest"]);
+    let file = stage.run_file();
+    assert_eq!(
+        (&file["reason"], &file["exit_code"]),
+        (&"completed".into(), &0.into())
+    );
+    // What it cost is told once, whatever is summed up over the turns.
+    assert_eq!(file["status"]["totals"]["turns"], 4);
+}
+
+#[test]
+fn a_question_waits_for_a_person_even_where_everything_is_allowed() {
+    let stage = Stage::new();
+    let args = [
+        "run",
+        "--once",
+        "--ask",
+        "--detach",
+        "--permission-mode",
+        "bypass",
+        "-p",
+        "SCENARIO:ask",
+    ];
+    stage.command(&args);
+    let asked = wait_until("asked", || stage.records("question_asked").into_iter().next());
+    assert_eq!(stage.records("request_closed").len(), 0, "{asked}");
+    stage.command(&["answer", "latest", "--choose", "Blue"]);
+    wait_until("ended", || {
+        (stage.run_file()["status"]["state"] == "ended").then_some(())
+    });
+    assert_eq!(stage.run_file()["reason"], "completed");
+    assert_eq!(stage.records("request_closed")[0]["reason"], "answered");
+}
+
+#[test]
+fn nothing_is_kept_of_an_ephemeral_conversation_and_it_still_has_turns() {
+    let stage = Stage::new();
+    stage.command(&["run", "-i", "--ephemeral", "--detach", "-p", "SCENARIO:chat one"]);
+    stage.wait_for_idle(1);
+    stage.command(&["send", "latest", "SCENARIO:chat two"]);
+    stage.wait_for_idle(2);
+    stage.command(&["stop", "latest"]);
+    let file = stage.run_file();
+    assert_eq!(
+        (&file["reason"], &file["is_ephemeral"]),
+        (&"completed".into(), &true.into())
+    );
+    let id = file["session_ids"][0].as_str().unwrap().to_owned();
+    let (code, _, shown) = stage.run("SCENARIO:chat on", &["--resume", &id]);
+    assert_eq!(code, Some(1), "{shown}");
+    assert!(shown.contains("No conversation found"), "{shown}");
 }

@@ -72,3 +72,45 @@ fn a_detached_run_can_be_stopped_and_takes_its_family_along() {
     let gone = recorded::wait_until_gone(directory.path(), Duration::from_secs(5)).unwrap();
     assert!(gone.is_ok(), "{gone:?}");
 }
+
+#[test]
+fn a_workspace_that_another_run_has_is_told_with_its_holder() {
+    let stage = Stage::new(&works().sleep_forever());
+    let first = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
+    let holder = first.stdout.trim().to_owned();
+    let second = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
+    assert_eq!(second.code, Some(1), "{second:?}");
+    assert!(
+        second.stderr.contains(&format!("in use by run {holder}")),
+        "{second:?}"
+    );
+    assert_eq!(stage.runs().len(), 1, "nothing is left of the second");
+    let stopped = Ran::of(&stage.ralph(&["stop", &holder]).output().unwrap());
+    assert_eq!(stopped.code, Some(0), "{stopped:?}");
+}
+
+#[test]
+fn neither_a_runner_nor_its_agent_nor_a_check_sees_the_secrets_of_a_server() {
+    let stage = Stage::new(
+        &test_support::script::Script::new()
+            .expect_no_variable("RALPH_SERVER_TOKEN")
+            .then(says("LOOP_COMPLETE")),
+    );
+    let check = "test -z \"$RALPH_SERVER_TOKEN\" && tr '\\0' '\\n' < /proc/$PPID/environ > ../seen";
+    for (args, is_detached) in [(&["--detach"][..], true), (&[], false)] {
+        let mut all = vec!["run", "-p", "x", "--verify", check];
+        all.extend(args);
+        let mut command = stage.ralph(&all);
+        let ran = Ran::of(&command.env("RALPH_SERVER_TOKEN", "made-up").output().unwrap());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(wait_for_end(&stage)["reason"], "completed");
+        if is_detached {
+            // What started the check is the runner, or its guard: both had the runner's environment.
+            let seen = std::fs::read_to_string(stage.path("seen")).unwrap();
+            assert!(
+                seen.contains("XDG_STATE_HOME") && !seen.contains("RALPH_SERVER_TOKEN"),
+                "{seen}"
+            );
+        }
+    }
+}

@@ -246,3 +246,26 @@ fn a_run_in_the_background_keeps_what_goes_wrong_in_its_log() {
             .success()
     );
 }
+
+#[test]
+fn an_ephemeral_run_keeps_its_journal_and_nothing_that_could_be_resumed() {
+    let script = Script::new()
+        .expect_argument("--no-session-persistence")
+        .then(says("LOOP_COMPLETE"));
+    let stage = Stage::new(&script);
+    let ran = stage.run(&["--ephemeral"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(stage.run_file()["is_ephemeral"], true);
+    assert_eq!(stage.records()[0]["event"]["data"]["is_ephemeral"], true);
+    let state = stage.workspace().join(".ralph/state/claude-session.json");
+    assert!(!state.exists());
+    let demo = Stage::empty();
+    let ran = demo.run(&["--ephemeral", "-b", "demo"]);
+    assert_eq!(ran.code, Some(78), "{ran:?}");
+    assert!(ran.stderr.contains("`--ephemeral`"), "{ran:?}");
+    assert!(demo.runs().is_empty());
+    let old = Stage::new(&says("LOOP_COMPLETE").with_version("2.0.44 (Claude Code)"));
+    let ran = old.run(&["--ephemeral"]);
+    assert_eq!(ran.code, Some(78), "{ran:?}");
+    assert!(ran.stderr.contains("--no-session-persistence"), "{ran:?}");
+}

@@ -5,10 +5,12 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod asking;
 mod background;
 mod bad_input;
 mod disk;
 mod endings;
 mod files;
+mod sessions;
 mod stage;
 mod stopping;

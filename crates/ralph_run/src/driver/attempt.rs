@@ -26,6 +26,9 @@ const NOTES: [&str; 2] = [".ralph/scratchpad.md", "progress.md"];
 /// More than the part of them that is told.
 const MOST_NOTES_BYTES: u64 = 64 * 1024;
 
+/// How much of a prompt a list of runs shows.
+const PROMPT_CHARACTERS: usize = 200;
+
 /// A process of the agent.
 pub(super) struct Attempt {
     pub(super) handle: RunHandle,
@@ -83,6 +86,11 @@ impl Driver<'_> {
             None if self.spec.plan.session.is_some() => (None, self.spec.task.clone()),
             None => (None, self.compose_prompt(iteration, last_failure.as_deref())),
         };
+        if self.run_file.prompt.is_empty() {
+            // A session that began without one is known by its first message.
+            let shown = self.spec.redactor.redact(&prompt);
+            self.run_file.prompt = shown.chars().take(PROMPT_CHARACTERS).collect();
+        }
         if attempt == 1 {
             self.budget.start_iteration();
             self.keeper.body(RunBody::IterationStarted(IterationStarted {

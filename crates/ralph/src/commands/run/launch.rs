@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use ralph_run::control::ControlClient;
-use ralph_run::{Home, LockError, LockInfo, RunDirectory};
+use ralph_run::{Home, LockError, LockInfo, RunDirectory, RunKind};
 use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 
@@ -119,6 +119,16 @@ pub async fn start_detached(
     start: &Start,
     versions: Option<&VersionFile>,
 ) -> Result<Started, StartError> {
+    let has_prompt = start
+        .prompt
+        .as_ref()
+        .is_some_and(|prompt| !prompt.trim().is_empty());
+    if !has_prompt && (start.settings.kind == RunKind::Loop || start.prompt.is_some()) {
+        return Err(StartError::Invalid {
+            message: "the prompt is empty: say what to do".to_owned(),
+            exit_code: 64,
+        });
+    }
     // What a person must fix is told before anything is kept.
     let chosen = prepare::choose(&start.settings, versions).await?;
     let directory = prepare::new_directory(home)?;
