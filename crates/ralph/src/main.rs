@@ -50,9 +50,13 @@ fn main() -> ExitCode {
 }
 
 fn execute(command: Command) -> anyhow::Result<u8> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
+    // A run is one loop; a server has many clients.
+    let runtime = match command {
+        Command::Serve(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
+        _ => tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?,
+    };
     let code = runtime.block_on(dispatch(command));
     // Nothing that still waits, such as a read of our stdin, may keep us.
     runtime.shutdown_background();
@@ -87,6 +91,12 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
             Ok(0)
         }
         Command::Clean(args) => commands::clean::execute(&args, &home()?),
+        Command::Serve(args) => {
+            let versions = home::version_file(&variables);
+            commands::serve::execute(&args, &home()?, versions, &variables).await
+        }
+        Command::Search(args) => commands::serve::search(&args, &home()?, &variables).await,
+        Command::Reindex(args) => commands::serve::reindex(&args, &home()?, &variables).await,
         Command::Demo(args) => commands::demo::execute(&args, &home()?, &variables, &cwd).await,
         Command::Completions(args) => {
             write_stdout(&commands::completions::render_completions(args.shell));

@@ -9,6 +9,7 @@ pub mod live;
 pub mod manager;
 mod metrics;
 mod problem;
+mod server;
 pub mod stream;
 
 pub use app::{App, AppParts};
@@ -16,3 +17,4 @@ pub use auth::{Auth, AuthError, AuthOptions};
 pub use launch::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun};
 pub use metrics::Metrics;
 pub use problem::{Problem, ProblemCode};
+pub use server::{Server, ServerError, ServerOptions};

@@ -12,6 +12,7 @@ use super::replay::ReplayArgs;
 use super::run::RunArgs;
 use super::runs::RunsArgs;
 use super::send::SendArgs;
+use super::serve::{ReindexArgs, SearchArgs, ServeArgs};
 use super::view::ViewArgs;
 use crate::settings::values::parse_speed;
 
@@ -68,6 +69,12 @@ pub enum Command {
     Init(InitArgs),
     /// Remove finished runs
     Clean(CleanArgs),
+    /// Show and steer all runs in a browser
+    Serve(ServeArgs),
+    /// Search in what all agents said and did
+    Search(SearchArgs),
+    /// Build the server's index anew from the runs on disk
+    Reindex(ReindexArgs),
     /// See a run from start to end with a scripted agent: no agent, no key, no costs
     Demo(DemoArgs),
     /// Print a completion script for a shell
@@ -96,6 +103,9 @@ impl Command {
             | Self::Doctor(_)
             | Self::Init(_)
             | Self::Clean(_)
+            | Self::Serve(_)
+            | Self::Search(_)
+            | Self::Reindex(_)
             | Self::Completions(_)
             | Self::Runner(_) => false,
         }

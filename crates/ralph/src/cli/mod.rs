@@ -9,6 +9,7 @@ mod replay;
 mod run;
 mod runs;
 mod send;
+mod serve;
 mod view;
 
 pub use answer::AnswerArgs;
@@ -23,4 +24,5 @@ pub use replay::ReplayArgs;
 pub use run::RunArgs;
 pub use runs::RunsArgs;
 pub use send::SendArgs;
+pub use serve::{ReindexArgs, SearchArgs, ServeArgs};
 pub use view::ViewArgs;

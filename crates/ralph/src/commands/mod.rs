@@ -16,5 +16,6 @@ pub mod run;
 pub mod runs;
 pub mod screen;
 pub mod send;
+pub mod serve;
 pub mod show;
 pub mod stop;

@@ -64,10 +64,13 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> Json<HealthReport> {
     ))]
 pub(super) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, Json<ReadyReport>) {
     let health = app.store.health().await;
+    let catching_up =
+        (!app.live.has_caught_up()).then_some("the index is being brought up to date with the runs on disk");
     let problems: Vec<String> = health
         .problem
         .into_iter()
         .chain(app.live.index_problem())
+        .chain(catching_up.map(ToOwned::to_owned))
         .collect();
     let is_ready = problems.is_empty();
     let report = ReadyReport {

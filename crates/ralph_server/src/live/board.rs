@@ -71,7 +71,10 @@ impl Board {
             return;
         }
         state.version += 1;
-        let runs = changed.iter().filter_map(|id| state.runs.get(id)).map(AsRef::as_ref);
+        let runs = changed
+            .iter()
+            .filter_map(|id| state.runs.get(id))
+            .map(AsRef::as_ref);
         let text = encode(state.version, false, runs.collect());
         state.changes.push_back(text);
         if state.changes.len() > MOST_CHANGES {
@@ -85,7 +88,8 @@ impl Board {
     #[must_use]
     pub fn since(&self, version: Option<u64>) -> (Vec<Utf8Bytes>, u64) {
         let state = self.lock();
-        let behind = version.map(|version| usize::try_from(state.version.saturating_sub(version)).unwrap_or(usize::MAX));
+        let behind = version
+            .map(|version| usize::try_from(state.version.saturating_sub(version)).unwrap_or(usize::MAX));
         match behind.filter(|behind| *behind <= state.changes.len()) {
             Some(behind) => {
                 let first = state.changes.len() - behind;

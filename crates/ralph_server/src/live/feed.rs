@@ -176,7 +176,6 @@ impl RunFeed {
     }
 }
 
-
 #[cfg(test)]
 mod tests {
     use std::path::PathBuf;
@@ -200,7 +199,10 @@ mod tests {
     }
 
     fn at(seq: u64) -> Position {
-        Position { seq, offset: seq * 10 }
+        Position {
+            seq,
+            offset: seq * 10,
+        }
     }
 
     #[test]

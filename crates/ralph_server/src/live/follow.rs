@@ -52,14 +52,14 @@ async fn follow_journal(live: &Arc<Live>, run: &RunDirectory, mut fold: RunFold)
         })?;
         if count > 0 {
             if feed.is_none() {
-                feed = fold.summary().map(|summary| live.begin(run, &summary.epoch, START));
+                feed = fold
+                    .summary()
+                    .map(|summary| live.begin(run, &summary.epoch, START));
             }
             live.changed(run.id());
             note(live, &mut fold);
         }
-        let has_ended = fold
-            .summary()
-            .is_some_and(|summary| summary.activity.has_ended());
+        let has_ended = fold.summary().is_some_and(|summary| summary.activity.has_ended());
         let now = Instant::now();
         let is_due = gatherer.due().is_some_and(|due| due <= now);
         if (is_due || has_ended)

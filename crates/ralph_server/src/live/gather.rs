@@ -175,7 +175,9 @@ pub(super) fn ended_item(skim: &Skim<'_>) -> Option<ItemId> {
         item: ItemId,
     }
     let ends = ["text_block", "thinking_block", "item_discarded"].contains(&&*skim.event.kind);
-    ends.then(|| skim.data::<Named>()).flatten().map(|named| named.item)
+    ends.then(|| skim.data::<Named>())
+        .flatten()
+        .map(|named| named.item)
 }
 
 #[cfg(test)]

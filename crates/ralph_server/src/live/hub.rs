@@ -1,6 +1,7 @@
 //! All that goes on.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -33,6 +34,7 @@ pub struct Live {
     board: Board,
     inbox: Inbox,
     ingest: Ingest,
+    has_caught_up: AtomicBool,
 }
 
 /// There is no such run.
@@ -53,6 +55,7 @@ impl Live {
             board: Board::default(),
             inbox: Inbox::default(),
             ingest: Ingest::default(),
+            has_caught_up: AtomicBool::new(false),
         })
     }
 
@@ -78,6 +81,17 @@ impl Live {
     #[must_use]
     pub fn index_waiting(&self) -> usize {
         self.ingest.waiting()
+    }
+
+    /// Whether the index has what happened before we were there.
+    #[must_use]
+    pub fn has_caught_up(&self) -> bool {
+        self.has_caught_up.load(Ordering::Relaxed)
+    }
+
+    /// The index has what happened before we were there.
+    pub fn set_caught_up(&self) {
+        self.has_caught_up.store(true, Ordering::Relaxed);
     }
 
     /// A run has just been started: it need not be looked for.

@@ -49,7 +49,10 @@ impl Ingest {
 
     /// What is wrong, if something is.
     pub(super) fn problem(&self) -> Option<String> {
-        self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.problem
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     /// How many runs wait.

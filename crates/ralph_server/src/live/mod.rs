@@ -20,6 +20,6 @@ pub use board::Board;
 pub use feed::{Next, Position, RunFeed};
 pub use frame::Frame;
 pub use hub::{FeedError, Live, NoSuchRun};
-pub(crate) use read_back::read_back;
 pub use inbox::Inbox;
+pub(crate) use read_back::read_back;
 pub use signal::Signal;

@@ -1,0 +1,153 @@
+//! Starting runs for the server, in processes of their own.
+
+use std::path::Path;
+
+use agent_api::MicroUsd;
+use async_trait::async_trait;
+use ralph_run::control::PermissionChoice;
+use ralph_run::{Home, RunFile};
+use ralph_server::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun};
+use ralph_store::RunKind;
+
+use super::backends;
+use crate::cli::RunArgs;
+use crate::commands::run::{Start, StartError, start_detached};
+use crate::settings::values::parse_money;
+use crate::settings::{Backend, PermissionMode, load_settings};
+use crate::versions::VersionFile;
+
+/// Starts runs as `ralph run --detach` does.
+pub(super) struct Detached {
+    home: Home,
+    versions: Option<VersionFile>,
+}
+
+impl Detached {
+    pub(super) fn new(home: Home, versions: Option<VersionFile>) -> Self {
+        Self { home, versions }
+    }
+
+    /// The session that a run had last.
+    fn session_of(&self, run: &str) -> Result<String, LaunchError> {
+        let invalid = |message: String| LaunchError::Invalid { message };
+        let directory = self
+            .home
+            .run(run)
+            .ok_or_else(|| invalid(format!("there is no run `{run}` to go on with")))?;
+        let file = RunFile::load(&directory.run_file()).map_err(|error| invalid(error.to_string()))?;
+        file.session_ids
+            .last()
+            .cloned()
+            .ok_or_else(|| invalid(format!("run `{run}` has no conversation to go on with")))
+    }
+}
+
+#[async_trait]
+impl Launcher for Detached {
+    async fn start(&self, request: StartRun) -> Result<String, LaunchError> {
+        let (args, resumed_from) = self.arguments(&request)?;
+        let variables = |name: &str| std::env::var(name).ok();
+        let (settings, _) =
+            load_settings(&args, &variables, &request.workspace).map_err(|error| LaunchError::Invalid {
+                message: error.to_string(),
+            })?;
+        let start = Start {
+            settings,
+            prompt: request.prompt,
+            resumed_from,
+        };
+        let started = start_detached(&self.home, &start, self.versions.as_ref()).await?;
+        Ok(started.run_id)
+    }
+
+    async fn backends(&self) -> Vec<BackendInfo> {
+        backends::find().await
+    }
+}
+
+impl Detached {
+    fn arguments(&self, request: &StartRun) -> Result<(RunArgs, Option<String>), LaunchError> {
+        check_workspace(&request.workspace)?;
+        let backend = request.backend.as_deref().map(backend_named).transpose()?;
+        let (resume, fork, resumed_from) = match &request.session {
+            SessionStart::New => (None, false, None),
+            SessionStart::Resume { run } => (Some(self.session_of(run)?), false, Some(run.clone())),
+            SessionStart::Fork { run } => (Some(self.session_of(run)?), true, Some(run.clone())),
+        };
+        let max_cost = request.max_cost_usd.map(money).transpose()?;
+        let args = RunArgs {
+            directory: Some(request.workspace.clone()),
+            prompt: request.prompt.clone(),
+            interactive: request.kind == RunKind::Session,
+            ephemeral: request.ephemeral,
+            backend,
+            model: request.model.clone(),
+            mode: request.mode.clone(),
+            task: request.task.clone(),
+            once: request.once,
+            verify: request.verify.clone().unwrap_or_default(),
+            max_iterations: request.max_iterations,
+            max_cost,
+            max_runtime: request.max_runtime_seconds.map(std::time::Duration::from_secs),
+            max_turns: request.max_turns,
+            max_tokens: request.max_tokens,
+            // Somebody can answer here.
+            ask: true,
+            permission_mode: Some(permission(
+                request.permission_mode.unwrap_or(PermissionChoice::Ask),
+            )),
+            resume,
+            fork,
+            detach: true,
+            ..RunArgs::default()
+        };
+        Ok((args, resumed_from))
+    }
+}
+
+fn check_workspace(workspace: &Path) -> Result<(), LaunchError> {
+    let problem = if !workspace.is_absolute() {
+        "must be an absolute path"
+    } else if !workspace.is_dir() {
+        "is no directory"
+    } else {
+        return Ok(());
+    };
+    Err(LaunchError::Invalid {
+        message: format!("the workspace `{}` {problem}", workspace.display()),
+    })
+}
+
+fn backend_named(name: &str) -> Result<Backend, LaunchError> {
+    <Backend as clap::ValueEnum>::from_str(name, false).map_err(|_| LaunchError::Invalid {
+        message: format!("no backend `{name}`: GET /api/v1/backends lists them"),
+    })
+}
+
+fn money(dollars: f64) -> Result<MicroUsd, LaunchError> {
+    parse_money(&dollars.to_string()).map_err(|_| LaunchError::Invalid {
+        message: "`max_cost_usd` must be a number of dollars, 0 for no limit".to_owned(),
+    })
+}
+
+fn permission(choice: PermissionChoice) -> PermissionMode {
+    match choice {
+        PermissionChoice::Ask => PermissionMode::Ask,
+        PermissionChoice::AcceptEdits => PermissionMode::AcceptEdits,
+        PermissionChoice::Plan => PermissionMode::Plan,
+        PermissionChoice::Refuse => PermissionMode::Refuse,
+        PermissionChoice::Bypass => PermissionMode::Bypass,
+    }
+}
+
+impl From<StartError> for LaunchError {
+    fn from(error: StartError) -> Self {
+        let message = error.to_string();
+        match error {
+            StartError::Invalid { .. } => Self::Invalid { message },
+            StartError::Busy { .. } => Self::Busy { message },
+            StartError::BackendUnavailable { .. } => Self::BackendUnavailable { message },
+            StartError::Other { .. } => Self::Failed { message },
+        }
+    }
+}

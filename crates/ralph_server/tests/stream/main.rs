@@ -1,0 +1,210 @@
+//! What clients see of runs while they are written: everything, once, in order.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod client;
+mod journal;
+mod stage;
+
+use std::time::Duration;
+
+use client::{Client, Seen};
+use journal::Journal;
+use rand::rngs::StdRng;
+use rand::{Rng as _, SeedableRng as _};
+use serde_json::json;
+use stage::Stage;
+
+const LONGEST: Duration = Duration::from_secs(60);
+
+fn texts(journal: &Journal) -> Vec<(String, String)> {
+    let texts = journal.texts.iter().enumerate();
+    texts
+        .map(|(item, text)| (format!("m/{item}"), text.clone()))
+        .collect()
+}
+
+/// Writes a run of several texts: pieces, with other records and cut lines in between.
+fn write_at_random(journal: &mut Journal, random: &mut StdRng, records: usize) {
+    let mut item = 0;
+    for number in 0..records {
+        match random.random_range(0..10) {
+            0 => journal.notice(&"n".repeat(random.random_range(0..3000))),
+            1 if journal.texts.get(item).is_some() => {
+                journal.block(item);
+                item += 1;
+            }
+            _ => journal.delta(item, &format!("{number} äöü "), random.random_range(0..200)),
+        }
+        if random.random_range(0..20) == 0 {
+            std::thread::sleep(Duration::from_millis(random.random_range(0..10)));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn clients_that_come_and_go_miss_nothing_and_see_nothing_twice() {
+    let stage = Stage::new().await;
+    let mut journal = Journal::create(&stage.home);
+    let run = journal.id().to_owned();
+    let writer = tokio::task::spawn_blocking(move || {
+        write_at_random(&mut journal, &mut StdRng::seed_from_u64(1), 3000);
+        journal.end();
+        journal
+    });
+    stage.wait_for(&run).await;
+    let mut clients = tokio::task::JoinSet::new();
+    for number in 0..8 {
+        let (address, run) = (stage.address, run.clone());
+        clients.spawn(async move {
+            let mut random = StdRng::seed_from_u64(number);
+            let (mut seen, mut connections) = (Seen::default(), 0);
+            while !seen.has_ended {
+                let mut client = Client::connect(address).await;
+                connections += 1;
+                client.watch(&run, &seen).await;
+                client.take(&mut seen, random.random_range(1..10)).await;
+            }
+            (seen, connections)
+        });
+    }
+    let results = tokio::time::timeout(LONGEST, clients.join_all()).await.unwrap();
+    let journal = writer.await.unwrap();
+    for (seen, connections) in results {
+        assert!(connections > 3, "there were hardly any reconnects: {connections}");
+        assert_eq!(seen.seq, journal.seq());
+        assert_eq!(
+            seen.texts
+                .into_iter()
+                .collect::<std::collections::BTreeMap<_, _>>(),
+            texts(&journal).into_iter().collect()
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_has_ended_is_told_from_its_journal() {
+    let stage = Stage::new().await;
+    let mut journal = Journal::create(&stage.home);
+    write_at_random(&mut journal, &mut StdRng::seed_from_u64(2), 500);
+    journal.end();
+    stage.wait_for(journal.id()).await;
+    stage.wait_until_indexed(journal.id(), journal.seq()).await;
+    let mut seen = Seen::default();
+    let mut client = Client::connect(stage.address).await;
+    client.watch(journal.id(), &seen).await;
+    client.take(&mut seen, usize::MAX).await;
+    assert_eq!((seen.seq, seen.lagged), (journal.seq(), 0));
+    assert_eq!(
+        seen.texts.into_iter().collect::<Vec<_>>().len(),
+        journal.texts.len()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_is_too_far_behind_is_told_to_fetch_pages_and_then_goes_on() {
+    let stage = Stage::new().await;
+    let mut journal = Journal::create(&stage.home);
+    for _ in 0..100 {
+        journal.notice(&"x".repeat(60_000));
+    }
+    stage.wait_for(journal.id()).await;
+    stage.wait_until_indexed(journal.id(), journal.seq()).await;
+    let mut seen = Seen::default();
+    let mut client = Client::connect(stage.address).await;
+    client.watch(journal.id(), &seen).await;
+    client.take(&mut seen, 2).await;
+    assert_eq!((seen.lagged, seen.seq), (1, journal.seq()));
+    journal.end();
+    client.take(&mut seen, usize::MAX).await;
+    assert!(seen.has_ended);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_long_answer_costs_at_most_three_times_its_length_on_the_wire() {
+    let stage = Stage::new().await;
+    let mut journal = Journal::create(&stage.home);
+    stage.wait_for(journal.id()).await;
+    let mut seen = Seen::default();
+    let mut client = Client::connect(stage.address).await;
+    client.watch(journal.id(), &seen).await;
+    // As a runner writes it: pieces of a thirtieth of a second each, here without the wait.
+    let length = 64 << 10;
+    let writer = tokio::task::spawn_blocking(move || {
+        for _ in 0..300 {
+            journal.delta(0, &"y".repeat(length / 300), usize::MAX);
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        journal.block(0);
+        journal.end();
+        journal
+    });
+    tokio::time::timeout(LONGEST, client.take(&mut seen, usize::MAX))
+        .await
+        .unwrap();
+    let journal = writer.await.unwrap();
+    assert_eq!(seen.texts["m/0"], journal.texts[0]);
+    assert!(seen.bytes <= 3 * length, "{} bytes", seen.bytes);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lists_are_told_when_they_change() {
+    let stage = Stage::new().await;
+    let mut client = Client::connect(stage.address).await;
+    client
+        .say(&json!({"type": "subscribe", "id": "a", "feed": "runs"}))
+        .await;
+    assert_eq!(client.next().await.unwrap().1["id"], "a");
+    assert_eq!(client.next().await.unwrap().1["is_all"], true);
+    client.say(&json!({"type": "subscribe", "feed": "inbox"})).await;
+    let mut journal = Journal::create(&stage.home);
+    let data = json!({"request": "r1", "tool": "Bash", "kind": "execute"});
+    journal.write(&json!({"agent_kind": "demo", "type": "permission_requested", "data": data}));
+    let mut has_run = false;
+    let mut has_ask = false;
+    while !(has_run && has_ask) {
+        let message = tokio::time::timeout(LONGEST, client.next())
+            .await
+            .unwrap()
+            .unwrap()
+            .1;
+        has_run |= message["runs"][0]["activity"]["state"] == "waiting";
+        has_ask |= message["approvals"][0]["request"] == "r1";
+    }
+    let data = json!({"request": "r1", "reason": "answered"});
+    journal.write(&json!({"agent_kind": "demo", "type": "request_closed", "data": data}));
+    journal.end();
+    let (mut has_ended, mut is_empty) = (false, false);
+    while !(has_ended && is_empty) {
+        let message = tokio::time::timeout(LONGEST, client.next())
+            .await
+            .unwrap()
+            .unwrap()
+            .1;
+        has_ended |= message["runs"][0]["activity"]["state"] == "ended";
+        is_empty |= message["type"] == "inbox" && message["count"] == 0;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_not_understood_is_answered_and_the_connection_stays() {
+    let stage = Stage::new().await;
+    let mut client = Client::connect(stage.address).await;
+    for (message, code) in [
+        (
+            json!({"type": "subscribe", "run": "20260101-000000-000000"}),
+            "no_such_run",
+        ),
+        (json!({"type": "subscribe", "run": "../../etc"}), "no_such_run"),
+        (json!({"type": "dance"}), "malformed"),
+    ] {
+        client.say(&message).await;
+        assert_eq!(client.next().await.unwrap().1["code"], code, "{message}");
+    }
+    let command = json!({"type": "command", "id": "c", "run": "20260101-000000-000000", "command": {"command": "stop"}});
+    client.say(&command).await;
+    let receipt = client.next().await.unwrap().1;
+    assert_eq!(
+        (&receipt["id"], &receipt["error"]["code"]),
+        (&json!("c"), &json!("no_such_run"))
+    );
+}

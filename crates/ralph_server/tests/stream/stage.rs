@@ -1,0 +1,86 @@
+//! A server without its doors: the stream alone.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::WebSocketUpgrade;
+use axum::routing::get;
+use ralph_run::Home;
+use ralph_server::live::Live;
+use ralph_server::stream::{StreamContext, serve};
+use ralph_store::{SqliteOptions, SqliteStore, Store};
+use tempfile::TempDir;
+use tokio::sync::watch;
+
+pub struct Stage {
+    pub home: Home,
+    pub address: SocketAddr,
+    live: Arc<Live>,
+    store: Arc<dyn Store>,
+    _ending: watch::Sender<bool>,
+    _directory: TempDir,
+}
+
+impl Stage {
+    pub async fn new() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("state"), None);
+        home.prepare().unwrap();
+        let options = SqliteOptions {
+            data_directory: directory.path().join("data"),
+            runs_directory: home.runs_directory(),
+        };
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
+        let live = Live::new(home.clone(), store.clone());
+        tokio::spawn(live.clone().work());
+        let (ending, is_ending) = watch::channel(false);
+        let context = StreamContext {
+            live: live.clone(),
+            home: home.clone(),
+            version: "0.0.0",
+            ending: is_ending,
+        };
+        let upgrade = move |upgrade: WebSocketUpgrade| {
+            let context = context.clone();
+            async move { upgrade.on_upgrade(move |socket| serve(socket, context)) }
+        };
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router: Router = Router::new().route("/stream", get(upgrade));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self {
+            home,
+            address,
+            live,
+            store,
+            _ending: ending,
+            _directory: directory,
+        }
+    }
+
+    /// Waits until a run is followed.
+    pub async fn wait_for(&self, run: &str) {
+        self.live.notice();
+        self.until(async || self.live.feed(run).await.is_ok()).await;
+    }
+
+    /// Waits until the index has a record.
+    pub async fn wait_until_indexed(&self, run: &str, seq: u64) {
+        self.until(async || {
+            let known = self.store.run(run).await.unwrap();
+            known.is_some_and(|known| known.head_seq >= seq)
+        })
+        .await;
+    }
+
+    async fn until(&self, is_so: impl AsyncFn() -> bool) {
+        let look = async {
+            while !is_so().await {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(30), look).await.unwrap();
+    }
+}
