@@ -84,7 +84,7 @@ fn foreign_word(
     finish(start..text.len(), folded, take)
 }
 
-fn finish(place: Range<usize>, folded: &mut String, take: &mut impl FnMut(Range<usize>, &str)) -> usize {
+fn finish(place: Range<usize>, folded: &str, take: &mut impl FnMut(Range<usize>, &str)) -> usize {
     let end = place.end;
     if !folded.is_empty() {
         let cut = folded.floor_char_boundary(WORD_BYTES.min(folded.len()));
