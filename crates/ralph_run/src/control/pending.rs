@@ -274,6 +274,32 @@ mod tests {
     }
 
     #[test]
+    fn the_first_answer_counts_and_the_second_is_told_whose_it_was() {
+        let mut pending = PendingRequests::default();
+        pending.observe(&permission("a", &json!(null)));
+        pending.observe(&permission("b", &json!(null)));
+        let id = RequestId::new("a");
+        pending.note_answer(&id, Some("the browser"), jiff::Timestamp::UNIX_EPOCH);
+        let refusal = pending.resolve(&id, AnswerChoice::Allow).unwrap_err();
+        assert_eq!(refusal.code, RefusalCode::AlreadyAnswered);
+        let told = "answered at 00:00:00 UTC by the browser";
+        assert!(refusal.message.contains(told), "{}", refusal.message);
+        assert!(pending.resolve(&RequestId::new("b"), AnswerChoice::Allow).is_ok());
+        // The agent did not understand it, and waits for a better one.
+        let answered = |id: &str| json!({"command_id": id, "error": "no"});
+        pending.observe(&body("command_answered", &answered("a")));
+        assert!(pending.resolve(&id, AnswerChoice::Allow).is_ok());
+        pending.note_answer(&id, None, jiff::Timestamp::UNIX_EPOCH);
+        let closed = json!({"request": "a", "reason": "answered"});
+        pending.observe(&body("request_closed", &closed));
+        pending.observe(&body("command_answered", &answered("a")));
+        assert_eq!(
+            code(pending.resolve(&id, AnswerChoice::Allow)),
+            RefusalCode::AlreadyAnswered
+        );
+    }
+
+    #[test]
     fn always_uses_the_rules_that_the_agent_suggested() {
         let rules = json!([{"rule": "Bash(ls:*)"}]);
         let mut pending = PendingRequests::default();
