@@ -1,9 +1,5 @@
 //! What can be found in journals, by words and by characters.
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod search_stage;
 
