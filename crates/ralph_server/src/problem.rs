@@ -249,7 +249,7 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match &error {
             StoreError::BadCursor | StoreError::BadSearch(_) => {
-                Self::new(ProblemCode::InvalidParameter, error.to_string())
+                Self::new(ProblemCode::Unprocessable, error.to_string())
             }
             StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::InUse { .. } => {
                 tracing::warn!(%error, "the index is not available");

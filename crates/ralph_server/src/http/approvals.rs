@@ -110,7 +110,7 @@ impl From<ApprovalRow> for Approval {
 
 /// An answer.
 #[derive(Debug, Deserialize, ToSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Answer {
     /// It may run; a plan is approved.
     Allow,

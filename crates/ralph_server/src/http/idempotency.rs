@@ -25,6 +25,11 @@ const MAX_KEY_BYTES: usize = 255;
 /// Logging in answers with a secret, which is kept nowhere.
 const NEVER_KEPT: [&str; 2] = ["/api/v1/login", "/api/v1/logout"];
 
+/// Whether the answers of an address are kept for those who ask again.
+pub(super) fn takes_key(path: &str) -> bool {
+    !NEVER_KEPT.contains(&path)
+}
+
 /// The key of a request.
 pub(super) fn key_of(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
     if !headers.contains_key(&IDEMPOTENCY_KEY) {
@@ -45,7 +50,7 @@ pub(super) fn key_of(headers: &HeaderMap) -> Result<Option<&str>, Problem> {
 
 /// Remembers what requests with a key were answered, and answers the same again.
 pub(super) async fn remember_answers(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    if request.method() != Method::POST || NEVER_KEPT.contains(&request.uri().path()) {
+    if request.method() != Method::POST || !takes_key(request.uri().path()) {
         return next.run(request).await;
     }
     match key_of(request.headers()).map(|key| key.map(str::to_owned)) {

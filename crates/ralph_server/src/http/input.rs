@@ -80,8 +80,8 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalJ
         if request.body().is_end_stream() {
             return Ok(Self(T::default()));
         }
-        let JsonBody(value) = JsonBody::from_request(request, state).await?;
-        Ok(Self(value))
+        let JsonBody(value) = JsonBody::<Option<T>>::from_request(request, state).await?;
+        Ok(Self(value.unwrap_or_default()))
     }
 }
 

@@ -10,12 +10,13 @@ use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
 use utoipa::openapi::{
-    ComponentsBuilder, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required,
+    ComponentsBuilder, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required, Response,
     ResponseBuilder,
 };
 use utoipa::{PartialSchema as _, ToSchema};
 
 use super::guard::SESSION_COOKIE;
+use super::idempotency::takes_key;
 use super::route::{Policy, operations_mut};
 use super::router::table;
 use crate::problem::{ProblemBody, ProblemCode};
@@ -35,12 +36,14 @@ pub fn openapi() -> OpenApi {
             "session",
             SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(SESSION_COOKIE))),
         )
+        .response(PROBLEM, problem())
         .schema(PROBLEM, ProblemBody::schema())
         .schema(ProblemCode::name(), ProblemCode::schema());
     for route in table() {
         let mut described = route.paths;
         for (method, operation) in described.paths.values_mut().flat_map(operations_mut) {
-            complete(&method, operation, route.policy);
+            let takes_key = method == HttpMethod::Post && takes_key(&route.path);
+            complete(operation, route.policy, takes_key);
         }
         paths.paths.append(&mut described.paths);
         components = components.schemas_from_iter(route.schemas);
@@ -60,8 +63,8 @@ pub fn openapi() -> OpenApi {
 }
 
 /// What is the same for all of them.
-fn complete(method: &HttpMethod, operation: &mut Operation, policy: Policy) {
-    let mut codes = vec!["400", "403", "404", "405", "413", "415", "421", "default"];
+fn complete(operation: &mut Operation, policy: Policy, takes_key: bool) {
+    let mut codes = vec!["400", "403", "404", "405", "413", "415", "421", "422", "default"];
     match policy {
         Policy::Public => operation.security = Some(Vec::new()),
         Policy::Authed => {
@@ -73,8 +76,8 @@ fn complete(method: &HttpMethod, operation: &mut Operation, policy: Policy) {
             ]);
         }
     }
-    if matches!(method, HttpMethod::Post) && policy == Policy::Authed {
-        codes.extend(["409", "422"]);
+    if takes_key {
+        codes.push("409");
         let key = ParameterBuilder::new()
             .name("idempotency-key")
             .parameter_in(ParameterIn::Header)
@@ -87,27 +90,27 @@ fn complete(method: &HttpMethod, operation: &mut Operation, policy: Policy) {
                     .schema_type(Type::String)
                     .min_length(Some(1))
                     .max_length(Some(255))
-                    .pattern(Some("^[!-~]+$")),
+                    .pattern(Some("^[!-~]([ -~]*[!-~])?$")),
             ))
             .build();
         operation.parameters.get_or_insert_default().push(RefOr::T(key));
     }
     for code in codes {
-        let problem = ResponseBuilder::new()
-            .description("A problem.")
-            .content(
-                "application/problem+json",
-                ContentBuilder::new()
-                    .schema(Some(Ref::from_schema_name(PROBLEM)))
-                    .build(),
-            )
-            .build();
         operation
             .responses
             .responses
             .entry(code.to_owned())
-            .or_insert(RefOr::T(problem));
+            .or_insert(RefOr::Ref(Ref::from_response_name(PROBLEM)));
     }
+}
+
+fn problem() -> Response {
+    let schema = Ref::from_schema_name(PROBLEM);
+    let content = ContentBuilder::new().schema(Some(schema)).build();
+    ResponseBuilder::new()
+        .description("A problem.")
+        .content("application/problem+json", content)
+        .build()
 }
 
 /// Describes the API.

@@ -79,6 +79,17 @@ pub(super) async fn page(
     Parameters(asked): Parameters<RecordsParameters>,
 ) -> Result<Json<RecordPage>, Problem> {
     let (summary, directory) = app.run(&id).await?;
+    if asked
+        .after
+        .into_iter()
+        .chain(asked.before)
+        .any(|seq| i64::try_from(seq).is_err())
+    {
+        return Err(Problem::new(
+            ProblemCode::InvalidParameter,
+            "no record has such a number",
+        ));
+    }
     let is_backward = asked.before.is_some() && asked.after.is_none();
     let limit = limit(asked.limit, 200, MOST_RECORDS)?;
     let query = RecordQuery {

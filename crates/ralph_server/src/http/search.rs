@@ -13,7 +13,7 @@ use super::input::{Parameters, limit, time, words};
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
-const MAX_TEXT_BYTES: usize = 1000;
+const MAX_TEXT_CHARACTERS: usize = 200;
 
 /// What to look for.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -131,7 +131,7 @@ pub(super) async fn search(
     State(app): State<Arc<App>>,
     Parameters(asked): Parameters<SearchParameters>,
 ) -> Result<Json<Found>, Problem> {
-    if asked.q.is_empty() || asked.q.len() > MAX_TEXT_BYTES {
+    if asked.q.is_empty() || asked.q.chars().count() > MAX_TEXT_CHARACTERS {
         return Err(Problem::new(
             ProblemCode::InvalidParameter,
             "`q` must have 1 to 200 characters",

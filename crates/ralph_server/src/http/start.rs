@@ -8,7 +8,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ralph_run::control::PermissionChoice;
 use ralph_store::RunSummary;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::commands::PermissionMode;
@@ -61,19 +62,44 @@ pub(super) struct NewRun {
 
 /// What a run may use.
 #[derive(Debug, Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Limits {
     /// How many iterations.
+    #[serde(deserialize_with = "whole")]
     iterations: Option<u32>,
     /// What it may cost, in dollars.
     #[schema(minimum = 0)]
     cost_usd: Option<f64>,
     /// How long it may take.
+    #[serde(deserialize_with = "whole")]
     runtime_seconds: Option<u64>,
     /// How many turns.
+    #[serde(deserialize_with = "whole")]
     turns: Option<u32>,
     /// How many tokens.
+    #[serde(deserialize_with = "whole")]
     tokens: Option<u64>,
+}
+
+/// A whole number, also as `2.0`: to JSON that is the same.
+fn whole<'de, D: Deserializer<'de>, T: TryFrom<u64>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    let Some(number) = Option::<serde_json::Number>::deserialize(deserializer)? else {
+        return Ok(None);
+    };
+    // Beyond this a float does not say which whole number it means.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let from_float = || {
+        let float = number
+            .as_f64()
+            .filter(|float| float.fract() == 0.0 && (0.0..=MOST).contains(float))?;
+        format!("{float:.0}").parse().ok()
+    };
+    let whole = number
+        .as_u64()
+        .or_else(from_float)
+        .and_then(|whole| T::try_from(whole).ok());
+    let wrong = || D::Error::custom("not a whole number, or out of range");
+    whole.map(Some).ok_or_else(wrong)
 }
 
 /// How a run goes on with the conversation of another.

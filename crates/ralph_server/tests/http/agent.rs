@@ -7,14 +7,14 @@ use ralph_run::control::{ControlCommand, ControlServer, Greeting, Receipt, Refus
 use tokio::task::JoinHandle;
 
 /// A runner.
-pub struct Runner {
+pub(crate) struct Runner {
     heard: Arc<Mutex<Vec<(String, ControlCommand)>>>,
     task: JoinHandle<()>,
 }
 
 impl Runner {
     /// Listens on the run's socket.
-    pub async fn of(run: &RunDirectory) -> Self {
+    pub(crate) async fn of(run: &RunDirectory) -> Self {
         let mut server = ControlServer::bind(run.socket(), Greeting::new(run.id(), "running"))
             .await
             .unwrap();
@@ -44,12 +44,12 @@ impl Runner {
         Self { heard, task }
     }
 
-    pub fn heard(&self) -> Vec<ControlCommand> {
+    pub(crate) fn heard(&self) -> Vec<ControlCommand> {
         let heard = self.heard.lock().unwrap();
         heard.iter().map(|(_, command)| command.clone()).collect()
     }
 
-    pub fn ids(&self) -> Vec<String> {
+    pub(crate) fn ids(&self) -> Vec<String> {
         let heard = self.heard.lock().unwrap();
         heard.iter().map(|(id, _)| id.clone()).collect()
     }

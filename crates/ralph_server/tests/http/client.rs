@@ -10,29 +10,29 @@ use tokio::time::timeout;
 
 /// What came back.
 #[derive(Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub headers: Vec<(String, String)>,
-    pub body: Vec<u8>,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         let found = self.headers.iter().find(|(header, _)| header == name);
         found.map(|(_, value)| value.as_str())
     }
 
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 
-    pub fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
     /// The status and the code of a problem, which must be one.
     #[track_caller]
-    pub fn problem(&self) -> (u16, String) {
+    pub(crate) fn problem(&self) -> (u16, String) {
         assert_eq!(
             self.header("content-type"),
             Some("application/problem+json"),
@@ -45,7 +45,7 @@ impl Answer {
 }
 
 /// Sends these bytes and reads until the server closes.
-pub async fn send_raw(address: SocketAddr, bytes: &[u8]) -> Answer {
+pub(crate) async fn send_raw(address: SocketAddr, bytes: &[u8]) -> Answer {
     let exchange = async {
         let mut stream = TcpStream::connect(address).await.unwrap();
         // The server may answer and close before it has read everything.

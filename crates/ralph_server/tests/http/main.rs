@@ -8,6 +8,7 @@
 mod agent;
 mod client;
 mod commands;
+mod contract;
 mod doors;
 mod limits;
 mod login;

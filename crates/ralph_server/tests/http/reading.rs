@@ -27,7 +27,7 @@ async fn runs_are_listed_page_by_page_and_shown_one_by_one() {
     assert_eq!(seen, ids);
     let run = stage.get(&format!("/api/v1/runs/{}", ids[0])).await.json();
     assert_eq!((&run["id"], &run["backend"]), (&json!(ids[0]), &json!("demo")));
-    assert_eq!(stage.get("/api/v1/runs?cursor=mine").await.problem().0, 400);
+    assert_eq!(stage.get("/api/v1/runs?cursor=mine").await.problem().0, 422);
     assert_eq!(stage.get("/api/v1/runs?limit=0").await.problem().0, 400);
     assert_eq!(stage.get("/api/v1/runs?limit=201").await.problem().0, 400);
     assert_eq!(stage.get("/api/v1/runs?colour=red").await.problem().0, 400);

@@ -18,22 +18,22 @@ use tokio::task::JoinHandle;
 
 use crate::client::{Answer, send_raw};
 
-pub struct Stage {
-    pub app: Arc<App>,
-    pub address: SocketAddr,
-    pub token: String,
-    pub launcher: Arc<FakeLauncher>,
-    pub directory: TempDir,
+pub(crate) struct Stage {
+    pub(crate) app: Arc<App>,
+    pub(crate) address: SocketAddr,
+    pub(crate) token: String,
+    pub(crate) launcher: Arc<FakeLauncher>,
+    pub(crate) directory: TempDir,
     stop: Option<oneshot::Sender<()>>,
-    pub serving: JoinHandle<()>,
+    pub(crate) serving: JoinHandle<()>,
     _ending: watch::Sender<bool>,
 }
 
 /// Starts nothing, and remembers what it was asked to start.
 #[derive(Default)]
-pub struct FakeLauncher {
-    pub started: Mutex<Vec<StartRun>>,
-    pub refuse: Mutex<Option<LaunchError>>,
+pub(crate) struct FakeLauncher {
+    pub(crate) started: Mutex<Vec<StartRun>>,
+    pub(crate) refuse: Mutex<Option<LaunchError>>,
 }
 
 #[async_trait]
@@ -62,11 +62,11 @@ impl Launcher for FakeLauncher {
 }
 
 impl Stage {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         Self::with(ServeOptions::default()).await
     }
 
-    pub async fn with(options: ServeOptions) -> Self {
+    pub(crate) async fn with(options: ServeOptions) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::new(directory.path().join("state"), None);
         home.prepare().unwrap();
@@ -89,8 +89,10 @@ impl Stage {
         let store: Arc<dyn Store> = Arc::new(opened.await.unwrap().store);
         let launcher = Arc::new(FakeLauncher::default());
         let (ending, is_ending) = watch::channel(false);
+        let live = Live::new(home.clone(), Arc::clone(&store));
+        live.set_caught_up();
         let app = Arc::new(App::new(AppParts {
-            live: Live::new(home.clone(), Arc::clone(&store)),
+            live,
             store,
             home,
             launcher: launcher.clone(),
@@ -113,12 +115,12 @@ impl Stage {
     }
 
     /// Asks the server to end.
-    pub fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.stop.take().unwrap().send(()).unwrap();
     }
 
     /// A request as it goes over the wire, with these headers beside `Host`.
-    pub fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
+    pub(crate) fn request(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Vec<u8> {
         let mut text = format!(
             "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n",
             self.address
@@ -135,29 +137,35 @@ impl Stage {
     }
 
     /// Asks with these headers and nothing else.
-    pub async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub(crate) async fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         send_raw(self.address, &self.request(method, path, headers, body)).await
     }
 
-    pub fn bearer(&self) -> String {
+    pub(crate) fn bearer(&self) -> String {
         format!("Bearer {}", self.token)
     }
 
     /// Asks as a script does.
-    pub async fn get(&self, path: &str) -> Answer {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
         self.ask("GET", path, &[("authorization", &self.bearer())], "")
             .await
     }
 
-    pub async fn post(&self, path: &str, body: &Value) -> Answer {
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
         self.post_with(path, &[], &body.to_string()).await
     }
 
-    pub async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub(crate) async fn post_with(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         self.with_body("POST", path, headers, body).await
     }
 
-    pub async fn with_body(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    pub(crate) async fn with_body(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &str,
+    ) -> Answer {
         let bearer = self.bearer();
         let mut all = vec![
             ("authorization", bearer.as_str()),
@@ -167,12 +175,12 @@ impl Stage {
         self.ask(method, path, &all, body).await
     }
 
-    pub fn workspace(&self) -> PathBuf {
+    pub(crate) fn workspace(&self) -> PathBuf {
         self.directory.path().join("workspace")
     }
 
     /// A run on the disk with these events after its first record, in the index as well.
-    pub async fn run(&self, events: &[Value]) -> RunDirectory {
+    pub(crate) async fn run(&self, events: &[Value]) -> RunDirectory {
         let run = self.app.home.create_run(jiff::Timestamp::now()).unwrap();
         write_journal(&run, &self.workspace(), events);
         self.index().await;
@@ -180,7 +188,7 @@ impl Stage {
     }
 
     /// Brings the index up to date.
-    pub async fn index(&self) {
+    pub(crate) async fn index(&self) {
         let runs = self.app.home.runs_directory();
         catch_up(self.app.store.as_ref(), &runs, |_| {}).await.unwrap();
         self.app.store.index_texts().await.unwrap();
@@ -203,18 +211,18 @@ fn write_journal(run: &RunDirectory, workspace: &Path, events: &[Value]) {
 }
 
 /// Something the agent wrote.
-pub fn wrote(number: usize, text: &str) -> Value {
+pub(crate) fn wrote(number: usize, text: &str) -> Value {
     json!({"agent_kind": "demo", "type": "text_block", "data": {"item": format!("m/{number}"), "text": text}})
 }
 
 /// The agent asks whether a tool may run.
-pub fn asked(request: &str) -> Value {
+pub(crate) fn asked(request: &str) -> Value {
     let data = json!({"request": request, "tool": "Bash", "kind": "execute"});
     json!({"agent_kind": "demo", "type": "permission_requested", "data": data})
 }
 
 /// The agent has a conversation.
-pub fn ended() -> Value {
+pub(crate) fn ended() -> Value {
     json!({"type": "run_ended", "data": {"reason": "completed", "exit_code": 0, "totals": {
         "tokens": {}, "turns": 1, "duration_ms": 5}}})
 }
