@@ -11,20 +11,20 @@ type Socket = WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>;
 
 /// What a client has of a run.
 #[derive(Debug, Default)]
-pub struct Seen {
-    pub seq: u64,
-    pub epoch: Option<String>,
-    pub texts: BTreeMap<String, String>,
-    pub has_ended: bool,
+pub(crate) struct Seen {
+    pub(crate) seq: u64,
+    pub(crate) epoch: Option<String>,
+    pub(crate) texts: BTreeMap<String, String>,
+    pub(crate) has_ended: bool,
     /// Bytes on the wire.
-    pub bytes: usize,
-    pub resets: usize,
-    pub lagged: usize,
+    pub(crate) bytes: usize,
+    pub(crate) resets: usize,
+    pub(crate) lagged: usize,
 }
 
 impl Seen {
     /// Takes a message. There may be neither a gap nor a repetition.
-    pub fn take(&mut self, message: &Value) {
+    pub(crate) fn take(&mut self, message: &Value) {
         match message["type"].as_str() {
             Some("records") => {
                 assert_eq!(
@@ -81,32 +81,32 @@ impl Seen {
 }
 
 /// A connection.
-pub struct Client {
+pub(crate) struct Client {
     socket: Socket,
 }
 
 impl Client {
-    pub async fn connect(address: std::net::SocketAddr) -> Self {
+    pub(crate) async fn connect(address: std::net::SocketAddr) -> Self {
         let (socket, _) = connect_async(format!("ws://{address}/stream")).await.unwrap();
         let mut client = Self { socket };
         assert_eq!(client.next().await.unwrap().1["type"], "hello");
         client
     }
 
-    pub async fn say(&mut self, message: &Value) {
+    pub(crate) async fn say(&mut self, message: &Value) {
         self.socket
             .send(Message::text(message.to_string()))
             .await
             .unwrap();
     }
 
-    pub async fn watch(&mut self, run: &str, seen: &Seen) {
+    pub(crate) async fn watch(&mut self, run: &str, seen: &Seen) {
         let message = json!({"type": "subscribe", "run": run, "after": seen.seq, "epoch": seen.epoch});
         self.say(&message).await;
     }
 
     /// The next message and its length.
-    pub async fn next(&mut self) -> Option<(usize, Value)> {
+    pub(crate) async fn next(&mut self) -> Option<(usize, Value)> {
         loop {
             match self.socket.next().await?.ok()? {
                 Message::Text(text) => return Some((text.len(), serde_json::from_str(&text).unwrap())),
@@ -117,7 +117,7 @@ impl Client {
     }
 
     /// Takes messages until the run has ended or `most` were taken.
-    pub async fn take(&mut self, seen: &mut Seen, most: usize) {
+    pub(crate) async fn take(&mut self, seen: &mut Seen, most: usize) {
         for _ in 0..most {
             if seen.has_ended {
                 return;

@@ -7,16 +7,16 @@ use ralph_run::{Home, RunDirectory};
 use serde_json::json;
 
 /// Writes a run's journal, line by line.
-pub struct Journal {
-    pub run: RunDirectory,
+pub(crate) struct Journal {
+    pub(crate) run: RunDirectory,
     file: File,
     seq: u64,
     /// The texts of all items so far: what a client must have in the end.
-    pub texts: Vec<String>,
+    pub(crate) texts: Vec<String>,
 }
 
 impl Journal {
-    pub fn create(home: &Home) -> Self {
+    pub(crate) fn create(home: &Home) -> Self {
         let run = home.create_run(jiff::Timestamp::now()).unwrap();
         let file = OpenOptions::new()
             .create(true)
@@ -37,20 +37,20 @@ impl Journal {
         journal
     }
 
-    pub fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         self.run.id()
     }
 
-    pub fn seq(&self) -> u64 {
+    pub(crate) fn seq(&self) -> u64 {
         self.seq
     }
 
-    pub fn write(&mut self, event: &serde_json::Value) {
+    pub(crate) fn write(&mut self, event: &serde_json::Value) {
         self.write_in_pieces(event, usize::MAX);
     }
 
     /// The first `cut` bytes come first.
-    pub fn write_in_pieces(&mut self, event: &serde_json::Value, cut: usize) {
+    pub(crate) fn write_in_pieces(&mut self, event: &serde_json::Value, cut: usize) {
         self.seq += 1;
         let record = json!({
             "seq": self.seq, "at": jiff::Timestamp::now().to_string(), "iteration": 1, "attempt": 1, "event": event,
@@ -61,7 +61,7 @@ impl Journal {
         self.file.write_all(two.as_bytes()).unwrap();
     }
 
-    pub fn delta(&mut self, item: usize, text: &str, cut: usize) {
+    pub(crate) fn delta(&mut self, item: usize, text: &str, cut: usize) {
         self.texts.resize(self.texts.len().max(item + 1), String::new());
         self.texts[item].push_str(text);
         let data = json!({"item": format!("m/{item}"), "part": "text", "mode": "append", "text": text});
@@ -69,17 +69,17 @@ impl Journal {
     }
 
     /// The whole text of an item.
-    pub fn block(&mut self, item: usize) {
+    pub(crate) fn block(&mut self, item: usize) {
         let data = json!({"item": format!("m/{item}"), "text": self.texts[item]});
         self.write(&json!({"agent_kind": "demo", "type": "text_block", "data": data}));
     }
 
-    pub fn notice(&mut self, message: &str) {
+    pub(crate) fn notice(&mut self, message: &str) {
         let data = json!({"kind": "degraded", "message": message});
         self.write(&json!({"type": "warned", "data": data}));
     }
 
-    pub fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         let data = json!({"reason": "completed", "exit_code": 0, "iterations": 1, "totals": {}});
         self.write(&json!({"type": "run_ended", "data": data}));
     }

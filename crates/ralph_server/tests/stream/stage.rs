@@ -14,9 +14,9 @@ use ralph_store::{SqliteOptions, SqliteStore, Store};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
-pub struct Stage {
-    pub home: Home,
-    pub address: SocketAddr,
+pub(crate) struct Stage {
+    pub(crate) home: Home,
+    pub(crate) address: SocketAddr,
     live: Arc<Live>,
     store: Arc<dyn Store>,
     _ending: watch::Sender<bool>,
@@ -24,7 +24,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub async fn new() -> Self {
+    pub(crate) async fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::new(directory.path().join("state"), None);
         home.prepare().unwrap();
@@ -61,13 +61,13 @@ impl Stage {
     }
 
     /// Waits until a run is followed.
-    pub async fn wait_for(&self, run: &str) {
+    pub(crate) async fn wait_for(&self, run: &str) {
         self.live.notice();
         self.until(async || self.live.feed(run).await.is_ok()).await;
     }
 
     /// Waits until the index has a record.
-    pub async fn wait_until_indexed(&self, run: &str, seq: u64) {
+    pub(crate) async fn wait_until_indexed(&self, run: &str, seq: u64) {
         self.until(async || {
             let known = self.store.run(run).await.unwrap();
             known.is_some_and(|known| known.head_seq >= seq)
