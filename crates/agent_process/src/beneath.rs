@@ -95,7 +95,8 @@ fn open(directory: &Path, relative: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::{open_beneath, open_root, open_step_by_step};
     use std::ffi::OsStr;

@@ -95,7 +95,8 @@ fn is_exposed(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use super::Token;
     use crate::auth::AuthError;

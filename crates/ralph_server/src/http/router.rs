@@ -72,7 +72,6 @@ pub fn routes() -> Vec<RouteInfo> {
 }
 
 /// The whole HTTP side of a server. The guard stands before the router, so it sees every request first.
-#[must_use]
 pub fn router(app: Arc<App>) -> Router {
     let table = table();
     let public = Arc::new(PublicRoutes::of(&table));
