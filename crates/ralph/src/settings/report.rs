@@ -56,9 +56,7 @@ pub fn render_settings(settings: &Settings) -> String {
     lines.add(&table::PARTIALS, Some(agent.partials.to_string()));
     lines.add(&table::ASK, Some(settings.ask.to_string()));
     lines.add(&table::ASK_TIMEOUT, Some(time(settings.ask_timeout)));
-    if settings.kind == RunKind::Session {
-        lines.add(&table::IDLE_TIMEOUT, Some(limit(settings.idle_timeout.map(time))));
-    }
+    lines.add(&table::IDLE_TIMEOUT, Some(limit(settings.idle_timeout.map(time))));
     lines.add(&table::DENIALS, Some(word(&settings.denials)));
     match &settings.prompt {
         PromptSource::Text(_) => lines.add(&table::PROMPT, Some("(below)".to_owned())),

@@ -83,7 +83,7 @@ pub fn resolve(
     ))
 }
 
-/// What belongs to a loop means nothing in a conversation, and the other way round.
+/// What belongs to a loop means nothing in a conversation.
 fn kind(args: &RunArgs) -> Result<RunKind, SettingsError> {
     let loop_flags = [
         ("--once", args.once),
@@ -92,10 +92,7 @@ fn kind(args: &RunArgs) -> Result<RunKind, SettingsError> {
         ("--iteration-timeout", args.iteration_timeout.is_some()),
     ];
     if !args.interactive {
-        return match args.idle_timeout {
-            Some(_) => Err(usage("`--idle-timeout` needs `--interactive`")),
-            None => Ok(RunKind::Loop),
-        };
+        return Ok(RunKind::Loop);
     }
     match loop_flags.iter().find(|(_, is_given)| *is_given) {
         Some((flag, _)) => Err(usage(&format!("`--interactive` and `{flag}` exclude each other"))),

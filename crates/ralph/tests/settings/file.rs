@@ -42,6 +42,7 @@ pty_mode: false
 partials: false
 ask: true
 ask_timeout: 5m
+idle_timeout: 2h
 denials: continue
 event_loop:
   prompt: Do it

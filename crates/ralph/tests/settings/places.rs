@@ -29,6 +29,7 @@ fn defaults_hold_where_nobody_says_anything() {
     assert_eq!(settings.limits.consecutive_failures, Some(3));
     assert_eq!(settings.cooldown, Duration::ZERO);
     assert_eq!(settings.ask_timeout, Duration::from_secs(15 * 60));
+    assert_eq!(settings.idle_timeout, Some(Duration::from_secs(30 * 60)));
     assert_eq!(settings.denials, Denials::Fail);
     assert_eq!(settings.completion_promise, "LOOP_COMPLETE");
     assert_eq!(settings.prompt, PromptSource::File("/repo/PROMPT.md".into()));
@@ -42,7 +43,7 @@ fn defaults_hold_where_nobody_says_anything() {
 }
 
 /// A key, two values that differ from the default and from each other, and how the dry run shows them.
-const VALUES: [(&str, [&str; 2], [&str; 2]); 32] = [
+const VALUES: [(&str, [&str; 2], [&str; 2]); 33] = [
     ("cli.backend", ["claude", "demo"], ["claude", "demo"]),
     ("cli.command", ["/bin/a", "b"], ["/bin/a", "b"]),
     ("model", ["opus", "sonnet"], ["opus", "sonnet"]),
@@ -65,6 +66,7 @@ const VALUES: [(&str, [&str; 2], [&str; 2]); 32] = [
     ("partials", ["false", "off"], ["false", "false"]),
     ("ask", ["true", "yes"], ["true", "true"]),
     ("ask_timeout", ["90s", "1h"], ["1m 30s", "1h"]),
+    ("idle_timeout", ["90s", "0"], ["1m 30s", "none"]),
     ("denials", ["continue", "continue"], ["continue", "continue"]),
     ("event_loop.prompt", ["do a", "do b"], ["(below)", "(below)"]),
     ("event_loop.prompt_file", ["/a.md", "/b.md"], ["/a.md", "/b.md"]),

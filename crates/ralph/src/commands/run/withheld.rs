@@ -2,8 +2,8 @@
 
 use std::ffi::{OsStr, OsString};
 
-/// What belongs to a server: its secrets, and the sockets it was given.
-const SERVER_PREFIX: &str = "RALPH_SERVER_";
+/// What belongs to a server: its secrets, its database's password, and the sockets it was given.
+const SERVER_PREFIXES: [&str; 2] = ["RALPH_SERVER_", "RALPH_DATABASE"];
 const SERVER_NAMES: [&str; 5] = [
     "LISTEN_FDNAMES",
     "LISTEN_FDS",
@@ -22,7 +22,7 @@ pub(super) fn withheld() -> Vec<OsString> {
 
 fn is_withheld(name: &OsStr) -> bool {
     let Some(name) = name.to_str() else { return false };
-    name.starts_with(SERVER_PREFIX) || SERVER_NAMES.contains(&name)
+    SERVER_PREFIXES.iter().any(|prefix| name.starts_with(prefix)) || SERVER_NAMES.contains(&name)
 }
 
 #[cfg(test)]
@@ -31,7 +31,7 @@ mod tests {
 
     #[test]
     fn the_server_keeps_its_secrets_and_sockets_and_nothing_else() {
-        for name in ["RALPH_SERVER_TOKEN", "RALPH_SERVER_DATABASE_URL", "LISTEN_FDS"] {
+        for name in ["RALPH_SERVER_TOKEN", "RALPH_DATABASE", "LISTEN_FDS"] {
             assert!(is_withheld(name.as_ref()), "{name}");
         }
         for name in ["PATH", "RALPH_MODEL", "ANTHROPIC_API_KEY", "XRALPH_SERVER_TOKEN"] {
