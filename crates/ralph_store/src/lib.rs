@@ -9,6 +9,7 @@ mod address;
 mod catch_up;
 mod error;
 mod fold;
+mod glance;
 mod journal_lines;
 mod journal_page;
 mod private;

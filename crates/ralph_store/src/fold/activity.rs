@@ -2,13 +2,13 @@
 
 use ralph_run::Activity;
 
-use super::data::{Changed, Piece, Tool};
-use crate::skim::Skim;
+use super::data::{Changed, Tool};
+use crate::glance::Glance;
 
 /// The activity after a record; none if it says nothing about it. Requests and the end are the caller's.
-pub(super) fn after(skim: &Skim<'_>) -> Option<Activity> {
-    match &*skim.event.kind {
-        "delta" => match &*skim.data::<Piece<'_>>()?.part {
+pub(super) fn after(glance: &Glance<'_>) -> Option<Activity> {
+    match &*glance.kind {
+        "delta" => match &*glance.part()? {
             "thinking" => Some(Activity::Thinking),
             "text" | "tool_input" => Some(Activity::Responding),
             _ => None,
@@ -16,7 +16,7 @@ pub(super) fn after(skim: &Skim<'_>) -> Option<Activity> {
         "text_block" => Some(Activity::Responding),
         "turn_started" | "tool_finished" | "request_closed" | "thinking_block" => Some(Activity::Thinking),
         "tool_started" => {
-            let tool: Tool<'_> = skim.data()?;
+            let tool: Tool<'_> = glance.data()?;
             Some(if tool.state == "running" {
                 Activity::Tool {
                     name: tool.name.into_owned(),
@@ -25,7 +25,7 @@ pub(super) fn after(skim: &Skim<'_>) -> Option<Activity> {
                 Activity::Responding
             })
         }
-        "status_changed" => match &*skim.data::<Changed<'_>>()?.status {
+        "status_changed" => match &*glance.data::<Changed<'_>>()?.status {
             "idle" => Some(Activity::Idle),
             "requesting" | "thinking" | "compacting" => Some(Activity::Thinking),
             _ => None,
@@ -42,7 +42,7 @@ mod tests {
     use ralph_run::{Activity, Record};
 
     use super::after;
-    use crate::skim::Skim;
+    use crate::glance::{Clock, Glance};
 
     #[test]
     fn a_glance_says_the_same_as_the_whole_event() {
@@ -80,8 +80,8 @@ mod tests {
                 r#"{{"seq":1,"at":"2026-01-01T00:00:00Z","iteration":1,"attempt":1,"event":{event}}}"#
             );
             let whole: Record = serde_json::from_str(&line).unwrap();
-            let skim = Skim::of(line.as_bytes()).unwrap();
-            assert_eq!(after(&skim), Activity::after(&whole.event), "{event}");
+            let glance = Glance::of(line.as_bytes(), &mut Clock::default()).unwrap();
+            assert_eq!(after(&glance), Activity::after(&whole.event), "{event}");
         }
     }
 }

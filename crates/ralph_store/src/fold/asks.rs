@@ -2,10 +2,11 @@
 
 use jiff::Timestamp;
 use ralph_run::WaitingFor;
+use serde_json::value::RawValue;
 
 use super::data::{Asked, Closed};
+use crate::glance::Glance;
 use crate::rows::{ApprovalKind, ApprovalRow, ApprovalState};
-use crate::skim::Skim;
 
 /// The questions of a run.
 #[derive(Debug, Default)]
@@ -23,17 +24,17 @@ impl Asks {
         }
     }
 
-    pub(super) fn ask(&mut self, run: &str, kind: ApprovalKind, skim: &Skim<'_>, at: Timestamp) {
-        let (Some(asked), Some(data)) = (skim.data::<Asked>(), skim.event.data) else {
+    pub(super) fn ask(&mut self, run: &str, kind: ApprovalKind, glance: &Glance<'_>, at: Timestamp) {
+        let (Some(asked), Some(data)) = (glance.data::<Asked>(), glance.data::<Box<RawValue>>()) else {
             return;
         };
         let row = ApprovalRow {
             run: run.to_owned(),
             request: asked.request,
             kind,
-            seq: skim.seq,
+            seq: glance.seq,
             asked_at: at,
-            data: data.to_owned(),
+            data,
             state: ApprovalState::Pending,
             closed_at: None,
         };
@@ -42,8 +43,8 @@ impl Asks {
         self.open.push((row, true));
     }
 
-    pub(super) fn on_closed(&mut self, skim: &Skim<'_>, at: Timestamp) {
-        let Some(closed) = skim.data::<Closed<'_>>() else {
+    pub(super) fn on_closed(&mut self, glance: &Glance<'_>, at: Timestamp) {
+        let Some(closed) = glance.data::<Closed<'_>>() else {
             return;
         };
         let state = match &*closed.reason {

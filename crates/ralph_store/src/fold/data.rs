@@ -64,12 +64,6 @@ pub(super) struct Session<'a> {
 }
 
 #[derive(Deserialize)]
-pub(super) struct Piece<'a> {
-    #[serde(borrow)]
-    pub(super) part: Cow<'a, str>,
-}
-
-#[derive(Deserialize)]
 pub(super) struct Tool<'a> {
     #[serde(borrow)]
     pub(super) name: Cow<'a, str>,

@@ -11,8 +11,9 @@ use super::messages::Messages;
 use super::state::FoldState;
 use super::title::title_of;
 use super::usage_rows::{Stamp, UsageRows};
+use crate::glance::{Clock, Glance};
 use crate::rows::{ApprovalKind, Batch, Progress, RecordRow};
-use crate::skim::Skim;
+
 use crate::summary::{RunKind, RunSummary};
 
 /// Reads a journal from somewhere on and keeps what an index needs. Pure: lines in, rows out.
@@ -22,6 +23,7 @@ pub struct RunFold {
     name: Option<String>,
     summary: Option<RunSummary>,
     state: FoldState,
+    clock: Clock,
     start: u64,
     offset: u64,
     records: Vec<RecordRow>,
@@ -70,6 +72,7 @@ impl RunFold {
             name: None,
             summary: Some(progress.summary),
             state: progress.state,
+            clock: Clock::default(),
             start: progress.offset,
             offset: progress.offset,
             records: Vec::new(),
@@ -113,41 +116,42 @@ impl RunFold {
     pub fn push(&mut self, line: &[u8]) -> Folded {
         let offset = self.offset;
         self.offset += line.len() as u64 + 1;
-        let (Some(skim), Ok(length)) = (Skim::of(line), u32::try_from(line.len())) else {
+        let (Some(glance), Ok(length)) = (Glance::of(line, &mut self.clock), u32::try_from(line.len()))
+        else {
             self.state.damaged += 1;
             return Folded::Damaged;
         };
-        let at = skim.at();
+        let at = glance.at;
         if self.summary.is_none() {
-            self.summary = begin(self.name.take(), line, &skim, at);
+            self.summary = begin(self.name.take(), line, &glance, at);
         }
         let known = self
             .summary
             .as_mut()
-            .filter(|summary| summary.head_seq < skim.seq);
+            .filter(|summary| summary.head_seq < glance.seq);
         let Some(summary) = known else {
             self.state.damaged += 1;
             return Folded::Damaged;
         };
-        summary.head_seq = skim.seq;
+        summary.head_seq = glance.seq;
         summary.updated_at = at;
-        if skim.iteration > 0 {
-            summary.iteration = skim.iteration;
-            summary.attempt = skim.attempt;
+        if glance.iteration > 0 {
+            summary.iteration = glance.iteration;
+            summary.attempt = glance.attempt;
         }
-        let seq = skim.seq;
-        let is_delta = skim.is_delta();
+        let seq = glance.seq;
+        let is_delta = glance.kind == "delta";
         if !is_delta {
             self.records.push(RecordRow {
                 seq,
                 at,
-                kind: skim.event.kind.as_ref().to_owned(),
+                kind: glance.kind.as_ref().to_owned(),
                 offset,
                 length,
             });
-            self.learn(&skim, at);
+            self.learn(&glance, at);
         }
-        self.set_activity(&skim);
+        self.set_activity(&glance);
         if is_delta {
             Folded::Delta { seq }
         } else {
@@ -171,10 +175,10 @@ impl RunFold {
         })
     }
 
-    fn set_activity(&mut self, skim: &Skim<'_>) {
+    fn set_activity(&mut self, glance: &Glance<'_>) {
         let Some(summary) = &mut self.summary else { return };
         // What is being ended stays so, whatever the agent still says.
-        if let (Some(next), false) = (after(skim), self.state.activity == Activity::Stopping)
+        if let (Some(next), false) = (after(glance), self.state.activity == Activity::Stopping)
             && self.state.activity != next
         {
             self.state.activity = next;
@@ -195,63 +199,63 @@ impl RunFold {
         }
     }
 
-    fn learn(&mut self, skim: &Skim<'_>, at: Timestamp) {
+    fn learn(&mut self, glance: &Glance<'_>, at: Timestamp) {
         let Some(summary) = &mut self.summary else { return };
-        match &*skim.event.kind {
-            "usage" => self.on_usage(skim, at),
+        match &*glance.kind {
+            "usage" => self.on_usage(glance, at),
             "turn_finished" => {
                 self.state.account.add_turn();
                 summary.totals = self.state.account.run();
             }
             "error" => summary.errors = summary.errors.saturating_add(1),
-            "permission_requested" => self.asks.ask(&summary.id, ApprovalKind::Permission, skim, at),
-            "question_asked" => self.asks.ask(&summary.id, ApprovalKind::Question, skim, at),
-            "plan_proposed" => self.asks.ask(&summary.id, ApprovalKind::Plan, skim, at),
-            "request_closed" => self.asks.on_closed(skim, at),
+            "permission_requested" => self.asks.ask(&summary.id, ApprovalKind::Permission, glance, at),
+            "question_asked" => self.asks.ask(&summary.id, ApprovalKind::Question, glance, at),
+            "plan_proposed" => self.asks.ask(&summary.id, ApprovalKind::Plan, glance, at),
+            "request_closed" => self.asks.on_closed(glance, at),
             "message_updated" => {
-                if let Some(news) = skim.data::<MessageNews<'_>>() {
+                if let Some(news) = glance.data::<MessageNews<'_>>() {
                     self.messages.on_news(&news);
                 }
             }
             "message_sent" => {
-                if let Some(news) = skim.data::<MessageNews<'_>>() {
+                if let Some(news) = glance.data::<MessageNews<'_>>() {
                     self.messages.on_sent(&news);
                 }
             }
-            "command_received" => self.on_command(skim, at),
-            "session_started" | "session_updated" | "message_awaited" => self.on_session(skim),
+            "command_received" => self.on_command(glance, at),
+            "session_started" | "session_updated" | "message_awaited" => self.on_session(glance),
             "session_forked" => {
-                if let Some(forked) = skim.data::<Forked>() {
+                if let Some(forked) = glance.data::<Forked>() {
                     note_session(summary, &forked.actual);
                 }
             }
             "iteration_started" if summary.title.is_empty() => {
-                if let Some(prompted) = skim.data::<Prompted<'_>>() {
+                if let Some(prompted) = glance.data::<Prompted<'_>>() {
                     summary.title = title_of(&prompted.prompt);
                 }
             }
             "attempt_started" => self.state.account.start_attempt(summary.model.as_deref()),
-            "attempt_ended" => self.on_attempt_ended(skim, at),
-            "run_ended" => self.on_run_ended(skim, at),
+            "attempt_ended" => self.on_attempt_ended(glance, at),
+            "run_ended" => self.on_run_ended(glance, at),
             _ => {}
         }
     }
 
-    fn on_usage(&mut self, skim: &Skim<'_>, at: Timestamp) {
-        let (Some(summary), Some(used)) = (&mut self.summary, skim.data::<Used<'_>>()) else {
+    fn on_usage(&mut self, glance: &Glance<'_>, at: Timestamp) {
+        let (Some(summary), Some(used)) = (&mut self.summary, glance.data::<Used<'_>>()) else {
             return;
         };
         let step = self.state.account.apply(used.model.as_ref(), &used.run);
         let model = used.model.as_deref().map(str::to_owned);
         let model = model.or_else(|| self.state.account.model().map(str::to_owned));
         let stamp = Stamp {
-            seq: skim.seq,
+            seq: glance.seq,
             at,
             model: model.as_deref(),
         };
         let state = &mut self.state;
         if used.run.is_partial {
-            let lane = skim.event.parent.as_ref().map(agent_api::ItemId::as_str);
+            let lane = glance.parent.as_deref();
             self.usage.add(state, lane, used.model.is_some(), stamp, step);
         } else {
             let totals = state.account.attempt().unwrap_or_default();
@@ -261,8 +265,8 @@ impl RunFold {
         summary.context = used.context.or(summary.context);
     }
 
-    fn on_command(&mut self, skim: &Skim<'_>, at: Timestamp) {
-        let (Some(summary), Some(command)) = (&mut self.summary, skim.data::<Command<'_>>()) else {
+    fn on_command(&mut self, glance: &Glance<'_>, at: Timestamp) {
+        let (Some(summary), Some(command)) = (&mut self.summary, glance.data::<Command<'_>>()) else {
             return;
         };
         if command.refused.is_some() {
@@ -273,11 +277,11 @@ impl RunFold {
             ("send", Some(text)) if summary.title.is_empty() => summary.title = title_of(text),
             _ => {}
         }
-        self.messages.on_command(&summary.id, command, skim.seq, at);
+        self.messages.on_command(&summary.id, command, glance.seq, at);
     }
 
-    fn on_session(&mut self, skim: &Skim<'_>) {
-        let (Some(summary), Some(session)) = (&mut self.summary, skim.data::<Session<'_>>()) else {
+    fn on_session(&mut self, glance: &Glance<'_>) {
+        let (Some(summary), Some(session)) = (&mut self.summary, glance.data::<Session<'_>>()) else {
             return;
         };
         if let Some(model) = session.model {
@@ -292,12 +296,12 @@ impl RunFold {
         }
     }
 
-    fn on_attempt_ended(&mut self, skim: &Skim<'_>, at: Timestamp) {
+    fn on_attempt_ended(&mut self, glance: &Glance<'_>, at: Timestamp) {
         let Some(summary) = &mut self.summary else { return };
-        let ended: AttemptOver = skim.data().unwrap_or_default();
+        let ended: AttemptOver = glance.data().unwrap_or_default();
         let model = self.state.account.model().map(str::to_owned);
         let stamp = Stamp {
-            seq: skim.seq,
+            seq: glance.seq,
             at,
             model: model.as_deref(),
         };
@@ -311,9 +315,9 @@ impl RunFold {
         self.messages.end_attempt();
     }
 
-    fn on_run_ended(&mut self, skim: &Skim<'_>, at: Timestamp) {
+    fn on_run_ended(&mut self, glance: &Glance<'_>, at: Timestamp) {
         let Some(summary) = &mut self.summary else { return };
-        let ended: Over<'_> = skim.data().unwrap_or_default();
+        let ended: Over<'_> = glance.data().unwrap_or_default();
         let reason = ended
             .reason
             .and_then(|reason| serde_json::from_str(reason.get()).ok());
@@ -335,7 +339,7 @@ impl RunFold {
             }
             let model = self.state.account.model().map(str::to_owned);
             let stamp = Stamp {
-                seq: skim.seq,
+                seq: glance.seq,
                 at,
                 model: model.as_deref(),
             };
@@ -351,11 +355,11 @@ impl RunFold {
     }
 }
 
-fn begin(name: Option<String>, line: &[u8], skim: &Skim<'_>, at: Timestamp) -> Option<RunSummary> {
-    if skim.event.kind != "run_started" {
+fn begin(name: Option<String>, line: &[u8], glance: &Glance<'_>, at: Timestamp) -> Option<RunSummary> {
+    if glance.kind != "run_started" {
         return None;
     }
-    let begun: Begun = skim.data()?;
+    let begun: Begun = glance.data()?;
     let id = name.unwrap_or(begun.run_id);
     Some(RunSummary {
         id,

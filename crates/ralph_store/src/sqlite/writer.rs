@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 use std::thread;
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
 use super::explain::explain;
 use super::ingest::{Kinds, ingest};
+use super::open::BUSY;
 use crate::error::StoreError;
 use crate::rows::{Batch, Ingested};
 
@@ -15,6 +17,10 @@ use crate::rows::{Batch, Ingested};
 const MOST_WAITING: usize = 64;
 /// How many records go into one commit, if they come in several jobs.
 const MOST_RECORDS: usize = 100_000;
+
+/// How long readers are waited for when the log is to be emptied: longer than any of ours may take.
+const CHECKPOINT_WAIT: Duration = Duration::from_millis(100);
+const CHECKPOINT_ATTEMPTS: usize = 40;
 
 type Task = Box<dyn FnOnce(&Connection) -> rusqlite::Result<()> + Send>;
 
@@ -218,14 +224,20 @@ impl Worker {
         if !is_large {
             return;
         }
-        let is_busy = self
-            .connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
-        if !matches!(is_busy, Ok(false)) {
-            tracing::warn!(
-                ?is_busy,
-                "somebody reads the index for a long time; its log grows"
-            );
+        // In short attempts: each begins by looking anew at who reads what, and a reader that always begins again never
+        // lets go of a state that one long attempt would wait for.
+        let is_empty = self.connection.busy_timeout(CHECKPOINT_WAIT).is_ok()
+            && (0..CHECKPOINT_ATTEMPTS).any(|_| {
+                let is_busy = self
+                    .connection
+                    .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
+                matches!(is_busy, Ok(false))
+            });
+        if !is_empty {
+            tracing::warn!("somebody reads the index for a long time, or the disk is full: its log grows");
+        }
+        if let Err(error) = self.connection.busy_timeout(BUSY) {
+            tracing::warn!(%error, "how long a commit waits could not be set");
         }
     }
 
