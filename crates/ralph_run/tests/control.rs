@@ -133,7 +133,7 @@ async fn a_command_gets_its_receipt() {
     let mut client = ControlClient::connect(&run.path).await.unwrap();
     assert_eq!(client.greeting().run_id, "run-1");
     assert_eq!(client.greeting().state, "running");
-    assert_eq!(client.protocol(), 1);
+    assert_eq!(client.protocol(), 2);
     let receipt = client.request(send("hello")).await.unwrap();
     assert_eq!(receipt.message_id.as_deref(), Some("message-1"));
     let refused = client.request(send(" ")).await.unwrap_err();
@@ -150,7 +150,7 @@ async fn the_greeting_says_where_the_run_is() {
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(
         raw.greeting,
-        json!({"ralph": version, "protocol": 1, "run_id": "run-1", "state": "draining"})
+        json!({"ralph": version, "protocol": 2, "run_id": "run-1", "state": "draining"})
     );
 }
 
