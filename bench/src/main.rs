@@ -7,6 +7,7 @@ mod parser;
 mod process;
 mod run;
 mod search;
+mod store;
 
 use std::process::ExitCode;
 
@@ -27,7 +28,8 @@ and of `ralph run` as a whole:
   run_latency     [--lines N] [--rounds N]
   run_kill        [--rounds N]
 and of the server's index:
-  search          [--records N] [--rounds N] [--seconds N]";
+  search          [--records N] [--rounds N] [--seconds N]
+  store           [--megabytes N] [--rounds N]";
 
 fn main() -> ExitCode {
     let role = std::env::args().nth(1).unwrap_or_default();
@@ -64,9 +66,11 @@ fn perform(what: &str) -> Result<(), String> {
         "run_latency" => run::latency(rest),
         "run_kill" => run::kill(rest),
         "search" => search::run(rest),
+        "store" => store::run(rest),
         // Measurements that need a process of their own start this program again.
         "__idle" | "__idle_reexec" => process::idle_children(),
         "__memory" => process::memory_child(rest),
+        "__store_rebuild" => store::rebuild_child(rest),
         "__ticks" => run::ticks(rest),
         "__supervise" => process::supervise(rest),
         _ => Err(USAGE.to_owned()),
@@ -88,5 +92,6 @@ fn everything() -> Result<(), String> {
     run::memory(none())?;
     run::latency(none())?;
     run::kill(none())?;
-    search::run(none())
+    search::run(none())?;
+    store::run(none())
 }
