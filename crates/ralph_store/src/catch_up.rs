@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -287,7 +287,7 @@ impl Reader {
         &mut self,
         run: &str,
         resume: Option<Progress>,
-        journal: &PathBuf,
+        journal: &Path,
     ) -> io::Result<Result<(), Unwanted>> {
         let resume = match resume {
             // Another journal under the same name is read from its start, and takes the place of the old one.

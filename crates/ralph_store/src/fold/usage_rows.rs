@@ -89,7 +89,7 @@ impl UsageRows {
         }
         for (row, is_changed) in self.open.drain(..) {
             state.account.rows_tokens += row.tokens;
-            state.account.rows_cost = state.account.rows_cost + row.cost.unwrap_or_default();
+            state.account.rows_cost += row.cost.unwrap_or_default();
             if is_changed {
                 self.done.push(row);
             }
