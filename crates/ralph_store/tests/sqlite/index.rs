@@ -414,6 +414,8 @@ async fn reopen(stage: &Stage) -> ralph_store::Opened {
     }
 }
 
+type Damage<'a> = &'a dyn Fn(&mut Vec<u8>);
+
 #[tokio::test]
 async fn a_damaged_file_is_moved_aside_and_history_is_the_same_after_the_rebuild() {
     let stage = Stage::new();
@@ -434,8 +436,7 @@ async fn a_damaged_file_is_moved_aside_and_history_is_the_same_after_the_rebuild
     };
     let flip_start = |bytes: &mut Vec<u8>| bytes[..100].fill(0);
     let cut = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2);
-    let damages: [(&str, &dyn Fn(&mut Vec<u8>)); 3] =
-        [("pages", &flip_pages), ("start", &flip_start), ("cut", &cut)];
+    let damages: [(&str, Damage<'_>); 3] = [("pages", &flip_pages), ("start", &flip_start), ("cut", &cut)];
     for (name, damage) in damages {
         let mut bytes = whole.clone();
         damage(&mut bytes);
