@@ -1,4 +1,4 @@
-//! A journal's line at a glance, several times faster than by a general reader.
+//! A journal's line at a glance, without the detours of a general reader.
 //!
 //! Our own writer's lines have one shape: compact, the stamp first, the data last. Such a line is read by hand and its
 //! data is only checked; any other line is left to [`Skim`], which decides whether it is a record. So a line is taken

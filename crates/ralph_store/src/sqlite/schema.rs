@@ -4,8 +4,8 @@
 pub(super) const MIGRATIONS: &[&str] = &[FIRST];
 
 /// A record, a usage row, a question and a message are known by `key`: the run's number and the record's seq in one
-/// integer. One B-tree, appended to at the end of each run, without a second index: measured faster than a primary key
-/// of two columns with or without a rowid. All times are nanoseconds since 1970, all money millionths of a dollar.
+/// integer. So there is one B-tree, appended to at the end of each run, without a second index and with keys that are
+/// compared as integers. All times are nanoseconds since 1970, all money millionths of a dollar.
 const FIRST: &str = "
     CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE kind(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
