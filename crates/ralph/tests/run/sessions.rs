@@ -162,7 +162,7 @@ impl Talk {
     fn refusal(&self, command: ControlCommand) -> (RefusalCode, String) {
         match self.ask("a test", command) {
             Err(ControlError::Refused(refusal)) => (refusal.code, refusal.message),
-            other => panic!("{other:?}"),
+            other => unreachable!("{other:?}"),
         }
     }
 

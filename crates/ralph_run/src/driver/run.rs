@@ -222,7 +222,10 @@ impl Driver<'_> {
             self.run_file.reason = Some(ended.reason);
             self.run_file.exit_code = Some(ended.exit_code);
             ended.message = Some(message.clone());
-            self.warn(WarningKind::Storage, format!("the end of the journal is lost: {message}"));
+            self.warn(
+                WarningKind::Storage,
+                format!("the end of the journal is lost: {message}"),
+            );
         }
         self.save_run_file(Durability::Synced);
         if let Some(control) = self.control.take() {
