@@ -7,6 +7,7 @@ mod parser;
 mod process;
 mod run;
 mod search;
+mod serve;
 mod store;
 
 use std::process::ExitCode;
@@ -29,14 +30,22 @@ and of `ralph run` as a whole:
   run_kill        [--rounds N]
 and of the server's index:
   search          [--records N] [--rounds N] [--seconds N]
-  store           [--megabytes N] [--rounds N]";
+  store           [--megabytes N] [--rounds N]
+and of `ralph serve` (serve: all of these):
+  serve_load      [--agents N] [--clients N] [--seconds N]
+  serve_deltas    [--rate N] [--clients N] [--seconds N]
+  serve_reconnect [--rounds N]
+  serve_stall     [--seconds N]
+  serve_answer
+  serve_open
+  serve_kill      [--rounds N] [--agents N] [--runs N]";
 
 fn main() -> ExitCode {
     let role = std::env::args().nth(1).unwrap_or_default();
     match role.as_str() {
         "__idle_reexec" => agent_process::guard_main_reexec(),
         // An agent has no children of its own.
-        "__ticks" => {}
+        "__ticks" | "__agent" => {}
         _ => agent_process::guard_main(),
     }
     match perform(&role) {
@@ -67,9 +76,18 @@ fn perform(what: &str) -> Result<(), String> {
         "run_kill" => run::kill(rest),
         "search" => search::run(rest),
         "store" => store::run(rest),
+        "serve" => serve::all(rest),
+        "serve_load" => serve::load(rest),
+        "serve_deltas" => serve::deltas(rest),
+        "serve_reconnect" => serve::reconnect(rest),
+        "serve_stall" => serve::stall(rest),
+        "serve_answer" => serve::answer(rest),
+        "serve_open" => serve::open(rest),
+        "serve_kill" => serve::kill(rest),
         // Measurements that need a process of their own start this program again.
         "__idle" | "__idle_reexec" => process::idle_children(),
         "__memory" => process::memory_child(rest),
+        "__agent" => serve::agent(rest),
         "__store_rebuild" => store::rebuild_child(rest),
         "__ticks" => run::ticks(rest),
         "__supervise" => process::supervise(rest),
@@ -93,5 +111,6 @@ fn everything() -> Result<(), String> {
     run::latency(none())?;
     run::kill(none())?;
     search::run(none())?;
-    store::run(none())
+    store::run(none())?;
+    serve::all(none())
 }

@@ -23,7 +23,7 @@ pub use throughput::run as throughput;
 const TRANSPORTS: [(&str, StdoutMode); 2] = [("pipe", StdoutMode::Pipe), ("spool", StdoutMode::Spool)];
 
 /// A runtime as a program that embeds us would have it.
-fn runtime() -> Result<tokio::runtime::Runtime, String> {
+pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(explain)
 }
 
