@@ -21,7 +21,7 @@ mod state;
 pub use activity::{Activity, WaitingFor};
 pub use budget::{Budget, BudgetAlert, BudgetLimits};
 pub use driver::{DriveError, RunSpec, drive};
-pub use home::{CleanMode, Cleaned, FindError, Home, HomeError, RunDirectory, clean};
+pub use home::{CleanMode, Cleaned, FindError, Home, HomeError, RunDirectory, clean, remove_ended};
 pub use journal::{
     Damage, DamageKind, JournalError, JournalFollower, JournalReader, JournalWriter, PendingSync, Resumed,
     read_journal,

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use async_trait::async_trait;
+use ralph_run::RunKind;
 use ralph_run::control::PermissionChoice;
-use ralph_store::RunKind;
 use serde::{Deserialize, Serialize};
 
 /// Starts runs in processes of their own, which outlive the server.

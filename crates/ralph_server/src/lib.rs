@@ -9,6 +9,7 @@ pub mod live;
 pub mod manager;
 mod metrics;
 mod problem;
+mod retention;
 mod server;
 pub mod stream;
 

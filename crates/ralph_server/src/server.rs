@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ralph_run::{Home, reconcile};
-use ralph_store::{Store, StoreError, catch_up};
+use ralph_store::{RetentionRules, Store, StoreError, catch_up};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -18,7 +18,11 @@ use crate::auth::{Auth, AuthError, AuthOptions};
 use crate::http::{self, ServeOptions};
 use crate::launch::Launcher;
 use crate::live::Live;
+use crate::retention::retire;
 
+/// How often old runs are removed, and how soon after the start.
+const RETIRE: Duration = Duration::from_secs(3600);
+const FIRST_RETIRE: Duration = Duration::from_secs(10);
 /// How often runs whose runner died are looked for.
 const LOOK_FOR_LOST: Duration = Duration::from_secs(2);
 
@@ -36,6 +40,8 @@ pub struct ServerOptions {
     pub allow_remote: bool,
     /// Further names it is known by.
     pub names: Vec<String>,
+    /// How long runs are kept.
+    pub retention: RetentionRules,
 }
 
 /// A server that listens.
@@ -44,6 +50,7 @@ pub struct Server {
     listener: TcpListener,
     ending: watch::Sender<bool>,
     address: SocketAddr,
+    retention: RetentionRules,
 }
 
 /// Why a server could not start.
@@ -118,6 +125,7 @@ impl Server {
             listener,
             ending,
             address,
+            retention: options.retention,
         })
     }
 
@@ -150,6 +158,9 @@ impl Server {
         let mut tasks = JoinSet::new();
         tasks.spawn(self.app.live.clone().work());
         tasks.spawn(keep_up(self.app.clone()));
+        if self.retention != RetentionRules::default() {
+            tasks.spawn(keep_within(self.app.clone(), self.retention));
+        }
         let ending = self.ending;
         let told = async {
             shutdown.await;
@@ -191,5 +202,19 @@ async fn keep_up(app: Arc<App>) {
             }
         }
         tokio::time::sleep(LOOK_FOR_LOST).await;
+    }
+}
+
+/// Removes old runs, for ever.
+async fn keep_within(app: Arc<App>, rules: RetentionRules) {
+    tokio::time::sleep(FIRST_RETIRE).await;
+    loop {
+        // What is not in the index yet is looked at the next time.
+        match retire(&app.home, &app.store, rules).await {
+            Ok(0) => {}
+            Ok(count) => tracing::info!(count, "old runs were removed"),
+            Err(error) => tracing::warn!(%error, "old runs cannot be removed"),
+        }
+        tokio::time::sleep(RETIRE).await;
     }
 }

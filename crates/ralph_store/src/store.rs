@@ -11,8 +11,8 @@ use crate::summary::RunSummary;
 /// How many rows any page has at most.
 pub const MAX_LIMIT: usize = 10_000;
 
-/// How long an answer is [remembered](Store::remember) at least: engines may forget older ones.
-pub const REMEMBERED_FOR: std::time::Duration = std::time::Duration::from_secs(7 * 24 * 3600);
+/// How long an answer is [remembered](Store::remember). An older one is as good as none.
+pub const REMEMBERED_FOR: std::time::Duration = std::time::Duration::from_secs(24 * 3600);
 
 /// An index of runs.
 #[async_trait]

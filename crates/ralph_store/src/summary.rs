@@ -2,7 +2,7 @@
 
 use agent_api::ContextUse;
 use jiff::Timestamp;
-use ralph_run::{Activity, EndReason, Totals};
+use ralph_run::{Activity, EndReason, RunKind, Totals};
 use serde::{Deserialize, Serialize};
 
 /// A run at a glance: what lists show.
@@ -67,15 +67,4 @@ pub struct RunSummary {
     pub errors: u32,
     /// The last record.
     pub head_seq: u64,
-}
-
-/// Whether a run works by itself or waits for messages.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunKind {
-    /// As `ralph run`: prompts until the work is done.
-    #[default]
-    Loop,
-    /// A conversation: each message is a turn, idle in between.
-    Session,
 }

@@ -11,7 +11,7 @@ use clap::Args;
   ralph serve                                      then open the address it prints
   ralph serve --open
   ralph serve --port 8080 --stop-runs-on-exit
-  RALPH_DATABASE=postgres://me@localhost/ralph ralph serve
+  RALPH_SERVER_DATABASE=postgres://me@localhost/ralph ralph serve
 
 Runs are processes of their own: they go on when the server ends, and are there again when it is back.
 Scripts read the token from the file that it names and send it as `Authorization: Bearer`.")]
@@ -35,6 +35,18 @@ pub struct ServeArgs {
     /// Where the index is kept
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+
+    /// Remove runs that ended more days ago than this
+    #[arg(long, value_name = "DAYS", help_heading = "Retention")]
+    pub keep_days: Option<u32>,
+
+    /// Keep no more finished runs than this, the newest
+    #[arg(long, value_name = "N", help_heading = "Retention")]
+    pub keep_runs: Option<usize>,
+
+    /// Remove the oldest finished runs when all runs together are larger than this many megabytes
+    #[arg(long, value_name = "MB", help_heading = "Retention")]
+    pub keep_megabytes: Option<u64>,
 
     /// Open the page in a browser
     #[arg(long)]
@@ -87,7 +99,10 @@ pub struct SearchArgs {
 
 /// Build the server's index anew from the runs on disk
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-#[command(after_help = "The runs themselves are never changed. A server that runs must be ended first.")]
+#[command(after_help = "Examples:
+  ralph reindex
+
+The runs themselves are never changed. A server that runs must be ended first.")]
 pub struct ReindexArgs {
     /// Where the index is kept
     #[arg(long, value_name = "DIR")]

@@ -17,6 +17,7 @@ use super::verify::{Verified, Verifying};
 use crate::budget::Budget;
 use crate::control::{ControlServer, Greeting, Incoming};
 use crate::journal::JournalWriter;
+use crate::lock::Lock;
 use crate::machine::{Input, Machine, Signal};
 use crate::reason::EndReason;
 use crate::record::{RunBody, RunEnded, Warned, WarningKind};
@@ -36,6 +37,8 @@ pub(super) struct Driver<'a> {
     pub(super) budget: Budget,
     pub(super) timers: Timers,
     pub(super) attempt: Option<Attempt>,
+    /// The conversation that was begun last.
+    pub(super) session_lock: Option<Lock>,
     pub(super) verifying: Option<(usize, Verifying)>,
     pub(super) run_file: RunFile,
     pub(super) is_file_stale: bool,
@@ -85,6 +88,7 @@ pub async fn drive(
         budget: Budget::new(spec.limits, spec.spent_before),
         timers: Timers::default(),
         attempt: None,
+        session_lock: None,
         verifying: None,
         run_file,
         is_file_stale: false,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agent_api::{Gateway, MicroUsd, RunOptions};
 
 use crate::budget::BudgetLimits;
-use crate::home::RunDirectory;
+use crate::home::{Home, RunDirectory};
 use crate::journal::JournalError;
 use crate::machine::Plan;
 use crate::record::RunStarted;
@@ -16,6 +16,8 @@ use crate::state::WorkspaceFiles;
 
 /// A run, ready to be driven.
 pub struct RunSpec {
+    /// Where all runs are kept.
+    pub home: Home,
     /// Where it is kept.
     pub directory: RunDirectory,
     /// Who can run agents.

@@ -63,6 +63,26 @@ pub fn clean(home: &Home, before: Timestamp, mode: CleanMode) -> Result<Cleaned,
     Ok(cleaned)
 }
 
+/// Removes these runs. What has not ended stays, and one that is not there is as good as removed.
+#[must_use]
+pub fn remove_ended(home: &Home, runs: &[String]) -> Cleaned {
+    let mut cleaned = Cleaned::default();
+    for run in runs.iter().filter_map(|run| home.run(run)) {
+        if !is_over(&run, Timestamp::MAX) {
+            continue;
+        }
+        let size_bytes = size_of(run.path());
+        match remove(home, &run) {
+            Ok(()) => {
+                cleaned.freed_bytes += size_bytes;
+                cleaned.removed.push(run.id().to_owned());
+            }
+            Err(error) => cleaned.failed.push((run.id().to_owned(), error)),
+        }
+    }
+    cleaned
+}
+
 fn is_over(run: &RunDirectory, before: Timestamp) -> bool {
     let Ok(file) = RunFile::load(&run.run_file()) else {
         return false;

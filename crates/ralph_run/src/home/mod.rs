@@ -6,7 +6,7 @@ mod place;
 mod private;
 mod run_directory;
 
-pub use clean::{CleanMode, Cleaned, clean};
+pub use clean::{CleanMode, Cleaned, clean, remove_ended};
 pub use error::{FindError, HomeError};
 pub use place::Home;
 pub(crate) use private::{make_directory, make_directory_all, new_file, private_file, protect};

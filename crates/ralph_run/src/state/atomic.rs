@@ -12,8 +12,7 @@ use crate::home::new_file;
 /// What a replaced file must survive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// A loss of power: the disk has the content before the file gets its name. If the power goes within the seconds in
-    /// which a file system keeps names to itself, the old file is there, whole; what comes later is not there either.
+    /// A loss of power: waits for the disk.
     Synced,
     /// The death of any process: does not wait.
     Cached,
@@ -65,11 +64,18 @@ fn replace(disk: &impl Disk, path: &Path, content: &[u8], durability: Durability
         }
         disk.rename(&temporary, path)
     });
-    if written.is_err() {
+    if let Err(error) = written {
         // Somebody else's file is not there under this name: it was drawn by lot.
         let _ = fs::remove_file(&temporary);
+        return Err(error);
     }
-    written
+    #[cfg(unix)]
+    if durability == Durability::Synced
+        && let Some(directory) = path.parent()
+    {
+        disk.sync(&File::open(directory)?)?;
+    }
+    Ok(())
 }
 
 /// A name in the same directory that nobody uses.
@@ -146,7 +152,9 @@ mod tests {
                     assert!(steps >= 3);
                     break;
                 }
-                assert_eq!(content, "old", "after {steps} steps");
+                // Only the last step, on the directory, comes after the change.
+                let expected = if steps == 4 { "new!" } else { "old" };
+                assert_eq!(content, expected, "after {steps} steps");
             }
         }
     }

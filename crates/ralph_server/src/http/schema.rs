@@ -84,7 +84,7 @@ pub(crate) enum RunKind {
     Session,
 }
 
-impl From<RunKind> for ralph_store::RunKind {
+impl From<RunKind> for ralph_run::RunKind {
     fn from(kind: RunKind) -> Self {
         match kind {
             RunKind::Loop => Self::Loop,

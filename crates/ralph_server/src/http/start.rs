@@ -245,7 +245,7 @@ fn check(request: &StartRun) -> Result<(), Problem> {
             "a prompt has at most 900 KiB",
         ));
     }
-    if prompt.is_none_or(|prompt| prompt.trim().is_empty()) && request.kind == ralph_store::RunKind::Loop {
+    if prompt.is_none_or(|prompt| prompt.trim().is_empty()) && request.kind == ralph_run::RunKind::Loop {
         return Err(invalid("a loop needs a prompt"));
     }
     let texts = request.verify.iter().flatten().map(String::as_str).chain(prompt);

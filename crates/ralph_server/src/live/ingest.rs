@@ -139,7 +139,11 @@ impl Ingest {
             }
         }
         if !batches.is_empty() {
-            store.ingest(batches).await?;
+            // A run whose journal is another one now, or of which the index lost something: it is read again.
+            for run in store.ingest(batches).await?.disconnected {
+                readings.remove(&run);
+                done.retain(|finished| *finished != run);
+            }
         }
         for run in done {
             runs.remove(&run);

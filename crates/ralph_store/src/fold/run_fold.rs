@@ -1,7 +1,7 @@
 //! The fold itself.
 
 use jiff::Timestamp;
-use ralph_run::{Activity, EndReason};
+use ralph_run::{Activity, EndReason, RunKind};
 
 use super::activity::after;
 use super::asks::Asks;
@@ -14,7 +14,7 @@ use super::usage_rows::{Stamp, UsageRows};
 use crate::glance::{Clock, Glance};
 use crate::rows::{ApprovalKind, Batch, Progress, RecordRow};
 
-use crate::summary::{RunKind, RunSummary};
+use crate::summary::RunSummary;
 
 /// Reads a journal from somewhere on and keeps what an index needs. Pure: lines in, rows out.
 #[derive(Debug, Default)]

@@ -191,6 +191,7 @@ pub(super) fn prepare(
         can_resume: !settings.ephemeral && profile.has(capability::SESSION_RESUME),
     });
     let spec = RunSpec {
+        home: home.clone(),
         directory,
         gateway: Arc::new(gateway),
         task,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ralph_run::Home;
 use ralph_run::machine::Signal;
 use ralph_server::{Server, ServerOptions};
+use ralph_store::RetentionRules;
 use tokio::signal::unix::SignalKind;
 
 use super::index::open_index;
@@ -35,6 +36,13 @@ pub async fn execute(
         bind: SocketAddr::new(args.bind, args.port),
         allow_remote: args.allow_remote,
         names: args.names.clone(),
+        retention: RetentionRules {
+            keep_days: args.keep_days,
+            keep_runs: args.keep_runs,
+            max_bytes: args
+                .keep_megabytes
+                .map(|megabytes| megabytes.saturating_mul(1_000_000)),
+        },
     })
     .await?;
     let address = server.address();

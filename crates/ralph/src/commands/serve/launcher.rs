@@ -4,10 +4,10 @@ use std::path::Path;
 
 use agent_api::MicroUsd;
 use async_trait::async_trait;
+use ralph_run::RunKind;
 use ralph_run::control::PermissionChoice;
 use ralph_run::{Home, RunFile};
 use ralph_server::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun};
-use ralph_store::RunKind;
 
 use super::backends;
 use crate::cli::RunArgs;
@@ -35,6 +35,11 @@ impl Detached {
             .run(run)
             .ok_or_else(|| invalid(format!("there is no run `{run}` to go on with")))?;
         let file = RunFile::load(&directory.run_file()).map_err(|error| invalid(error.to_string()))?;
+        if file.is_ephemeral {
+            return Err(invalid(format!(
+                "the agent kept nothing of run `{run}`: it was ephemeral"
+            )));
+        }
         file.session_ids
             .last()
             .cloned()

@@ -1,0 +1,70 @@
+//! Removing what is not to be kept any longer.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use ralph_run::{Home, remove_ended};
+use ralph_store::{RetentionCandidate, RetentionRules, RunQuery, Store, StoreError, expired_runs};
+
+const PAGE: usize = 1000;
+
+/// Removes runs that the rules do not keep: from the disk, then from the index. Gives how many.
+pub(crate) async fn retire(
+    home: &Home,
+    store: &Arc<dyn Store>,
+    rules: RetentionRules,
+) -> Result<usize, StoreError> {
+    let mut candidates = Vec::new();
+    let mut query = RunQuery {
+        limit: PAGE,
+        ..RunQuery::default()
+    };
+    loop {
+        let page = store.runs(&query).await?;
+        candidates.extend(page.items.into_iter().map(|run| RetentionCandidate {
+            ended_at: run.reason.map(|_| run.ended_at.unwrap_or(run.updated_at)),
+            run: run.id,
+            bytes: 0,
+        }));
+        match page.next {
+            Some(next) => query.cursor = Some(next),
+            None => break,
+        }
+    }
+    let home = home.clone();
+    let removing = tokio::task::spawn_blocking(move || {
+        if rules.max_bytes.is_some() {
+            for candidate in &mut candidates {
+                candidate.bytes = home.run(&candidate.run).map_or(0, |run| size_of(run.path()));
+            }
+        }
+        let expired = expired_runs(&rules, &candidates, Timestamp::now());
+        remove_ended(&home, &expired)
+    });
+    let cleaned = match removing.await {
+        Ok(cleaned) => cleaned,
+        Err(error) => {
+            tracing::error!(%error, "removing old runs has failed");
+            return Ok(0);
+        }
+    };
+    for (run, error) in &cleaned.failed {
+        tracing::warn!(%error, run, "an old run cannot be removed");
+    }
+    if !cleaned.removed.is_empty() {
+        store.remove(&cleaned.removed).await?;
+    }
+    Ok(cleaned.removed.len())
+}
+
+fn size_of(path: &Path) -> u64 {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else {
+        return 0;
+    };
+    if !metadata.is_dir() {
+        return metadata.len();
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    entries.map(|entry| size_of(&entry.path())).sum()
+}
