@@ -27,6 +27,9 @@ pub enum StoreError {
     /// The address of the database means nothing to us.
     #[error("unknown database address: it must be a path, `sqlite:PATH` or `postgres://…`")]
     UnknownAddress,
+    /// The address of the database is one of ours and wrong. Never quotes it.
+    #[error("the address of the database: {0}")]
+    BadAddress(&'static str),
     /// The file is damaged.
     #[error("the index is damaged: {0}")]
     Damaged(String),

@@ -7,11 +7,13 @@
 
 mod address;
 mod catch_up;
+mod columns;
 mod error;
 mod fold;
 mod glance;
 mod journal_lines;
 mod journal_page;
+mod postgres;
 mod private;
 mod query;
 mod retention;
@@ -27,6 +29,7 @@ pub use catch_up::{CatchUpProgress, CaughtUp, catch_up, reindex};
 pub use error::StoreError;
 pub use fold::{FoldState, Folded, RunFold, epoch_of};
 pub use journal_page::{JournalLine, read_journal_page};
+pub use postgres::{PostgresOptions, PostgresStore, Waiting};
 pub use query::{
     ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunQuery, SearchMode,
     SearchPage, SearchQuery,
@@ -40,4 +43,4 @@ pub use search::{Indexed, SearchOptions, TextIndex};
 pub use skim::{Skim, SkimEvent};
 pub use sqlite::{Note, Opened, SqliteOptions, SqliteStore};
 pub use store::{Health, MAX_LIMIT, REMEMBERED_FOR, Remembered, Store};
-pub use summary::{RunKind, RunSummary};
+pub use summary::RunSummary;

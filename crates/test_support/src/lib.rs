@@ -5,6 +5,7 @@
 //! - [`recorded`]: which of the processes that a script started are still alive;
 //! - [`fake_model`]: the model's API, scripted, for the real CLI;
 //! - [`real_cli`]: exact versions of the real CLI, isolated;
+//! - [`postgres`]: a private PostgreSQL server (Unix only);
 //! - [`fixtures`]: what they wrote, captured by the binary `capture` and made fit to be kept by [`normalise`].
 #![warn(missing_docs)]
 
@@ -14,6 +15,8 @@ pub mod dialect;
 pub mod fake_model;
 pub mod fixtures;
 pub mod normalise;
+#[cfg(unix)]
+pub mod postgres;
 pub mod real_cli;
 pub mod recorded;
 pub mod script;

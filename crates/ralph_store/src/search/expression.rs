@@ -12,16 +12,16 @@ const SHORTEST_PREFIX: usize = 2;
 
 /// Words and phrases that must all be there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Expression {
-    pub(super) clauses: Vec<Clause>,
+pub(crate) struct Expression {
+    pub(crate) clauses: Vec<Clause>,
 }
 
 /// Words that must follow each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Clause {
-    pub(super) words: Vec<String>,
+pub(crate) struct Clause {
+    pub(crate) words: Vec<String>,
     /// Whether the last one is the beginning of a word.
-    pub(super) is_prefix: bool,
+    pub(crate) is_prefix: bool,
 }
 
 impl Expression {
@@ -30,7 +30,7 @@ impl Expression {
     ///
     /// # Errors
     /// When there is no word in it, or there are too many.
-    pub(super) fn parse(typed: &str) -> Result<Self, StoreError> {
+    pub(crate) fn parse(typed: &str) -> Result<Self, StoreError> {
         let mut clauses = Vec::new();
         for (index, part) in typed.split('"').enumerate() {
             if index % 2 == 1 {
@@ -50,7 +50,7 @@ impl Expression {
     }
 
     /// Whether it has to look for all words with some beginning.
-    pub(super) fn has_prefix(&self) -> bool {
+    pub(crate) fn has_prefix(&self) -> bool {
         self.clauses.iter().any(|clause| clause.is_prefix)
     }
 

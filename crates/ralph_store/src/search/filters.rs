@@ -7,7 +7,7 @@ const PRIVATE: char = '\u{e000}';
 
 /// What narrows a search.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Filter<'a> {
+pub(crate) enum Filter<'a> {
     Run(i64),
     Workspace(&'a str),
     Backend(&'a str),
@@ -16,7 +16,7 @@ pub(super) enum Filter<'a> {
 }
 
 /// Writes the word of a filter.
-pub(super) fn write(filter: Filter<'_>, out: &mut String) {
+pub(crate) fn write(filter: Filter<'_>, out: &mut String) {
     out.push(PRIVATE);
     // Writing into a string cannot fail.
     let _ = match filter {

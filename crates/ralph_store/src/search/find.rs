@@ -3,15 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::Connection;
-
+use super::candidates::{Candidate, Candidates, Names, TimeLimit, collect};
 use super::cursor::{self, Place, Rank, WordsPlace};
 use super::expression::{Expression, Matches};
 use super::extract::extract;
 use super::kinds;
 use super::lines::Lines;
-use super::schema::explain;
-use super::scope::{Candidate, Names, Scope, TimeLimit};
 use super::snippet::snippet;
 use crate::error::StoreError;
 use crate::query::{Hit, SearchPage, SearchQuery};
@@ -23,8 +20,6 @@ const WINDOW: usize = 2_000;
 /// How many of them, best first by what the index knows, are read and ranked by what they say; and how much is read.
 const GROUP: usize = 128;
 const GROUP_BYTES: u64 = 1024 * 1024;
-/// When time is up, the page ends, and the next one goes on.
-const TIME: Duration = Duration::from_millis(20);
 
 /// A hit that was read.
 struct Read {
@@ -36,10 +31,11 @@ struct Read {
 }
 
 /// A page of the records with all words.
-pub(super) fn find(
-    connection: &Connection,
+pub(crate) fn find<C: Candidates>(
     runs: &Path,
     query: &SearchQuery,
+    time: Duration,
+    open: impl FnOnce() -> Result<Option<C>, StoreError>,
 ) -> Result<SearchPage, StoreError> {
     let expression = Expression::parse(&query.text)?;
     let place = match &query.cursor {
@@ -49,21 +45,19 @@ pub(super) fn find(
         },
         None => None,
     };
-    let Some(scope) = Scope::of(connection, query).map_err(explain)? else {
+    let Some(source) = open()? else {
         return Ok(SearchPage::nothing());
     };
-    let limit = TimeLimit::new(TIME);
+    let limit = TimeLimit::new(time);
     let finder = Finder {
-        connection,
+        source: &source,
         query,
-        fts: expression.to_fts(),
         limit: if expression.has_prefix() {
             limit.in_one_piece()
         } else {
             limit
         },
         expression,
-        scope,
     };
     finder
         .page(place, &mut Lines::new(runs))
@@ -76,11 +70,9 @@ pub(super) fn find(
 }
 
 struct Finder<'a> {
-    connection: &'a Connection,
+    source: &'a dyn Candidates,
     query: &'a SearchQuery,
     expression: Expression,
-    fts: String,
-    scope: Scope,
     limit: TimeLimit,
 }
 
@@ -88,8 +80,9 @@ type Found = (Vec<Hit>, Option<WordsPlace>, bool);
 
 impl Finder<'_> {
     fn page(&self, place: Option<WordsPlace>, lines: &mut Lines<'_>) -> Result<Found, StoreError> {
+        let (lowest, highest) = self.source.bounds();
         let mut place = place.unwrap_or(WordsPlace {
-            top: self.scope.high,
+            top: highest,
             low: None,
             group: None,
             hit: None,
@@ -99,7 +92,7 @@ impl Finder<'_> {
         loop {
             let next = self.window(place, lines, &mut names, &mut hits)?;
             // Below the hits that were ranked there may be others.
-            let is_complete = next.is_none_or(|next| next.low.is_some_and(|low| low <= self.scope.low));
+            let is_complete = next.is_none_or(|next| next.low.is_some_and(|low| low <= lowest));
             match next {
                 Some(next) if hits.len() < self.query.limit && !self.limit.is_over() => place = next,
                 next => return Ok((hits, next, is_complete)),
@@ -122,10 +115,8 @@ impl Finder<'_> {
         } else {
             self.limit
         };
-        let collected = self
-            .scope
-            .collect(self.connection, Some(&self.fts), (low, place.top), most, limit)
-            .map_err(explain)?;
+        let words = Some(&self.expression);
+        let collected = collect(self.source, words, (low, place.top), most, limit)?;
         let low = place.low.unwrap_or(collected.reached);
         let mut ranked = rank(&collected.candidates);
         if let Some(group) = place.group {
@@ -151,7 +142,7 @@ impl Finder<'_> {
             start.group = group.last().map(|(rank, _)| *rank);
             start.hit = None;
         }
-        Ok((low > self.scope.low).then_some(WordsPlace {
+        Ok((low > self.source.bounds().0).then_some(WordsPlace {
             top: low - 1,
             low: None,
             group: None,
@@ -199,7 +190,7 @@ impl Finder<'_> {
         lines: &mut Lines<'_>,
         names: &mut Names,
     ) -> Result<Option<Read>, StoreError> {
-        let Some(name) = names.of(self.connection, candidate.run).map_err(explain)? else {
+        let Some(name) = names.of(self.source, candidate.run)? else {
             return Ok(None);
         };
         let mut text = String::new();

@@ -28,63 +28,63 @@ const MOST_CALLS: usize = 256;
 
 /// A run of which there is more to read.
 #[derive(Debug)]
-pub(super) struct Pending {
+pub(crate) struct Pending {
     /// Its number in the index.
-    pub(super) run: i64,
-    pub(super) name: String,
+    pub(crate) run: i64,
+    pub(crate) name: String,
     /// Where to go on, and where to stop.
-    pub(super) offset: u64,
-    pub(super) up_to: u64,
-    pub(super) seq: u64,
+    pub(crate) offset: u64,
+    pub(crate) up_to: u64,
+    pub(crate) seq: u64,
     /// The time of its last record, in milliseconds.
-    pub(super) at: i64,
-    pub(super) calls: Calls,
+    pub(crate) at: i64,
+    pub(crate) calls: Calls,
     /// The words for what narrows a search to this run and its like.
-    pub(super) filters: String,
+    pub(crate) filters: String,
 }
 
 /// Which call is of which tool.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub(super) struct Calls(VecDeque<(String, String)>);
+pub(crate) struct Calls(VecDeque<(String, String)>);
 
 /// What is written in one transaction.
 #[derive(Debug, Default)]
-pub(super) struct Batch {
+pub(crate) struct Batch {
     /// In the order of time.
-    pub(super) rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// The words of all rows.
-    pub(super) words: String,
-    pub(super) marks: Vec<Mark>,
+    pub(crate) words: String,
+    pub(crate) marks: Vec<Mark>,
 }
 
 /// A record with words in it.
 #[derive(Debug)]
-pub(super) struct Row {
-    pub(super) at: i64,
-    pub(super) run: i64,
-    pub(super) offset: u64,
-    pub(super) length: u32,
-    pub(super) kind: u8,
-    pub(super) words: Range<usize>,
+pub(crate) struct Row {
+    pub(crate) at: i64,
+    pub(crate) run: i64,
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+    pub(crate) kind: u8,
+    pub(crate) words: Range<usize>,
 }
 
 /// How far a run is after a batch.
 #[derive(Debug)]
-pub(super) struct Mark {
-    pub(super) run: i64,
-    pub(super) name: String,
+pub(crate) struct Mark {
+    pub(crate) run: i64,
+    pub(crate) name: String,
     /// Where the batch begins: it counts only if the index is there.
-    pub(super) from: u64,
-    pub(super) offset: u64,
-    pub(super) seq: u64,
-    pub(super) at: i64,
-    pub(super) calls: Calls,
+    pub(crate) from: u64,
+    pub(crate) offset: u64,
+    pub(crate) seq: u64,
+    pub(crate) at: i64,
+    pub(crate) calls: Calls,
 }
 
 /// Reads several journals.
 #[derive(Debug)]
-pub(super) struct Gatherer {
+pub(crate) struct Gatherer {
     directory: PathBuf,
     runs: Vec<Pending>,
     turns: BinaryHeap<Reverse<(i64, usize)>>,
@@ -93,7 +93,7 @@ pub(super) struct Gatherer {
 }
 
 impl Gatherer {
-    pub(super) fn new(directory: PathBuf, runs: Vec<Pending>) -> Self {
+    pub(crate) fn new(directory: PathBuf, runs: Vec<Pending>) -> Self {
         let turns = runs
             .iter()
             .enumerate()
@@ -109,7 +109,7 @@ impl Gatherer {
     }
 
     /// The next records; none when everything has been read.
-    pub(super) fn next_batch(&mut self) -> Option<Batch> {
+    pub(crate) fn next_batch(&mut self) -> Option<Batch> {
         let mut batch = Batch::default();
         let mut touched = BTreeSet::new();
         let starts: Vec<u64> = self.runs.iter().map(|run| run.offset).collect();

@@ -10,13 +10,17 @@ use rusqlite::Connection;
 
 use super::gather::Gatherer;
 use super::schema::{self, Opened, explain};
+use super::scope::Scope;
 use super::{find, scan, write};
 use crate::error::StoreError;
 use crate::query::{SearchMode, SearchPage, SearchQuery};
+use crate::store::MAX_LIMIT;
 use crate::summary::RunSummary;
 
 /// Readers that wait for the next search.
 const IDLE_READERS: usize = 4;
+/// When time is up, a page of ranked hits ends, and the next one goes on.
+const TIME: Duration = Duration::from_millis(20);
 /// How much is put together between two looks at the clock.
 const MERGE_PAGES: i64 = 250;
 
@@ -34,6 +38,8 @@ pub struct SearchOptions {
 pub struct Indexed {
     /// The run.
     pub run: String,
+    /// Which journal of that name.
+    pub epoch: String,
     /// How much of its journal.
     pub offset: u64,
     /// Its last record there.
@@ -145,28 +151,40 @@ impl TextIndex {
     pub fn indexed(&self) -> Result<Vec<Indexed>, StoreError> {
         self.read(|reader| {
             let mut statement = reader
-                .prepare_cached("SELECT name, offset, seq FROM run")
+                .prepare_cached("SELECT name, epoch, offset, seq FROM run")
                 .map_err(explain)?;
             let rows = statement.query_map([], |row| {
                 Ok(Indexed {
                     run: row.get(0)?,
-                    offset: row.get::<_, i64>(1)?.unsigned_abs(),
-                    seq: row.get::<_, i64>(2)?.unsigned_abs(),
+                    epoch: row.get(1)?,
+                    offset: row.get::<_, i64>(2)?.unsigned_abs(),
+                    seq: row.get::<_, i64>(3)?.unsigned_abs(),
                 })
             });
             rows.and_then(Iterator::collect).map_err(explain)
         })
     }
 
-    /// A page of what contains what is asked for. The lag is not known here and given as 0.
+    /// A page of what contains what is asked for. The lag is not known here and given as 0. A page that would take
+    /// too long has fewer hits, or none, and says where to go on.
     ///
     /// # Errors
     /// When the text has no words, the cursor is of another question, or the index cannot be read.
     pub fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {
         let runs = &self.options.runs_directory;
+        let limit = match query.limit {
+            1..=MAX_LIMIT => query.limit,
+            _ => MAX_LIMIT,
+        };
+        let query = SearchQuery {
+            limit,
+            ..query.clone()
+        };
         self.read(|reader| match query.mode {
-            SearchMode::Words => find::find(reader, runs, query),
-            SearchMode::Substring => scan::scan(reader, runs, query),
+            SearchMode::Words => {
+                find::find(runs, &query, TIME, || Scope::of(reader, &query).map_err(explain))
+            }
+            SearchMode::Substring => scan::scan(runs, &query, || Scope::of(reader, &query).map_err(explain)),
         })
     }
 

@@ -26,7 +26,7 @@ const KINDS: &[(&str, i64)] = &[
 ];
 
 /// The number of a kind; none for those that have no words.
-pub(super) fn number_of(kind: &str) -> Option<u8> {
+pub(crate) fn number_of(kind: &str) -> Option<u8> {
     let number = KINDS.iter().position(|(name, _)| *name == kind)?;
     u8::try_from(number).ok()
 }

@@ -3,6 +3,7 @@
 //! It knows which records have which words, and where they stand; the words themselves stay in the journals. Records
 //! are numbered as they are indexed, in the order of time, so the newest hits are those with the highest numbers.
 
+mod candidates;
 mod cursor;
 mod expression;
 mod extract;
@@ -20,4 +21,12 @@ mod strings;
 mod words;
 mod write;
 
+pub(crate) use candidates::{Candidate, Candidates};
+pub(crate) use expression::{Clause, Expression};
+pub(crate) use filters::{Filter, write as write_filter};
+pub(crate) use find::find;
+pub(crate) use gather::{Batch as TextBatch, Calls, Gatherer, Mark, Pending, Row as TextRow};
 pub use index::{Indexed, SearchOptions, TextIndex};
+pub(crate) use kinds::number_of as kind_number;
+pub(crate) use scan::scan;
+pub(crate) use write::run_filters;

@@ -5,13 +5,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
-use rusqlite::Connection;
 
+use super::candidates::{Candidate, Candidates, Names, TimeLimit, collect};
 use super::cursor::{self, Place};
 use super::find::record_of;
 use super::lines::Lines;
-use super::schema::explain;
-use super::scope::{Candidate, Names, Scope, TimeLimit};
 use super::snippet::snippet;
 use crate::error::StoreError;
 use crate::query::{Hit, SearchPage, SearchQuery};
@@ -27,10 +25,10 @@ const LONGEST: usize = 1_024;
 const MOST_MARKS: usize = 64;
 
 /// A page of the records with exactly these characters, upper and lower case alike in ASCII.
-pub(super) fn scan(
-    connection: &Connection,
+pub(crate) fn scan<C: Candidates>(
     runs: &Path,
     query: &SearchQuery,
+    open: impl FnOnce() -> Result<Option<C>, StoreError>,
 ) -> Result<SearchPage, StoreError> {
     let limit = TimeLimit::new(TIME);
     let needle = Needle::new(&query.text)?;
@@ -41,12 +39,13 @@ pub(super) fn scan(
         },
         None => i64::MAX,
     };
-    let Some(scope) = Scope::of(connection, query).map_err(explain)? else {
+    let Some(source) = open()? else {
         return Ok(SearchPage::nothing());
     };
     let mut page = SearchPage::nothing();
+    let (lowest, highest) = source.bounds();
     let mut scanner = Scanner {
-        connection,
+        source: &source,
         query,
         needle,
         lines: Lines::new(runs),
@@ -54,17 +53,15 @@ pub(super) fn scan(
         buffer: Vec::new(),
         text: String::new(),
     };
-    let mut top = top.min(scope.high);
+    let mut top = top.min(highest);
     let mut block = FIRST_BLOCK;
-    while top >= scope.low {
+    while top >= lowest {
         if page.hits.len() >= query.limit || limit.is_over() {
             page.is_complete = !limit.is_over();
             page.next = Some(cursor::encode(Place::Substring { top }, query));
             break;
         }
-        let collected = scope
-            .collect(connection, None, (i64::MIN, top), block, limit)
-            .map_err(explain)?;
+        let collected = collect(&source, None, (i64::MIN, top), block, limit)?;
         top = collected.reached - 1;
         let mut hits = scanner.block(collected.candidates)?;
         hits.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
@@ -81,7 +78,7 @@ pub(super) fn scan(
 }
 
 struct Scanner<'a> {
-    connection: &'a Connection,
+    source: &'a dyn Candidates,
     query: &'a SearchQuery,
     needle: Needle,
     lines: Lines<'a>,
@@ -109,7 +106,7 @@ impl Scanner<'_> {
         let (Some(first), Some(last)) = (records.first(), records.last()) else {
             return Ok(());
         };
-        let Some(name) = self.names.of(self.connection, first.run).map_err(explain)? else {
+        let Some(name) = self.names.of(self.source, first.run)? else {
             return Ok(());
         };
         let length = last.offset + u64::from(last.length) - first.offset;

@@ -1,54 +1,32 @@
-//! Which records a search looks at.
-
-use std::collections::HashMap;
-use std::time::{Duration, Instant};
+//! The records that a search looks at, as the text index has them.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
+use super::candidates::{Candidate, Candidates};
+use super::expression::Expression;
 use super::filters::{self, Filter};
 use super::kinds;
+use super::schema::explain;
+use crate::error::StoreError;
 use crate::query::SearchQuery;
-
-/// How many numbers are looked through at first, newest first. Between two such slices it is seen whether time is up:
-/// a phrase of frequent words that nobody wrote takes as long as the index is large. Slices grow while they are fast.
-const SLICE: i64 = 32_768;
-const FAST: Duration = Duration::from_millis(2);
 
 /// What narrows a search, as the index knows it.
 #[derive(Debug)]
-pub(super) struct Scope {
+pub(super) struct Scope<'a> {
+    connection: &'a Connection,
     /// What all records must have, in the index's words; none if everything is looked at.
     filter: Option<String>,
     /// The numbers in question.
-    pub(super) low: i64,
-    pub(super) high: i64,
+    low: i64,
+    high: i64,
     /// The time, in seconds.
     since: i64,
     until: i64,
 }
 
-/// Where a record stands.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Candidate {
-    pub(super) id: i64,
-    pub(super) run: i64,
-    pub(super) offset: u64,
-    pub(super) length: u32,
-    pub(super) kind: u8,
-    pub(super) at: i64,
-}
-
-/// Which of the records are there, newest first.
-#[derive(Debug, Default)]
-pub(super) struct Collected {
-    pub(super) candidates: Vec<Candidate>,
-    /// Down to which number they were looked for.
-    pub(super) reached: i64,
-}
-
-impl Scope {
+impl<'a> Scope<'a> {
     /// None if nothing can be found: the run is unknown, or the kinds have no words.
-    pub(super) fn of(connection: &Connection, query: &SearchQuery) -> rusqlite::Result<Option<Self>> {
+    pub(super) fn of(connection: &'a Connection, query: &SearchQuery) -> rusqlite::Result<Option<Self>> {
         let mut parts = Vec::new();
         if let Some(name) = &query.run {
             let number = connection
@@ -85,6 +63,7 @@ impl Scope {
                 Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, Option<i64>>(1)?))
             })?;
         Ok(low.zip(high).map(|(low, high)| Self {
+            connection,
             filter: (!parts.is_empty()).then(|| parts.join(" AND ")),
             low,
             high,
@@ -92,58 +71,36 @@ impl Scope {
             until,
         }))
     }
+}
 
-    /// Collects records with these words from `top` down: at most `most`, or until time is up.
-    pub(super) fn collect(
-        &self,
-        connection: &Connection,
-        words: Option<&str>,
-        (low, top): (i64, i64),
-        most: usize,
-        limit: TimeLimit,
-    ) -> rusqlite::Result<Collected> {
-        let expression = [words, self.filter.as_deref()]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>()
-            .join(" AND ");
-        let (low, mut high) = (low.max(self.low), top.min(self.high));
-        let mut slice = if limit.is_sliced { SLICE } else { i64::MAX };
-        let mut collected = Collected {
-            reached: low,
-            ..Collected::default()
-        };
-        while high >= low && collected.candidates.len() < most {
-            let start = Instant::now();
-            let bottom = low.max(high.saturating_sub(slice - 1));
-            let room = most - collected.candidates.len();
-            self.collect_slice(
-                connection,
-                &expression,
-                (bottom, high),
-                room,
-                &mut collected.candidates,
-            )?;
-            collected.reached = bottom;
-            high = bottom - 1;
-            if limit.is_over() {
-                break;
-            }
-            if start.elapsed() < FAST {
-                slice = slice.saturating_mul(2);
-            }
-        }
-        if collected.candidates.len() >= most
-            && let Some(last) = collected.candidates.last()
-        {
-            collected.reached = last.id;
-        }
-        Ok(collected)
+impl Candidates for Scope<'_> {
+    fn bounds(&self) -> (i64, i64) {
+        (self.low, self.high)
     }
 
-    fn collect_slice(
+    fn collect(
         &self,
-        connection: &Connection,
+        words: Option<&Expression>,
+        (low, high): (i64, i64),
+        most: usize,
+        out: &mut Vec<Candidate>,
+    ) -> Result<(), StoreError> {
+        let parts = [words.map(Expression::to_fts), self.filter.clone()];
+        let expression = parts.into_iter().flatten().collect::<Vec<_>>().join(" AND ");
+        self.slice(&expression, (low, high), most, out).map_err(explain)
+    }
+
+    fn name_of(&self, run: i64) -> Result<Option<String>, StoreError> {
+        self.connection
+            .prepare_cached("SELECT name FROM run WHERE id = ?")
+            .and_then(|mut statement| statement.query_row([run], |row| row.get(0)).optional())
+            .map_err(explain)
+    }
+}
+
+impl Scope<'_> {
+    fn slice(
+        &self,
         expression: &str,
         (low, high): (i64, i64),
         most: usize,
@@ -151,14 +108,14 @@ impl Scope {
     ) -> rusqlite::Result<()> {
         let most = i64::try_from(most).unwrap_or(i64::MAX);
         if expression.is_empty() {
-            let mut statement = connection.prepare_cached(
+            let mut statement = self.connection.prepare_cached(
                 "SELECT id, run, offset, length, kind, at FROM record
                  WHERE id BETWEEN ? AND ? AND at BETWEEN ? AND ? ORDER BY id DESC LIMIT ?",
             )?;
             let rows = statement.query_map((low, high, self.since, self.until, most), candidate)?;
             return rows.into_iter().try_for_each(|row| row.map(|row| out.push(row)));
         }
-        let mut statement = connection.prepare_cached(
+        let mut statement = self.connection.prepare_cached(
             "SELECT r.id, r.run, r.offset, r.length, r.kind, r.at
              FROM words CROSS JOIN record r ON r.id = words.rowid
              WHERE words MATCH ? AND words.rowid BETWEEN ? AND ? AND r.at BETWEEN ? AND ?
@@ -166,52 +123,6 @@ impl Scope {
         )?;
         let rows = statement.query_map((expression, low, high, self.since, self.until, most), candidate)?;
         rows.into_iter().try_for_each(|row| row.map(|row| out.push(row)))
-    }
-}
-
-/// How long a search may take.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TimeLimit {
-    until: Instant,
-    /// Whether the index is looked through in slices. Beginnings of words are put together for all of it, whatever
-    /// the slice.
-    is_sliced: bool,
-}
-
-impl TimeLimit {
-    pub(super) fn new(time: Duration) -> Self {
-        Self {
-            until: Instant::now() + time,
-            is_sliced: true,
-        }
-    }
-
-    pub(super) fn in_one_piece(self) -> Self {
-        Self {
-            is_sliced: false,
-            ..self
-        }
-    }
-
-    pub(super) fn is_over(self) -> bool {
-        Instant::now() >= self.until
-    }
-}
-
-/// The names of runs by their numbers.
-#[derive(Debug, Default)]
-pub(super) struct Names(HashMap<i64, String>);
-
-impl Names {
-    pub(super) fn of(&mut self, connection: &Connection, run: i64) -> rusqlite::Result<Option<&str>> {
-        if !self.0.contains_key(&run) {
-            let name = connection
-                .prepare_cached("SELECT name FROM run WHERE id = ?")?
-                .query_row([run], |row| row.get(0))
-                .optional()?;
-            self.0.extend(name.map(|name: String| (run, name)));
-        }
-        Ok(self.0.get(&run).map(String::as_str))
     }
 }
 

@@ -183,7 +183,8 @@ fn remove_run(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()
     Ok(())
 }
 
-fn run_filters(number: i64, run: &RunSummary) -> String {
+/// The words for what narrows a search to a run and its like.
+pub(crate) fn run_filters(number: i64, run: &RunSummary) -> String {
     let mut out = String::new();
     for filter in [
         Filter::Run(number),

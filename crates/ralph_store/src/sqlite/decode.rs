@@ -1,57 +1,12 @@
 //! Between our words and the columns.
 
-use jiff::Timestamp;
 use rusqlite::{Row, Rows};
 
 use super::explain::{explain, odd};
 use super::schema::seq_of;
+use crate::columns::{approval_kind_of, approval_state_of, count, message_state_of, timestamp};
 use crate::error::StoreError;
-use crate::rows::{ApprovalKind, ApprovalRow, ApprovalState, MessageRow, MessageState, RecordRow, UsageRow};
-
-/// Nanoseconds since 1970. What lies beyond 1677 and 2262 is taken to be at their ends.
-pub(super) fn nanoseconds(at: Timestamp) -> i64 {
-    let end = if at.as_second() < 0 { i64::MIN } else { i64::MAX };
-    i64::try_from(at.as_nanosecond()).unwrap_or(end)
-}
-
-pub(super) fn timestamp(nanoseconds: i64) -> Timestamp {
-    Timestamp::from_nanosecond(i128::from(nanoseconds)).unwrap_or_default()
-}
-
-/// A count as SQLite has it: it knows no higher ones.
-pub(super) fn integer(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-pub(super) fn count(integer: i64) -> u64 {
-    u64::try_from(integer).unwrap_or_default()
-}
-
-pub(super) fn approval_kind(kind: ApprovalKind) -> i64 {
-    match kind {
-        ApprovalKind::Permission => 0,
-        ApprovalKind::Question => 1,
-        ApprovalKind::Plan => 2,
-    }
-}
-
-pub(super) fn approval_state(state: ApprovalState) -> i64 {
-    match state {
-        ApprovalState::Pending => 0,
-        ApprovalState::Answered => 1,
-        ApprovalState::Withdrawn => 2,
-    }
-}
-
-pub(super) fn message_state(state: MessageState) -> i64 {
-    match state {
-        MessageState::Queued => 0,
-        MessageState::Sent => 1,
-        MessageState::Delivered => 2,
-        MessageState::Withdrawn => 3,
-        MessageState::Lost => 4,
-    }
-}
+use crate::rows::{ApprovalRow, MessageRow, RecordRow, UsageRow};
 
 /// Everything a statement gives, decoded.
 pub(super) fn all<T>(
@@ -116,18 +71,8 @@ pub(super) fn tokens(row: &Row<'_>, first: usize) -> rusqlite::Result<agent_api:
 
 /// `key, run id, request, kind, asked_at, data, state, closed_at`.
 pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
-    let kind = match row.get::<_, i64>(3).map_err(explain)? {
-        0 => ApprovalKind::Permission,
-        1 => ApprovalKind::Question,
-        2 => ApprovalKind::Plan,
-        _ => return Err(odd("a question")),
-    };
-    let state = match row.get::<_, i64>(6).map_err(explain)? {
-        0 => ApprovalState::Pending,
-        1 => ApprovalState::Answered,
-        2 => ApprovalState::Withdrawn,
-        _ => return Err(odd("a question")),
-    };
+    let kind = approval_kind_of(row.get(3).map_err(explain)?).ok_or_else(|| odd("a question"))?;
+    let state = approval_state_of(row.get(6).map_err(explain)?).ok_or_else(|| odd("a question"))?;
     let data: String = row.get(5).map_err(explain)?;
     let data = serde_json::value::RawValue::from_string(data).map_err(|_| odd("a question"))?;
     let read = || -> rusqlite::Result<ApprovalRow> {
@@ -147,14 +92,7 @@ pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
 
 /// `key, run id, id, command_id, at, mode, text, state`.
 pub(super) fn message(row: &Row<'_>) -> Result<MessageRow, StoreError> {
-    let state = match row.get::<_, i64>(7).map_err(explain)? {
-        0 => MessageState::Queued,
-        1 => MessageState::Sent,
-        2 => MessageState::Delivered,
-        3 => MessageState::Withdrawn,
-        4 => MessageState::Lost,
-        _ => return Err(odd("a message")),
-    };
+    let state = message_state_of(row.get(7).map_err(explain)?).ok_or_else(|| odd("a message"))?;
     let read = || -> rusqlite::Result<MessageRow> {
         Ok(MessageRow {
             run: row.get(1)?,

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
 
-use super::decode::{approval_kind, approval_state, integer, message_state, nanoseconds};
 use super::delete::empty_run;
 use super::schema::key;
+use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds};
 use crate::rows::{Batch, Ingested};
 
 /// Kinds by their numbers in the database.

@@ -5,13 +5,12 @@ use std::fmt::Write as _;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
-use super::decode::{
-    all, approval, count, integer, json, message, nanoseconds, record, timestamp, tokens, usage,
-};
+use super::decode::{all, approval, json, message, record, tokens, usage};
 use super::explain::explain;
 use super::schema::{RUN_OF_KEY, key, last_key};
+use crate::columns::{bounded, count, integer, nanoseconds, run_mark, run_place, timestamp};
 use crate::error::StoreError;
-use crate::query::{ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Page, RecordQuery, RunQuery};
+use crate::query::{ApprovalQuery, CostGroup, CostQuery, CostRow, Page, RecordQuery, RunQuery};
 use crate::rows::{ApprovalRow, MessageRow, Progress, RecordRow};
 use crate::store::{MAX_LIMIT, Remembered};
 use crate::summary::RunSummary;
@@ -36,14 +35,6 @@ impl Conditions {
         if let Some(value) = value {
             self.add(condition, [value.into()]);
         }
-    }
-}
-
-fn bounded(limit: usize) -> usize {
-    if limit == 0 {
-        MAX_LIMIT
-    } else {
-        limit.min(MAX_LIMIT)
     }
 }
 
@@ -80,7 +71,7 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Page<Run
     conditions.add_some("started_at >= ?", query.since.map(nanoseconds));
     conditions.add_some("started_at < ?", query.until.map(nanoseconds));
     if let Some(cursor) = &query.cursor {
-        let (at, id) = place(cursor).ok_or(StoreError::BadCursor)?;
+        let (at, id) = run_place(cursor).ok_or(StoreError::BadCursor)?;
         conditions.add("(started_at, id) < (?, ?)", [at.into(), id.to_owned().into()]);
     }
     let limit = bounded(query.limit);
@@ -96,16 +87,8 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Page<Run
     let mut items: Vec<RunSummary> = all(rows, |row| json(row, 0))?;
     let has_more = items.len() > limit;
     items.truncate(limit);
-    let next = items
-        .last()
-        .filter(|_| has_more)
-        .map(|last| Cursor(format!("{}.{}", nanoseconds(last.started_at), last.id)));
+    let next = items.last().filter(|_| has_more).map(run_mark);
     Ok(Page { items, next })
-}
-
-fn place(cursor: &Cursor) -> Option<(i64, &str)> {
-    let (at, id) = cursor.0.split_once('.')?;
-    Some((at.parse().ok()?, id))
 }
 
 pub(super) fn runs_of_session(connection: &Connection, session: &str) -> Result<Vec<RunSummary>, StoreError> {
@@ -132,14 +115,29 @@ pub(super) fn offsets(connection: &Connection) -> Result<Vec<(String, u64, bool)
     })
 }
 
-/// Where runs are, and their last records: name, offset, seq.
-pub(super) fn heads(connection: &Connection) -> Result<Vec<(String, u64, u64)>, StoreError> {
+/// How far a run has been taken in.
+pub(super) struct Head {
+    pub(super) run: String,
+    pub(super) epoch: String,
+    pub(super) offset: u64,
+    /// Its last record.
+    pub(super) seq: u64,
+}
+
+pub(super) fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
     let mut statement = connection
-        .prepare_cached("SELECT id, offset, head_seq FROM run")
+        .prepare_cached("SELECT id, epoch, offset, head_seq FROM run")
         .map_err(explain)?;
     let rows = statement.query([]).map_err(explain)?;
     all(rows, |row| {
-        let read = || Ok((row.get(0)?, count(row.get(1)?), count(row.get(2)?)));
+        let read = || {
+            Ok(Head {
+                run: row.get(0)?,
+                epoch: row.get(1)?,
+                offset: count(row.get(2)?),
+                seq: count(row.get(3)?),
+            })
+        };
         read().map_err(explain)
     })
 }

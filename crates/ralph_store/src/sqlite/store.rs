@@ -1,5 +1,6 @@
 //! The engine.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,17 +8,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use super::decode::nanoseconds;
 use super::delete;
 use super::explain::explain;
 use super::open::{Note, Opened, open_file_of_index, take_directory, with_suffix};
-use super::read;
+use super::read::{self, Head};
 use super::readers::Readers;
 use super::writer::Writer;
+use crate::columns::nanoseconds;
 use crate::error::StoreError;
 use crate::query::{ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchPage, SearchQuery};
 use crate::rows::{ApprovalRow, Batch, Ingested, MessageRow, Progress, RecordRow};
-use crate::search::{SearchOptions, TextIndex};
+use crate::search::{Indexed, SearchOptions, TextIndex};
 use crate::store::{Health, REMEMBERED_FOR, Remembered, Store};
 use crate::summary::RunSummary;
 
@@ -111,20 +112,31 @@ impl SqliteStore {
     }
 }
 
+/// How far a journal's words are indexed: its epoch, the offset and the last record.
+type Known<'a> = HashMap<&'a str, (&'a str, u64, u64)>;
+
+fn known(indexed: &[Indexed]) -> Known<'_> {
+    let known = indexed
+        .iter()
+        .map(|run| (run.run.as_str(), (run.epoch.as_str(), run.offset, run.seq)));
+    known.collect()
+}
+
+/// The offset and the last record that the text index has of this journal: another one of the same name is none.
+fn indexed_of(known: &Known<'_>, head: &Head) -> Option<(u64, u64)> {
+    let (epoch, offset, seq) = known.get(head.run.as_str())?;
+    (*epoch == head.epoch).then_some((*offset, *seq))
+}
+
 /// How many records the text index lacks, at most: pieces of text count, too, because nobody counted them apart.
-fn lag(heads: &[(String, u64, u64)], texts: &TextIndex) -> Result<u64, StoreError> {
+fn lag(heads: &[Head], texts: &TextIndex) -> Result<u64, StoreError> {
     let indexed = texts.indexed()?;
-    let indexed: std::collections::HashMap<&str, (u64, u64)> = indexed
-        .iter()
-        .map(|run| (run.run.as_str(), (run.offset, run.seq)))
-        .collect();
-    let missing = heads
-        .iter()
-        .map(|(run, offset, seq)| match indexed.get(run.as_str()) {
-            Some((known, _)) if known >= offset => 0,
-            Some((_, known)) => seq.saturating_sub(*known),
-            None => *seq,
-        });
+    let known = known(&indexed);
+    let missing = heads.iter().map(|head| match indexed_of(&known, head) {
+        Some((offset, _)) if offset >= head.offset => 0,
+        Some((_, seq)) => head.seq.saturating_sub(seq),
+        None => head.seq,
+    });
     Ok(missing.sum())
 }
 
@@ -206,13 +218,11 @@ impl Store for SqliteStore {
     async fn index_texts(&self) -> Result<u64, StoreError> {
         let heads = self.readers.read(read::heads).await?;
         let indexed = self.with_texts(TextIndex::indexed).await?;
-        let indexed: std::collections::HashMap<String, u64> =
-            indexed.into_iter().map(|run| (run.run, run.offset)).collect();
+        let known = known(&indexed);
         let behind = heads
-            .into_iter()
-            .filter(|(run, offset, _)| indexed.get(run) != Some(offset))
-            .map(|(run, offset, _)| (run, offset));
-        let behind: Vec<(String, u64)> = behind.collect();
+            .iter()
+            .filter(|head| indexed_of(&known, head).is_none_or(|(offset, _)| offset != head.offset));
+        let behind: Vec<(String, u64)> = behind.map(|head| (head.run.clone(), head.offset)).collect();
         let mut count = 0;
         for some in behind.chunks(RUNS_AT_A_TIME) {
             let some = some.to_vec();

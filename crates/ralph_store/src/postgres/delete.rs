@@ -1,0 +1,52 @@
+//! Forgetting.
+
+use sqlx::{AssertSqlSafe, Error, PgConnection};
+
+use super::escape::escape;
+use super::schema::RUN_TABLES;
+
+/// Tables whose rows are a run's.
+const OF_RUN: [&str; 5] = ["session", "record", "usage", "approval", "message"];
+
+/// Forgets what is known of a run but its number.
+pub(super) async fn empty_run(connection: &mut PgConnection, number: i64) -> Result<(), Error> {
+    empty_runs(connection, &[number]).await
+}
+
+async fn empty_runs(connection: &mut PgConnection, numbers: &[i64]) -> Result<(), Error> {
+    for table in OF_RUN {
+        sqlx::query(AssertSqlSafe(format!("DELETE FROM {table} WHERE run = ANY($1)")))
+            .bind(numbers)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}
+
+/// Forgets runs, and their words.
+pub(super) async fn remove(connection: &mut PgConnection, runs: &[String]) -> Result<(), Error> {
+    let names: Vec<String> = runs.iter().map(|run| escape(run).into_owned()).collect();
+    let numbers: Vec<i64> = sqlx::query_scalar("DELETE FROM run WHERE id = ANY($1) RETURNING number")
+        .bind(&names)
+        .fetch_all(&mut *connection)
+        .await?;
+    empty_runs(connection, &numbers).await?;
+    // Who writes words holds the row of their run: this waits for it, and the next statement sees what was written.
+    let texts: Vec<i64> = sqlx::query_scalar("DELETE FROM text_run WHERE name = ANY($1) RETURNING id")
+        .bind(&names)
+        .fetch_all(&mut *connection)
+        .await?;
+    sqlx::query("DELETE FROM text WHERE run = ANY($1)")
+        .bind(&texts)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Forgets all runs.
+pub(super) async fn clear(connection: &mut PgConnection) -> Result<(), Error> {
+    sqlx::query(AssertSqlSafe(format!("TRUNCATE {RUN_TABLES}")))
+        .execute(connection)
+        .await?;
+    Ok(())
+}

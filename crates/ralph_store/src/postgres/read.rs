@@ -1,0 +1,314 @@
+//! What can be asked.
+
+use agent_api::MicroUsd;
+use sqlx::postgres::PgRow;
+use sqlx::{Connection as _, Error, PgConnection, Postgres, QueryBuilder, Row as _};
+
+use super::decode::{approval, json, message, number, record, text, tokens, usage};
+use super::escape::escape;
+use crate::columns::{bounded, integer, nanoseconds, run_mark, timestamp};
+use crate::fold::FoldState;
+use crate::query::{ApprovalQuery, CostGroup, CostQuery, CostRow, Page, RecordQuery, RunQuery};
+use crate::rows::{ApprovalRow, MessageRow, Progress, RecordRow};
+use crate::store::{MAX_LIMIT, Remembered};
+use crate::summary::RunSummary;
+
+/// A question that is put together.
+struct Question {
+    builder: QueryBuilder<Postgres>,
+    /// What stands before the next condition.
+    link: &'static str,
+}
+
+impl Question {
+    fn new(sql: &'static str) -> Self {
+        Self {
+            builder: QueryBuilder::new(sql),
+            link: " WHERE ",
+        }
+    }
+
+    fn condition(&mut self, condition: &'static str) -> &mut QueryBuilder<Postgres> {
+        self.builder.push(self.link).push(condition);
+        self.link = " AND ";
+        &mut self.builder
+    }
+
+    fn text(&mut self, condition: &'static str, value: Option<&str>) {
+        if let Some(value) = value {
+            self.condition(condition).push_bind(escape(value).into_owned());
+        }
+    }
+
+    fn number(&mut self, condition: &'static str, value: Option<i64>) {
+        if let Some(value) = value {
+            self.condition(condition).push_bind(value);
+        }
+    }
+
+    async fn ask<T>(
+        mut self,
+        connection: &mut PgConnection,
+        end: &'static str,
+        limit: Option<usize>,
+        decode: impl Fn(&PgRow) -> Result<T, Error>,
+    ) -> Result<Vec<T>, Error> {
+        self.builder.push(end);
+        if let Some(limit) = limit {
+            self.builder.push_bind(integer(limit as u64));
+        }
+        let rows = self.builder.build().fetch_all(connection).await?;
+        rows.iter().map(decode).collect()
+    }
+}
+
+pub(super) async fn run(connection: &mut PgConnection, run: &str) -> Result<Option<RunSummary>, Error> {
+    let row = sqlx::query("SELECT summary FROM run WHERE id = $1")
+        .bind(escape(run))
+        .fetch_optional(connection)
+        .await?;
+    row.map(|row| json(&row, 0)).transpose()
+}
+
+/// `place` is where the query's cursor is.
+pub(super) async fn runs(
+    connection: &mut PgConnection,
+    query: &RunQuery,
+    place: Option<(i64, &str)>,
+) -> Result<Page<RunSummary>, Error> {
+    let mut question = Question::new("SELECT summary FROM run");
+    question.text("workspace = ", query.workspace.as_deref());
+    question.text("backend = ", query.backend.as_deref());
+    // Spelt out, so that the index of the live ones can be used.
+    match query.has_ended {
+        Some(true) => drop(question.condition("has_ended")),
+        Some(false) => drop(question.condition("NOT has_ended")),
+        None => {}
+    }
+    if let Some(is_waiting) = query.is_waiting {
+        question.condition("is_waiting = ").push_bind(is_waiting);
+    }
+    question.number("started_at >= ", query.since.map(nanoseconds));
+    question.number("started_at < ", query.until.map(nanoseconds));
+    if let Some((at, id)) = place {
+        question
+            .condition("(started_at, id) < (")
+            .push_bind(at)
+            .push(", ")
+            .push_bind(escape(id).into_owned())
+            .push(")");
+    }
+    let limit = bounded(query.limit);
+    let end = " ORDER BY started_at DESC, id DESC LIMIT ";
+    let mut items: Vec<RunSummary> = question
+        .ask(connection, end, Some(limit + 1), |row| json(row, 0))
+        .await?;
+    let has_more = items.len() > limit;
+    items.truncate(limit);
+    let next = items.last().filter(|_| has_more).map(run_mark);
+    Ok(Page { items, next })
+}
+
+pub(super) async fn runs_of_session(
+    connection: &mut PgConnection,
+    session: &str,
+) -> Result<Vec<RunSummary>, Error> {
+    let rows = sqlx::query(
+        "SELECT run.summary FROM run JOIN session ON session.run = run.number WHERE session.session = $1
+         ORDER BY run.started_at DESC, run.id DESC LIMIT $2",
+    )
+    .bind(escape(session))
+    .bind(integer(MAX_LIMIT as u64))
+    .fetch_all(connection)
+    .await?;
+    rows.iter().map(|row| json(row, 0)).collect()
+}
+
+pub(super) async fn offsets(connection: &mut PgConnection) -> Result<Vec<(String, u64, bool)>, Error> {
+    let rows = sqlx::query("SELECT id, journal_offset, has_ended FROM run")
+        .fetch_all(connection)
+        .await?;
+    let read = |row: &PgRow| Ok((text(row, 0)?, number(row, 1)?, row.try_get(2)?));
+    rows.iter().map(read).collect()
+}
+
+const APPROVALS: &str = "SELECT run.id, a.seq, a.request, a.kind, a.asked_at, a.data, a.state, a.closed_at
+    FROM run JOIN approval a ON a.run = run.number";
+const MESSAGES: &str = "SELECT run.id, m.seq, m.id, m.command_id, m.at, m.mode, m.text, m.state
+    FROM run JOIN message m ON m.run = run.number";
+const USAGE: &str =
+    "SELECT seq, at, model, input, cache_read, cache_write, output, reasoning, cost, is_estimate
+    FROM usage";
+
+/// All of it of one state of the database.
+pub(super) async fn progress(connection: &mut PgConnection, run: &str) -> Result<Option<Progress>, Error> {
+    let mut transaction = connection
+        .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        .await?;
+    let row = sqlx::query("SELECT number, journal_offset, summary, state FROM run WHERE id = $1")
+        .bind(escape(run))
+        .fetch_optional(&mut *transaction)
+        .await?;
+    let Some(row) = row else {
+        transaction.commit().await?;
+        return Ok(None);
+    };
+    let run: i64 = row.try_get(0)?;
+    let state: FoldState = json(&row, 3)?;
+    let mut question = Question::new(APPROVALS);
+    question.condition("a.state = 0");
+    question.number("a.run = ", Some(run));
+    let approvals = question
+        .ask(&mut transaction, " ORDER BY a.seq", None, approval)
+        .await?;
+    let mut question = Question::new(MESSAGES);
+    question.condition("m.state IN (0, 1)");
+    question.number("m.run = ", Some(run));
+    let messages = question
+        .ask(&mut transaction, " ORDER BY m.seq", None, message)
+        .await?;
+    let usage = match state.unsettled_from() {
+        Some(from) => {
+            let mut question = Question::new(USAGE);
+            question.number("run = ", Some(run));
+            question.number("seq >= ", Some(integer(from)));
+            question
+                .ask(&mut transaction, " ORDER BY seq", None, usage)
+                .await?
+        }
+        None => Vec::new(),
+    };
+    transaction.commit().await?;
+    Ok(Some(Progress {
+        offset: number(&row, 1)?,
+        summary: json(&row, 2)?,
+        state,
+        approvals,
+        messages,
+        usage,
+    }))
+}
+
+pub(super) async fn records(
+    connection: &mut PgConnection,
+    run: &str,
+    query: &RecordQuery,
+) -> Result<Vec<RecordRow>, Error> {
+    let mut question = Question::new(
+        "SELECT r.seq, r.at, k.name, r.journal_offset, r.length FROM record r JOIN kind k ON k.id = r.kind",
+    );
+    question
+        .condition("r.run = (SELECT number FROM run WHERE id = ")
+        .push_bind(escape(run).into_owned())
+        .push(")");
+    question.number("r.seq > ", query.after.map(integer));
+    question.number("r.seq < ", query.before.map(integer));
+    if !query.kinds.is_empty() {
+        let kinds: Vec<String> = query.kinds.iter().map(|kind| escape(kind).into_owned()).collect();
+        question.condition("k.name = ANY(").push_bind(kinds).push(")");
+    }
+    let is_backwards = query.before.is_some() && query.after.is_none();
+    let end = if is_backwards {
+        " ORDER BY r.seq DESC LIMIT "
+    } else {
+        " ORDER BY r.seq LIMIT "
+    };
+    let mut records = question
+        .ask(connection, end, Some(bounded(query.limit)), record)
+        .await?;
+    if is_backwards {
+        records.reverse();
+    }
+    Ok(records)
+}
+
+pub(super) async fn approvals(
+    connection: &mut PgConnection,
+    query: &ApprovalQuery,
+) -> Result<Vec<ApprovalRow>, Error> {
+    let mut question = Question::new(APPROVALS);
+    if query.is_pending {
+        question.condition("a.state = 0");
+    }
+    question.text("run.id = ", query.run.as_deref());
+    let end = " ORDER BY a.asked_at, run.id, a.seq LIMIT ";
+    question
+        .ask(connection, end, Some(bounded(query.limit)), approval)
+        .await
+}
+
+pub(super) async fn messages(connection: &mut PgConnection, run: &str) -> Result<Vec<MessageRow>, Error> {
+    let mut question = Question::new(MESSAGES);
+    question.text("run.id = ", Some(run));
+    let mut messages = question
+        .ask(
+            connection,
+            " ORDER BY m.seq DESC LIMIT ",
+            Some(MAX_LIMIT),
+            message,
+        )
+        .await?;
+    messages.reverse();
+    Ok(messages)
+}
+
+/// What follows the key. A sum beyond all measure is the highest there is, as everywhere else.
+macro_rules! sums {
+    ($key:literal) => {
+        concat!(
+            "SELECT ",
+            $key,
+            " AS label, count(*),
+             least(sum(u.input), 9223372036854775807)::bigint,
+             least(sum(u.cache_read), 9223372036854775807)::bigint,
+             least(sum(u.cache_write), 9223372036854775807)::bigint,
+             least(sum(u.output), 9223372036854775807)::bigint,
+             least(sum(u.reasoning), 9223372036854775807)::bigint,
+             least(sum(coalesce(u.cost, 0)), 9223372036854775807)::bigint,
+             bool_or(u.is_estimate)
+             FROM run JOIN usage u ON u.run = run.number"
+        )
+    };
+}
+
+pub(super) async fn costs(connection: &mut PgConnection, query: &CostQuery) -> Result<Vec<CostRow>, Error> {
+    let mut question = Question::new(match query.group {
+        CostGroup::Day => {
+            sums!("to_char(to_timestamp(u.at / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') COLLATE \"C\"")
+        }
+        CostGroup::Model => sums!("coalesce(u.model, 'unknown')"),
+        CostGroup::Workspace => sums!("run.workspace"),
+        CostGroup::Backend => sums!("run.backend"),
+        CostGroup::Run => sums!("run.id"),
+    });
+    question.number("u.at >= ", query.since.map(nanoseconds));
+    question.number("u.at < ", query.until.map(nanoseconds));
+    question.text("run.workspace = ", query.workspace.as_deref());
+    question
+        .ask(connection, " GROUP BY label ORDER BY label", None, |row| {
+            Ok(CostRow {
+                key: text(row, 0)?,
+                messages: number(row, 1)?,
+                tokens: tokens(row, 2)?,
+                cost: MicroUsd::new(number(row, 7)?),
+                is_estimate: row.try_get(8)?,
+            })
+        })
+        .await
+}
+
+pub(super) async fn recall(connection: &mut PgConnection, key: &str) -> Result<Option<Remembered>, Error> {
+    let row = sqlx::query("SELECT digest, status, body, at FROM remembered WHERE key = $1")
+        .bind(escape(key))
+        .fetch_optional(connection)
+        .await?;
+    let read = |row: PgRow| {
+        Ok(Remembered {
+            digest: text(&row, 0)?,
+            status: u16::try_from(row.try_get::<i32, _>(1)?).unwrap_or_default(),
+            body: text(&row, 2)?,
+            at: timestamp(row.try_get(3)?),
+        })
+    };
+    row.map(read).transpose()
+}

@@ -1,0 +1,121 @@
+//! What the tables are.
+
+/// The schema that is ours alone in the user's database.
+pub(super) const SCHEMA: &str = "ralph";
+
+/// One step from a version to the next, as SQL. A step that was released never changes.
+pub(super) const MIGRATIONS: &[&str] = &[FIRST];
+
+/// All tables but `kind`, `meta` and `remembered`, which outlive a clearing, in the order in which they are locked.
+pub(super) const RUN_TABLES: &str =
+    "run, session, record, usage, approval, message, text_run, text, text_span";
+
+/// All times are nanoseconds since 1970 (in the text index seconds, and milliseconds for the last record), all money
+/// millionths of a dollar. Text is compared by its bytes, as everywhere else.
+const FIRST: &str = r#"
+    CREATE TABLE meta(key text PRIMARY KEY, value bigint NOT NULL);
+    INSERT INTO meta VALUES('next_text', 1);
+    CREATE TABLE kind(id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE "C" NOT NULL UNIQUE);
+    CREATE SEQUENCE run_number;
+    CREATE TABLE run(
+        number bigint PRIMARY KEY,
+        id text COLLATE "C" NOT NULL UNIQUE,
+        epoch text NOT NULL,
+        workspace text COLLATE "C" NOT NULL,
+        backend text COLLATE "C" NOT NULL,
+        started_at bigint NOT NULL,
+        has_ended boolean NOT NULL,
+        is_waiting boolean NOT NULL,
+        journal_offset bigint NOT NULL,
+        head_seq bigint NOT NULL,
+        summary text NOT NULL,
+        state text NOT NULL
+    );
+    CREATE INDEX run_by_start ON run(started_at, id);
+    CREATE INDEX run_by_workspace ON run(workspace, started_at, id);
+    CREATE INDEX run_live ON run(started_at, id) WHERE NOT has_ended;
+    CREATE TABLE session(session text COLLATE "C" NOT NULL, run bigint NOT NULL, PRIMARY KEY(session, run));
+    CREATE INDEX session_by_run ON session(run);
+    CREATE TABLE record(
+        run bigint NOT NULL,
+        seq bigint NOT NULL,
+        at bigint NOT NULL,
+        journal_offset bigint NOT NULL,
+        length integer NOT NULL,
+        kind integer NOT NULL,
+        PRIMARY KEY(run, seq)
+    );
+    CREATE TABLE usage(
+        run bigint NOT NULL,
+        seq bigint NOT NULL,
+        at bigint NOT NULL,
+        model text COLLATE "C",
+        input bigint NOT NULL,
+        cache_read bigint NOT NULL,
+        cache_write bigint NOT NULL,
+        output bigint NOT NULL,
+        reasoning bigint NOT NULL,
+        cost bigint,
+        is_estimate boolean NOT NULL,
+        PRIMARY KEY(run, seq)
+    );
+    CREATE INDEX usage_by_time ON usage(at);
+    CREATE TABLE approval(
+        run bigint NOT NULL,
+        seq bigint NOT NULL,
+        request text NOT NULL,
+        kind bigint NOT NULL,
+        asked_at bigint NOT NULL,
+        data text NOT NULL,
+        state bigint NOT NULL,
+        closed_at bigint,
+        PRIMARY KEY(run, seq)
+    );
+    CREATE INDEX approval_by_time ON approval(asked_at);
+    CREATE INDEX approval_pending ON approval(asked_at) WHERE state = 0;
+    CREATE TABLE message(
+        run bigint NOT NULL,
+        seq bigint NOT NULL,
+        id text NOT NULL,
+        command_id text NOT NULL,
+        at bigint NOT NULL,
+        mode text NOT NULL,
+        text text NOT NULL,
+        state bigint NOT NULL,
+        PRIMARY KEY(run, seq)
+    );
+    CREATE TABLE remembered(
+        key text COLLATE "C" PRIMARY KEY,
+        digest text NOT NULL,
+        status integer NOT NULL,
+        body text NOT NULL,
+        at bigint NOT NULL
+    );
+    CREATE INDEX remembered_by_time ON remembered(at);
+    CREATE TABLE text_run(
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        name text COLLATE "C" NOT NULL UNIQUE,
+        epoch text NOT NULL,
+        journal_offset bigint NOT NULL,
+        seq bigint NOT NULL,
+        at bigint NOT NULL,
+        calls text NOT NULL
+    );
+    CREATE TABLE text(
+        id bigint PRIMARY KEY,
+        run bigint NOT NULL,
+        journal_offset bigint NOT NULL,
+        at bigint NOT NULL,
+        length integer NOT NULL,
+        kind smallint NOT NULL,
+        words tsvector NOT NULL
+    );
+    CREATE INDEX text_by_words ON text USING gin(words);
+    CREATE INDEX text_by_run ON text(run);
+    CREATE TABLE text_span(
+        first bigint PRIMARY KEY,
+        last bigint NOT NULL,
+        min_at bigint NOT NULL,
+        max_at bigint NOT NULL
+    );
+"#;

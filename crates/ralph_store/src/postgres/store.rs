@@ -1,0 +1,317 @@
+//! The engine.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use sqlx::{Connection as _, PgConnection};
+use tokio::runtime::Handle;
+
+use super::address::{Address, Purpose};
+use super::candidates::Scope;
+use super::connect::{Waiting, open, wait_for_writer};
+use super::explain::{explain, within};
+use super::readers::Readers;
+use super::writer::{Done, Task, Writer};
+use super::{read, text};
+use crate::columns::{bounded, run_place};
+use crate::error::StoreError;
+use crate::query::{
+    ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchMode, SearchPage, SearchQuery,
+};
+use crate::rows::{ApprovalRow, Batch, Ingested, MessageRow, Progress, RecordRow};
+use crate::search::{Gatherer, find, scan};
+use crate::store::{Health, Remembered, Store};
+use crate::summary::RunSummary;
+
+/// The database's own limit is shorter: this is for one that says nothing any more.
+const ANSWER_TIME: Duration = Duration::from_secs(5);
+/// When time is up, a page of ranked hits ends, and the next one goes on.
+const SEARCH_TIME: Duration = Duration::from_millis(200);
+/// How long one batch of words may take to be written.
+const TEXT_TIME: Duration = Duration::from_secs(120);
+
+/// Where the database and the journals are.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresOptions {
+    /// `postgres://user:password@host:port/database`. It may have a password: it is never shown.
+    pub url: String,
+    /// Where the runs are.
+    pub runs_directory: PathBuf,
+    /// How long a database that is not there yet is waited for.
+    pub patience: Duration,
+}
+
+impl PostgresOptions {
+    /// With patience for a database that begins at the same time as we do.
+    #[must_use]
+    pub fn new(url: impl Into<String>, runs_directory: impl Into<PathBuf>) -> Self {
+        Self {
+            url: url.into(),
+            runs_directory: runs_directory.into(),
+            patience: Duration::from_secs(10),
+        }
+    }
+}
+
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("PostgresOptions")
+            .field("url", &"postgres://…")
+            .field("runs_directory", &self.runs_directory)
+            .field("patience", &self.patience)
+            .finish()
+    }
+}
+
+/// An index in a PostgreSQL database.
+#[derive(Debug)]
+pub struct PostgresStore {
+    address: Address,
+    runs_directory: PathBuf,
+    writer: Writer,
+    readers: Readers,
+    /// Writes words, in long transactions that keep nobody else waiting.
+    text_writer: tokio::sync::Mutex<Option<PgConnection>>,
+    /// How many records the text index lacks.
+    lag: AtomicU64,
+    /// What the last write failed with, and whether that was because the database was away.
+    problem: Mutex<Option<(String, bool)>>,
+}
+
+/// Asks something on a connection that reads, and gives the connection back.
+macro_rules! ask {
+    ($store:expr, $question:path $(, $argument:expr)*) => {{
+        let mut reader = $store.readers.take().await?;
+        let answer = within(ANSWER_TIME, $question(&mut reader.connection $(, $argument)*)).await;
+        $store.readers.give_back(reader, answer)
+    }};
+}
+
+impl PostgresStore {
+    /// Opens the index of a database, or makes one in a schema called `ralph`. Whatever is missing in it afterwards,
+    /// [`catch_up`](crate::catch_up) brings. While the database is not there yet, `told` is called now and then.
+    ///
+    /// # Errors
+    /// When another server has it, a newer version wrote it, the address is wrong, or the database is not there.
+    pub async fn connect(
+        options: PostgresOptions,
+        told: impl FnMut(&Waiting) + Send,
+    ) -> Result<Self, StoreError> {
+        let address = Address::parse(&options.url)?;
+        let mut connection = wait_for_writer(&address, options.patience, told).await?;
+        let lag = text::lag(&mut connection).await.map_err(explain)?;
+        Ok(Self {
+            writer: Writer::start(address.clone(), connection),
+            readers: Readers::new(address.clone()),
+            address,
+            runs_directory: options.runs_directory,
+            text_writer: tokio::sync::Mutex::new(None),
+            lag: AtomicU64::new(lag),
+            problem: Mutex::default(),
+        })
+    }
+
+    /// Keeps what went wrong with a write until one works.
+    async fn write(&self, task: Task) -> Result<Done, StoreError> {
+        let result = self.writer.perform(task).await;
+        *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = result.as_ref().err().map(|error| {
+            let is_away = matches!(error, StoreError::Unavailable(_));
+            (error.to_string(), is_away)
+        });
+        result
+    }
+
+    async fn refresh_lag(&self) -> Result<(), StoreError> {
+        let lag = ask!(self, text::lag)?;
+        self.lag.store(lag, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// A connection that writes words: the last one, if it is still there.
+    async fn text_connection(&self, last: Option<PgConnection>) -> Result<PgConnection, StoreError> {
+        if let Some(mut last) = last
+            && within(ANSWER_TIME, last.ping()).await.is_ok()
+        {
+            return Ok(last);
+        }
+        open(&self.address, Purpose::Write).await.map_err(explain)
+    }
+
+    /// Indexes the words of all runs that have new ones, a thousand at a time.
+    async fn index_with(&self, connection: &mut PgConnection) -> Result<u64, StoreError> {
+        let (mut count, mut after) = (0, String::new());
+        loop {
+            let runs = within(ANSWER_TIME, text::behind(connection, &after)).await;
+            let runs = runs.map_err(explain)?;
+            let Some((last, _)) = runs.last() else {
+                return Ok(count);
+            };
+            after.clone_from(&last.id);
+            let pending = within(TEXT_TIME, text::pending(connection, &runs)).await;
+            let mut gatherer = Gatherer::new(self.runs_directory.clone(), pending.map_err(explain)?);
+            loop {
+                let gathered = tokio::task::spawn_blocking(move || {
+                    let batch = gatherer.next_batch();
+                    (gatherer, batch)
+                });
+                let (back, batch) = gathered
+                    .await
+                    .map_err(|error| StoreError::Database(error.to_string()))?;
+                gatherer = back;
+                let Some(batch) = batch else { break };
+                let written = within(TEXT_TIME, text::write_batch(connection, &batch)).await;
+                count += written.map_err(explain)?;
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Store for PostgresStore {
+    async fn ingest(&self, batches: Vec<Batch>) -> Result<Ingested, StoreError> {
+        let ingested = self.write(Task::Ingest(batches)).await?.ingested;
+        self.lag.fetch_add(ingested.records, Ordering::Relaxed);
+        Ok(ingested)
+    }
+
+    async fn progress(&self, run: &str) -> Result<Option<Progress>, StoreError> {
+        ask!(self, read::progress, run)
+    }
+
+    async fn offsets(&self) -> Result<Vec<(String, u64, bool)>, StoreError> {
+        ask!(self, read::offsets)
+    }
+
+    async fn runs(&self, query: &RunQuery) -> Result<Page<RunSummary>, StoreError> {
+        let place = match &query.cursor {
+            Some(mark) => Some(run_place(mark).ok_or(StoreError::BadCursor)?),
+            None => None,
+        };
+        ask!(self, read::runs, query, place)
+    }
+
+    async fn run(&self, run: &str) -> Result<Option<RunSummary>, StoreError> {
+        ask!(self, read::run, run)
+    }
+
+    async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError> {
+        ask!(self, read::runs_of_session, session)
+    }
+
+    async fn records(&self, run: &str, query: &RecordQuery) -> Result<Vec<RecordRow>, StoreError> {
+        ask!(self, read::records, run, query)
+    }
+
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<ApprovalRow>, StoreError> {
+        ask!(self, read::approvals, query)
+    }
+
+    async fn messages(&self, run: &str) -> Result<Vec<MessageRow>, StoreError> {
+        ask!(self, read::messages, run)
+    }
+
+    async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError> {
+        ask!(self, read::costs, query)
+    }
+
+    async fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {
+        let reader = self.readers.take().await?;
+        let (runs, runtime) = (self.runs_directory.clone(), Handle::current());
+        let query = SearchQuery {
+            limit: bounded(query.limit),
+            ..query.clone()
+        };
+        let searched = tokio::task::spawn_blocking(move || {
+            let reader = RefCell::new(reader);
+            let scope = || Scope::of(&runtime, &reader, &query);
+            let page = match query.mode {
+                SearchMode::Words => find(&runs, &query, SEARCH_TIME, scope),
+                SearchMode::Substring => scan(&runs, &query, scope),
+            };
+            (reader.into_inner(), page)
+        });
+        let (reader, page) = searched
+            .await
+            .map_err(|error| StoreError::Database(error.to_string()))?;
+        // After any other failure the connection may be of no use.
+        if matches!(
+            &page,
+            Ok(_) | Err(StoreError::BadCursor | StoreError::BadSearch(_))
+        ) {
+            self.readers.give_back(reader, Ok(()))?;
+        }
+        let mut page = page?;
+        page.lag = self.lag.load(Ordering::Relaxed);
+        Ok(page)
+    }
+
+    async fn index_texts(&self) -> Result<u64, StoreError> {
+        let mut last = self.text_writer.lock().await;
+        let mut connection = self.text_connection(last.take()).await?;
+        let count = self.index_with(&mut connection).await?;
+        // One that failed, or was given up on the way, is not used again.
+        *last = Some(connection);
+        drop(last);
+        self.refresh_lag().await?;
+        Ok(count)
+    }
+
+    async fn remove(&self, runs: &[String]) -> Result<(), StoreError> {
+        self.write(Task::Remove(runs.to_vec())).await?;
+        self.refresh_lag().await
+    }
+
+    async fn clear(&self) -> Result<(), StoreError> {
+        // Whoever writes words is done first: the tables cannot be emptied under it.
+        let texts = self.text_writer.lock().await;
+        self.write(Task::Clear).await?;
+        drop(texts);
+        self.lag.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    async fn remember(&self, key: &str, answer: &Remembered) -> Result<Option<Remembered>, StoreError> {
+        let task = Task::Remember(key.to_owned(), answer.clone());
+        Ok(self.write(task).await?.first)
+    }
+
+    async fn recall(&self, key: &str) -> Result<Option<Remembered>, StoreError> {
+        ask!(self, read::recall, key)
+    }
+
+    async fn health(&self) -> Health {
+        let asked = self.readers.take().await;
+        let asked = asked.and_then(|reader| self.readers.give_back(reader, Ok(())));
+        let kept = self
+            .problem
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let problem = match (asked, kept) {
+            (Err(error), _) => Some(error.to_string()),
+            // It is back.
+            (Ok(()), Some((_, true)) | None) => None,
+            (Ok(()), Some((problem, false))) => Some(problem),
+        };
+        Health {
+            engine: "postgres",
+            problem,
+            text_lag: self.lag.load(Ordering::Relaxed),
+        }
+    }
+
+    async fn close(&self) -> Result<(), StoreError> {
+        self.readers.close().await;
+        if let Some(connection) = self.text_writer.lock().await.take() {
+            // It is over either way.
+            let _ = within(ANSWER_TIME, connection.close()).await;
+        }
+        self.writer.close().await
+    }
+}

@@ -1,0 +1,285 @@
+//! The one connection that writes, and the task that has it.
+
+use std::time::{Duration, Instant};
+
+use sqlx::{Connection as _, Error, PgConnection};
+use tokio::sync::{mpsc, oneshot};
+
+use super::address::Address;
+use super::connect::{leave, open_writer};
+use super::delete;
+use super::escape::escape;
+use super::explain::{explain, is_lost, within};
+use super::ingest::ingest;
+use super::read::recall;
+use super::rows::Kinds;
+use crate::columns::nanoseconds;
+use crate::error::StoreError;
+use crate::rows::{Batch, Ingested};
+use crate::store::{REMEMBERED_FOR, Remembered};
+
+/// How many jobs wait at most: whoever has more waits with them.
+const MOST_WAITING: usize = 64;
+/// How many records go into one commit, if they come in several jobs.
+const MOST_RECORDS: usize = 100_000;
+/// A commit that takes longer has failed.
+const COMMIT_TIME: Duration = Duration::from_secs(90);
+/// After a database took long to say nothing, nobody waits for it again for so long.
+const QUIET: Duration = Duration::from_secs(1);
+
+/// Something to be written.
+pub(super) enum Task {
+    Ingest(Vec<Batch>),
+    Remove(Vec<String>),
+    Clear,
+    Remember(String, Remembered),
+}
+
+/// What became of it.
+#[derive(Default)]
+pub(super) struct Done {
+    pub(super) ingested: Ingested,
+    /// What was remembered before.
+    pub(super) first: Option<Remembered>,
+}
+
+type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
+
+enum Job {
+    Task(Task, Reply<Done>),
+    Close(Reply<()>),
+}
+
+/// The way to the task that writes. It ends when this is dropped.
+#[derive(Debug, Clone)]
+pub(super) struct Writer {
+    jobs: mpsc::Sender<Job>,
+}
+
+impl Writer {
+    pub(super) fn start(address: Address, connection: PgConnection) -> Self {
+        let (jobs, receiver) = mpsc::channel(MOST_WAITING);
+        let worker = Worker {
+            address,
+            connection: Some(connection),
+            kinds: Kinds::default(),
+            refused: None,
+        };
+        tokio::spawn(worker.work(receiver));
+        Self { jobs }
+    }
+
+    pub(super) async fn perform(&self, task: Task) -> Result<Done, StoreError> {
+        let (reply, done) = oneshot::channel();
+        self.send(Job::Task(task, reply)).await?;
+        done.await.map_err(|_| StoreError::Closed)?
+    }
+
+    pub(super) async fn close(&self) -> Result<(), StoreError> {
+        let (reply, done) = oneshot::channel();
+        self.send(Job::Close(reply)).await?;
+        done.await.map_err(|_| StoreError::Closed)?
+    }
+
+    async fn send(&self, job: Job) -> Result<(), StoreError> {
+        self.jobs.send(job).await.map_err(|_| StoreError::Closed)
+    }
+}
+
+struct Worker {
+    address: Address,
+    connection: Option<PgConnection>,
+    kinds: Kinds,
+    /// When the database said nothing for a long time.
+    refused: Option<Instant>,
+}
+
+impl Worker {
+    async fn work(mut self, mut jobs: mpsc::Receiver<Job>) {
+        let mut next = jobs.recv().await;
+        while let Some(job) = next.take() {
+            match job {
+                Job::Task(task, reply) => {
+                    let mut group = vec![(task, reply)];
+                    let mut records = records_of(&group[0].0);
+                    while records.is_some_and(|records| records < MOST_RECORDS) {
+                        match jobs.try_recv() {
+                            Ok(Job::Task(task @ Task::Ingest(_), reply)) => {
+                                records = records.zip(records_of(&task)).map(|(one, other)| one + other);
+                                group.push((task, reply));
+                            }
+                            Ok(other) => {
+                                next = Some(other);
+                                break;
+                            }
+                            Err(_) => break,
+                        }
+                    }
+                    self.perform_group(group).await;
+                }
+                Job::Close(reply) => {
+                    jobs.close();
+                    let _ = reply.send(self.close().await);
+                    return;
+                }
+            }
+            if next.is_none() {
+                next = jobs.recv().await;
+            }
+        }
+    }
+
+    /// One commit for all of them. If that fails, each has one of its own, so that none fails for another.
+    async fn perform_group(&mut self, group: Vec<(Task, Reply<Done>)>) {
+        let (tasks, replies): (Vec<Task>, Vec<Reply<Done>>) = group.into_iter().unzip();
+        match self.perform(&tasks).await {
+            Ok(all) => {
+                for (reply, done) in replies.into_iter().zip(all) {
+                    let _ = reply.send(Ok(done));
+                }
+            }
+            Err(StoreError::Unavailable(why)) => {
+                for reply in replies {
+                    let _ = reply.send(Err(StoreError::Unavailable(why.clone())));
+                }
+            }
+            Err(error) if tasks.len() == 1 => {
+                if let Some(reply) = replies.into_iter().next() {
+                    let _ = reply.send(Err(error));
+                }
+            }
+            Err(_) => {
+                for (task, reply) in tasks.iter().zip(replies) {
+                    let done = self.perform(std::slice::from_ref(task)).await;
+                    let _ = reply.send(done.map(|mut all| all.pop().unwrap_or_default()));
+                }
+            }
+        }
+    }
+
+    /// Everything that is done here can be done twice: a connection that broke since it was used last is replaced.
+    async fn perform(&mut self, tasks: &[Task]) -> Result<Vec<Done>, StoreError> {
+        let was_open = self.connection.is_some();
+        let mut connection = self.connect().await?;
+        let mut result = self.transact(&mut connection, tasks).await;
+        if was_open && result.as_ref().is_err_and(is_lost) {
+            drop(connection);
+            connection = self.connect().await?;
+            result = self.transact(&mut connection, tasks).await;
+        }
+        match &result {
+            Err(error) if is_lost(error) => {}
+            _ => self.connection = Some(connection),
+        }
+        result.map_err(explain)
+    }
+
+    async fn connect(&mut self) -> Result<PgConnection, StoreError> {
+        if let Some(connection) = self.connection.take() {
+            return Ok(connection);
+        }
+        if self.refused.is_some_and(|refused| refused.elapsed() < QUIET) {
+            return Err(StoreError::Unavailable("the database does not answer".to_owned()));
+        }
+        let start = Instant::now();
+        let opened = open_writer(&self.address).await;
+        let is_silent = opened
+            .as_ref()
+            .is_err_and(|refused| matches!(refused.error, StoreError::Unavailable(_)));
+        self.refused = (is_silent && start.elapsed() > QUIET).then(Instant::now);
+        self.kinds.forget();
+        opened.map_err(|refused| refused.error)
+    }
+
+    async fn transact(&mut self, connection: &mut PgConnection, tasks: &[Task]) -> Result<Vec<Done>, Error> {
+        let kinds = &mut self.kinds;
+        let result = within(COMMIT_TIME, async {
+            let mut transaction = connection.begin().await?;
+            if !tasks.iter().any(is_milestone) {
+                sqlx::raw_sql("SET LOCAL synchronous_commit = off")
+                    .execute(&mut *transaction)
+                    .await?;
+            }
+            let mut all = Vec::new();
+            for task in tasks {
+                all.push(do_task(&mut transaction, kinds, task).await?);
+            }
+            transaction.commit().await?;
+            Ok(all)
+        });
+        let result = result.await;
+        if result.is_err() {
+            self.kinds.forget();
+        }
+        result
+    }
+
+    async fn close(&mut self) -> Result<(), StoreError> {
+        match self.connection.take() {
+            Some(connection) => leave(connection).await.map_err(explain),
+            None => Ok(()),
+        }
+    }
+}
+
+async fn do_task(connection: &mut PgConnection, kinds: &mut Kinds, task: &Task) -> Result<Done, Error> {
+    match task {
+        Task::Ingest(batches) => Ok(Done {
+            ingested: ingest(connection, kinds, batches).await?,
+            first: None,
+        }),
+        Task::Remove(runs) => delete::remove(connection, runs).await.map(|()| Done::default()),
+        Task::Clear => delete::clear(connection).await.map(|()| Done::default()),
+        Task::Remember(key, answer) => Ok(Done {
+            first: remember(connection, key, answer).await?,
+            ingested: Ingested::default(),
+        }),
+    }
+}
+
+/// Gives what was remembered first, if that was another one.
+async fn remember(
+    connection: &mut PgConnection,
+    key: &str,
+    answer: &Remembered,
+) -> Result<Option<Remembered>, Error> {
+    let at = nanoseconds(answer.at);
+    let forgotten = u64::try_from(REMEMBERED_FOR.as_nanos()).unwrap_or(u64::MAX);
+    sqlx::query("DELETE FROM remembered WHERE at < $1")
+        .bind(at.saturating_sub_unsigned(forgotten))
+        .execute(&mut *connection)
+        .await?;
+    let new = sqlx::query(
+        "INSERT INTO remembered(key, digest, status, body, at) VALUES($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING",
+    )
+    .bind(escape(key))
+    .bind(escape(&answer.digest))
+    .bind(i32::from(answer.status))
+    .bind(escape(&answer.body))
+    .bind(at)
+    .execute(&mut *connection)
+    .await?;
+    if new.rows_affected() > 0 {
+        return Ok(None);
+    }
+    let first = recall(connection, key).await?;
+    Ok(first.filter(|first| first != answer))
+}
+
+/// How many records a task has that others may join; none for one that is done alone.
+fn records_of(task: &Task) -> Option<usize> {
+    match task {
+        Task::Ingest(batches) => Some(batches.iter().map(|batch| batch.records.len()).sum()),
+        Task::Remove(_) | Task::Clear | Task::Remember(..) => None,
+    }
+}
+
+/// What is on the disk when it is told of: a run that begins or ends, and what cannot be read again.
+fn is_milestone(task: &Task) -> bool {
+    match task {
+        Task::Ingest(batches) => batches
+            .iter()
+            .any(|batch| batch.start == 0 || batch.summary.ended_at.is_some()),
+        Task::Remove(_) | Task::Clear | Task::Remember(..) => true,
+    }
+}

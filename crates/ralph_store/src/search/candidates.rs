@@ -1,0 +1,130 @@
+//! The records that a search looks at, whichever index has them.
+
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use super::expression::Expression;
+use crate::error::StoreError;
+
+/// How many numbers are looked through at first, newest first. Between two such slices it is seen whether time is up:
+/// a phrase of frequent words that nobody wrote takes as long as the index is large. Slices grow while they are fast.
+const SLICE: i64 = 32_768;
+const FAST: Duration = Duration::from_millis(2);
+
+/// Where a record stands.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate {
+    pub(crate) id: i64,
+    pub(crate) run: i64,
+    pub(crate) offset: u64,
+    pub(crate) length: u32,
+    pub(crate) kind: u8,
+    /// In seconds.
+    pub(crate) at: i64,
+}
+
+/// The records of one index that a search may look at.
+pub(crate) trait Candidates {
+    /// The lowest and the highest number in question.
+    fn bounds(&self) -> (i64, i64);
+
+    /// Adds the newest records between two numbers, newest first; with words only those that have them. One that has
+    /// not is no harm: each is compared with the words when it is read.
+    fn collect(
+        &self,
+        words: Option<&Expression>,
+        between: (i64, i64),
+        most: usize,
+        out: &mut Vec<Candidate>,
+    ) -> Result<(), StoreError>;
+
+    /// What a run is called; none if it is not there any more.
+    fn name_of(&self, run: i64) -> Result<Option<String>, StoreError>;
+}
+
+/// Which of the records are there, newest first.
+#[derive(Debug, Default)]
+pub(super) struct Collected {
+    pub(super) candidates: Vec<Candidate>,
+    /// Down to which number they were looked for.
+    pub(super) reached: i64,
+}
+
+/// Collects records with these words from `top` down: at most `most`, or until time is up.
+pub(super) fn collect(
+    source: &dyn Candidates,
+    words: Option<&Expression>,
+    (low, top): (i64, i64),
+    most: usize,
+    limit: TimeLimit,
+) -> Result<Collected, StoreError> {
+    let (lowest, highest) = source.bounds();
+    let (low, mut high) = (low.max(lowest), top.min(highest));
+    let mut slice = if limit.is_sliced { SLICE } else { i64::MAX };
+    let mut collected = Collected {
+        reached: low,
+        ..Collected::default()
+    };
+    while high >= low && collected.candidates.len() < most {
+        let start = Instant::now();
+        let bottom = low.max(high.saturating_sub(slice - 1));
+        let room = most - collected.candidates.len();
+        source.collect(words, (bottom, high), room, &mut collected.candidates)?;
+        collected.reached = bottom;
+        high = bottom - 1;
+        if limit.is_over() {
+            break;
+        }
+        if start.elapsed() < FAST {
+            slice = slice.saturating_mul(2);
+        }
+    }
+    if collected.candidates.len() >= most
+        && let Some(last) = collected.candidates.last()
+    {
+        collected.reached = last.id;
+    }
+    Ok(collected)
+}
+
+/// How long a search may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TimeLimit {
+    until: Instant,
+    /// Whether the index is looked through in slices. Beginnings of words are put together for all of it, whatever
+    /// the slice.
+    is_sliced: bool,
+}
+
+impl TimeLimit {
+    pub(super) fn new(time: Duration) -> Self {
+        Self {
+            until: Instant::now() + time,
+            is_sliced: true,
+        }
+    }
+
+    pub(super) fn in_one_piece(self) -> Self {
+        Self {
+            is_sliced: false,
+            ..self
+        }
+    }
+
+    pub(super) fn is_over(self) -> bool {
+        Instant::now() >= self.until
+    }
+}
+
+/// The names of runs by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Names(HashMap<i64, String>);
+
+impl Names {
+    pub(super) fn of(&mut self, source: &dyn Candidates, run: i64) -> Result<Option<&str>, StoreError> {
+        if !self.0.contains_key(&run) {
+            self.0.extend(source.name_of(run)?.map(|name| (run, name)));
+        }
+        Ok(self.0.get(&run).map(String::as_str))
+    }
+}

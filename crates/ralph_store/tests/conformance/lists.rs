@@ -1,0 +1,189 @@
+//! Lists and pages.
+
+use jiff::SignedDuration;
+use ralph_store::{Cursor, RecordQuery, RunQuery, StoreError};
+
+use crate::ingest::batches;
+use crate::journal::Journal;
+use crate::stage::Stage;
+
+pub(crate) async fn pages_of_runs_neither_lose_nor_repeat_any_while_others_begin(stage: &Stage) {
+    let store = &stage.store;
+    for run in 0..25 {
+        // Some began at the same time: then the name decides.
+        let mut journal = Journal::of(&format!("run-{run:02}"));
+        journal.clock = SignedDuration::from_secs(run / 3);
+        store.ingest(vec![journal.take()]).await.unwrap();
+    }
+    let mut query = RunQuery {
+        limit: 7,
+        ..RunQuery::default()
+    };
+    let all = store.runs(&RunQuery::default()).await.unwrap();
+    assert!(all.next.is_none());
+    let expected: Vec<String> = all.items.into_iter().map(|run| run.id).collect();
+    let mut seen = Vec::new();
+    loop {
+        let page = store.runs(&query).await.unwrap();
+        assert!(page.items.len() <= 7);
+        seen.extend(page.items.into_iter().map(|run| run.id));
+        let mut newer = Journal::of(&format!("z-{}", seen.len()));
+        newer.clock = SignedDuration::from_secs(60);
+        newer.say("hello");
+        // Its first record says when a run began.
+        store.ingest(vec![newer.take()]).await.unwrap();
+        let Some(next) = page.next else { break };
+        query.cursor = Some(next);
+    }
+    assert_eq!(seen, expected);
+    for nonsense in ["nonsense", "", "x.y", "12"] {
+        query.cursor = Some(Cursor(nonsense.to_owned()));
+        assert!(
+            matches!(store.runs(&query).await, Err(StoreError::BadCursor)),
+            "{nonsense}"
+        );
+    }
+}
+
+pub(crate) async fn runs_are_found_by_what_is_asked(stage: &Stage) {
+    let store = &stage.store;
+    let mut ended = stage.run_in("a", "/one", "claude_code");
+    ended.end();
+    let mut waiting = stage.run_in("b", "/two", "codex");
+    waiting.ask("q");
+    stage.run_in("c", "/two", "claude_code").say("hello");
+    stage.catch_up().await;
+    let find = async |change: &dyn Fn(&mut RunQuery)| -> String {
+        let mut query = RunQuery::default();
+        change(&mut query);
+        let page = store.runs(&query).await.unwrap();
+        page.items.into_iter().map(|run| run.id).collect()
+    };
+    let began = store.run("a").await.unwrap().unwrap().started_at;
+    assert_eq!(find(&|_| {}).await, "cba");
+    assert_eq!(find(&|query| query.has_ended = Some(true)).await, "a");
+    assert_eq!(find(&|query| query.has_ended = Some(false)).await, "cb");
+    assert_eq!(find(&|query| query.is_waiting = Some(true)).await, "b");
+    assert_eq!(find(&|query| query.is_waiting = Some(false)).await, "ca");
+    assert_eq!(find(&|query| query.workspace = Some("/two".into())).await, "cb");
+    assert_eq!(find(&|query| query.backend = Some("codex".into())).await, "b");
+    assert_eq!(find(&|query| query.since = Some(began)).await, "cba");
+    assert_eq!(find(&|query| query.until = Some(began)).await, "");
+    let both = |query: &mut RunQuery| {
+        query.workspace = Some("/two".into());
+        query.backend = Some("claude_code".into());
+        query.has_ended = Some(false);
+        query.limit = 1;
+    };
+    assert_eq!(find(&both).await, "c");
+    let mut offsets = store.offsets().await.unwrap();
+    offsets.sort();
+    let ended: Vec<bool> = offsets.iter().map(|(_, _, has_ended)| *has_ended).collect();
+    assert_eq!(ended, [true, false, false]);
+}
+
+pub(crate) async fn records_are_found_from_either_end(stage: &Stage) {
+    let store = &stage.store;
+    let whole = batches("a", &[100]).remove(0);
+    store.ingest(vec![whole.clone()]).await.unwrap();
+    store.ingest(batches("b", &[100])).await.unwrap();
+    let all = store.records("a", &RecordQuery::default()).await.unwrap();
+    assert_eq!(all, whole.records, "each with its kind, time and place");
+    assert!(all.iter().all(|row| row.kind != "delta"));
+    let find = async |after: Option<u64>, before: Option<u64>, kinds: &[&str], limit: usize| -> Vec<u64> {
+        let query = RecordQuery {
+            after,
+            before,
+            kinds: kinds.iter().map(|&kind| kind.to_owned()).collect(),
+            limit,
+        };
+        let rows = store.records("a", &query).await.unwrap();
+        rows.into_iter().map(|row| row.seq).collect()
+    };
+    assert_eq!(find(Some(4), None, &[], 3).await, [5, 6, 7]);
+    assert_eq!(find(None, Some(12), &[], 3).await, [7, 8, 11]);
+    assert_eq!(find(Some(95), Some(99), &[], 0).await, [96]);
+    assert_eq!(find(Some(0), Some(12), &[], 3).await, [1, 3, 4], "from the start");
+    assert_eq!(find(Some(50), None, &["usage", "unheard_of"], 2).await, [56, 64]);
+    assert_eq!(find(None, Some(50), &["usage"], 2).await, [40, 48]);
+    assert_eq!(find(None, None, &["unheard_of"], 0).await, [0; 0]);
+    assert_eq!(find(Some(u64::MAX), None, &[], 0).await, [0; 0]);
+    assert_eq!(find(None, Some(u64::MAX), &[], 1).await, [100]);
+    let unknown = store.records("unknown", &RecordQuery::default()).await.unwrap();
+    assert!(unknown.is_empty());
+}
+
+pub(crate) async fn a_page_has_no_more_rows_than_allowed(stage: &Stage) {
+    let store = &stage.store;
+    let mut journal = Journal::of("a");
+    for _ in 0..ralph_store::MAX_LIMIT + 5 {
+        journal.greet("s");
+    }
+    store.ingest(vec![journal.take()]).await.unwrap();
+    for limit in [0, ralph_store::MAX_LIMIT, usize::MAX] {
+        let query = RecordQuery {
+            limit,
+            ..RecordQuery::default()
+        };
+        let rows = store.records("a", &query).await.unwrap();
+        assert_eq!(rows.len(), ralph_store::MAX_LIMIT);
+    }
+}
+
+pub(crate) async fn runs_of_a_conversation_are_newest_first(stage: &Stage) {
+    let store = &stage.store;
+    for (run, sessions) in [("a", vec!["s", "t"]), ("b", vec!["t"]), ("c", vec!["t", "t"])] {
+        let mut journal = Journal::of(run);
+        sessions.into_iter().for_each(|session| journal.greet(session));
+        store.ingest(vec![journal.take()]).await.unwrap();
+    }
+    let find = async |session: &str| -> String {
+        let runs = store.runs_of_session(session).await.unwrap();
+        runs.into_iter().map(|run| run.id).collect()
+    };
+    assert_eq!(find("t").await, "cba");
+    assert_eq!(find("s").await, "a");
+    assert_eq!(find("u").await, "");
+}
+
+pub(crate) async fn every_character_is_kept(stage: &Stage) {
+    let store = &stage.store;
+    let odd = "'\"\\ \u{0} \u{1a}0 \u{1a} \u{7f} é 日本 🦀 %_ \u{feff}";
+    let mut journal = Journal::begin(None, "a", odd, odd);
+    journal.greet(odd);
+    journal.ask(odd);
+    journal.send(odd, odd);
+    journal.use_tokens(1, 1, Some(odd));
+    journal.agent(odd, &serde_json::json!({}));
+    store.ingest(vec![journal.take()]).await.unwrap();
+    let summary = store.run("a").await.unwrap().unwrap();
+    assert_eq!((summary.workspace.as_str(), summary.backend.as_str()), (odd, odd));
+    assert_eq!(store.runs_of_session(odd).await.unwrap().len(), 1);
+    let query = RunQuery {
+        workspace: Some(odd.to_owned()),
+        backend: Some(odd.to_owned()),
+        ..RunQuery::default()
+    };
+    assert_eq!(store.runs(&query).await.unwrap().items.len(), 1);
+    let progress = store.progress("a").await.unwrap().unwrap();
+    assert_eq!(progress.approvals[0].request, odd);
+    let data: serde_json::Value = serde_json::from_str(progress.approvals[0].data.get()).unwrap();
+    assert_eq!(data["request"], odd);
+    let message = &store.messages("a").await.unwrap()[0];
+    assert_eq!((message.id.as_str(), message.text.as_str()), (odd, odd));
+    let query = RecordQuery {
+        kinds: vec![odd.to_owned()],
+        ..RecordQuery::default()
+    };
+    assert_eq!(store.records("a", &query).await.unwrap()[0].kind, odd);
+    let query = ralph_store::CostQuery {
+        group: ralph_store::CostGroup::Model,
+        ..Default::default()
+    };
+    assert_eq!(store.costs(&query).await.unwrap()[0].key, odd);
+    for text in ["unknown\0run", "\u{1a}"] {
+        assert!(store.run(text).await.unwrap().is_none());
+        assert!(store.progress(text).await.unwrap().is_none());
+        assert!(store.recall(text).await.unwrap().is_none());
+    }
+}

@@ -1,0 +1,80 @@
+//! One story, told to both engines: whatever can be asked, they answer alike.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod forget;
+mod ingest;
+mod journal;
+mod lists;
+mod load;
+#[cfg(unix)]
+mod postgres_alone;
+mod search;
+mod stage;
+mod work;
+
+/// Each part of the story as a test of each engine.
+macro_rules! story {
+    ($($chapter:ident: $($part:ident),+;)+) => {
+        mod sqlite {
+            $($(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $part() {
+                let stage = crate::stage::Stage::sqlite().await;
+                crate::$chapter::$part(&stage).await;
+            })+)+
+        }
+
+        #[cfg(unix)]
+        mod postgres {
+            $($(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $part() {
+                let stage = crate::stage::Stage::postgres().await;
+                crate::$chapter::$part(&stage).await;
+            })+)+
+        }
+    };
+}
+
+story! {
+    ingest:
+        the_same_again_changes_nothing,
+        a_batch_that_overlaps_adds_what_is_new,
+        a_gap_is_told_and_never_kept,
+        several_batches_of_one_run_are_taken_in_order,
+        another_journal_under_the_same_name_replaces_the_run,
+        a_fold_goes_on_where_the_index_stopped,
+        what_a_batch_changes_takes_the_place_of_what_was_there,
+        nothing_is_no_error;
+    lists:
+        pages_of_runs_neither_lose_nor_repeat_any_while_others_begin,
+        runs_are_found_by_what_is_asked,
+        records_are_found_from_either_end,
+        a_page_has_no_more_rows_than_allowed,
+        runs_of_a_conversation_are_newest_first,
+        every_character_is_kept;
+    work:
+        questions_wait_until_they_are_closed,
+        messages_say_what_became_of_them,
+        costs_are_what_was_spent_however_they_are_added_up,
+        the_first_answer_to_a_request_is_the_one_that_is_remembered;
+    search:
+        words_phrases_and_beginnings_are_found,
+        a_hit_says_where_it_stands_and_marks_the_words,
+        a_search_can_be_narrowed,
+        what_is_better_and_newer_comes_first,
+        pages_have_every_hit_once_while_more_come_in,
+        more_hits_than_are_ranked_are_said,
+        phrases_are_found_far_behind_in_a_long_text,
+        characters_are_found_anywhere,
+        a_cursor_of_another_search_is_refused,
+        nothing_is_lost_or_doubled_however_often_it_is_indexed,
+        a_run_with_another_journal_has_other_words;
+    forget:
+        removed_runs_are_forgotten_and_others_are_not,
+        everything_but_answers_is_forgotten_when_it_is_cleared,
+        after_a_rebuild_everything_is_as_it_was,
+        a_closed_index_answers_nothing,
+        another_server_is_refused_until_the_first_one_leaves;
+    load:
+        fifty_writers_and_readers_do_not_disturb_each_other,
+        real_journals_are_taken_in_live_and_at_once_alike;
+}
