@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use ralph_run::Home;
-use ralph_store::{DatabaseAddress, SqliteOptions, SqliteStore, Store};
+use ralph_store::{
+    DatabaseAddress, PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, Store, StoreError,
+};
 
 use crate::console::write_stderr;
 use crate::failure::Failure;
@@ -39,11 +41,30 @@ pub(super) async fn open_index(
             }
             Ok(Arc::new(opened.store))
         }
-        DatabaseAddress::Postgres { .. } => Err(Failure::config(
-            "PostgreSQL is not supported yet: leave `RALPH_SERVER_DATABASE` empty",
-        )
-        .into()),
+        DatabaseAddress::Postgres { url } => {
+            let store = connect(PostgresOptions::new(url, home.runs_directory())).await;
+            let store = store.map_err(|error| match error {
+                StoreError::BadAddress(_) => Failure::config(error.to_string()).into(),
+                error => anyhow::Error::from(error),
+            });
+            Ok(Arc::new(store?))
+        }
     }
+}
+
+/// Says once that the database is waited for.
+async fn connect(options: PostgresOptions) -> Result<PostgresStore, StoreError> {
+    let mut is_told = false;
+    let connecting = PostgresStore::connect(options, |waiting| {
+        if !std::mem::replace(&mut is_told, true) {
+            let seconds = waiting.patience.as_secs();
+            write_stderr(&format!(
+                "ralph: {}; waiting up to {seconds} s\n",
+                waiting.problem
+            ));
+        }
+    });
+    connecting.await
 }
 
 fn data_directory(
