@@ -1,0 +1,13 @@
+//! `ralph serve` as a user meets it: the built program, its API, scripted agents.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod asking;
+mod client;
+mod ending;
+mod secrets;
+mod stage;
+mod starting;
