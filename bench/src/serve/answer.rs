@@ -23,7 +23,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let server = Server::start(&stage)?;
     server.wait_until_ready()?;
     let runs = stage.start("agents", 1, "answer", RATE, LONGEST)?;
-    server.wait_until_idle()?;
+    server.wait_for(&runs)?;
     let report = runtime()?.block_on(async {
         let watching = tokio::spawn(watch(
             Door::of(&server),

@@ -127,6 +127,9 @@ impl Report {
         let mut open = runs.len();
         while open > 0 {
             let text = socket.next().await?.ok_or("the server has closed")?;
+            if text.starts_with(r#"{"type":"error""#) {
+                return Err(text.as_str().to_owned());
+            }
             open -= usize::from(self.take(text.as_bytes(), now()));
         }
         Ok(())
@@ -136,9 +139,6 @@ impl Report {
     fn take(&mut self, message: &[u8], arrived: u64) -> bool {
         self.messages += 1;
         self.bytes += on_the_wire(message);
-        if message.starts_with(br#"{"type":"error""#) {
-            self.problem = Some(String::from_utf8_lossy(message).into_owned());
-        }
         let Some(run) = value_of(message, br#""run":""#).and_then(|text| self.runs.get_mut(text)) else {
             return false;
         };

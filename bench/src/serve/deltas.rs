@@ -30,7 +30,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let server = Server::start(&stage)?;
     server.wait_until_ready()?;
     let runs = stage.start("agents", 1, "deltas", rate, seconds)?;
-    server.wait_until_idle()?;
+    server.wait_for(&runs)?;
     let (reports, used) = runtime()?.block_on(async {
         let mut watching = JoinSet::new();
         for _ in 0..clients {

@@ -34,7 +34,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     server.wait_until_ready()?;
     let empty = server.memory()?;
     let runs = stage.start("agents", agents, "mixed", RATE, seconds)?;
-    server.wait_until_idle()?;
+    server.wait_for(&runs)?;
     let quiet = server.memory()?;
     let memory = server.watch_memory();
     let runtime = runtime()?;

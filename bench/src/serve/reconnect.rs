@@ -91,7 +91,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let server = Server::start(&stage)?;
     server.wait_until_ready()?;
     let runs = stage.start("agents", 1, "mixed", RATE, LONGEST.as_secs() as usize)?;
-    server.wait_until_idle()?;
+    server.wait_for(&runs)?;
     stage.go("agents")?;
     let start = Instant::now();
     let all = runtime()?.block_on(async {

@@ -78,6 +78,14 @@ impl Server {
         Ok(self.started.elapsed())
     }
 
+    /// Waits until it knows these runs and has nothing left to do.
+    pub fn wait_for(&self, runs: &[String]) -> Result<(), String> {
+        for run in runs {
+            self.wait(&format!("/api/v1/runs/{run}"), |status, _| status == 200)?;
+        }
+        self.wait_until_idle()
+    }
+
     /// Waits until it has nothing left to do.
     pub fn wait_until_idle(&self) -> Result<(), String> {
         self.wait("/ready", |status, report| {

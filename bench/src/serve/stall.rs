@@ -31,7 +31,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     // The first one is for the server's own buffers, which it keeps.
     for (group, has_stalled) in [("warm-up", false), ("without", false), ("with", true)] {
         let runs = stage.start(group, 1, "bulk", RATE, seconds)?;
-        server.wait_until_idle()?;
+        server.wait_for(&runs)?;
         let before = server.memory()?;
         let memory = server.watch_memory();
         let reports = phase(&stage, &server, group, &runs, has_stalled, seconds)?;
