@@ -27,6 +27,7 @@ mod search;
 mod sessions;
 mod start;
 mod status;
+mod unindexed;
 mod watch;
 
 pub use listener::{ServeOptions, serve};

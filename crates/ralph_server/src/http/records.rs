@@ -11,6 +11,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{InPath, Parameters, limit, words};
+use super::unindexed::{self, Found};
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
@@ -99,7 +100,7 @@ pub(super) async fn page(
         // One more, to know whether there are more.
         limit: limit + 1,
     };
-    let mut rows = app.store.records(&id, &query).await?;
+    let Found { mut rows, head_seq } = unindexed::find(&app, &summary, &directory, query).await?;
     let has_more = cut(&mut rows, limit, is_backward);
     let first = rows.first().map(|row| row.seq);
     let last = rows.last().map(|row| row.seq);
@@ -115,7 +116,7 @@ pub(super) async fn page(
     };
     Ok(Json(RecordPage {
         epoch: summary.epoch,
-        head_seq: summary.head_seq,
+        head_seq,
         records: read(directory, rows).await?,
         next_after,
         next_before,
@@ -130,7 +131,7 @@ pub(super) async fn one(
     State(app): State<Arc<App>>,
     InPath((id, seq)): InPath<(String, u64)>,
 ) -> Result<Json<Box<RawValue>>, Problem> {
-    let (_, directory) = app.run(&id).await?;
+    let (summary, directory) = app.run(&id).await?;
     let none = || {
         Problem::new(
             ProblemCode::RecordNotFound,
@@ -142,7 +143,7 @@ pub(super) async fn one(
         limit: 1,
         ..RecordQuery::default()
     };
-    let mut rows = app.store.records(&id, &query).await?;
+    let Found { mut rows, .. } = unindexed::find(&app, &summary, &directory, query).await?;
     rows.retain(|row| row.seq == seq);
     let mut records = read(directory, rows).await?;
     records.pop().map(Json).ok_or_else(none)

@@ -6,6 +6,7 @@
 )]
 
 mod agent;
+mod behind;
 mod client;
 mod commands;
 mod contract;

@@ -187,6 +187,16 @@ impl Stage {
         run
     }
 
+    /// Adds events to a run's journal, and not to the index.
+    pub(crate) fn append(&self, run: &RunDirectory, events: &[Value]) {
+        let mut text = std::fs::read_to_string(run.journal()).unwrap();
+        let last = text.lines().count();
+        for (index, event) in events.iter().enumerate() {
+            text.push_str(&record(last + index + 1, event));
+        }
+        std::fs::write(run.journal(), text).unwrap();
+    }
+
     /// Brings the index up to date.
     pub(crate) async fn index(&self) {
         let runs = self.app.home.runs_directory();
@@ -202,12 +212,16 @@ fn write_journal(run: &RunDirectory, workspace: &Path, events: &[Value]) {
     }});
     let mut text = String::new();
     for (index, event) in std::iter::once(&started).chain(events).enumerate() {
-        let record = json!({
-            "seq": index + 1, "at": "2026-11-16T03:00:00Z", "iteration": 1, "attempt": 1, "event": event,
-        });
-        text.push_str(&format!("{record}\n"));
+        text.push_str(&record(index + 1, event));
     }
     std::fs::write(run.journal(), text).unwrap();
+}
+
+fn record(seq: usize, event: &Value) -> String {
+    let record = json!({
+        "seq": seq, "at": "2026-11-16T03:00:00Z", "iteration": 1, "attempt": 1, "event": event,
+    });
+    format!("{record}\n")
 }
 
 /// Something the agent wrote.
