@@ -32,6 +32,7 @@ fn two_clients_see_the_same_and_the_first_answer_counts() {
         (409, &json!("already_answered")),
         "{late}"
     );
+    std::fs::write(&gate, "").unwrap();
     for client in &mut clients {
         client.until("run_ended", "completed");
     }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -99,7 +99,10 @@ impl Watching {
         let is_it = |record: &Value| {
             record["event"]["type"] == kind && record["event"]["data"].to_string().contains(part)
         };
+        // The server says now and then that it is there, so that a read alone waits for ever.
+        let late = Instant::now() + PATIENCE;
         while !self.records.iter().any(is_it) {
+            assert!(Instant::now() < late, "no {kind} with {part}: {:?}", self.records);
             let mut line = String::new();
             let length = self.lines.read_line(&mut line).unwrap();
             assert!(length > 0, "the stream has ended: {:?}", self.records);
