@@ -116,6 +116,12 @@ impl Budget {
     /// The process has ended: what it used in the end. Gives its totals, but for the time.
     pub fn end_attempt(&mut self, usage: &RunUsage) -> Totals {
         self.attempt.apply(usage);
+        self.abandon_attempt()
+    }
+
+    /// The process is gone and nobody knows what it used in the end: what was seen counts. Gives its totals, but for
+    /// the time.
+    pub fn abandon_attempt(&mut self) -> Totals {
         let totals = self.attempt.totals();
         add(&mut self.run, &totals);
         add(&mut self.iteration, &totals);

@@ -309,3 +309,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_process_that_nobody_saw_the_end_of_has_used_what_was_seen() {
+    let mut budget = unlimited();
+    budget.start_iteration();
+    budget.start_attempt(None);
+    budget.apply(&settled(1_000, reported(100)));
+    budget.apply(&partial(3_000, None));
+    budget.add_turns(1);
+    let open = estimate(MODEL, &output(2_000)).map_or(0, MicroUsd::as_micro_usd);
+    assert!(open > 0);
+    let seen = budget.run();
+    let totals = budget.abandon_attempt();
+    assert_eq!(totals, seen);
+    assert_eq!(cost(totals), (Some(100 + open), true));
+    assert_eq!((totals.tokens, totals.turns), (output(3_000), 1));
+    // It is over: the next one adds to it.
+    budget.start_attempt(None);
+    assert_eq!((budget.run(), budget.iteration()), (seen, seen));
+}

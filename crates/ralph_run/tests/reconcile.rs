@@ -16,8 +16,8 @@ use std::process::{Child, Command, Stdio};
 use agent_api::MicroUsd;
 use journal_sample::{at, ended, my_role, role, started, warned};
 use ralph_run::{
-    CleanMode, Durability, EndReason, Home, JournalWriter, Record, RunBody, RunDirectory, RunEnded, RunEvent,
-    RunFile, RunState, RunStatus, Runner, WorkspaceFiles, clean, read_journal, reconcile,
+    Booked, CleanMode, Durability, EndReason, Home, JournalWriter, Record, RunBody, RunDirectory, RunEnded,
+    RunEvent, RunFile, RunState, RunStatus, Runner, WorkspaceFiles, clean, read_journal, reconcile,
 };
 
 const NOW: &str = "2026-11-16T12:00:00Z";
@@ -295,6 +295,47 @@ fn what_a_lost_run_spent_is_added_to_its_tasks_account_once() {
     lost_run_of_a_task(&home, &workspace, 70, Some(30));
     reconcile(&home, at(NOW)).unwrap();
     assert_eq!((total("t"), total("other")), (0, 1));
+}
+
+/// The account is on disk before the run's file says so; whoever dies in between has still paid once.
+#[test]
+fn what_was_booked_just_before_the_crash_is_not_booked_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let workspace = directory.path().join("w");
+    fs::create_dir(&workspace).unwrap();
+    let files = WorkspaceFiles::prepare(&home, &workspace).unwrap();
+    let total = || {
+        let account = files.budget(Some("t"), at(NOW)).unwrap().value;
+        account.total_cost.as_micro_usd()
+    };
+
+    let run = lost_run_of_a_task(&home, &workspace, 70, Some(30));
+    let before = fs::read(run.run_file()).unwrap();
+    files
+        .update_budget(Some("t"), at(NOW), |state| {
+            state.total_cost = MicroUsd::new(160);
+            state.booked = Some(Booked {
+                run_id: run.id().to_owned(),
+                cost: MicroUsd::new(60),
+            });
+        })
+        .unwrap();
+    reconcile(&home, at(NOW)).unwrap();
+    assert_eq!(total(), 170);
+
+    // Whoever reconciled it was killed, too, before the run's file was there.
+    fs::write(run.run_file(), before).unwrap();
+    fs::write(home.state_directory().join("active").join(run.id()), "").unwrap();
+    reconcile(&home, at(NOW)).unwrap();
+    assert_eq!(total(), 170);
+    let file = RunFile::load(&run.run_file()).unwrap();
+    assert_eq!(file.status.accounted_cost, Some(MicroUsd::new(70)));
+
+    // What another run booked last says nothing about this one.
+    lost_run_of_a_task(&home, &workspace, 5, None);
+    reconcile(&home, at(NOW)).unwrap();
+    assert_eq!(total(), 175);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use crate::machine::{AttemptReport, Input, QueuedMessage, StartFailure};
 use crate::prompt::{Memory, PromptParts, compose};
 use crate::reason::{EndReason, LimitKind};
 use crate::record::{AttemptStarted, IterationStarted, MessageSent, RunBody, WarningKind};
-use crate::state::{LogName, name_in_files};
+use crate::state::{Booked, Durability, LogName, name_in_files};
 
 /// How much of what was streamed is kept, in case the agent gives no final text.
 const MOST_STREAMED_BYTES: usize = 256 * 1024;
@@ -269,7 +269,9 @@ impl Driver<'_> {
 
     /// Nobody knows what became of the process: whoever followed it is gone.
     async fn on_lost(&mut self, attempt: &Attempt) {
-        let mut totals = self.budget.end_attempt(&agent_api::RunUsage::default());
+        self.changes.clear();
+        let mut totals = self.budget.abandon_attempt();
+        totals.turns = totals.turns.max(attempt.turns);
         totals.duration_ms = u64::try_from(attempt.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let report = AttemptReport {
             outcome: agent_api::Outcome::Lost,
@@ -281,6 +283,8 @@ impl Driver<'_> {
             totals,
         };
         self.step(Input::AttemptEnded(report)).await;
+        self.keeper.flush();
+        self.save_budget();
     }
 
     /// What a person should know about the process's output.
@@ -331,10 +335,18 @@ impl Driver<'_> {
             state.max_cost = self.spec.limits.cost;
             state.iterations = self.spec.iterations_before + iteration;
             state.max_iterations = Some(self.spec.plan.max_iterations);
+            // So that a run whose runner dies is not added twice.
+            state.booked = Some(Booked {
+                run_id: self.spec.directory.id().to_owned(),
+                cost: self.budget.run().cost.unwrap_or_default(),
+            });
         });
         match saved {
-            // So that a run whose runner dies is not booked twice.
-            Ok(_) => self.run_file.status.accounted_cost = self.budget.run().cost,
+            Ok(_) => {
+                self.run_file.status.accounted_cost = self.budget.run().cost;
+                // The account names only the last run; this file is asked when another one has followed.
+                self.save_run_file(Durability::Cached);
+            }
             Err(error) => tracing::warn!(%error, "the budget could not be saved"),
         }
     }

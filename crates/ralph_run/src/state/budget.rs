@@ -18,8 +18,20 @@ pub struct BudgetState {
     pub iterations: u32,
     /// How many there may be.
     pub max_iterations: Option<u32>,
+    /// The run that added to it last.
+    pub booked: Option<Booked>,
     /// What others keep here.
     pub other: Map<String, Value>,
+}
+
+/// How much of an account is a run's. It is written together with the sum, so that no crash lets anybody add it twice.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Booked {
+    /// The run.
+    pub run_id: String,
+    /// What it has added in all.
+    #[serde(rename = "micro_usd")]
+    pub cost: MicroUsd,
 }
 
 impl BudgetState {
@@ -46,6 +58,9 @@ struct Written {
     max_cost_usd: Option<f64>,
     iterations: u32,
     max_iterations: Option<u32>,
+    /// One that makes no sense is as good as none, and no reason to put the whole account aside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    booked: Option<Value>,
     #[serde(flatten)]
     other: Map<String, Value>,
 }
@@ -58,6 +73,7 @@ impl From<BudgetState> for Written {
             max_cost_usd: state.max_cost.map(MicroUsd::as_usd),
             iterations: state.iterations,
             max_iterations: state.max_iterations,
+            booked: state.booked.and_then(|booked| serde_json::to_value(booked).ok()),
             other: state.other,
         }
     }
@@ -73,6 +89,9 @@ impl TryFrom<Written> for BudgetState {
             max_cost: written.max_cost_usd.map(from_dollars).transpose()?,
             iterations: written.iterations,
             max_iterations: written.max_iterations,
+            booked: written
+                .booked
+                .and_then(|booked| serde_json::from_value(booked).ok()),
             other: written.other,
         })
     }

@@ -9,7 +9,7 @@ mod session;
 mod workspace;
 
 pub use atomic::{Durability, write_atomic};
-pub use budget::BudgetState;
+pub use budget::{Booked, BudgetState};
 pub use kept::{Kept, StateError};
 pub use run_file::{RunFile, RunState, RunStatus};
 pub use runner::{Liveness, Runner};
