@@ -20,6 +20,8 @@ use crate::launch::Launcher;
 use crate::live::Live;
 use crate::retention::retire;
 
+/// How often the runs on disk are compared with the index.
+const CATCH_UP: Duration = Duration::from_secs(60);
 /// How often old runs are removed, and how soon after the start.
 const RETIRE: Duration = Duration::from_secs(3600);
 const FIRST_RETIRE: Duration = Duration::from_secs(10);
@@ -157,6 +159,7 @@ impl Server {
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
         let mut tasks = JoinSet::new();
         tasks.spawn(self.app.live.clone().work());
+        tasks.spawn(look_for_lost(self.app.clone()));
         tasks.spawn(keep_up(self.app.clone()));
         if self.retention != RetentionRules::default() {
             tasks.spawn(keep_within(self.app.clone(), self.retention));
@@ -174,9 +177,8 @@ impl Server {
     }
 }
 
-/// Ends runs whose runner died, and takes in what happened while no server was there.
-async fn keep_up(app: Arc<App>) {
-    let mut has_caught_up = false;
+/// Ends runs whose runner died, for ever.
+async fn look_for_lost(app: Arc<App>) {
     loop {
         let home = app.home.clone();
         let reconciled = tokio::task::spawn_blocking(move || reconcile(&home, jiff::Timestamp::now())).await;
@@ -189,19 +191,24 @@ async fn keep_up(app: Arc<App>) {
             Ok(Err(error)) => tracing::warn!(%error, "runs whose runner died cannot be looked for"),
             Err(error) => tracing::error!(%error, "looking for lost runs has failed"),
         }
-        if !has_caught_up {
-            let runs = app.home.runs_directory();
-            match catch_up(app.store.as_ref(), &runs, |_| {}).await {
-                Ok(_) => {
-                    has_caught_up = true;
-                    app.live.set_caught_up();
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "the index cannot be brought up to date; it is tried again")
-                }
+        tokio::time::sleep(LOOK_FOR_LOST).await;
+    }
+}
+
+/// Takes in what happened while no server was there, and what nobody followed, for ever.
+async fn keep_up(app: Arc<App>) {
+    loop {
+        let runs = app.home.runs_directory();
+        match catch_up(app.store.as_ref(), &runs, |_| {}).await {
+            Ok(_) => {
+                app.live.set_caught_up();
+                tokio::time::sleep(CATCH_UP).await;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "the index cannot be brought up to date; it is tried again");
+                tokio::time::sleep(LOOK_FOR_LOST).await;
             }
         }
-        tokio::time::sleep(LOOK_FOR_LOST).await;
     }
 }
 

@@ -147,6 +147,12 @@ impl Home {
         run.path().is_dir().then_some(run)
     }
 
+    /// Whether this run may not have ended.
+    #[must_use]
+    pub fn is_active(&self, id: &str) -> bool {
+        is_id(id) && self.active_directory().join(id).exists()
+    }
+
     /// The runs that may not have ended; all runs where nobody keeps the list.
     ///
     /// # Errors

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use super::signal::{Signal, Watchers};
 
-/// How many changes are kept for those who keep up. Others are given everything anew.
-const MOST_CHANGES: usize = 32;
+/// How many changes are kept for those who keep up: two seconds of them. Others are given everything anew.
+const MOST_CHANGES: usize = 8;
 
 /// What all runs are doing. Changes are collected and told a few times a second, encoded once for everybody.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ impl Board {
         self.lock().runs.values().cloned().collect()
     }
 
-    /// Tells what has changed. Runs that have ended are told once more and then forgotten.
+    /// Tells what has changed.
     pub fn tick(&self) {
         let mut state = self.lock();
         let changed = std::mem::take(&mut state.changed);
@@ -80,8 +80,16 @@ impl Board {
         if state.changes.len() > MOST_CHANGES {
             state.changes.pop_front();
         }
-        state.runs.retain(|_, run| !run.activity.has_ended());
         state.watchers.wake();
+    }
+
+    /// A run that has ended is found in the index now.
+    pub fn forget(&self, run: &str) {
+        let mut state = self.lock();
+        // One whose end was not told yet is told first.
+        if !state.changed.contains(run) {
+            state.runs.remove(run);
+        }
     }
 
     /// What has changed since a version, and the version now. Everything, if that was too long ago or never.

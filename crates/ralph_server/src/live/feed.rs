@@ -8,8 +8,8 @@ use super::frame::Frame;
 use super::signal::{Signal, Watchers};
 
 /// How much of the newest is kept for those who keep up. Others read the journal.
-const MOST_BYTES: usize = 64 << 10;
-const MOST_FRAMES: usize = 64;
+const MOST_BYTES: usize = 32 << 10;
+const MOST_FRAMES: usize = 32;
 /// Who is further behind than this is told so, and fetches pages instead.
 const MOST_BEHIND_BYTES: u64 = 4 << 20;
 
@@ -143,6 +143,12 @@ impl RunFeed {
     #[must_use]
     pub fn is_watched(&self) -> bool {
         !self.lock().watchers.is_empty()
+    }
+
+    /// Whether the record after this one is at the start of a frame that is kept.
+    #[must_use]
+    pub fn has_frame_after(&self, seq: u64) -> bool {
+        self.lock().frames.iter().any(|frame| frame.from == seq + 1)
     }
 
     /// What comes after a position in the journal of this epoch.

@@ -2,39 +2,70 @@
 
 use std::sync::Arc;
 
+use agent_process::FileFollower;
 use ralph_run::RunDirectory;
-use ralph_store::RunFold;
+use ralph_store::{Folded, RunFold};
 use tokio::time::{Instant, sleep_until};
 
 use super::feed::{Position, RunFeed};
 use super::gather::Gatherer;
 use super::hub::Live;
-use super::tail::Tail;
+use super::tail::{Read, Tail};
+use super::tools::Tools;
 
 const START: Position = Position { seq: 0, offset: 0 };
 
-/// Follows a run to its end: shows what happens to everybody who watches.
+/// Follows a run to its end: shows what happens to everybody who watches. One that cannot be followed, or whose
+/// following fails in any way, is tried again later.
 pub(super) async fn follow(live: Arc<Live>, run: RunDirectory) {
-    let mut fold = live.known(run.id()).await.unwrap_or_default();
+    let mut following = Following {
+        live,
+        run,
+        head: None,
+    };
+    let Following { live, run, head } = &mut following;
+    let mut fold = live.known(run.id()).await;
     loop {
-        match follow_journal(&live, &run, fold).await {
-            Ok(true) => break,
+        match follow_journal(live, run, fold).await {
+            Ok(Some(last)) => {
+                *head = Some(last);
+                return;
+            }
             // Another journal: from the start.
-            Ok(false) => fold = RunFold::new(),
+            Ok(None) => fold = RunFold::named(run.id()),
             Err(error) => {
-                tracing::warn!(%error, run = run.id(), "a journal cannot be followed");
-                break;
+                tracing::warn!(%error, run = run.id(), "a journal cannot be followed; it is tried again");
+                return;
             }
         }
     }
-    live.inbox().forget(run.id());
-    live.ended(run.id());
 }
 
-/// Says whether the run has ended; otherwise its journal was replaced.
-async fn follow_journal(live: &Arc<Live>, run: &RunDirectory, mut fold: RunFold) -> std::io::Result<bool> {
+/// A run that is followed for as long as this is kept.
+struct Following {
+    live: Arc<Live>,
+    run: RunDirectory,
+    /// Its last record, once it has ended.
+    head: Option<u64>,
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        self.live.left(self.run.id(), self.head);
+    }
+}
+
+/// Gives the last record of the run that has ended; none if its journal was replaced.
+async fn follow_journal(
+    live: &Arc<Live>,
+    run: &RunDirectory,
+    mut fold: RunFold,
+) -> std::io::Result<Option<u64>> {
+    // Before the first read, so that nothing written in between goes unnoticed.
+    let watch = FileFollower::open(&run.journal(), fold.offset())?;
     let mut tail = Tail::open(&run.journal(), fold.offset())?;
     let mut gatherer = Gatherer::default();
+    let mut tools = Tools::default();
     let mut feed: Option<Arc<RunFeed>> = fold.summary().map(|summary| {
         let head = Position {
             seq: summary.head_seq,
@@ -45,10 +76,18 @@ async fn follow_journal(live: &Arc<Live>, run: &RunDirectory, mut fold: RunFold)
     });
     loop {
         let mut count = 0;
-        let more = tail.read(|line, end| {
+        let more = tail.read(|read| {
             count += 1;
-            fold.push(line);
-            gatherer.push(line, end, Instant::now());
+            match read {
+                Read::Line(line, end) => {
+                    // What is no record of this run, or comes again, is nobody's business.
+                    if fold.push(line) != Folded::Damaged {
+                        tools.observe(line, live);
+                        gatherer.push(line, end, Instant::now());
+                    }
+                }
+                Read::Skipped(bytes) => fold.skip(bytes),
+            }
         })?;
         if count > 0 {
             if feed.is_none() {
@@ -69,21 +108,21 @@ async fn follow_journal(live: &Arc<Live>, run: &RunDirectory, mut fold: RunFold)
             feed.publish(frame);
         }
         if has_ended && !more {
-            return Ok(true);
+            return Ok(fold.summary().map(|summary| summary.head_seq));
         }
         if more {
             tokio::task::yield_now().await;
             continue;
         }
         if tail.was_replaced() {
-            return Ok(false);
+            return Ok(None);
         }
         match gatherer.due() {
             Some(due) => tokio::select! {
-                () = tail.changed() => {}
+                () = watch.changed() => {}
                 () = sleep_until(due) => {}
             },
-            None => tail.changed().await,
+            None => watch.changed().await,
         }
     }
 }

@@ -1,24 +1,31 @@
 //! All that goes on.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ralph_run::{Home, RunDirectory};
-use ralph_store::{RecordQuery, RunFold, Store, StoreError};
+use ralph_store::{Progress, RecordQuery, RunFold, Store, StoreError};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::board::Board;
 use super::feed::{Position, RunFeed};
 use super::follow::follow;
+use super::followed::Followed;
 use super::inbox::Inbox;
 use super::ingest::{Ingest, index_texts};
+use crate::metrics::Metrics;
 
 /// How soon a run that somebody else has started is seen.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// How long somebody may have to wait for a run that was started a moment ago, and how often is looked for it.
+const APPEARANCE: Duration = Duration::from_secs(2);
+const APPEARANCE_LOOK: Duration = Duration::from_millis(10);
+/// How soon a service that has failed is started again.
+const RESTART: Duration = Duration::from_secs(1);
 /// How often lists are told.
 const TELL: Duration = Duration::from_millis(250);
 
@@ -27,14 +34,16 @@ pub struct Live {
     home: Home,
     store: Arc<dyn Store>,
     feeds: Mutex<HashMap<String, Arc<RunFeed>>>,
-    /// Runs that are followed.
-    followed: Mutex<HashSet<String>>,
+    followed: Followed,
+    /// Runs that somebody asks for: they are followed even if they seem to have ended.
+    wanted: Mutex<BTreeSet<String>>,
     /// Runs to be followed at once.
     noticed: Notify,
     board: Board,
     inbox: Inbox,
     ingest: Ingest,
     has_caught_up: AtomicBool,
+    metrics: Arc<Metrics>,
 }
 
 /// There is no such run.
@@ -50,12 +59,14 @@ impl Live {
             home,
             store,
             feeds: Mutex::default(),
-            followed: Mutex::default(),
+            followed: Followed::default(),
+            wanted: Mutex::default(),
             noticed: Notify::new(),
             board: Board::default(),
             inbox: Inbox::default(),
             ingest: Ingest::default(),
             has_caught_up: AtomicBool::new(false),
+            metrics: Arc::default(),
         })
     }
 
@@ -83,6 +94,12 @@ impl Live {
         self.ingest.waiting()
     }
 
+    /// What is counted.
+    #[must_use]
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
     /// Whether the index has what happened before we were there.
     #[must_use]
     pub fn has_caught_up(&self) -> bool {
@@ -103,20 +120,33 @@ impl Live {
     pub async fn work(self: Arc<Self>) {
         let mut tasks = JoinSet::new();
         let live = self.clone();
-        tasks.spawn(async move { live.ingest.work(&live.home, &live.store).await });
+        tasks.spawn(restarted("the index", move || {
+            let live = live.clone();
+            async move { live.ingest.work(&live.home, &live.store).await }
+        }));
         let live = self.clone();
-        tasks.spawn(async move { index_texts(&live.store).await });
+        tasks.spawn(restarted("the text index", move || {
+            let live = live.clone();
+            async move { index_texts(&live.store).await }
+        }));
         let live = self.clone();
-        tasks.spawn(async move { live.tell().await });
+        tasks.spawn(restarted("the lists", move || {
+            let live = live.clone();
+            async move { live.tell().await }
+        }));
         loop {
             self.follow_new(&mut tasks);
-            tokio::select! {
-                () = self.noticed.notified() => {}
-                () = tokio::time::sleep(LOOK_AGAIN) => {}
-                Some(ended) = tasks.join_next() => {
-                    if let Err(error) = ended {
-                        // One run's misfortune is no other run's.
-                        tracing::error!(%error, "a task has failed");
+            let look_again = tokio::time::sleep(LOOK_AGAIN);
+            tokio::pin!(look_again);
+            loop {
+                tokio::select! {
+                    () = self.noticed.notified() => break,
+                    () = &mut look_again => break,
+                    Some(ended) = tasks.join_next() => {
+                        if let Err(error) = ended {
+                            // One run's misfortune is no other run's.
+                            tracing::error!(%error, "following a run has failed");
+                        }
                     }
                 }
             }
@@ -124,21 +154,17 @@ impl Live {
     }
 
     fn follow_new(self: &Arc<Self>, tasks: &mut JoinSet<()>) {
-        let active = match self.home.list_active() {
-            Ok(active) => active,
-            Err(error) => {
-                tracing::warn!(%error, "the runs cannot be listed");
-                return;
-            }
-        };
-        for run in active {
-            let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
+        let wanted = std::mem::take(&mut *self.wanted.lock().unwrap_or_else(PoisonError::into_inner));
+        let wanted = wanted.into_iter().filter_map(|run| self.home.run(&run));
+        let active = self.home.list_active().unwrap_or_else(|error| {
+            tracing::warn!(%error, "the runs cannot be listed");
+            Vec::new()
+        });
+        for run in active.into_iter().chain(wanted) {
             // One that has only just been made has no journal yet.
-            if !run.journal().exists() || !followed.insert(run.id().to_owned()) {
-                continue;
+            if run.journal().exists() && self.followed.begin(run.id(), Instant::now()) {
+                tasks.spawn(follow(self.clone(), run));
             }
-            drop(followed);
-            tasks.spawn(follow(self.clone(), run));
         }
     }
 
@@ -149,24 +175,33 @@ impl Live {
             tick.tick().await;
             self.board.tick();
             self.inbox.tick();
-            self.feeds().retain(|run, feed| {
-                let is_live = self
-                    .followed
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .contains(run);
-                is_live || feed.is_watched()
-            });
+            self.settle().await;
+            self.feeds()
+                .retain(|run, feed| self.followed.has(run) || feed.is_watched());
         }
     }
 
-    /// What the index knows of a run, to go on from there.
-    pub(super) async fn known(&self, run: &str) -> Option<RunFold> {
-        let progress = self.store.progress(run).await.ok().flatten()?;
+    /// Lets go of runs that have ended, once the index has all of them and nothing says any more that they go on.
+    async fn settle(&self) {
+        for (run, head) in self.followed.ended() {
+            let is_marked = self.home.is_active(&run);
+            let known = self.store.run(&run).await.ok().flatten();
+            if !is_marked && known.is_some_and(|known| known.head_seq >= head) {
+                self.board.forget(&run);
+                self.followed.forget(&run);
+            }
+        }
+    }
+
+    /// What the index knows of a run, to go on from there; else from the start.
+    pub(super) async fn known(&self, run: &str) -> RunFold {
+        let Ok(Some(progress)) = self.store.progress(run).await else {
+            return RunFold::named(run);
+        };
         for approval in &progress.approvals {
             self.inbox.update(approval);
         }
-        Some(RunFold::resume(progress))
+        RunFold::resume(progress)
     }
 
     /// A run's journal is followed from here on.
@@ -194,61 +229,112 @@ impl Live {
         self.ingest.set(run);
     }
 
-    /// A run is not followed any more.
-    pub(super) fn ended(&self, run: &str) {
+    /// A run is not followed any more: it has ended with this record, or it could not be followed.
+    pub(super) fn left(&self, run: &str, head: Option<u64>) {
         self.ingest.set(run);
-        self.followed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(run);
+        match head {
+            Some(head) => {
+                self.inbox.forget(run);
+                self.followed.end(run, head);
+            }
+            None => self.followed.fail(run, Instant::now()),
+        }
     }
 
-    /// A run to watch: one that goes on, or one that has ended.
+    /// A run to watch: one that goes on, or one that has ended. One that has only just been started is waited for.
     ///
     /// # Errors
     /// When there is none, or the index cannot be asked.
     pub async fn feed(&self, run: &str) -> Result<Arc<RunFeed>, FeedError> {
-        if let Some(feed) = self.feeds().get(run) {
-            return Ok(feed.clone());
+        let no_such_run = || NoSuchRun(run.to_owned());
+        let late = Instant::now() + APPEARANCE;
+        loop {
+            if let Some(feed) = self.feeds().get(run) {
+                return Ok(feed.clone());
+            }
+            let directory = self.home.run(run).ok_or_else(no_such_run)?;
+            let progress = self.store.progress(run).await?;
+            let length = directory
+                .journal()
+                .metadata()
+                .map_or(0, |metadata| metadata.len());
+            let is_late = Instant::now() > late;
+            match progress {
+                // There may be more than the index has: then it is followed, to its end if it has ended.
+                Some(progress) if is_late || progress.offset >= length => {
+                    return Ok(self.feed_of(&directory, &progress));
+                }
+                None if is_late => return Err(no_such_run().into()),
+                Some(_) | None => {}
+            }
+            self.want(run);
+            tokio::time::sleep(APPEARANCE_LOOK).await;
         }
-        let directory = self.home.run(run).ok_or_else(|| NoSuchRun(run.to_owned()))?;
-        let progress = self.store.progress(run).await?;
-        let progress = progress.ok_or_else(|| NoSuchRun(run.to_owned()))?;
+    }
+
+    fn want(&self, run: &str) {
+        self.wanted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(run.to_owned());
+        self.notice();
+    }
+
+    fn feed_of(&self, run: &RunDirectory, progress: &Progress) -> Arc<RunFeed> {
         let head = Position {
             seq: progress.summary.head_seq,
             offset: progress.offset,
         };
         let mut feeds = self.feeds();
-        let feed = feeds.entry(run.to_owned()).or_insert_with(|| {
+        let feed = feeds.entry(run.id().to_owned()).or_insert_with(|| {
             let epoch = &progress.summary.epoch;
-            Arc::new(RunFeed::new(run.to_owned(), directory.journal(), epoch, head))
+            Arc::new(RunFeed::new(run.id().to_owned(), run.journal(), epoch, head))
         });
-        Ok(feed.clone())
+        feed.clone()
     }
 
     /// A place in the journal where reading what is behind a record can begin.
-    ///
-    /// # Errors
-    /// When the index cannot be asked.
-    pub async fn position(&self, feed: &RunFeed, after: u64) -> Result<Position, StoreError> {
+    pub async fn position(&self, feed: &RunFeed, after: u64) -> Position {
         let (_, head) = feed.head();
         if after >= head.seq {
-            return Ok(head);
+            return head;
+        }
+        if feed.has_frame_after(after) {
+            // It is read from the ring; the place is only needed by who falls behind.
+            return Position { seq: after, ..head };
         }
         let query = RecordQuery {
             before: Some(after + 1),
             limit: 1,
             ..RecordQuery::default()
         };
-        let row = self.store.records(feed.run(), &query).await?.pop();
-        Ok(Position {
+        // Without the index it is read from its start, or told to be too much.
+        let rows = self.store.records(feed.run(), &query).await.unwrap_or_default();
+        let row = rows.into_iter().next_back();
+        Position {
             seq: after,
             offset: row.map_or(0, |row| row.offset),
-        })
+        }
     }
 
     fn feeds(&self) -> MutexGuard<'_, HashMap<String, Arc<RunFeed>>> {
         self.feeds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Does something for ever, whatever happens.
+async fn restarted<F: Future<Output = ()> + Send + 'static>(
+    what: &'static str,
+    make: impl Fn() -> F + Send + 'static,
+) {
+    loop {
+        // Dropping the set ends what is in it.
+        let mut one = JoinSet::new();
+        one.spawn(make());
+        if let Some(Err(error)) = one.join_next().await {
+            tracing::error!(%error, what, "a service has failed; it is started again");
+        }
+        tokio::time::sleep(RESTART).await;
     }
 }
 

@@ -12,6 +12,8 @@ use super::signal::{Signal, Watchers};
 
 /// How many are told. More than that cannot be looked through anyway; the API has all.
 const MOST_TOLD: usize = 200;
+/// How much of what they are about is told.
+const MOST_BYTES: usize = 512 << 10;
 
 /// The requests that wait for an answer, of all runs, the oldest first.
 #[derive(Debug, Default)]
@@ -43,7 +45,8 @@ struct Waiting<'a> {
     kind: ApprovalKind,
     seq: u64,
     asked_at: jiff::Timestamp,
-    data: &'a RawValue,
+    /// None if there is too much of it: the API has it.
+    data: Option<&'a RawValue>,
 }
 
 impl Inbox {
@@ -96,13 +99,20 @@ impl Inbox {
         if version == Some(state.version) {
             return (None, state.version);
         }
+        let mut left = MOST_BYTES;
         let approvals = state.waiting.values().take(MOST_TOLD).map(|row| Waiting {
             run: &row.run,
             request: &row.request,
             kind: row.kind,
             seq: row.seq,
             asked_at: row.asked_at,
-            data: &row.data,
+            data: {
+                let data = row.data.get().len() <= left;
+                data.then(|| {
+                    left -= row.data.get().len();
+                    &*row.data
+                })
+            },
         });
         let told = Told {
             r#type: "inbox",

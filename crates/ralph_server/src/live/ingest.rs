@@ -11,7 +11,7 @@ use ralph_run::Home;
 use ralph_store::{Batch, RunFold, Store, StoreError};
 use tokio::sync::Notify;
 
-use super::tail::Tail;
+use super::tail::{Read, Tail};
 
 /// How long changes wait for more, so that they share a transaction.
 const GROUP: Duration = Duration::from_millis(100);
@@ -22,6 +22,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 const TEXTS: Duration = Duration::from_millis(500);
 /// A transaction has about this many records at most.
 const MOST_RECORDS: usize = 20_000;
+/// What is read of a run in one go.
+const MOST_BYTES: usize = 8 << 20;
 
 /// Which runs have something new for the index.
 #[derive(Debug, Default)]
@@ -122,7 +124,13 @@ impl Ingest {
                     }
                 },
             };
-            let (batch, reading, is_done) = read(reading, MOST_RECORDS - count);
+            let most = MOST_RECORDS - count;
+            let Ok((batch, reading, is_done)) =
+                tokio::task::spawn_blocking(move || read(reading, most)).await
+            else {
+                // It is read again from the index's place.
+                continue;
+            };
             if let Some(batch) = batch {
                 count += batch.records.len();
                 batches.push(batch);
@@ -158,7 +166,7 @@ async fn open(home: &Home, store: &Arc<dyn Store>, run: &str) -> Result<Option<R
     };
     let fold = match store.progress(run).await? {
         Some(progress) => RunFold::resume(progress),
-        None => RunFold::new(),
+        None => RunFold::named(run),
     };
     let path = directory.journal();
     match Tail::open(&path, fold.offset()) {
@@ -171,15 +179,21 @@ async fn open(home: &Home, store: &Arc<dyn Store>, run: &str) -> Result<Option<R
 }
 
 fn read(mut reading: Reading, most: usize) -> (Option<Batch>, Reading, bool) {
-    let mut count = 0;
+    let (mut count, mut bytes) = (0, 0);
     loop {
         let Reading { fold, tail } = &mut reading;
-        let more = tail.read(|line, _| {
+        let more = tail.read(|read| {
             count += 1;
-            fold.push(line);
+            match read {
+                Read::Line(line, _) => {
+                    bytes += line.len();
+                    fold.push(line);
+                }
+                Read::Skipped(bytes) => fold.skip(bytes),
+            }
         });
         match more {
-            Ok(true) if count < most => {}
+            Ok(true) if count < most && bytes < MOST_BYTES => {}
             Ok(is_more) => return (reading.fold.take(), reading, !is_more),
             Err(error) => {
                 tracing::warn!(%error, "a journal cannot be read");

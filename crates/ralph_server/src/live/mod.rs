@@ -7,6 +7,7 @@
 mod board;
 mod feed;
 mod follow;
+mod followed;
 mod frame;
 mod gather;
 mod hub;
@@ -15,6 +16,7 @@ mod ingest;
 mod read_back;
 mod signal;
 mod tail;
+mod tools;
 
 pub use board::Board;
 pub use feed::{Next, Position, RunFeed};

@@ -5,56 +5,74 @@ use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
-use agent_process::FileFollower;
-
-/// What is read in one go, and what is kept between reads: there may be hundreds of journals.
+/// What is read in one go. Nothing of it is kept between reads: there may be hundreds of journals.
 const CHUNK_BYTES: usize = 64 << 10;
-const KEPT_BYTES: usize = 16 << 10;
-/// No line of a journal is that long.
+/// A longer line is no record of ours and is left out.
 const MOST_LINE_BYTES: usize = 64 << 20;
 
 /// Reads whole lines. A piece of a line at the end is not kept but read anew: its writer may take it back.
 #[derive(Debug)]
 pub(super) struct Tail {
-    watch: FileFollower,
     file: File,
     offset: u64,
-    buffer: Vec<u8>,
     chunk_bytes: usize,
+    /// How much of a line that is too long has been left out; none if there is none.
+    skipped: Option<u64>,
+}
+
+/// What was read.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Read<'a> {
+    /// A line without its newline, and where it ends.
+    Line(&'a [u8], u64),
+    /// A line that is too long: how long it was, newline included.
+    Skipped(u64),
 }
 
 impl Tail {
     pub(super) fn open(path: &Path, offset: u64) -> io::Result<Self> {
         Ok(Self {
-            watch: FileFollower::open(path, offset)?,
             file: File::open(path)?,
             offset,
-            buffer: Vec::new(),
             chunk_bytes: CHUNK_BYTES,
+            skipped: None,
         })
     }
 
-    /// Gives out whole lines that are there, with where each ends. Says whether there may be more at once.
-    pub(super) fn read(&mut self, mut line: impl FnMut(&[u8], u64)) -> io::Result<bool> {
-        self.buffer.resize(self.chunk_bytes, 0);
-        let read = self.file.read_at(&mut self.buffer, self.offset)?;
-        let bytes = self.buffer.get(..read).unwrap_or_default();
+    /// Gives out whole lines that are there. Says whether there may be more at once.
+    pub(super) fn read(&mut self, mut take: impl FnMut(Read<'_>)) -> io::Result<bool> {
+        let mut buffer = vec![0; self.chunk_bytes];
+        let read = self.file.read_at(&mut buffer, self.offset)?;
+        let bytes = buffer.get(..read).unwrap_or_default();
         let mut start = 0;
         for newline in memchr::memchr_iter(b'\n', bytes) {
-            let end = self.offset + newline as u64 + 1;
-            line(bytes.get(start..newline).unwrap_or_default(), end);
-            start = newline + 1;
+            let next = newline + 1;
+            match self.skipped.take() {
+                Some(skipped) => take(Read::Skipped(skipped + next as u64)),
+                None => {
+                    let line = bytes.get(start..newline).unwrap_or_default();
+                    take(Read::Line(line, self.offset + next as u64));
+                }
+            }
+            start = next;
         }
-        self.offset += start as u64;
         let is_full = read == self.chunk_bytes;
-        if is_full && start == 0 {
+        if let Some(skipped) = &mut self.skipped {
+            *skipped += read as u64;
+            start = read;
+        } else if is_full && start == 0 {
             // A line that is longer than what was read.
-            self.chunk_bytes = (self.chunk_bytes * 2).min(MOST_LINE_BYTES);
-        } else {
+            if self.chunk_bytes < MOST_LINE_BYTES {
+                self.chunk_bytes *= 2;
+            } else {
+                self.skipped = Some(read as u64);
+                start = read;
+            }
+        }
+        if start > 0 {
             self.chunk_bytes = CHUNK_BYTES;
         }
-        self.buffer.truncate(KEPT_BYTES);
-        self.buffer.shrink_to(KEPT_BYTES);
+        self.offset += start as u64;
         Ok(is_full)
     }
 
@@ -64,22 +82,21 @@ impl Tail {
             .metadata()
             .is_ok_and(|metadata| metadata.len() < self.offset)
     }
-
-    /// Waits until there may be more. Cancelling the wait loses nothing.
-    pub(super) async fn changed(&self) {
-        self.watch.changed().await;
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
 
-    use super::{CHUNK_BYTES, Tail};
+    use super::{CHUNK_BYTES, MOST_LINE_BYTES, Read, Tail};
 
     fn lines(tail: &mut Tail) -> Vec<(usize, u64)> {
         let mut lines = Vec::new();
-        while tail.read(|line, end| lines.push((line.len(), end))).unwrap() {}
+        let mut take = |read: Read<'_>| match read {
+            Read::Line(line, end) => lines.push((line.len(), end)),
+            Read::Skipped(bytes) => lines.push((0, bytes)),
+        };
+        while tail.read(&mut take).unwrap() {}
         lines
     }
 
@@ -109,5 +126,16 @@ mod tests {
         assert!(!tail.was_replaced());
         std::fs::write(&path, "x").unwrap();
         assert!(tail.was_replaced());
+    }
+
+    #[test]
+    fn a_line_that_is_too_long_is_left_out_and_the_next_one_comes() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        let long = MOST_LINE_BYTES + 7;
+        std::fs::write(&path, format!("a\n{}\nb\n", "x".repeat(long))).unwrap();
+        let mut tail = Tail::open(&path, 0).unwrap();
+        let end = long as u64 + 5;
+        assert_eq!(lines(&mut tail), [(1, 2), (0, long as u64 + 1), (1, end)]);
     }
 }

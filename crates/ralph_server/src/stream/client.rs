@@ -1,6 +1,6 @@
 //! What one client watches.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
@@ -116,42 +116,39 @@ impl Client {
         });
     }
 
-    /// What is new, one step of each thing: a run with much to tell does not keep the others waiting.
-    pub(super) async fn news(&mut self, numbers: BTreeSet<usize>) -> Vec<Utf8Bytes> {
-        let mut news = Vec::new();
-        for number in numbers {
-            match self.watched.get_mut(&number) {
-                Some(Watched::Run(cursor)) => match cursor.step().await {
-                    Ok(step) => {
-                        news.extend(step.texts.into_iter().map(|(_, text)| text));
-                        if step.has_more {
-                            self.signal.set(number);
-                        }
+    /// What is new of one thing, one step of it: a run with much to tell does not keep the others waiting.
+    pub(super) async fn news(&mut self, number: usize) -> Vec<Utf8Bytes> {
+        match self.watched.get_mut(&number) {
+            Some(Watched::Run(cursor)) => match cursor.step().await {
+                Ok(step) => {
+                    if step.has_more {
+                        self.signal.set(number);
                     }
-                    Err(error) => {
-                        tracing::warn!(%error, run = cursor.feed.run(), "a journal cannot be read");
-                        let problem = Problem {
-                            code: "unreadable",
-                            message: format!("the records of run `{}` cannot be read", cursor.feed.run()),
-                        };
-                        news.push(ToClient::Error { id: None, problem }.encode().into());
-                        self.watched.remove(&number);
-                    }
-                },
-                Some(Watched::Runs(version)) => {
-                    let (texts, now) = self.live.board().since(*version);
-                    *version = Some(now);
-                    news.extend(texts);
+                    step.texts.into_iter().map(|(_, text)| text).collect()
                 }
-                Some(Watched::Inbox(version)) => {
-                    let (text, now) = self.live.inbox().since(*version);
-                    *version = Some(now);
-                    news.extend(text);
+                Err(error) => {
+                    tracing::warn!(%error, run = cursor.feed.run(), "a journal cannot be read");
+                    let problem = Problem {
+                        code: "unreadable",
+                        message: format!("the records of run `{}` cannot be read", cursor.feed.run()),
+                    };
+                    cursor.feed.unwatch(&self.signal);
+                    self.watched.remove(&number);
+                    vec![ToClient::Error { id: None, problem }.encode().into()]
                 }
-                None => {}
+            },
+            Some(Watched::Runs(version)) => {
+                let (texts, now) = self.live.board().since(*version);
+                *version = Some(now);
+                texts
             }
+            Some(Watched::Inbox(version)) => {
+                let (text, now) = self.live.inbox().since(*version);
+                *version = Some(now);
+                text.into_iter().collect()
+            }
+            None => Vec::new(),
         }
-        news
     }
 
     /// The last records of the runs that are watched: whoever has less has missed something.

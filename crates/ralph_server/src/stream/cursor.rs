@@ -5,7 +5,12 @@ use std::sync::Arc;
 use axum::extract::ws::Utf8Bytes;
 
 use super::protocol::ToClient;
-use crate::live::{FeedError, Live, Next, Position, RunFeed, read_back};
+use crate::live::{FeedError, Frame, Live, Next, Position, RunFeed, read_back};
+
+/// A longer message is not sent.
+const MOST_MESSAGE_BYTES: usize = 1 << 20;
+/// No record is shorter.
+const LEAST_RECORD_BYTES: u64 = 64;
 
 /// A client's place in a run.
 #[derive(Debug)]
@@ -37,7 +42,11 @@ impl Cursor {
         let (current, head) = feed.head();
         let is_same = epoch.is_none_or(|epoch| *epoch == *current);
         let position = match after.filter(|_| is_same) {
-            Some(after) => live.position(&feed, after.min(head.seq)).await?,
+            Some(after) if after > head.seq && may_have(&feed, head, after).await => Position {
+                seq: after,
+                offset: head.offset,
+            },
+            Some(after) => live.position(&feed, after.min(head.seq)).await,
             None => head,
         };
         Ok(Self {
@@ -61,7 +70,7 @@ impl Cursor {
                         seq: frame.to,
                         offset: frame.end,
                     };
-                    step.texts.push((frame.to, frame.text.clone()));
+                    step.texts.push(self.message(&frame));
                 }
             }
             Next::ReadBack { end } => {
@@ -71,7 +80,7 @@ impl Cursor {
                 });
                 let (frames, reached) = read.await.map_err(std::io::Error::other)??;
                 self.position = reached;
-                step.texts = frames.into_iter().map(|frame| (frame.to, frame.text)).collect();
+                step.texts = frames.iter().map(|frame| self.message(frame)).collect();
                 step.has_more = true;
             }
             Next::Reset { epoch, head } => {
@@ -96,5 +105,84 @@ impl Cursor {
             }
         }
         Ok(step)
+    }
+
+    /// What is sent of a frame. One that no client could be expected to take in one piece is to be fetched.
+    fn message(&self, frame: &Frame) -> (u64, Utf8Bytes) {
+        if frame.text.len() <= MOST_MESSAGE_BYTES {
+            return (frame.to, frame.text.clone());
+        }
+        let lagged = ToClient::Lagged {
+            run: self.feed.run(),
+            from: frame.from,
+            to: frame.to,
+        };
+        (frame.to, lagged.encode().into())
+    }
+}
+
+/// Whether the journal may have this record although it was not read yet: a server that has just been started may know
+/// less than what the one before it has told.
+async fn may_have(feed: &RunFeed, head: Position, seq: u64) -> bool {
+    let length = tokio::fs::metadata(feed.journal())
+        .await
+        .map_or(0, |metadata| metadata.len());
+    let unread_bytes = length.saturating_sub(head.offset);
+    seq - head.seq <= unread_bytes / LEAST_RECORD_BYTES
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::sync::Arc;
+
+    use ralph_run::Home;
+    use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
+
+    use super::{Cursor, LEAST_RECORD_BYTES};
+    use crate::live::Live;
+
+    fn line(seq: u64, kind: &str, data: &str) -> String {
+        let line = format!(
+            r#"{{"seq":{seq},"at":"2026-01-01T00:00:00Z","iteration":1,"attempt":1,"event":{{"type":"{kind}","data":{data}}}}}"#
+        );
+        assert!(line.len() as u64 > LEAST_RECORD_BYTES);
+        line + "\n"
+    }
+
+    #[tokio::test]
+    async fn whoever_was_told_more_than_this_server_has_read_is_not_told_it_again() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("state"), None);
+        let run = home.create_run(jiff::Timestamp::now()).unwrap();
+        let started = format!(
+            r#"{{"format_version":1,"run_id":"{}","ralph_version":"0.1.0","workspace":"/w","backend":"demo","display_name":"Demo","max_iterations":1}}"#,
+            run.id()
+        );
+        let mut journal = std::fs::File::create(run.journal()).unwrap();
+        journal
+            .write_all(line(1, "run_started", &started).as_bytes())
+            .unwrap();
+        let options = SqliteOptions {
+            data_directory: directory.path().join("data"),
+            runs_directory: home.runs_directory(),
+        };
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
+        catch_up(store.as_ref(), &home.runs_directory(), |_| {})
+            .await
+            .unwrap();
+        let live = Live::new(home.clone(), store);
+        let opened = async |after| {
+            let cursor = Cursor::open(&live, run.id(), Some(after), None).await.unwrap();
+            cursor.position.seq
+        };
+        // Nothing is behind it: the client is mistaken.
+        assert_eq!(opened(3).await, 1);
+        for seq in 2..=3 {
+            let warned = line(seq, "warned", r#"{"kind":"degraded","message":"m"}"#);
+            journal.write_all(warned.as_bytes()).unwrap();
+        }
+        assert_eq!(opened(3).await, 3);
+        assert_eq!(opened(1000).await, 1);
     }
 }

@@ -158,14 +158,20 @@ mod tests {
             matches!(run, FromClient::Subscribe { topic: Topic::Run(run), after: Some(7), .. } if run == "r")
         );
         let runs = parse(r#"{"type":"subscribe","feed":"runs"}"#);
-        assert!(
-            matches!(runs, FromClient::Subscribe { topic: Topic::Feed(FeedName::Runs), after: None, .. })
-        );
+        assert!(matches!(
+            runs,
+            FromClient::Subscribe {
+                topic: Topic::Feed(FeedName::Runs),
+                after: None,
+                ..
+            }
+        ));
     }
 
     #[test]
     fn a_command_is_the_one_of_the_control_socket() {
-        let command = parse(r#"{"type":"command","id":"1","run":"r","command":{"command":"send","text":"x"}}"#);
+        let command =
+            parse(r#"{"type":"command","id":"1","run":"r","command":{"command":"send","text":"x"}}"#);
         assert!(matches!(command, FromClient::Command { .. }));
     }
 }

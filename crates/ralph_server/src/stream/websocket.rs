@@ -1,5 +1,6 @@
 //! The WebSocket.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,8 +69,7 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
                 }
             }
             numbers = signal.wait() => {
-                let news = client.news(numbers).await;
-                send(&mut socket, news.into_iter().map(Message::Text)).await
+                tell(&mut socket, &mut client, numbers).await
             }
             Some(reply) = replied.recv() => send(&mut socket, [reply.into()]).await,
             _ = heartbeat.tick() => {
@@ -85,10 +85,24 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
             }
         };
         if outcome.is_err() {
-            close(&mut socket, close_code::AGAIN, "too slow: come back and go on where you were").await;
+            close(
+                &mut socket,
+                close_code::AGAIN,
+                "too slow: come back and go on where you were",
+            )
+            .await;
             return;
         }
     }
+}
+
+/// Tells what is new, one thing after the other: what is not sent yet is not read yet.
+async fn tell(socket: &mut WebSocket, client: &mut Client, numbers: BTreeSet<usize>) -> Result<(), Gone> {
+    for number in numbers {
+        let news = client.news(number).await;
+        send(socket, news.into_iter().map(Message::Text)).await?;
+    }
+    Ok(())
 }
 
 /// Waits until it is so, or nobody can say any more.
@@ -141,26 +155,24 @@ async fn on_text(
             client.unsubscribe(&topic);
             return Ok(());
         }
-        Ok(FromClient::Command { id, run, command }) => {
-            match replies.clone().try_reserve_owned() {
-                Ok(place) => {
-                    let home = context.home.clone();
-                    tokio::spawn(async move {
-                        let done = manager::command(&home, &run, id.clone(), command).await;
-                        place.send(receipt(&id, &run, done));
-                    });
-                    return Ok(());
-                }
-                Err(_) => {
-                    let problem = Problem {
-                        code: "too_many",
-                        message: "too many commands at once: wait for the receipts".to_owned(),
-                    };
-                    let id = Some(id.as_str());
-                    ToClient::Error { id, problem }.encode()
-                }
+        Ok(FromClient::Command { id, run, command }) => match replies.clone().try_reserve_owned() {
+            Ok(place) => {
+                let home = context.home.clone();
+                tokio::spawn(async move {
+                    let done = manager::command(&home, &run, id.clone(), command).await;
+                    place.send(receipt(&id, &run, done));
+                });
+                return Ok(());
             }
-        }
+            Err(_) => {
+                let problem = Problem {
+                    code: "too_many",
+                    message: "too many commands at once: wait for the receipts".to_owned(),
+                };
+                let id = Some(id.as_str());
+                ToClient::Error { id, problem }.encode()
+            }
+        },
         Err(error) => {
             let problem = Problem {
                 code: "malformed",
@@ -172,11 +184,7 @@ async fn on_text(
     send(socket, [told.into()]).await
 }
 
-fn receipt(
-    id: &str,
-    run: &str,
-    done: Result<ralph_run::control::Receipt, CommandError>,
-) -> String {
+fn receipt(id: &str, run: &str, done: Result<ralph_run::control::Receipt, CommandError>) -> String {
     let error = done.as_ref().err().map(|error| Problem {
         code: error.code(),
         message: error.to_string(),
