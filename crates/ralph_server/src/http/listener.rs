@@ -4,6 +4,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -16,7 +17,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tower_service::Service as _;
@@ -51,8 +52,15 @@ impl Default for ServeOptions {
 }
 
 /// How large the head of a request may be.
-const MAX_HEAD_BYTES: usize = 64 * 1024;
+pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
+
+/// A client's place. Every request has it, and what goes on after its answer keeps it: then it counts as a connection,
+/// and the end of the server waits for it.
+#[derive(Debug, Clone)]
+pub(super) struct Place {
+    _permit: Arc<OwnedSemaphorePermit>,
+}
 
 /// Serves until `shutdown`, then lets answers that are on their way finish within a limit.
 pub async fn serve(
@@ -63,6 +71,8 @@ pub async fn serve(
 ) {
     let (ending, is_ending) = watch::channel(false);
     let mut connections = JoinSet::new();
+    let count = u32::try_from(options.max_connections).unwrap_or(u32::MAX);
+    let places = Arc::new(Semaphore::new(count as usize));
     let mut shutdown = pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -72,16 +82,26 @@ pub async fn serve(
             () = &mut shutdown => break,
         };
         match accepted {
-            Ok((stream, _)) if connections.len() >= options.max_connections => turn_away(stream),
-            Ok((stream, peer)) => {
-                connections.spawn(converse(stream, peer, router.clone(), is_ending.clone(), options));
-            }
+            Ok((stream, peer)) => match Arc::clone(&places).try_acquire_owned() {
+                Ok(permit) => {
+                    let place = Place {
+                        _permit: Arc::new(permit),
+                    };
+                    let client = (stream, peer, place);
+                    connections.spawn(converse(client, router.clone(), is_ending.clone(), options));
+                }
+                Err(_) => turn_away(stream),
+            },
             Err(error) => pause_after(&error).await,
         }
     }
     drop((listener, router));
     ending.send_replace(true);
-    let finished = async { while connections.join_next().await.is_some() {} };
+    let finished = async {
+        while connections.join_next().await.is_some() {}
+        // Those that are WebSockets now are no connections of ours, and have their places still.
+        let _ = places.acquire_many(count).await;
+    };
     if timeout(options.shutdown_timeout, finished).await.is_err() {
         tracing::warn!("some answers were not finished in time");
         connections.shutdown().await;
@@ -90,8 +110,7 @@ pub async fn serve(
 
 /// One connection, until the client leaves or the server ends.
 async fn converse(
-    stream: TcpStream,
-    peer: SocketAddr,
+    (stream, peer, place): (TcpStream, SocketAddr, Place),
     router: Router,
     mut ending: watch::Receiver<bool>,
     options: ServeOptions,
@@ -99,7 +118,9 @@ async fn converse(
     let _ = stream.set_nodelay(true);
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo::<SocketAddr>(peer));
+        let extensions = request.extensions_mut();
+        extensions.insert(ConnectInfo::<SocketAddr>(peer));
+        extensions.insert(place.clone());
         router.clone().call(request)
     });
     let connection = http1::Builder::new()

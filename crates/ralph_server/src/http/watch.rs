@@ -2,15 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::extract::State;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::{Extension, State};
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
 use super::input::{InPath, Parameters};
+use super::listener::Place;
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 use crate::stream;
@@ -25,6 +26,7 @@ const MAX_UNSENT_BYTES: usize = 4 * 1024 * 1024;
     responses((status = 101, description = "The connection is a WebSocket from now on.")))]
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
+    place: Option<Extension<Place>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade =
@@ -35,7 +37,7 @@ pub(super) async fn stream(
         .max_frame_size(MAX_FRAME_BYTES)
         .max_write_buffer_size(MAX_UNSENT_BYTES)
         .on_upgrade(move |socket| async move {
-            let _counted = app.metrics.count_websocket_client();
+            let _kept = (place, app.metrics.count_websocket_client());
             stream::serve(socket, context).await;
         }))
 }

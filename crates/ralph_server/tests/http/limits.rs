@@ -2,10 +2,14 @@
 
 use std::time::Duration;
 
+use futures_util::StreamExt as _;
 use ralph_server::http::ServeOptions;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use crate::client::send_raw;
 use crate::stage::Stage;
@@ -106,6 +110,59 @@ async fn one_connection_too_many_is_told_so() {
         }
     };
     timeout(Duration::from_secs(10), free).await.unwrap();
+}
+
+/// Somebody who watches, once the server has said hello.
+async fn watch(stage: &Stage) -> WebSocketStream<MaybeTlsStream<TcpStream>> {
+    let address = format!("ws://{}/api/v1/stream", stage.address);
+    let mut request = address.into_client_request().unwrap();
+    let bearer = stage.bearer().parse().unwrap();
+    request.headers_mut().insert("authorization", bearer);
+    let (mut socket, _) = connect_async(request).await.unwrap();
+    let hello = timeout(Duration::from_secs(10), socket.next()).await.unwrap();
+    assert!(hello.unwrap().unwrap().to_text().unwrap().contains("hello"));
+    socket
+}
+
+#[tokio::test]
+async fn those_who_watch_have_places_too() {
+    let options = ServeOptions {
+        max_connections: 2,
+        ..ServeOptions::default()
+    };
+    let stage = Stage::with(options).await;
+    let kept = (watch(&stage).await, watch(&stage).await);
+    let mut third = TcpStream::connect(stage.address).await.unwrap();
+    let answer = read_all(&mut third).await;
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    drop(kept);
+    let request = stage.request("GET", "/health", &[], "");
+    let free = async {
+        loop {
+            let mut stream = TcpStream::connect(stage.address).await.unwrap();
+            let _ = stream.write_all(&request).await;
+            if read_all(&mut stream).await.starts_with("HTTP/1.1 200") {
+                break;
+            }
+        }
+    };
+    timeout(Duration::from_secs(10), free).await.unwrap();
+}
+
+#[tokio::test]
+async fn the_end_waits_until_those_who_watch_have_been_told() {
+    let mut stage = Stage::new().await;
+    let mut socket = watch(&stage).await;
+    stage.stop();
+    let early = timeout(Duration::from_millis(300), &mut stage.serving).await;
+    assert!(early.is_err(), "somebody still watches");
+    stage.end_streams();
+    timeout(Duration::from_secs(5), &mut stage.serving)
+        .await
+        .unwrap()
+        .unwrap();
+    let told = timeout(Duration::from_secs(5), socket.next()).await.unwrap();
+    assert!(matches!(told, Some(Ok(Message::Close(Some(_))))), "{told:?}");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinHandle;
 
 use crate::client::{Answer, send_raw};
@@ -26,7 +26,7 @@ pub(crate) struct Stage {
     pub(crate) directory: TempDir,
     stop: Option<oneshot::Sender<()>>,
     pub(crate) serving: JoinHandle<()>,
-    _ending: watch::Sender<bool>,
+    ending: watch::Sender<bool>,
 }
 
 /// Starts nothing, and remembers what it was asked to start.
@@ -34,6 +34,16 @@ pub(crate) struct Stage {
 pub(crate) struct FakeLauncher {
     pub(crate) started: Mutex<Vec<StartRun>>,
     pub(crate) refuse: Mutex<Option<LaunchError>>,
+    /// Starts real journals here, with this workspace.
+    pub(crate) home: Mutex<Option<(Home, PathBuf)>>,
+    /// Is told that a start has begun, and must then be told to go on.
+    pub(crate) gate: Mutex<Option<Arc<Gate>>>,
+}
+
+#[derive(Default)]
+pub(crate) struct Gate {
+    pub(crate) begun: Notify,
+    pub(crate) go_on: Notify,
 }
 
 #[async_trait]
@@ -42,8 +52,18 @@ impl Launcher for FakeLauncher {
         if let Some(error) = self.refuse.lock().unwrap().clone() {
             return Err(error);
         }
-        let mut started = self.started.lock().unwrap();
-        started.push(request);
+        self.started.lock().unwrap().push(request);
+        let gate = self.gate.lock().unwrap().clone();
+        if let Some(gate) = gate {
+            gate.begun.notify_one();
+            gate.go_on.notified().await;
+        }
+        if let Some((home, workspace)) = &*self.home.lock().unwrap() {
+            let run = home.create_run(jiff::Timestamp::now()).unwrap();
+            write_journal(&run, workspace, &[]);
+            return Ok(run.id().to_owned());
+        }
+        let started = self.started.lock().unwrap();
         Ok(format!("20261116-000000-{:06x}", started.len()))
     }
 
@@ -110,13 +130,18 @@ impl Stage {
             directory,
             stop: Some(stop),
             serving,
-            _ending: ending,
+            ending,
         }
     }
 
     /// Asks the server to end.
     pub(crate) fn stop(&mut self) {
         self.stop.take().unwrap().send(()).unwrap();
+    }
+
+    /// Lets those who watch go.
+    pub(crate) fn end_streams(&self) {
+        self.ending.send_replace(true);
     }
 
     /// A request as it goes over the wire, with these headers beside `Host`.
