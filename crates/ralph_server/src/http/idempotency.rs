@@ -3,15 +3,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, to_bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use jiff::Timestamp;
-use ralph_store::Remembered;
+use ralph_store::{Remembered, StoreError};
 
 use super::input::{MAX_BODY_BYTES, read_body};
+use super::listener::Place;
+use super::start::starts_run;
 use crate::app::App;
 use crate::auth::{digest_hex, only};
 use crate::problem::{Problem, ProblemCode};
@@ -55,34 +58,42 @@ pub(super) async fn remember_answers(State(app): State<Arc<App>>, request: Reque
     }
     match key_of(request.headers()).map(|key| key.map(str::to_owned)) {
         Ok(None) => next.run(request).await,
-        Ok(Some(key)) => once(&app, &key, request, next)
+        Ok(Some(key)) => once(app, key, request, next)
             .await
             .unwrap_or_else(Problem::into_response),
         Err(problem) => problem.into_response(),
     }
 }
 
-async fn once(app: &Arc<App>, key: &str, request: Request, next: Next) -> Result<Response, Problem> {
-    let Some(_held) = app.take_key(key) else {
+async fn once(app: Arc<App>, key: String, request: Request, next: Next) -> Result<Response, Problem> {
+    let Some(held) = app.take_key(&key) else {
         let detail = "a request with this idempotency key is being done; ask again later";
         return Err(Problem::new(ProblemCode::KeyInProgress, detail).retry_after(1));
     };
+    let place = request.extensions().get::<Place>().cloned();
     let (parts, body) = request.into_parts();
     let body = read_body(body).await?;
+    // A client that leaves takes its request with it, but not what was begun: it will ask for the answer.
+    let answered = tokio::spawn(async move {
+        let _kept = (held, place);
+        answer(&app, &key, parts, body, next).await
+    });
+    match answered.await {
+        Ok(answered) => answered,
+        Err(error) => Err(Problem::internal("a request with a key failed", &error)),
+    }
+}
+
+async fn answer(app: &App, key: &str, parts: Parts, body: Bytes, next: Next) -> Result<Response, Problem> {
     let address = parts.uri.path_and_query().map_or("", |address| address.as_str());
     let digest = digest_hex(&[address.as_bytes(), &body]);
-    if let Some(earlier) = app.store.recall(key).await?.filter(is_fresh) {
+    if let Some(earlier) = recall(app, key, parts.uri.path()).await?.filter(is_fresh) {
         return replay(earlier, &digest);
     }
     let response = next.run(Request::from_parts(parts, Body::from(body))).await;
     let status = response.status();
-    // What may work the next time is not kept.
-    let is_passing = [
-        StatusCode::TOO_MANY_REQUESTS,
-        StatusCode::REQUEST_TIMEOUT,
-        StatusCode::CONFLICT,
-    ];
-    if status.is_server_error() || is_passing.contains(&status) {
+    // What was refused has changed nothing, and may work the next time.
+    if !status.is_success() {
         return Ok(response);
     }
     let (parts, body) = response.into_parts();
@@ -100,6 +111,17 @@ async fn once(app: &Arc<App>, key: &str, request: Request, next: Next) -> Result
         tracing::warn!(%error, "cannot remember what a request was answered");
     }
     Ok(Response::from_parts(parts, Body::from(body)))
+}
+
+/// What a request was answered before. A command is told without the index as well: its runner knows it by its key.
+async fn recall(app: &App, key: &str, path: &str) -> Result<Option<Remembered>, StoreError> {
+    match app.store.recall(key).await {
+        Err(error) if !starts_run(path) => {
+            tracing::warn!(%error, "cannot tell whether a command was answered before");
+            Ok(None)
+        }
+        recalled => recalled,
+    }
 }
 
 fn is_fresh(earlier: &Remembered) -> bool {

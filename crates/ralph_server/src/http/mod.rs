@@ -15,6 +15,7 @@ mod listener;
 mod login;
 mod metrics_page;
 mod openapi;
+mod overlay;
 mod pages;
 mod queue;
 mod raw;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{InPath, Parameters, limit, time};
+use super::overlay::overlay;
 use super::schema;
 use crate::app::App;
 use crate::problem::Problem;
@@ -39,7 +40,7 @@ pub(super) struct RunsParameters {
     /// `next` of the page before.
     #[param(value_type = Option<String>, nullable = false)]
     cursor: Option<Cursor>,
-    /// How many at most.
+    /// How many at most; runs that began a moment ago may come in addition.
     #[param(minimum = 1, maximum = 200, default = 50, nullable = false)]
     limit: Option<u32>,
 }
@@ -72,6 +73,7 @@ pub(super) async fn list(
         limit: limit(asked.limit, 50, 200)?,
     };
     let page = app.store.runs(&query).await?;
+    let page = overlay(&app, &query, page).await?;
     Ok(Json(RunPage {
         items: page.items,
         next: page.next.map(|cursor| cursor.0),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -10,6 +11,7 @@ use ralph_run::control::PermissionChoice;
 use ralph_store::RunSummary;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use tokio::time::{Instant, sleep};
 use utoipa::ToSchema;
 
 use super::commands::PermissionMode;
@@ -17,13 +19,22 @@ use super::guard::rate_limited;
 use super::input::{InPath, JsonBody, OptionalJsonBody};
 use super::schema::RunKind;
 use crate::app::App;
-use crate::launch::{SessionStart, StartRun};
+use crate::launch::{LaunchError, SessionStart, StartRun};
 use crate::problem::{Problem, ProblemCode};
 
 /// A prompt must fit into one line to a runner.
 const MAX_PROMPT_BYTES: usize = 900 * 1024;
 const MAX_WORD_BYTES: usize = 1024;
 const MAX_VERIFY_COMMANDS: usize = 100;
+
+/// How long the answer waits until the run can be asked about, and how often is looked.
+const APPEARANCE: Duration = Duration::from_secs(2);
+const APPEARANCE_LOOK: Duration = Duration::from_millis(10);
+
+/// Whether what is posted to this address starts a run.
+pub(super) fn starts_run(path: &str) -> bool {
+    path == "/api/v1/runs" || path.ends_with("/resume") || path.ends_with("/fork")
+}
 
 /// What a run is asked to do.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -221,13 +232,35 @@ fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<Start
     })
 }
 
-async fn launch(app: &App, request: StartRun) -> Result<(StatusCode, Json<StartedRun>), Problem> {
+async fn launch(app: &Arc<App>, request: StartRun) -> Result<(StatusCode, Json<StartedRun>), Problem> {
     check(&request)?;
     app.take_start()
         .map_err(|wait| rate_limited("too many runs are started at once", wait))?;
-    let id = app.launcher.start(request).await?;
+    let app = Arc::clone(app);
+    // A run that is being started is not left half way if the client leaves.
+    let started = tokio::spawn(async move {
+        let id = app.launcher.start(request).await?;
+        appear(&app, &id).await;
+        Ok::<_, LaunchError>(id)
+    });
+    match started.await {
+        Ok(started) => Ok((StatusCode::CREATED, Json(StartedRun { id: started? }))),
+        Err(error) => Err(Problem::internal("starting a run failed", &error)),
+    }
+}
+
+/// Waits until a run that was started can be asked about, so that nobody is told of a run and then that it is not there.
+async fn appear(app: &App, id: &str) {
     app.live.notice();
-    Ok((StatusCode::CREATED, Json(StartedRun { id })))
+    let late = Instant::now() + APPEARANCE;
+    while app.live.board().get(id).is_none() && app.home.run(id).is_some() && Instant::now() < late {
+        // One that was over at once is in the index only.
+        if !app.home.is_active(id) && app.store.run(id).await.is_ok_and(|run| run.is_some()) {
+            return;
+        }
+        sleep(APPEARANCE_LOOK).await;
+        app.live.notice();
+    }
 }
 
 fn check(request: &StartRun) -> Result<(), Problem> {

@@ -1,5 +1,7 @@
 //! An index that is behind what happens.
 
+use jiff::Timestamp;
+use ralph_run::{Activity, EndReason};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, wrote};
@@ -89,4 +91,55 @@ async fn records_of_another_journal_than_the_index_knows_are_not_mixed_up() {
     let page = stage.get(&format!("/api/v1/runs/{}/records", run.id())).await;
     assert_eq!(seqs(&page.json()), [1]);
     assert_eq!(page.json()["epoch"], "another");
+}
+
+#[tokio::test]
+async fn the_list_shows_runs_as_they_are_and_not_as_the_index_has_them() {
+    let stage = Stage::new().await;
+    let (one, two) = (stage.run(&[]).await, stage.run(&[]).await);
+    let known = stage.app.store.run(one.id()).await.unwrap().unwrap();
+    let board = stage.app.live.board();
+    // One has gone on, and ended, since the index was told.
+    let mut ended = known.clone();
+    ended.head_seq = 9;
+    ended.activity = Activity::Ended {
+        reason: EndReason::Completed,
+    };
+    board.update(&ended);
+    // One is newer in the index.
+    let mut old = stage.app.store.run(two.id()).await.unwrap().unwrap();
+    (old.head_seq, old.title) = (0, "old".to_owned());
+    board.update(&old);
+    // One is not there at all.
+    let mut new = known.clone();
+    new.id = "20991116-000000-000001".to_owned();
+    new.started_at = Timestamp::now();
+    board.update(&new);
+    let list = async |query: &str| {
+        let page = stage.get(&format!("/api/v1/runs{query}")).await.json();
+        let items = page["items"].as_array().unwrap().clone();
+        let ids = items.iter().map(|run| run["id"].as_str().unwrap().to_owned());
+        (ids.collect::<Vec<_>>(), page)
+    };
+    let mut both = [one.id().to_owned(), two.id().to_owned()];
+    both.sort();
+    let [early, late] = both;
+    let (all, page) = list("").await;
+    assert_eq!(all, [new.id.clone(), late.clone(), early.clone()]);
+    assert!(!page.to_string().contains("\"old\""));
+    let head = |id: &str| {
+        let items = page["items"].as_array().unwrap();
+        items.iter().find(|run| run["id"] == id).unwrap()["head_seq"].clone()
+    };
+    assert_eq!((head(one.id()), head(two.id())), (json!(9), json!(1)));
+    let (ended, _) = list("?ended=true").await;
+    assert_eq!(ended, [one.id()]);
+    let (going_on, _) = list("?ended=false").await;
+    assert_eq!(going_on, [new.id.as_str(), two.id()]);
+    // Each is on one page.
+    let (first, page) = list("?limit=1").await;
+    let next = page["next"].as_str().unwrap();
+    let (second, _) = list(&format!("?limit=1&cursor={next}")).await;
+    assert_eq!((first, second), (vec![new.id, late], vec![early]));
+    assert!(list("?workspace=/elsewhere").await.0.is_empty());
 }

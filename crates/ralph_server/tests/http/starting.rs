@@ -1,9 +1,16 @@
 //! Starting runs.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use ralph_server::{LaunchError, SessionStart};
 use serde_json::json;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
-use crate::stage::Stage;
+use crate::agent::Runner;
+use crate::stage::{Gate, Stage};
 
 #[tokio::test]
 async fn a_run_is_started_as_asked() {
@@ -85,12 +92,26 @@ async fn a_start_with_a_key_happens_once() {
             .await;
         assert_eq!(answer.problem(), (400, "invalid_parameter".into()), "{bad:?}");
     }
-    // What failed for the moment may be tried again under its key.
+    // What was refused may be tried again under its key.
     let key = [("idempotency-key", "k2")];
-    *stage.launcher.refuse.lock().unwrap() = Some(LaunchError::Busy {
-        message: "busy".into(),
-    });
-    assert_eq!(stage.post_with("/api/v1/runs", &key, &body).await.status, 409);
+    for (error, status) in [
+        (
+            LaunchError::Busy {
+                message: "busy".into(),
+            },
+            409,
+        ),
+        (
+            LaunchError::BackendUnavailable {
+                message: "not logged in".into(),
+            },
+            422,
+        ),
+    ] {
+        *stage.launcher.refuse.lock().unwrap() = Some(error);
+        let answer = stage.post_with("/api/v1/runs", &key, &body).await;
+        assert_eq!(answer.status, status);
+    }
     *stage.launcher.refuse.lock().unwrap() = None;
     assert_eq!(stage.post_with("/api/v1/runs", &key, &body).await.status, 201);
 }
@@ -121,4 +142,79 @@ async fn a_run_without_a_conversation_cannot_be_gone_on_with() {
         (422, "unprocessable".into())
     );
     assert!(stage.launcher.started.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_and_asks_again_is_told_of_the_run_it_started() {
+    let stage = Stage::new().await;
+    let gate = Arc::new(Gate::default());
+    *stage.launcher.gate.lock().unwrap() = Some(gate.clone());
+    let body = json!({"workspace": "/w", "prompt": "x"}).to_string();
+    let (bearer, key) = (stage.bearer(), ("idempotency-key", "k"));
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+        key,
+    ];
+    let mut leaving = TcpStream::connect(stage.address).await.unwrap();
+    let request = stage.request("POST", "/api/v1/runs", &headers, &body);
+    leaving.write_all(&request).await.unwrap();
+    gate.begun.notified().await;
+    drop(leaving);
+    // The server has seen that by the time it has answered others.
+    for _ in 0..10 {
+        assert_eq!(stage.get("/health").await.status, 200);
+    }
+    let again = stage.post_with("/api/v1/runs", &[key], &body).await;
+    assert_eq!(again.problem(), (409, "key_in_progress".into()));
+    gate.go_on.notify_one();
+    let answered = async {
+        loop {
+            let again = stage.post_with("/api/v1/runs", &[key], &body).await;
+            if again.status != 409 {
+                return again;
+            }
+        }
+    };
+    let again = timeout(Duration::from_secs(10), answered).await.unwrap();
+    assert_eq!(
+        (again.status, again.header("idempotent-replayed")),
+        (201, Some("true"))
+    );
+    assert_eq!(stage.launcher.started.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn without_the_index_commands_are_told_and_nothing_is_started_under_a_key() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[]).await;
+    let runner = Runner::of(&run).await;
+    stage.app.store.close().await.unwrap();
+    let key = [("idempotency-key", "k")];
+    let path = format!("/api/v1/runs/{}/messages", run.id());
+    let told = stage.post_with(&path, &key, r#"{"text":"hello"}"#).await;
+    assert_eq!((told.status, runner.heard().len()), (202, 1));
+    let body = json!({"workspace": "/w", "prompt": "x"}).to_string();
+    let refused = stage.post_with("/api/v1/runs", &key, &body).await;
+    assert_eq!(refused.status / 100, 5);
+    assert!(stage.launcher.started.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_was_started_can_be_asked_about_at_once() {
+    let stage = Stage::new().await;
+    *stage.launcher.home.lock().unwrap() = Some((stage.app.home.clone(), stage.workspace()));
+    let working = tokio::spawn(stage.app.live.clone().work());
+    for _ in 0..5 {
+        let body = json!({"workspace": "/w", "prompt": "x"});
+        let id = stage.post("/api/v1/runs", &body).await.json()["id"].clone();
+        let path = format!("/api/v1/runs/{}", id.as_str().unwrap());
+        let run = stage.get(&path).await;
+        assert_eq!((run.status, &run.json()["id"]), (200, &id));
+        assert_eq!(stage.get(&format!("{path}/records")).await.status, 200);
+        let list = stage.get("/api/v1/runs").await.json();
+        let items = list["items"].as_array().unwrap();
+        assert!(items.iter().any(|run| run["id"] == id), "{list}");
+    }
+    working.abort();
 }

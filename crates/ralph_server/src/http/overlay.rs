@@ -1,0 +1,82 @@
+//! What is known live, over what the index says: the index comes a little later.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use ralph_store::{Page, RunQuery, RunSummary, StoreError};
+
+use crate::app::App;
+
+/// Puts the runs that go on over a page of the index. Those that the index lacks come in addition, each where it
+/// belongs.
+pub(super) async fn overlay(
+    app: &App,
+    query: &RunQuery,
+    page: Page<RunSummary>,
+) -> Result<Page<RunSummary>, StoreError> {
+    let Page { mut items, next } = page;
+    let range = Range {
+        // Nothing is newer than the first page.
+        first: query.cursor.as_ref().map(|_| items.first().map(place)),
+        last: next.as_ref().map(|_| items.last().map(place)),
+    };
+    for live in app.live.board().all() {
+        if let Some(item) = items.iter_mut().find(|item| item.id == live.id) {
+            if is_newer(&live, item) {
+                *item = live.as_ref().clone();
+            }
+        } else if is_asked_for(&live, query) && range.contains(&live) {
+            // It may be there, and not be what is asked for any more.
+            let known = app.store.run(&live.id).await?;
+            if known.is_none_or(|known| is_newer(&live, &known)) {
+                items.push(Arc::unwrap_or_clone(live));
+            }
+        }
+    }
+    items.retain(|item| is_asked_for(item, query));
+    items.sort_by_cached_key(|item| Reverse(place(item)));
+    Ok(Page { items, next })
+}
+
+type Place = (Timestamp, String);
+
+fn place(run: &RunSummary) -> Place {
+    (run.started_at, run.id.clone())
+}
+
+/// The runs of a page, from the newest to the oldest; an end without a place holds nothing.
+struct Range {
+    first: Option<Option<Place>>,
+    last: Option<Option<Place>>,
+}
+
+impl Range {
+    fn contains(&self, run: &RunSummary) -> bool {
+        let place = place(run);
+        let is_behind = |first: &Option<Place>| first.as_ref().is_some_and(|first| place <= *first);
+        let is_before = |last: &Option<Place>| last.as_ref().is_some_and(|last| place >= *last);
+        self.first.as_ref().is_none_or(is_behind) && self.last.as_ref().is_none_or(is_before)
+    }
+}
+
+fn is_newer(live: &RunSummary, known: &RunSummary) -> bool {
+    live.epoch != known.epoch || live.head_seq > known.head_seq
+}
+
+/// What the index would have given.
+fn is_asked_for(run: &RunSummary, query: &RunQuery) -> bool {
+    query
+        .workspace
+        .as_ref()
+        .is_none_or(|asked| *asked == run.workspace)
+        && query.backend.as_ref().is_none_or(|asked| *asked == run.backend)
+        && query
+            .has_ended
+            .is_none_or(|asked| asked == run.activity.has_ended())
+        && query
+            .is_waiting
+            .is_none_or(|asked| asked == run.activity.is_waiting())
+        && query.since.is_none_or(|since| run.started_at >= since)
+        && query.until.is_none_or(|until| run.started_at < until)
+}
