@@ -5,7 +5,6 @@ use jiff::Timestamp;
 use crate::query::Cursor;
 use crate::rows::{ApprovalKind, ApprovalState, MessageState};
 use crate::store::MAX_LIMIT;
-use crate::summary::RunSummary;
 
 /// Nanoseconds since 1970. What lies beyond 1677 and 2262 is taken to be at their ends.
 pub(crate) fn nanoseconds(at: Timestamp) -> i64 {
@@ -94,8 +93,8 @@ pub(crate) fn bounded(limit: usize) -> usize {
 }
 
 /// The mark of the page of runs behind this one.
-pub(crate) fn run_mark(last: &RunSummary) -> Cursor {
-    Cursor(format!("{}.{}", nanoseconds(last.started_at), last.id))
+pub(crate) fn run_mark(started_at: i64, run: &str) -> Cursor {
+    Cursor(format!("{started_at}.{run}"))
 }
 
 /// The start and the name of the run that a mark names; none if it is none of ours.

@@ -39,6 +39,9 @@ pub enum StoreError {
     /// The disk is full.
     #[error("no room for the index: {0}")]
     Full(String),
+    /// Something in it means nothing to this version.
+    #[error("{0} in the index cannot be read: use `ralph reindex`")]
+    Odd(&'static str),
     /// A page mark that we did not give.
     #[error("this page mark is not one of ours")]
     BadCursor,

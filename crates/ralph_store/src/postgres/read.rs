@@ -105,7 +105,10 @@ pub(super) async fn runs(
         .await?;
     let has_more = items.len() > limit;
     items.truncate(limit);
-    let next = items.last().filter(|_| has_more).map(run_mark);
+    let next = items
+        .last()
+        .filter(|_| has_more)
+        .map(|last| run_mark(nanoseconds(last.started_at), &last.id));
     Ok(Page { items, next })
 }
 

@@ -95,6 +95,14 @@ impl TextIndex {
         })
     }
 
+    /// Puts the file aside, so that the next one who opens it begins anew. Says where it is; none if there was none.
+    ///
+    /// # Errors
+    /// When it cannot be moved.
+    pub fn replace(options: &SearchOptions) -> Result<Option<PathBuf>, StoreError> {
+        schema::replace(&options.path)
+    }
+
     /// Where a damaged file was moved to, if there was one.
     #[must_use]
     pub fn moved_to(&self) -> Option<PathBuf> {

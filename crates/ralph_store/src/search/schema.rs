@@ -112,6 +112,19 @@ pub(super) fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
     Ok(target)
 }
 
+/// Puts the file that would be used aside. Only the last one is kept. None if there is none.
+pub(super) fn replace(asked: &Path) -> Result<Option<PathBuf>, StoreError> {
+    let path = usable_path(asked);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let target = with_suffix(&path, ".replaced");
+    let moved = fs::rename(&path, &target);
+    forget_journal(&path);
+    moved.map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
+    Ok(Some(target))
+}
+
 /// What an error of the database means to us.
 pub(super) fn explain(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {

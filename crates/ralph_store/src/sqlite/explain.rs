@@ -4,6 +4,7 @@ use rusqlite::{Error, ErrorCode};
 
 use crate::error::StoreError;
 
+/// What SQLite says, in our words.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 pub(super) fn explain(error: Error) -> StoreError {
     let text = error.to_string();
@@ -21,11 +22,23 @@ pub(super) fn explain(error: Error) -> StoreError {
             | ErrorCode::PermissionDenied
             | ErrorCode::SystemIoFailure,
         ) => StoreError::Unavailable(text),
+        // Our tables are strict: a value of another type was put there by nobody.
+        None if is_impossible(&error) => StoreError::Damaged(text),
         _ => StoreError::Database(text),
     }
 }
 
-/// A value in the database that we did not put there.
-pub(super) fn odd(what: &str) -> StoreError {
-    StoreError::Database(format!("{what} in the index cannot be read: use `ralph reindex`"))
+fn is_impossible(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::InvalidColumnType(..)
+            | Error::IntegralValueOutOfRange(..)
+            | Error::FromSqlConversionFailure(..)
+            | Error::Utf8Error(..)
+    )
+}
+
+/// A value in the database that means nothing to us: another version may have put it there.
+pub(super) fn odd(what: &'static str) -> StoreError {
+    StoreError::Odd(what)
 }

@@ -14,6 +14,7 @@ mod read;
 mod readers;
 mod schema;
 mod store;
+mod suspicion;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -10,6 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::explain::explain;
 use super::migrate::migrate;
+use super::read::{self, Head};
 use super::schema::MIGRATIONS;
 use super::store::SqliteStore;
 use crate::error::StoreError;
@@ -46,6 +47,11 @@ pub enum Note {
         /// Where the damaged one is now.
         to: PathBuf,
     },
+    /// A new index takes the place of the old one, as was asked.
+    Replaced {
+        /// Where the old one is now, until the next time.
+        to: PathBuf,
+    },
     /// The file was of an older version.
     Migrated {
         /// Its version.
@@ -73,6 +79,11 @@ impl fmt::Display for Note {
                 "the text index was damaged and is rebuilt from the journals; the old file is `{}`",
                 to.display()
             ),
+            Self::Replaced { to } => write!(
+                formatter,
+                "the old index is `{}` until the next `ralph reindex`; it can be deleted",
+                to.display()
+            ),
             Self::Migrated { from, to, backup } => write!(
                 formatter,
                 "the index was brought from version {from} to {to}; a copy of the old one is `{}`",
@@ -82,8 +93,11 @@ impl fmt::Display for Note {
     }
 }
 
-/// Opens the file for its one writer. The lock on the directory is the caller's.
-pub(super) fn open_file_of_index(path: &Path, notes: &mut Vec<Note>) -> Result<Connection, StoreError> {
+/// Opens the file for its one writer, and says how far it is with each run. The lock on the directory is the caller's.
+pub(super) fn open_file_of_index(
+    path: &Path,
+    notes: &mut Vec<Note>,
+) -> Result<(Connection, Vec<Head>), StoreError> {
     if rusqlite::version_number() < OLDEST_SQLITE {
         let message = format!("SQLite {} is too old, 3.51.3 is needed", rusqlite::version());
         return Err(StoreError::Unavailable(message));
@@ -99,7 +113,7 @@ pub(super) fn open_file_of_index(path: &Path, notes: &mut Vec<Note>) -> Result<C
     }
 }
 
-fn try_open(path: &Path, notes: &mut Vec<Note>) -> Result<Connection, StoreError> {
+fn try_open(path: &Path, notes: &mut Vec<Note>) -> Result<(Connection, Vec<Head>), StoreError> {
     // Made by us, so that it has our mode; SQLite gives its other files the same one.
     let made = open_file(path);
     made.map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
@@ -129,7 +143,9 @@ fn try_open(path: &Path, notes: &mut Vec<Note>) -> Result<Connection, StoreError
     connection
         .execute("UPDATE meta SET value = 1 WHERE key = 'is_open'", [])
         .map_err(explain)?;
-    Ok(connection)
+    // Read here, so that damage in it costs a rebuild and not the start.
+    let heads = read::heads(&connection)?;
+    Ok((connection, heads))
 }
 
 /// Looks at the whole file if nobody closed it. A new one has no flag yet.
@@ -137,15 +153,34 @@ fn check(connection: &Connection, notes: &mut Vec<Note>) -> Result<(), StoreErro
     let version: i64 = connection
         .query_row("PRAGMA user_version", [], |row| row.get(0))
         .map_err(explain)?;
+    let known = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
+    if version > known {
+        return Err(StoreError::Newer {
+            found: version,
+            known,
+        });
+    }
     if version == 0 {
-        return Ok(());
+        // Ours get their version together with their tables.
+        let is_empty: bool = connection
+            .query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(explain)?;
+        return if is_empty {
+            Ok(())
+        } else {
+            Err(StoreError::Damaged("it has tables and no version".to_owned()))
+        };
     }
     let was_open: Option<bool> = connection
         .query_row("SELECT value FROM meta WHERE key = 'is_open'", [], |row| {
             row.get(0)
         })
         .optional()
-        .map_err(explain)?;
+        .map_err(|error| match explain(error) {
+            // A file of our version without our tables is no file of ours.
+            StoreError::Database(problem) => StoreError::Damaged(problem),
+            other => other,
+        })?;
     if was_open == Some(false) {
         return Ok(());
     }
@@ -173,16 +208,54 @@ fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
         })
         .find(|target| !target.exists());
     let target = target.unwrap_or_else(|| with_suffix(path, ".corrupt"));
-    std::fs::rename(path, &target)
+    move_to(path, &target)?;
+    Ok(target)
+}
+
+/// Puts a file aside because another one was asked for. Only the last one is kept. None if there is no file.
+pub(super) fn replace(path: &Path) -> Result<Option<PathBuf>, StoreError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let target = with_suffix(path, ".replaced");
+    for suffix in ["", "-wal", "-shm"] {
+        // There may be none, and what is in its way is replaced below.
+        let _ = std::fs::remove_file(with_suffix(&target, suffix));
+    }
+    move_to(path, &target)?;
+    Ok(Some(target))
+}
+
+/// Takes the answers to requests over from a file that was put aside, as nothing else could rebuild them. It may be
+/// damaged, or of another version: then there are none.
+pub(super) fn take_over_answers(connection: &Connection, old: &Path) {
+    let taken = connection
+        .execute("ATTACH ?1 AS old", [old.to_string_lossy()])
+        .and_then(|_| {
+            let taken = connection.execute(
+                "INSERT OR IGNORE INTO remembered(key, digest, status, body, at)
+                 SELECT key, digest, status, body, at FROM old.remembered",
+                [],
+            );
+            connection.execute("DETACH old", [])?;
+            taken
+        });
+    if let Err(error) = taken {
+        tracing::warn!(%error, "answers to earlier requests could not be taken over");
+    }
+}
+
+fn move_to(path: &Path, target: &Path) -> Result<(), StoreError> {
+    std::fs::rename(path, target)
         .map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
     for suffix in ["-wal", "-shm"] {
-        let (from, to) = (with_suffix(path, suffix), with_suffix(&target, suffix));
+        let (from, to) = (with_suffix(path, suffix), with_suffix(target, suffix));
         // There may be none. One that stayed would be taken for the new file's.
         if std::fs::rename(&from, to).is_err() {
             let _ = std::fs::remove_file(from);
         }
     }
-    Ok(target)
+    Ok(())
 }
 
 pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

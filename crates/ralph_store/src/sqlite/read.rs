@@ -49,6 +49,39 @@ fn number(connection: &Connection, run: &str) -> Result<Option<i64>, StoreError>
         .map_err(explain)
 }
 
+/// Runs, and the names of those of which the summary means nothing to us.
+pub(super) type Known<T> = (T, Vec<String>);
+
+/// `summary, id, started_at`: what is known of each, in order.
+struct Listed {
+    id: String,
+    started_at: i64,
+    summary: Option<RunSummary>,
+}
+
+fn listed(row: &rusqlite::Row<'_>) -> Result<Listed, StoreError> {
+    let summary = match json(row, 0) {
+        Err(StoreError::Odd(_)) => None,
+        summary => Some(summary?),
+    };
+    Ok(Listed {
+        id: row.get(1).map_err(explain)?,
+        started_at: row.get(2).map_err(explain)?,
+        summary,
+    })
+}
+
+fn sort_out(listed: Vec<Listed>) -> Known<Vec<RunSummary>> {
+    let (mut known, mut odd) = (Vec::new(), Vec::new());
+    for Listed { id, summary, .. } in listed {
+        match summary {
+            Some(summary) => known.push(summary),
+            None => odd.push(id),
+        }
+    }
+    (known, odd)
+}
+
 pub(super) fn run(connection: &Connection, run: &str) -> Result<Option<RunSummary>, StoreError> {
     let mut statement = connection
         .prepare_cached("SELECT summary FROM run WHERE id = ?1")
@@ -57,7 +90,7 @@ pub(super) fn run(connection: &Connection, run: &str) -> Result<Option<RunSummar
     Ok(all(rows, |row| json(row, 0))?.pop())
 }
 
-pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Page<RunSummary>, StoreError> {
+pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Known<Page<RunSummary>>, StoreError> {
     let mut conditions = Conditions::default();
     conditions.add_some("workspace = ?", query.workspace.clone());
     conditions.add_some("backend = ?", query.backend.clone());
@@ -77,31 +110,36 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Page<Run
     let limit = bounded(query.limit);
     conditions.values.push(sql_limit(limit + 1));
     let sql = format!(
-        "SELECT summary FROM run{} ORDER BY started_at DESC, id DESC LIMIT ?",
+        "SELECT summary, id, started_at FROM run{} ORDER BY started_at DESC, id DESC LIMIT ?",
         conditions.sql
     );
     let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
     let rows = statement
         .query(params_from_iter(conditions.values))
         .map_err(explain)?;
-    let mut items: Vec<RunSummary> = all(rows, |row| json(row, 0))?;
-    let has_more = items.len() > limit;
-    items.truncate(limit);
-    let next = items.last().filter(|_| has_more).map(run_mark);
-    Ok(Page { items, next })
+    let mut rows = all(rows, listed)?;
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    let last = rows.last().filter(|_| has_more);
+    let next = last.map(|last| run_mark(last.started_at, &last.id));
+    let (items, odd) = sort_out(rows);
+    Ok((Page { items, next }, odd))
 }
 
-pub(super) fn runs_of_session(connection: &Connection, session: &str) -> Result<Vec<RunSummary>, StoreError> {
+pub(super) fn runs_of_session(
+    connection: &Connection,
+    session: &str,
+) -> Result<Known<Vec<RunSummary>>, StoreError> {
     let mut statement = connection
         .prepare_cached(
-            "SELECT run.summary FROM session JOIN run ON run.number = session.run WHERE session.session = ?1
+            "SELECT run.summary, run.id, run.started_at FROM session JOIN run ON run.number = session.run WHERE session.session = ?1
              ORDER BY run.started_at DESC, run.id DESC LIMIT ?2",
         )
         .map_err(explain)?;
     let rows = statement
         .query((session, sql_limit(MAX_LIMIT)))
         .map_err(explain)?;
-    all(rows, |row| json(row, 0))
+    Ok(sort_out(all(rows, listed)?))
 }
 
 pub(super) fn offsets(connection: &Connection) -> Result<Vec<(String, u64, bool)>, StoreError> {

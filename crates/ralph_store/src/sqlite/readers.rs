@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::explain::explain;
 use super::open::BUSY;
+use super::suspicion::Suspicion;
 use crate::error::StoreError;
 
 /// More would only wait for the same disk.
@@ -25,15 +26,17 @@ pub(super) struct Readers {
     time_limit: Duration,
     idle: Arc<Mutex<Vec<Connection>>>,
     permits: Arc<Semaphore>,
+    suspicion: Suspicion,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf) -> Self {
+    pub(super) fn new(path: PathBuf, suspicion: Suspicion) -> Self {
         Self {
             path,
             time_limit: TIME_LIMIT,
             idle: Arc::default(),
             permits: Arc::new(Semaphore::new(MOST)),
+            suspicion,
         }
     }
 
@@ -53,7 +56,9 @@ impl Readers {
         let readers = self.clone();
         let asked = tokio::task::spawn_blocking(move || {
             let _permit = permit;
-            readers.ask(question)
+            let answer = readers.ask(question);
+            readers.suspicion.look(&answer);
+            answer
         });
         asked
             .await

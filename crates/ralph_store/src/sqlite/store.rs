@@ -10,9 +10,12 @@ use async_trait::async_trait;
 
 use super::delete;
 use super::explain::explain;
-use super::open::{Note, Opened, open_file_of_index, take_directory, with_suffix};
+use super::open::{
+    Note, Opened, open_file_of_index, replace, take_directory, take_over_answers, with_suffix,
+};
 use super::read::{self, Head};
 use super::readers::Readers;
+use super::suspicion::Suspicion;
 use super::writer::Writer;
 use crate::columns::nanoseconds;
 use crate::error::StoreError;
@@ -46,6 +49,7 @@ pub struct SqliteStore {
     lag: AtomicU64,
     /// What the last write failed with.
     problem: Mutex<Option<String>>,
+    suspicion: Suspicion,
     lock: Mutex<Option<File>>,
 }
 
@@ -59,14 +63,28 @@ impl SqliteStore {
         Self::open_with(options, MOST_WAL_BYTES).await
     }
 
+    /// Makes a new index of a data directory. The old one is moved aside, whatever is wrong with it: it may be damaged,
+    /// or a newer version's. What was [remembered](Store::remember) is taken over if it can be read.
+    ///
+    /// # Errors
+    /// When another server has it, or there cannot be one.
+    pub async fn open_anew(options: SqliteOptions) -> Result<Opened, StoreError> {
+        Self::opening(move || Self::open_blocking(options, MOST_WAL_BYTES, true)).await
+    }
+
     pub(super) async fn open_with(options: SqliteOptions, most_wal: u64) -> Result<Opened, StoreError> {
-        let opened = tokio::task::spawn_blocking(move || Self::open_blocking(options, most_wal));
-        opened
+        Self::opening(move || Self::open_blocking(options, most_wal, false)).await
+    }
+
+    async fn opening(
+        open: impl FnOnce() -> Result<Opened, StoreError> + Send + 'static,
+    ) -> Result<Opened, StoreError> {
+        tokio::task::spawn_blocking(open)
             .await
             .map_err(|error| StoreError::Database(error.to_string()))?
     }
 
-    fn open_blocking(options: SqliteOptions, most_wal: u64) -> Result<Opened, StoreError> {
+    fn open_blocking(options: SqliteOptions, most_wal: u64, is_anew: bool) -> Result<Opened, StoreError> {
         let SqliteOptions {
             data_directory,
             runs_directory,
@@ -74,18 +92,32 @@ impl SqliteStore {
         let lock = take_directory(&data_directory)?;
         let path = data_directory.join("ralph.db");
         let mut notes = Vec::new();
-        let connection = open_file_of_index(&path, &mut notes)?;
-        let texts = TextIndex::open(SearchOptions {
+        let texts = SearchOptions {
             path: data_directory.join("search.db"),
             runs_directory,
-        })?;
+        };
+        let mut replaced = None;
+        if is_anew {
+            replaced = replace(&path)?;
+            let texts = TextIndex::replace(&texts)?;
+            let replaced = [replaced.clone(), texts].into_iter().flatten();
+            notes.extend(replaced.map(|to| Note::Replaced { to }));
+        }
+        let (connection, heads) = open_file_of_index(&path, &mut notes)?;
+        if let Some(old) = replaced {
+            take_over_answers(&connection, &old);
+        }
+        let texts = TextIndex::open(texts)?;
         if let Some(to) = texts.moved_to() {
             notes.push(Note::TextMovedAside { to });
         }
-        let lag = lag(&read::heads(&connection)?, &texts)?;
+        let lag = lag(&heads, &texts)?;
+        let suspicion = Suspicion::default();
+        let wal = with_suffix(&path, "-wal");
         let store = Self {
-            writer: Writer::start(connection, with_suffix(&path, "-wal"), most_wal)?,
-            readers: Readers::new(path),
+            writer: Writer::start(connection, wal, most_wal, suspicion.clone())?,
+            readers: Readers::new(path, suspicion.clone()),
+            suspicion,
             texts: Arc::new(texts),
             lag: AtomicU64::new(lag),
             problem: Mutex::default(),
@@ -99,6 +131,21 @@ impl SqliteStore {
         *self.problem.lock().unwrap_or_else(PoisonError::into_inner) =
             result.as_ref().err().map(ToString::to_string);
         result
+    }
+
+    /// Forgets runs of which something means nothing to us: the next [`catch_up`](crate::catch_up) reads them again
+    /// from their start.
+    async fn forget_odd(&self, runs: &[String]) {
+        if runs.is_empty() {
+            return;
+        }
+        tracing::warn!(
+            ?runs,
+            "runs in the index cannot be read, and are read again from their journals"
+        );
+        if let Err(error) = self.remove(runs).await {
+            tracing::warn!(%error, "runs that cannot be read could not be forgotten");
+        }
     }
 
     async fn with_texts<T: Send + 'static>(
@@ -149,10 +196,17 @@ impl Store for SqliteStore {
     }
 
     async fn progress(&self, run: &str) -> Result<Option<Progress>, StoreError> {
-        let run = run.to_owned();
-        self.readers
-            .read(move |connection| read::progress(connection, &run))
-            .await
+        let asked = run.to_owned();
+        let progress = self
+            .readers
+            .read(move |connection| read::progress(connection, &asked));
+        match progress.await {
+            Err(StoreError::Odd(_)) => {
+                self.forget_odd(&[run.to_owned()]).await;
+                Ok(None)
+            }
+            progress => progress,
+        }
     }
 
     async fn offsets(&self) -> Result<Vec<(String, u64, bool)>, StoreError> {
@@ -161,23 +215,37 @@ impl Store for SqliteStore {
 
     async fn runs(&self, query: &RunQuery) -> Result<Page<RunSummary>, StoreError> {
         let query = query.clone();
-        self.readers
-            .read(move |connection| read::runs(connection, &query))
-            .await
+        let read = self
+            .readers
+            .read(move |connection| read::runs(connection, &query));
+        let (page, odd) = read.await?;
+        self.forget_odd(&odd).await;
+        Ok(page)
     }
 
     async fn run(&self, run: &str) -> Result<Option<RunSummary>, StoreError> {
-        let run = run.to_owned();
-        self.readers
-            .read(move |connection| read::run(connection, &run))
+        let asked = run.to_owned();
+        match self
+            .readers
+            .read(move |connection| read::run(connection, &asked))
             .await
+        {
+            Err(StoreError::Odd(_)) => {
+                self.forget_odd(&[run.to_owned()]).await;
+                Ok(None)
+            }
+            summary => summary,
+        }
     }
 
     async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError> {
         let session = session.to_owned();
-        self.readers
-            .read(move |connection| read::runs_of_session(connection, &session))
-            .await
+        let read = self
+            .readers
+            .read(move |connection| read::runs_of_session(connection, &session));
+        let (runs, odd) = read.await?;
+        self.forget_odd(&odd).await;
+        Ok(runs)
     }
 
     async fn records(&self, run: &str, query: &RecordQuery) -> Result<Vec<RecordRow>, StoreError> {
@@ -229,7 +297,11 @@ impl Store for SqliteStore {
             let summaries = self.readers.read(move |connection| {
                 let found = some
                     .into_iter()
-                    .map(|(run, offset)| Ok((read::run(connection, &run)?, offset)));
+                    .map(|(run, offset)| match read::run(connection, &run) {
+                        // Whoever lists it sees to it.
+                        Err(StoreError::Odd(_)) => Ok((None, offset)),
+                        summary => Ok((summary?, offset)),
+                    });
                 found.collect::<Result<Vec<_>, StoreError>>()
             });
             let summaries = summaries.await?;
@@ -267,7 +339,7 @@ impl Store for SqliteStore {
 
     async fn remember(&self, key: &str, answer: &Remembered) -> Result<Option<Remembered>, StoreError> {
         let (asked, new) = (key.to_owned(), answer.clone());
-        let kept = self.writer.run(move |connection| {
+        let kept = self.writer.run_strictly(move |connection| {
             let long_ago = nanoseconds(new.at).saturating_sub_unsigned(
                 u64::try_from(REMEMBERED_FOR.as_nanos()).unwrap_or(u64::MAX),
             );
@@ -304,7 +376,7 @@ impl Store for SqliteStore {
             .clone();
         Health {
             engine: "sqlite",
-            problem: kept.or(asked),
+            problem: kept.or(asked).or_else(|| self.suspicion.problem()),
             text_lag: self.lag.load(Ordering::Relaxed),
         }
     }

@@ -82,6 +82,16 @@ async fn a_job_that_fails_takes_none_of_its_neighbours_with_it() {
 }
 
 #[tokio::test]
+async fn what_nothing_could_rebuild_waits_for_the_disk() {
+    let home = TempDir::new().unwrap();
+    let store = SqliteStore::open(options(home.path())).await.unwrap().store;
+    let level =
+        |connection: &Connection| connection.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0));
+    assert_eq!(store.writer.run_strictly(level).await.unwrap(), 2);
+    assert_eq!(store.writer.run(level).await.unwrap(), 1);
+}
+
+#[tokio::test]
 async fn the_log_stays_small_while_somebody_reads_slowly() {
     const MOST: u64 = 1 << 20;
     let home = TempDir::new().unwrap();

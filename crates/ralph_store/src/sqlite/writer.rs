@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::explain::explain;
 use super::ingest::{Kinds, ingest};
 use super::open::BUSY;
+use super::suspicion::Suspicion;
 use crate::error::StoreError;
 use crate::rows::{Batch, Ingested};
 
@@ -31,6 +32,7 @@ enum Job {
     },
     Task {
         task: Task,
+        is_strict: bool,
         reply: oneshot::Sender<Result<(), StoreError>>,
     },
     Close {
@@ -49,6 +51,7 @@ impl Writer {
         connection: Connection,
         wal: PathBuf,
         most_wal_bytes: u64,
+        suspicion: Suspicion,
     ) -> Result<Self, StoreError> {
         let (jobs, receiver) = mpsc::channel(MOST_WAITING);
         let mut worker = Worker {
@@ -57,7 +60,7 @@ impl Writer {
             wal,
             most_wal_bytes,
             is_strict: false,
-            is_suspect: false,
+            suspicion,
         };
         thread::Builder::new()
             .name("ralph-store".to_owned())
@@ -72,9 +75,25 @@ impl Writer {
         answer.await.map_err(|_| StoreError::Closed)?
     }
 
-    /// Does something in a transaction of its own.
+    /// Does something in a transaction of its own, which can be done again if the power fails.
     pub(super) async fn run<T: Send + 'static>(
         &self,
+        task: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.perform(false, task).await
+    }
+
+    /// Does something in a transaction of its own, which is on the disk afterwards.
+    pub(super) async fn run_strictly<T: Send + 'static>(
+        &self,
+        task: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.perform(true, task).await
+    }
+
+    async fn perform<T: Send + 'static>(
+        &self,
+        is_strict: bool,
         task: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, done) = oneshot::channel();
@@ -85,7 +104,12 @@ impl Writer {
             let _ = give.send(value);
             Ok(())
         });
-        self.send(Job::Task { task, reply }).await?;
+        self.send(Job::Task {
+            task,
+            is_strict,
+            reply,
+        })
+        .await?;
         done.await.map_err(|_| StoreError::Closed)??;
         result.await.map_err(|_| StoreError::Closed)
     }
@@ -108,8 +132,7 @@ struct Worker {
     most_wal_bytes: u64,
     /// Whether every commit waits for the disk.
     is_strict: bool,
-    /// Damage was seen: the next one who opens the file has to look at it.
-    is_suspect: bool,
+    suspicion: Suspicion,
 }
 
 type Waiting = (Vec<Batch>, oneshot::Sender<Result<Ingested, StoreError>>);
@@ -137,7 +160,12 @@ impl Worker {
                     }
                     self.ingest_group(group);
                 }
-                Job::Task { task, reply } => {
+                Job::Task {
+                    task,
+                    is_strict,
+                    reply,
+                } => {
+                    self.be_strict(is_strict);
                     let result = self.transact(|connection, _| task(connection));
                     let _ = reply.send(result);
                 }
@@ -199,10 +227,10 @@ impl Worker {
                 Ok(value)
             })
             .map_err(explain);
-        if let Err(error) = &result {
+        if result.is_err() {
             self.kinds.forget();
-            self.is_suspect |= matches!(error, StoreError::Damaged(_));
         }
+        self.suspicion.look(&result);
         result
     }
 
@@ -241,8 +269,9 @@ impl Worker {
         }
     }
 
+    /// A file that is suspect keeps its flag: the next one who opens it looks at it.
     fn close(&mut self) -> Result<(), StoreError> {
-        if !self.is_suspect {
+        if !self.suspicion.is_there() {
             self.be_strict(true);
             self.transact(|connection, _| {
                 connection.execute("UPDATE meta SET value = 0 WHERE key = 'is_open'", [])

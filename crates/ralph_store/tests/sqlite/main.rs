@@ -2,5 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod catch_up;
+mod damage;
 mod index;
 mod journal_stage;
