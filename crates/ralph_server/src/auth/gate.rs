@@ -1,6 +1,6 @@
 //! Everything about who may ask, in one place.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -46,6 +46,22 @@ impl Auth {
             sessions: Mutex::new(Sessions::open(&options.state_directory, Timestamp::now())),
             failures: Mutex::default(),
         })
+    }
+
+    /// The server listens on this address: it may be asked under it, unless it stands for all addresses.
+    #[must_use]
+    pub fn bound_to(mut self, address: SocketAddr) -> Self {
+        self.hosts.add_bound(address);
+        self
+    }
+
+    /// Where a person logs in, once, within ten minutes.
+    ///
+    /// # Errors
+    /// When the system gives no random numbers.
+    pub fn login_url(&self) -> Result<String, AuthError> {
+        let code = self.new_login_code()?;
+        Ok(format!("http://{}/login?code={code}", self.hosts.shown()))
     }
 
     /// The file with the token, for scripts.

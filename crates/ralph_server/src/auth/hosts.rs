@@ -1,6 +1,8 @@
 //! Under which names the server may be asked. Another name in a request means that a browser was led here by somebody
 //! else's domain.
 
+use std::net::{IpAddr, SocketAddr};
+
 use axum::http::{HeaderMap, HeaderName, Uri, header};
 
 use super::error::AuthError;
@@ -10,6 +12,10 @@ use super::error::AuthError;
 pub(crate) struct Hosts {
     hosts: Vec<String>,
     origins: Vec<String>,
+    /// The first name that the user gave, with its port.
+    given: Option<String>,
+    /// The name to tell a person.
+    shown: String,
 }
 
 /// What a request says about the page it comes from.
@@ -29,6 +35,7 @@ impl Hosts {
     pub(crate) fn new(port: u16, names: &[String]) -> Result<Self, AuthError> {
         let mut hosts = Vec::new();
         let mut origins = Vec::new();
+        let mut given = None;
         for name in ["127.0.0.1", "localhost", "[::1]"] {
             with_ports(name, port, &mut hosts);
         }
@@ -46,13 +53,48 @@ impl Hosts {
                 // A proxy in front speaks on the usual ports.
                 own.push(name);
             }
+            given = given.or_else(|| own.first().cloned());
             origins.extend(
                 own.iter()
                     .flat_map(|host| [format!("http://{host}"), format!("https://{host}")]),
             );
             hosts.extend(own);
         }
-        Ok(Self { hosts, origins })
+        Ok(Self {
+            hosts,
+            origins,
+            given,
+            shown: format!("127.0.0.1:{port}"),
+        })
+    }
+
+    /// The address that the server listens on is one of its names, unless it stands for all of them.
+    pub(crate) fn add_bound(&mut self, address: SocketAddr) {
+        let port = address.port();
+        if address.ip().is_unspecified() {
+            let name = self.given.clone();
+            self.shown = name.unwrap_or_else(|| format!("localhost:{port}"));
+            return;
+        }
+        // Without the scope of an IPv6 address, which no browser sends.
+        self.shown = SocketAddr::new(address.ip(), port).to_string();
+        if self.hosts.contains(&self.shown) {
+            return;
+        }
+        let mut own = Vec::new();
+        let name = match address.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        };
+        with_ports(&name, port, &mut own);
+        self.origins
+            .extend(own.iter().map(|host| format!("http://{host}")));
+        self.hosts.extend(own);
+    }
+
+    /// The name to tell a person, with its port.
+    pub(crate) fn shown(&self) -> &str {
+        &self.shown
     }
 
     /// Whether a request asks for us: one `Host`, and it is exactly one of our names; the address, if it names a host
@@ -152,6 +194,32 @@ mod tests {
         ] {
             assert!(!asks(&hosts, foreign), "{foreign}");
         }
+    }
+
+    #[test]
+    fn the_address_that_is_told_is_one_that_is_answered() {
+        let names = ["box.example".to_owned(), "other.example".to_owned()];
+        for (bound, names, shown) in [
+            ("127.0.0.1:7878", &names[..], "127.0.0.1:7878"),
+            ("127.0.0.2:7878", &[], "127.0.0.2:7878"),
+            ("192.168.1.5:7878", &[], "192.168.1.5:7878"),
+            ("[fd00::1]:7878", &[], "[fd00::1]:7878"),
+            ("0.0.0.0:7878", &[], "localhost:7878"),
+            ("[::]:7878", &[], "localhost:7878"),
+            ("0.0.0.0:7878", &names[..], "box.example:7878"),
+        ] {
+            let mut hosts = Hosts::new(7878, names).unwrap();
+            hosts.add_bound(bound.parse().unwrap());
+            assert_eq!(hosts.shown(), shown);
+            assert!(asks(&hosts, shown), "{bound}");
+            let mut headers = HeaderMap::new();
+            let origin = HeaderValue::from_str(&format!("http://{shown}")).unwrap();
+            headers.append(header::ORIGIN, origin);
+            assert_eq!(hosts.origin(&headers), Origin::Own, "{bound}");
+        }
+        let mut hosts = Hosts::new(7878, &[]).unwrap();
+        hosts.add_bound("0.0.0.0:7878".parse().unwrap());
+        assert!(!asks(&hosts, "0.0.0.0:7878") && !asks(&hosts, "192.168.1.5:7878"));
     }
 
     #[test]
