@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use tokio::sync::{Mutex, MutexGuard};
 
 /// The upper ends of the steps in which the time of tools is counted, in milliseconds.
 pub(crate) const TOOL_STEPS_MS: [u64; 10] =
@@ -15,6 +17,14 @@ pub struct Metrics {
     tool_steps: [AtomicU64; TOOL_STEPS_MS.len()],
     tool_calls: AtomicU64,
     tool_time_ms: AtomicU64,
+    of_index: Mutex<Option<Counted>>,
+}
+
+/// What was counted in the index, as it is shown, and when.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    pub(crate) at: Instant,
+    pub(crate) text: String,
 }
 
 /// How long tools took.
@@ -45,6 +55,11 @@ impl Metrics {
 
     pub(crate) fn websocket_clients(&self) -> u64 {
         self.websocket_clients.load(Ordering::Relaxed)
+    }
+
+    /// What was counted in the index last. Only one counts at a time.
+    pub(crate) async fn of_index(&self) -> MutexGuard<'_, Option<Counted>> {
+        self.of_index.lock().await
     }
 
     pub(crate) fn tool_latency(&self) -> ToolLatency {

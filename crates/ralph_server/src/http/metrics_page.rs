@@ -3,30 +3,33 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
 use ralph_run::EndReason;
 use ralph_store::{ApprovalQuery, CostGroup, CostQuery, MessageState, RunQuery, RunSummary, StoreError};
+use tokio::time::timeout;
 
 use crate::app::App;
-use crate::metrics::TOOL_STEPS_MS;
-use crate::problem::Problem;
+use crate::metrics::{Counted, TOOL_STEPS_MS};
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// How many runs are counted at once.
 const PAGE: usize = 1000;
+/// How old figures of the index may be: to count them it looks at all runs.
+const MOST_AGE: Duration = Duration::from_secs(10);
+/// How long the index may take. What is known without it is shown in any case.
+const INDEX_LIMIT: Duration = Duration::from_secs(5);
 
 /// Gives figures for Prometheus.
 #[utoipa::path(get, path = "/metrics", tag = "server",
     responses((status = 200, description = "Figures.", body = String, content_type = "text/plain; version=0.0.4; charset=utf-8")))]
-pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<impl IntoResponse, Problem> {
+pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     let mut page = Page::default();
-    runs(&app, &mut page).await?;
-    usage(&app, &mut page).await?;
-    queues(&app, &mut page).await?;
+    live_runs(&app, &mut page);
     tools(&app, &mut page);
     let clients = app.metrics.websocket_clients();
     page.family(
@@ -41,6 +44,33 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<impl IntoResp
         "Runs with something that is not in the index yet.",
     );
     page.sample("ralph_ingest_waiting_runs", &[], app.live.index_waiting() as u64);
+    let counted = match timeout(INDEX_LIMIT, of_index(&app)).await {
+        Ok(Ok(counted)) => Some(counted),
+        Ok(Err(error)) => {
+            tracing::warn!(%error, "the index gives no figures");
+            None
+        }
+        Err(_) => {
+            tracing::warn!("the index takes too long to give figures");
+            None
+        }
+    };
+    page.family("ralph_index_up", "gauge", "Whether the index gives figures.");
+    page.sample("ralph_index_up", &[], u8::from(counted.is_some()));
+    page.text.push_str(&counted.unwrap_or_default());
+    ([(header::CONTENT_TYPE, CONTENT_TYPE)], page.text)
+}
+
+/// The figures of the index, which may be a little old.
+async fn of_index(app: &App) -> Result<String, StoreError> {
+    let mut counted = app.metrics.of_index().await;
+    if let Some(counted) = counted.as_ref().filter(|counted| counted.at.elapsed() < MOST_AGE) {
+        return Ok(counted.text.clone());
+    }
+    let mut page = Page::default();
+    ended_runs(app, &mut page).await?;
+    usage(app, &mut page).await?;
+    queues(app, &mut page).await?;
     page.family(
         "ralph_text_index_lag_records",
         "gauge",
@@ -51,17 +81,28 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> Result<impl IntoResp
         &[],
         app.store.health().await.text_lag,
     );
-    Ok(([(header::CONTENT_TYPE, CONTENT_TYPE)], page.text))
+    *counted = Some(Counted {
+        at: Instant::now(),
+        text: page.text.clone(),
+    });
+    Ok(page.text)
 }
 
-async fn runs(app: &App, page: &mut Page) -> Result<(), StoreError> {
+fn live_runs(app: &App, page: &mut Page) {
     let mut states: BTreeMap<String, u64> = BTreeMap::new();
-    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     for run in app.live.board().all() {
         if !run.activity.has_ended() {
             *states.entry(state_of(&run)).or_default() += 1;
         }
     }
+    page.family("ralph_runs", "gauge", "Runs that go on, by what they are doing.");
+    for (state, count) in &states {
+        page.sample("ralph_runs", &[("state", state)], *count);
+    }
+}
+
+async fn ended_runs(app: &App, page: &mut Page) -> Result<(), StoreError> {
+    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
     let mut query = RunQuery {
         has_ended: Some(true),
         limit: PAGE,
@@ -76,10 +117,6 @@ async fn runs(app: &App, page: &mut Page) -> Result<(), StoreError> {
         if query.cursor.is_none() {
             break;
         }
-    }
-    page.family("ralph_runs", "gauge", "Runs that go on, by what they are doing.");
-    for (state, count) in &states {
-        page.sample("ralph_runs", &[("state", state)], *count);
     }
     page.family(
         "ralph_runs_ended",

@@ -1,5 +1,7 @@
 //! Reading what happened.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, asked, ended, wrote};
@@ -288,7 +290,29 @@ async fn what_agents_ask_what_is_found_and_what_is_spent_can_be_read() {
             metrics.text()
         );
     }
+    assert!(metrics.text().lines().any(|line| line == "ralph_index_up 1"));
     drop(over);
+}
+
+#[tokio::test]
+async fn what_the_server_counts_itself_is_told_without_the_index() {
+    let stage = Stage::new().await;
+    stage.app.metrics.observe_tool(Duration::from_millis(20));
+    stage.app.store.close().await.unwrap();
+    let metrics = stage.get("/metrics").await;
+    assert_eq!(metrics.status, 200);
+    for line in [
+        "ralph_index_up 0",
+        "ralph_websocket_clients 0",
+        "ralph_tool_duration_seconds_count 1",
+    ] {
+        assert!(
+            metrics.text().lines().any(|there| there == line),
+            "{}",
+            metrics.text()
+        );
+    }
+    assert!(!metrics.text().contains("ralph_runs_ended"));
 }
 
 #[tokio::test]
