@@ -54,6 +54,8 @@ pub enum ProblemCode {
     KeyInProgress,
     /// The body is too large.
     TooLarge,
+    /// The head of the request is too large.
+    HeadTooLarge,
     /// The body must be JSON.
     UnsupportedMediaType,
     /// There is nothing in this range.
@@ -105,6 +107,7 @@ impl ProblemCode {
             | Self::Refused
             | Self::KeyInProgress => StatusCode::CONFLICT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::InvalidRange => StatusCode::RANGE_NOT_SATISFIABLE,
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,

@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use super::listener::MAX_HEAD_BYTES;
 use super::route::PublicRoutes;
 use crate::app::App;
 use crate::auth::{Origin, only};
@@ -75,6 +76,10 @@ pub(super) async fn guard(State(guard): State<Guard>, mut request: Request, next
 impl Guard {
     fn admit(&self, request: &Request, peer: IpAddr) -> Result<(), Problem> {
         let (headers, auth) = (request.headers(), &self.app.auth);
+        if head_bytes(request) > MAX_HEAD_BYTES {
+            let detail = format!("the head of a request has at most {MAX_HEAD_BYTES} bytes");
+            return Err(Problem::new(ProblemCode::HeadTooLarge, detail));
+        }
         if !auth.hosts().is_own(request.uri(), headers) {
             let detail = "the server is not known under this name; see `--allow-host`";
             return Err(Problem::new(ProblemCode::ForeignHost, detail));
@@ -137,6 +142,21 @@ pub(super) fn failed(app: &App, peer: IpAddr, detail: &str) -> Problem {
 
 pub(super) fn rate_limited(detail: &str, wait: Duration) -> Problem {
     Problem::new(ProblemCode::RateLimited, detail).retry_after(wait.as_secs() + 1)
+}
+
+/// How large the head was: what reads it takes a little more in a single read.
+fn head_bytes(request: &Request) -> usize {
+    // `GET / HTTP/1.1` and the line ends.
+    let address = request
+        .uri()
+        .path_and_query()
+        .map_or(1, |address| address.as_str().len());
+    let first = request.method().as_str().len() + address + " HTTP/1.1 \r\n\r\n".len();
+    let fields = request.headers().iter();
+    first
+        + fields
+            .map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len())
+            .sum::<usize>()
 }
 
 /// Who asks, as far as the connection says.
