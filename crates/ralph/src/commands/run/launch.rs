@@ -139,7 +139,10 @@ pub async fn start_detached(
             return Err(error.into());
         }
     };
-    wait_until_there(&directory, &mut runner).await?;
+    if let Err(error) = wait_until_there(&directory, &mut runner, START_LIMIT).await {
+        undo(&directory, &mut runner).await;
+        return Err(error);
+    }
     // Nobody waits for it, but somebody has to take note of its end.
     tokio::spawn(async move { runner.wait().await });
     Ok(Started {
@@ -167,8 +170,13 @@ fn spawn_runner(directory: &RunDirectory, start: &Start) -> anyhow::Result<Child
     command.spawn().context("cannot start the runner")
 }
 
-async fn wait_until_there(directory: &RunDirectory, runner: &mut Child) -> Result<(), StartError> {
-    let deadline = tokio::time::Instant::now() + START_LIMIT;
+/// Waits until the runner answers, or has been there.
+async fn wait_until_there(
+    directory: &RunDirectory,
+    runner: &mut Child,
+    limit: Duration,
+) -> Result<(), StartError> {
+    let deadline = tokio::time::Instant::now() + limit;
     loop {
         if ControlClient::connect(directory.socket()).await.is_ok() {
             return Ok(());
@@ -178,17 +186,27 @@ async fn wait_until_there(directory: &RunDirectory, runner: &mut Child) -> Resul
             if directory.run_file().exists() {
                 return Ok(());
             }
-            let error = told_error(directory);
-            let _ = std::fs::remove_dir_all(directory.path());
-            return Err(error);
+            return Err(told_error(directory));
         }
         if tokio::time::Instant::now() >= deadline {
-            let log = directory.path().join(LOG_FILE);
-            let message = format!("the runner does not answer; its log is `{}`", log.display());
+            let said = said(directory);
+            let mut message = format!("the runner did not answer within {} s", limit.as_secs());
+            if !said.is_empty() {
+                message = format!("{message}; it said: {said}");
+            }
             return Err(StartError::Other { message });
         }
         tokio::time::sleep(LOOK_AGAIN).await;
     }
+}
+
+/// Whoever is told that a run did not start may start it again: nothing of this one goes on, and nothing is left.
+async fn undo(directory: &RunDirectory, runner: &mut Child) {
+    // One that has ended cannot be killed, and need not be.
+    let _ = runner.kill().await;
+    let _killed = agent_process::sweep(directory.id());
+    let _ = std::fs::remove_file(directory.socket());
+    let _ = std::fs::remove_dir_all(directory.path());
 }
 
 /// Why the runner has ended: in its own words, else by what it wrote.
@@ -197,10 +215,15 @@ fn told_error(directory: &RunDirectory) -> StartError {
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok());
     told.unwrap_or_else(|| {
-        let said = std::fs::read_to_string(directory.path().join(LOG_FILE)).unwrap_or_default();
-        let message = said.trim().trim_start_matches("ralph: ").to_owned();
+        let message = said(directory);
         StartError::Other { message }
     })
+}
+
+/// What the runner wrote to its log.
+fn said(directory: &RunDirectory) -> String {
+    let said = std::fs::read_to_string(directory.path().join(LOG_FILE)).unwrap_or_default();
+    said.trim().trim_start_matches("ralph: ").to_owned()
 }
 
 /// The runner's side: what it was given.
@@ -235,4 +258,35 @@ fn private(path: &Path) -> anyhow::Result<std::fs::File> {
         .mode(0o600)
         .open(path)
         .with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use ralph_run::Home;
+
+    use super::{LOG_FILE, StartError, undo, wait_until_there};
+
+    #[tokio::test]
+    async fn of_a_runner_that_never_answers_nothing_is_left() {
+        let place = tempfile::tempdir().unwrap();
+        let home = Home::new(place.path().join("state"), None);
+        let directory = home.create_run(jiff::Timestamp::now()).unwrap();
+        std::fs::write(directory.path().join(LOG_FILE), "ralph: waiting\n").unwrap();
+        let mut runner = tokio::process::Command::new("/bin/sleep")
+            .arg("600")
+            .env_clear()
+            .spawn()
+            .unwrap();
+        let waited = wait_until_there(&directory, &mut runner, Duration::ZERO).await;
+        let Err(StartError::Other { message }) = waited else {
+            unreachable!("{waited:?}")
+        };
+        assert_eq!(message, "the runner did not answer within 0 s; it said: waiting");
+        undo(&directory, &mut runner).await;
+        assert!(!directory.path().exists());
+        // It has been waited for: a process that is gone has no number.
+        assert_eq!(runner.id(), None);
+    }
 }
