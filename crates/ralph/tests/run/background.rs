@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ralph_run::{Home, Lock, LockError, LockInfo};
 use tempfile::TempDir;
 use test_support::recorded;
 
@@ -112,5 +113,71 @@ fn neither_a_runner_nor_its_agent_nor_a_check_sees_the_secrets_of_a_server() {
                 "{seen}"
             );
         }
+    }
+}
+
+/// What the scripted agents say that their conversation is, whatever they are asked for.
+const SESSION: &str = "00000000-0000-4000-8000-000000000001";
+
+fn lock_session(stage: &Stage) -> Result<Lock, LockError> {
+    let info = LockInfo {
+        run_id: "20250101-000000-000001".to_owned(),
+        pid: std::process::id(),
+        since: "2026-11-15T00:00:00Z".parse().unwrap(),
+    };
+    Lock::session(&Home::new(stage.path("state/ralph"), None), SESSION, &info)
+}
+
+#[test]
+fn the_conversation_that_the_agent_has_is_locked_and_not_the_one_it_was_asked_for() {
+    let stage = Stage::new(&works().sleep_forever());
+    let ran = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
+    let id = ran.stdout.trim();
+    while !stage
+        .records()
+        .iter()
+        .any(|record| record["event"]["type"] == "text_block")
+    {
+        std::thread::yield_now();
+    }
+    let Err(LockError::Held(held)) = lock_session(&stage) else {
+        unreachable!("nobody has it")
+    };
+    assert_eq!(held.holder.unwrap().run_id, id);
+    let stopped = Ran::of(&stage.ralph(&["stop", id]).output().unwrap());
+    assert_eq!(stopped.code, Some(0), "{stopped:?}");
+    assert!(lock_session(&stage).is_ok(), "it goes with the run");
+}
+
+#[test]
+fn a_conversation_that_another_run_has_is_told_with_its_holder() {
+    let stage = Stage::new(&says("LOOP_COMPLETE"));
+    let warnings = |stage: &Stage| -> Vec<String> {
+        let records = stage.records();
+        let warned = records
+            .iter()
+            .filter(|record| record["event"]["data"]["kind"] == "degraded");
+        warned
+            .map(|record| record["event"]["data"]["message"].to_string())
+            .collect()
+    };
+    let held = lock_session(&stage).unwrap();
+    let ran = stage.run(&[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let told = warnings(&stage);
+    let [warning] = told.as_slice() else {
+        unreachable!("{told:?}")
+    };
+    assert!(
+        warning.contains("in use by run 20250101-000000-000001"),
+        "{warning}"
+    );
+
+    drop(held);
+    // What is asked for is locked before the agent starts: nobody else has it.
+    for args in [&[][..], &["--resume", SESSION]] {
+        let ran = stage.run(args);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(warnings(&stage), [""; 0]);
     }
 }

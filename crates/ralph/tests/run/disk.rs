@@ -146,3 +146,25 @@ fn a_run_goes_on_when_there_is_room_again_and_nothing_is_lost() {
     assert_eq!(records.last().unwrap()["event"]["data"]["reason"], "completed");
     assert_eq!(stage.run_file()["reason"], "completed");
 }
+
+/// An agent whose own writes fail may say nothing any more: then there is nothing that we would have to write.
+#[test]
+fn a_full_disk_is_noticed_though_nobody_says_anything() {
+    let directory = tempfile::tempdir().unwrap();
+    let end = directory.path().join("end");
+    let script = works()
+        .wait_for_file(&end)
+        .emit(success("LOOP_COMPLETE"))
+        .read_to_end();
+    let stage = Stage::new(&script);
+    let mut running = Running::start(&stage);
+    running.limit_files(Some(0));
+    running.read_until("takes nothing more");
+    running.limit_files(None);
+    running.read_until("can be written again");
+    fs::write(&end, "").unwrap();
+    let (code, rest) = running.wait();
+    assert_eq!(code, Some(0), "{rest}");
+    assert_eq!(stage.run_file()["reason"], "completed");
+    assert!(!stage.last_run().join(".room").exists());
+}

@@ -12,7 +12,6 @@ use tokio::time::Instant;
 
 use super::run::Driver;
 use crate::budget::BudgetAlert;
-use crate::lock::{Lock, LockInfo};
 use crate::machine::{AttemptReport, Input, QueuedMessage, StartFailure};
 use crate::prompt::{Memory, PromptParts, compose};
 use crate::reason::{EndReason, LimitKind};
@@ -109,7 +108,9 @@ impl Driver<'_> {
             }));
         }
         let session = self.preset(session);
-        self.lock_new_session(&session);
+        if let SessionChoice::NewWithId(id) = &session {
+            self.lock_session(id);
+        }
         let mut options = self.spec.options.clone();
         let raw_log = self.spec.directory.raw_log(self.attempts);
         options.raw_log = Some(raw_log.clone());
@@ -182,19 +183,6 @@ impl Driver<'_> {
         match session {
             SessionChoice::New if can_preset => SessionChoice::NewWithId(new_message_id()),
             session => session,
-        }
-    }
-
-    /// Nobody else goes on with a conversation while we have it. The id of a new one is ours alone, so taking it fails
-    /// only where nothing can be locked, and that is no reason not to run.
-    fn lock_new_session(&mut self, session: &SessionChoice) {
-        if let SessionChoice::NewWithId(id) = session {
-            let info = LockInfo {
-                run_id: self.spec.directory.id().to_owned(),
-                pid: std::process::id(),
-                since: Timestamp::now(),
-            };
-            self.session_lock = Lock::session(&self.spec.home, id, &info).ok();
         }
     }
 

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
+use super::record_keeper::SyncWait;
 use super::run::Driver;
 use crate::control::{ControlCommand, Incoming, Receipt, Refusal, RefusalCode, SendMode};
-use crate::journal::PendingSync;
 use crate::machine::{Input, MessagePlace, RunCommand};
 use crate::record::{CommandReceived, RunBody};
 
@@ -45,9 +45,9 @@ impl Driver<'_> {
                 let synced = self.keeper.start_sync();
                 self.step(Input::Command(command)).await;
                 // What was taken is on disk before the sender is told so.
-                tokio::task::spawn_blocking(move || match synced.map(PendingSync::wait) {
-                    Some(Ok(())) => reply.send(Ok(receipt)),
-                    Some(Err(_)) | None => reply.send(Err(Refusal::new(
+                tokio::task::spawn_blocking(move || match synced.map(SyncWait::wait) {
+                    Some(true) => reply.send(Ok(receipt)),
+                    Some(false) | None => reply.send(Err(Refusal::new(
                         RefusalCode::Other,
                         "it was done, but could not be written down: is the disk full?",
                     ))),

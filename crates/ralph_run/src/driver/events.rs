@@ -1,9 +1,11 @@
 //! What the run learns from the agent's events.
 
 use agent_api::{Body, Event, Part, ToolState};
+use jiff::Timestamp;
 
 use super::run::Driver;
 use crate::budget::BudgetAlert;
+use crate::lock::{Lock, LockError, LockInfo};
 use crate::machine::{Effect, Input};
 use crate::reason::LimitKind;
 use crate::record::{RunBody, SessionForked, WarningKind};
@@ -150,7 +152,39 @@ impl Driver<'_> {
         if !self.run_file.session_ids.iter().any(|known| known == id) {
             self.run_file.session_ids.push(id.to_owned());
         }
+        self.lock_session(id);
         self.sessions.note(id);
+    }
+
+    /// Nobody else goes on with a conversation while we have it. If somebody has it already, it is too late to do
+    /// anything but say so; and where nothing can be locked, that is no reason not to run.
+    pub(super) fn lock_session(&mut self, id: &str) {
+        if self.locked_session.as_deref() == Some(id) {
+            return;
+        }
+        self.locked_session = Some(id.to_owned());
+        let info = LockInfo {
+            run_id: self.spec.directory.id().to_owned(),
+            pid: std::process::id(),
+            since: Timestamp::now(),
+        };
+        match Lock::session(&self.spec.home, id, &info) {
+            Ok(lock) => self.session_lock = Some(lock),
+            Err(LockError::Held(held)) => {
+                // One that we were asked to go on with was locked before we began.
+                let is_ours = held
+                    .holder
+                    .as_ref()
+                    .is_some_and(|holder| holder.run_id == info.run_id);
+                if !is_ours {
+                    self.warn(
+                        WarningKind::Degraded,
+                        format!("two runs go on with one conversation: {held}"),
+                    );
+                }
+            }
+            Err(error) => tracing::warn!(%error, "the session could not be locked"),
+        }
     }
 
     fn check_directory(&mut self, cwd: Option<&str>) {

@@ -1,10 +1,12 @@
 //! From events to records: stamped, joined, written, shown.
 
+use std::io;
 use std::sync::Arc;
 use std::time::Instant as Moment;
 
 use agent_api::{Body, Event};
 use jiff::Timestamp;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -35,16 +37,49 @@ pub(super) struct RecordKeeper<'a> {
     pub(super) has_failed: bool,
     /// The journal has no room for now.
     pub(super) write_error: Option<String>,
+    /// The disk did not take what was written.
+    pub(super) sync_error: Option<String>,
     /// The wait for the disk that is going on.
     syncing: Option<JoinHandle<()>>,
     /// More was to be synced while it was going on.
     is_sync_owed: bool,
+    /// Waits for the disk that came to nothing.
+    sync_failures: UnboundedReceiver<io::Error>,
+    sync_failed: UnboundedSender<io::Error>,
+    /// Where the end of the run begins in the journal, and the number of the record before it.
+    end_mark: Option<(u64, u64)>,
+}
+
+/// A wait for the disk that can be done on another thread.
+#[must_use = "nothing waits for the disk until `wait` is called"]
+pub(super) struct SyncWait {
+    pending: PendingSync,
+    failed: UnboundedSender<io::Error>,
+}
+
+impl SyncWait {
+    /// Waits until the disk has everything, and says whether it does. The system tells of a failure only once, whoever
+    /// waits: the keeper hears of it, too.
+    pub(super) fn wait(self) -> bool {
+        match self.pending.wait() {
+            Ok(()) => true,
+            Err(error) => {
+                // A keeper that is gone has nothing to keep.
+                let _ = self.failed.send(error);
+                false
+            }
+        }
+    }
 }
 
 impl<'a> RecordKeeper<'a> {
     pub(super) fn new(journal: JournalWriter, redactor: Arc<Redactor>, sink: &'a mut dyn Sink) -> Self {
+        let (sync_failed, sync_failures) = unbounded_channel();
         Self {
             journal,
+            sync_failures,
+            sync_failed,
+            end_mark: None,
             delta_redactor: DeltaRedactor::new(redactor.clone()),
             redactor,
             line: Vec::new(),
@@ -58,6 +93,7 @@ impl<'a> RecordKeeper<'a> {
             pending: PendingRequests::default(),
             has_failed: false,
             write_error: None,
+            sync_error: None,
             syncing: None,
             is_sync_owed: false,
         }
@@ -109,7 +145,18 @@ impl<'a> RecordKeeper<'a> {
             _ => self.flush_deltas(),
         }
         self.begin_moment();
+        if matches!(body, RunBody::RunEnded(_)) {
+            self.end_mark = Some((self.journal.end_bytes(), self.seq));
+        }
         self.write(RunEvent::Run(body));
+    }
+
+    /// Takes the end of the run back, because it is another one.
+    pub(super) fn take_back_end(&mut self) {
+        if let Some((end_bytes, seq)) = self.end_mark.take() {
+            self.journal.cut_back(end_bytes);
+            self.seq = seq;
+        }
     }
 
     /// When pieces of text have waited long enough.
@@ -221,8 +268,10 @@ impl<'a> RecordKeeper<'a> {
     }
 
     /// Writes what waits; the wait for the disk is the caller's.
-    pub(super) fn start_sync(&mut self) -> Option<PendingSync> {
-        self.journal.start_sync().ok()
+    pub(super) fn start_sync(&mut self) -> Option<SyncWait> {
+        let pending = self.journal.start_sync().ok()?;
+        let failed = self.sync_failed.clone();
+        Some(SyncWait { pending, failed })
     }
 
     /// The disk is to have everything soon: from the next look on.
@@ -237,25 +286,39 @@ impl<'a> RecordKeeper<'a> {
         if self.is_sync_owed {
             return;
         }
-        self.syncing = self.start_sync().map(|pending| {
+        self.syncing = self.start_sync().map(|sync| {
             tokio::task::spawn_blocking(move || {
-                if let Err(error) = pending.wait() {
-                    tracing::warn!(%error, "the journal could not be synced");
-                }
+                sync.wait();
             })
         });
     }
 
     pub(super) fn sync_if_due(&mut self) {
+        while let Ok(error) = self.sync_failures.try_recv() {
+            self.note_sync_failure(&error);
+        }
         if self.is_sync_owed || self.journal.needs_sync(Moment::now()) {
             self.sync_soon();
         }
     }
 
-    /// Waits until the disk has everything. Says whether it does.
-    pub(super) fn sync(&mut self) -> bool {
+    /// What the disk did not take is lost: the next sync knows nothing of it, and may succeed.
+    fn note_sync_failure(&mut self, error: &io::Error) {
+        tracing::error!(%error, "the journal could not be synced");
+        self.sync_error = Some(error.to_string());
+        self.has_failed = true;
+        self.is_sync_owed = true;
+    }
+
+    /// Waits until the disk has everything, and nobody else waits for it any more. Says whether it does.
+    pub(super) async fn sync(&mut self) -> bool {
+        // Ends when the last of those who wait is done.
+        self.sync_failed = unbounded_channel().0;
+        while let Some(error) = self.sync_failures.recv().await {
+            self.note_sync_failure(&error);
+        }
         let synced = self.journal.sync();
-        let is_kept = synced.is_ok();
+        let is_kept = synced.is_ok() && self.sync_error.is_none();
         self.note(synced);
         is_kept
     }
@@ -271,6 +334,8 @@ impl<'a> RecordKeeper<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+    use std::path::Path;
     use std::sync::Arc;
 
     use agent_api::{
@@ -278,8 +343,9 @@ mod tests {
     };
 
     use super::RecordKeeper;
-    use crate::journal::JournalWriter;
-    use crate::record::{Record, RunBody, RunEvent, Warned, WarningKind};
+    use crate::journal::{JournalWriter, Unsynced};
+    use crate::reason::EndReason;
+    use crate::record::{Record, RunBody, RunEnded, RunEvent, Totals, Warned, WarningKind};
     use crate::redact::{Redactor, Secret};
     use crate::sink::Sink;
 
@@ -364,7 +430,7 @@ mod tests {
             })));
         }
         keeper.set_position((1, 2));
-        assert!(keeper.sync());
+        keeper.flush();
         let journal = std::fs::read_to_string(&path).unwrap();
         (seen, journal)
     }
@@ -391,6 +457,75 @@ mod tests {
             let (seen, _) = play([one, two], None);
             let whole = format!("{one}{two}");
             assert_eq!((&seen.live, &seen.recorded), (&whole, &whole));
+        }
+    }
+
+    /// A keeper on a disk that takes everything and syncs nothing when that is done elsewhere.
+    fn unsynced<'a>(path: &Path, sink: &'a mut Seen) -> RecordKeeper<'a> {
+        let journal = JournalWriter::on(Box::new(Unsynced(File::create(path).unwrap())), path, 0);
+        let redactor = Redactor::new([], [""; 0]).unwrap();
+        RecordKeeper::new(journal, Arc::new(redactor), sink)
+    }
+
+    fn ended(reason: EndReason) -> RunBody {
+        RunBody::RunEnded(RunEnded {
+            reason,
+            exit_code: reason.exit_code(),
+            message: None,
+            iterations: 1,
+            totals: Totals::default(),
+        })
+    }
+
+    #[tokio::test]
+    async fn a_sync_that_failed_elsewhere_is_known_though_the_next_one_succeeds() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut seen = Seen::default();
+        let mut keeper = unsynced(&directory.path().join("journal"), &mut seen);
+        keeper.body(ended(EndReason::Completed));
+        keeper.owe_sync();
+        keeper.sync_if_due();
+        assert!(!keeper.has_failed);
+        assert!(!keeper.sync().await);
+        assert!(keeper.has_failed && keeper.is_sync_owed && keeper.sync_error.is_some());
+
+        // The same for a receipt's.
+        let mut seen = Seen::default();
+        let mut keeper = unsynced(&directory.path().join("another"), &mut seen);
+        let sync = keeper.start_sync().unwrap();
+        assert!(!sync.wait());
+        keeper.sync_if_due();
+        assert!(keeper.has_failed && keeper.sync_error.is_some());
+    }
+
+    #[tokio::test]
+    async fn an_end_that_is_taken_back_is_in_the_journal_no_more() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        for is_written in [false, true] {
+            let mut seen = Seen::default();
+            let mut keeper = unsynced(&path, &mut seen);
+            keeper.body(RunBody::Warned(Warned {
+                kind: WarningKind::Degraded,
+                message: "x".to_owned(),
+            }));
+            keeper.body(ended(EndReason::Completed));
+            if is_written {
+                keeper.flush();
+            }
+            keeper.take_back_end();
+            keeper.body(ended(EndReason::StorageFailed));
+            drop(keeper);
+            let text = std::fs::read_to_string(&path).unwrap();
+            let records: Vec<Record> = text
+                .lines()
+                .map(|line| serde_json::from_str(line).unwrap())
+                .collect();
+            let [_, end] = records.as_slice() else {
+                unreachable!("{text}")
+            };
+            assert_eq!(end.seq, 2);
+            assert_eq!(end.event, RunEvent::Run(ended(EndReason::StorageFailed)));
         }
     }
 }

@@ -39,6 +39,8 @@ pub(super) struct Driver<'a> {
     pub(super) attempt: Option<Attempt>,
     /// The conversation that was begun last.
     pub(super) session_lock: Option<Lock>,
+    /// The conversation that was locked last, whoever has the lock.
+    pub(super) locked_session: Option<String>,
     pub(super) verifying: Option<(usize, Verifying)>,
     pub(super) run_file: RunFile,
     pub(super) is_file_stale: bool,
@@ -89,6 +91,7 @@ pub async fn drive(
         timers: Timers::default(),
         attempt: None,
         session_lock: None,
+        locked_session: None,
         verifying: None,
         run_file,
         is_file_stale: false,
@@ -217,19 +220,8 @@ impl Driver<'_> {
 
     async fn finish(mut self) -> RunEnded {
         self.sessions.finish().await;
-        let is_kept = self.keeper.sync();
-        let message = self.storage_message();
-        if !is_kept && let Some(ended) = &mut self.ended {
-            // What cannot be shown later is not done.
-            ended.reason = EndReason::StorageFailed;
-            ended.exit_code = ended.reason.exit_code();
-            self.run_file.reason = Some(ended.reason);
-            self.run_file.exit_code = Some(ended.exit_code);
-            ended.message = Some(message.clone());
-            self.warn(
-                WarningKind::Storage,
-                format!("the end of the journal is lost: {message}"),
-            );
+        if !self.keeper.sync().await {
+            self.end_unkept();
         }
         self.save_run_file(Durability::Synced);
         if let Some(control) = self.control.take() {
@@ -243,6 +235,31 @@ impl Driver<'_> {
             iterations: 0,
             totals: crate::record::Totals::default(),
         })
+    }
+
+    /// What cannot be shown later is not done: the journal, if it can be written after all, the run's file and whoever
+    /// asked for the run say so alike.
+    fn end_unkept(&mut self) {
+        self.storage.note(self.keeper.write_error.take());
+        self.storage.note(self.keeper.sync_error.clone());
+        let message = self.storage_message();
+        let lost = format!("the end of the journal is lost: {message}");
+        let Some(mut ended) = self.ended.take() else {
+            return;
+        };
+        if ended.reason == EndReason::StorageFailed {
+            self.warn(WarningKind::Storage, lost);
+        } else {
+            ended.reason = EndReason::StorageFailed;
+            ended.exit_code = ended.reason.exit_code();
+            ended.message = Some(message);
+            self.keeper.take_back_end();
+            self.warn(WarningKind::Storage, lost);
+            self.keeper.body(RunBody::RunEnded(ended.clone()));
+        }
+        self.run_file.reason = Some(ended.reason);
+        self.run_file.exit_code = Some(ended.exit_code);
+        self.ended = Some(ended);
     }
 
     pub(super) fn warn(&mut self, kind: WarningKind, message: String) {

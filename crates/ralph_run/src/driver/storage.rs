@@ -1,21 +1,33 @@
 //! A disk that takes nothing.
 
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::Path;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
 use super::run::Driver;
+use crate::home::new_file;
 use crate::machine::Input;
 use crate::record::WarningKind;
 
 /// How long the run's files may be impossible to write. What is to be written waits in memory meanwhile.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+const PROBE_EVERY: Duration = Duration::from_secs(2);
+/// What the smallest piece of a disk has.
+const PROBE_BYTES: usize = 4096;
+const PROBE_FILE: &str = ".room";
+
 /// Whether the run's files can be written.
 #[derive(Debug, Default)]
 pub(super) struct Storage {
     failing_since: Option<Instant>,
     last_error: Option<String>,
+    probed_at: Option<Instant>,
+    /// What the last probe came to.
+    probe_error: Option<String>,
 }
 
 /// What there is to do about it.
@@ -31,6 +43,29 @@ enum Verdict {
 }
 
 impl Storage {
+    /// What is the matter, if anything is.
+    pub(super) fn note(&mut self, error: Option<String>) {
+        self.last_error = error.or(self.last_error.take());
+    }
+
+    /// Finds out now and then whether there is room: the agent writes its output itself, and one whose writes fail may
+    /// be silent for ever, so that we would never write anything either.
+    fn probe(&mut self, directory: &Path, now: Instant) {
+        if self
+            .probed_at
+            .is_some_and(|at| now.duration_since(at) < PROBE_EVERY)
+        {
+            return;
+        }
+        self.probed_at = Some(now);
+        self.probe_error = match try_room(&directory.join(PROBE_FILE)) {
+            Ok(()) => None,
+            // A directory that is gone is no full disk.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => Some(error.to_string()),
+        };
+    }
+
     /// What the last try to write came to.
     fn observe(&mut self, error: Option<String>, now: Instant) -> Verdict {
         match (error, self.failing_since) {
@@ -56,12 +91,29 @@ impl Storage {
     }
 }
 
+fn try_room(path: &Path) -> io::Result<()> {
+    // One that was killed here has left it behind.
+    let _ = fs::remove_file(path);
+    let written = new_file(path).and_then(|mut file| file.write_all(&[0; PROBE_BYTES]));
+    let _ = fs::remove_file(path);
+    written
+}
+
 impl Driver<'_> {
     /// To be called after a try to write.
     pub(super) async fn watch_storage(&mut self) {
-        let verdict = self
-            .storage
-            .observe(self.keeper.write_error.take(), Instant::now());
+        if let Some(error) = &self.keeper.sync_error {
+            // Trying again would only hide what is lost.
+            self.storage.note(Some(error.clone()));
+            return self.step(Input::StorageFailed).await;
+        }
+        let now = Instant::now();
+        if self.attempt.is_some() {
+            self.storage.probe(self.spec.directory.path(), now);
+        }
+        let error = self.keeper.write_error.take();
+        let error = error.or_else(|| self.storage.probe_error.clone());
+        let verdict = self.storage.observe(error, now);
         match verdict {
             Verdict::Fine => {}
             Verdict::Failing => {

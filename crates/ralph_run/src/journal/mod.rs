@@ -11,6 +11,8 @@ mod writer;
 
 pub use damage::{Damage, DamageKind};
 pub(crate) use encode::RecordEncoder;
+#[cfg(test)]
+pub(crate) use file::Unsynced;
 pub use follower::JournalFollower;
 pub use reader::{JournalReader, read_journal};
 pub use resume::Resumed;

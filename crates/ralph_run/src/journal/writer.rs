@@ -84,7 +84,7 @@ impl JournalWriter {
         Ok(Self::on(Box::new(file), path, 0))
     }
 
-    pub(super) fn on(file: Box<dyn JournalFile>, path: &Path, length_bytes: u64) -> Self {
+    pub(crate) fn on(file: Box<dyn JournalFile>, path: &Path, length_bytes: u64) -> Self {
         Self {
             file,
             path: path.to_owned(),
@@ -211,6 +211,25 @@ impl JournalWriter {
             self.pending.shrink_to(2 * BATCH_BYTES);
         } else {
             self.pending.drain(..bytes);
+        }
+    }
+
+    /// How long the file is once all that waits is in it.
+    pub(crate) fn end_bytes(&self) -> u64 {
+        self.length_bytes + self.pending.len() as u64
+    }
+
+    /// Takes back what came after `end_bytes`, whether it is in the file or waits. If the file cannot be cut now, it is
+    /// before the next write.
+    pub(crate) fn cut_back(&mut self, end_bytes: u64) {
+        match end_bytes.checked_sub(self.length_bytes) {
+            Some(kept) => self.pending.truncate(usize::try_from(kept).unwrap_or(usize::MAX)),
+            None => {
+                self.pending.clear();
+                self.length_bytes = end_bytes;
+                self.is_torn = true;
+                let _ = self.repair();
+            }
         }
     }
 
