@@ -9,8 +9,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 
 use crate::error::StoreError;
-use crate::fold::{RunFold, epoch_of};
-use crate::journal_lines::{JournalLines, Next, first_line};
+use crate::fold::RunFold;
+use crate::journal_lines::{JournalLines, Next};
+use crate::resume::resume_point;
 use crate::rows::{Batch, Progress};
 use crate::store::Store;
 
@@ -54,7 +55,7 @@ pub struct CaughtUp {
 /// is new only the size is looked at.
 ///
 /// # Errors
-/// When the runs cannot be listed, or the index fails. What was taken in before counts.
+/// When the runs cannot be listed, or there is no such directory and the index has runs, or the index fails. What was taken in before counts.
 pub async fn catch_up(
     store: &dyn Store,
     runs_directory: &Path,
@@ -100,7 +101,13 @@ async fn pass(
     let known = store.offsets().await?;
     let directory = runs_directory.to_owned();
     let compared = blocking(move || compare(&directory, known)).await?;
-    let (behind, gone) = compared?;
+    let Compared {
+        behind,
+        gone,
+        unreadable,
+    } = compared?;
+    // All runs are looked at again each time.
+    caught_up.unreadable = unreadable;
     if !gone.is_empty() {
         store.remove(&gone).await?;
         // One that was cut is there still, and is read from the start.
@@ -127,17 +134,28 @@ async fn pass(
     let directory: Arc<Path> = runs_directory.into();
     let reader = tokio::task::spawn_blocking(move || Reader::new(give_parcel).read_all(&directory, tasks));
     let feed = async move {
+        let mut unreadable = Vec::new();
         for behind in behind {
-            let resume = if behind.known_bytes > 0 {
-                store.progress(&behind.run).await?
-            } else {
-                None
+            let journal = runs_directory.join(&behind.run).join(JOURNAL);
+            let resume = match behind.known_bytes {
+                0 => Ok(None),
+                _ => resume_point(store, &behind.run, &journal).await,
+            };
+            let resume = match resume {
+                Err(StoreError::Journal { source, .. }) => {
+                    // It may have been removed a moment ago.
+                    if source.kind() != io::ErrorKind::NotFound {
+                        unreadable.push((behind.run, source));
+                    }
+                    continue;
+                }
+                resume => resume?,
             };
             if give_task.send((behind.run, resume)).await.is_err() {
                 break;
             }
         }
-        Ok::<(), StoreError>(())
+        Ok::<_, StoreError>(unreadable)
     };
     let take = async {
         let taken = async {
@@ -147,6 +165,8 @@ async fn pass(
                 caught_up.records += ingested.records;
                 disconnected += ingested.disconnected.len();
                 progress.bytes += bytes;
+                // One that is read again from its start has more than was thought.
+                progress.all_bytes = progress.all_bytes.max(progress.bytes);
                 told(progress);
             }
             Ok::<usize, StoreError>(disconnected)
@@ -164,7 +184,7 @@ async fn pass(
     caught_up.damaged += read.damaged;
     caught_up.unreadable.extend(read.unreadable);
     let disconnected = disconnected?;
-    fed?;
+    caught_up.unreadable.extend(fed?);
     Ok(disconnected > 0)
 }
 
@@ -174,49 +194,73 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) 
         .map_err(|error| StoreError::Database(error.to_string()))
 }
 
-/// What is new, newest runs first, and what has to be forgotten.
-fn compare(
-    runs_directory: &Path,
-    known: Vec<(String, u64, bool)>,
-) -> Result<(Vec<Behind>, Vec<String>), StoreError> {
+/// What the index lacks, and what it has too much.
+#[derive(Debug, Default)]
+struct Compared {
+    /// Newest runs first.
+    behind: Vec<Behind>,
+    /// What has to be forgotten.
+    gone: Vec<String>,
+    /// What cannot be told of.
+    unreadable: Vec<(String, io::Error)>,
+}
+
+fn compare(runs_directory: &Path, known: Vec<(String, u64, bool)>) -> Result<Compared, StoreError> {
     let mut known: HashMap<String, u64> = known.into_iter().map(|(run, offset, _)| (run, offset)).collect();
-    let (mut behind, mut gone) = (Vec::new(), Vec::new());
-    for run in list(runs_directory)? {
+    let mut compared = Compared::default();
+    for run in list(runs_directory, known.is_empty())? {
         let known_bytes = known.get(&run).copied();
-        let Ok(metadata) = fs::metadata(runs_directory.join(&run).join(JOURNAL)) else {
-            continue;
+        let metadata = match fs::metadata(runs_directory.join(&run).join(JOURNAL)) {
+            Ok(metadata) => metadata,
+            // No journal yet, or no run at all.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                continue;
+            }
+            // It is there, so it must not be forgotten.
+            Err(error) => {
+                known.remove(&run);
+                compared.unreadable.push((run, error));
+                continue;
+            }
         };
         known.remove(&run);
         let bytes = metadata.len();
         if known_bytes.is_some_and(|known_bytes| known_bytes > bytes) {
-            gone.push(run.clone());
-            behind.push(Behind {
+            compared.gone.push(run.clone());
+            compared.behind.push(Behind {
                 run,
                 known_bytes: 0,
                 bytes,
             });
         } else if known_bytes.unwrap_or(0) < bytes {
-            behind.push(Behind {
+            compared.behind.push(Behind {
                 run,
                 known_bytes: known_bytes.unwrap_or(0),
                 bytes,
             });
         }
     }
-    gone.extend(known.into_keys());
-    behind.sort_unstable_by(|one, other| other.run.cmp(&one.run));
-    Ok((behind, gone))
+    compared.gone.extend(known.into_keys());
+    let newest_first = |one: &Behind, other: &Behind| other.run.cmp(&one.run);
+    compared.behind.sort_unstable_by(newest_first);
+    Ok(compared)
 }
 
-/// Directories that may be runs. What is being made or removed begins with a dot.
-fn list(runs_directory: &Path) -> Result<Vec<String>, StoreError> {
+/// Directories that may be runs. What is being made or removed begins with a dot. That there is no directory is in order
+/// only if nobody knows of runs: a disk that is away must not cost the index.
+fn list(runs_directory: &Path, may_be_missing: bool) -> Result<Vec<String>, StoreError> {
     let fail = |source| StoreError::Journal {
         path: runs_directory.to_owned(),
         source,
     };
     let entries = match fs::read_dir(runs_directory) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) if may_be_missing && error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(fail(error)),
     };
     let mut runs = Vec::new();
@@ -289,11 +333,6 @@ impl Reader {
         resume: Option<Progress>,
         journal: &Path,
     ) -> io::Result<Result<(), Unwanted>> {
-        let resume = match resume {
-            // Another journal under the same name is read from its start, and takes the place of the old one.
-            Some(progress) if epoch_of(&first_line(journal)?) == progress.summary.epoch => Some(progress),
-            _ => None,
-        };
         let mut fold = resume.map_or_else(|| RunFold::named(run), RunFold::resume);
         let known = fold.damaged();
         let mut lines = JournalLines::open(journal, fold.offset())?;

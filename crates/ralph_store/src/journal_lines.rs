@@ -4,6 +4,10 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
+use crate::skim::Skim;
+
+/// How much is read at first to see how a line begins.
+const LOOK_BACK_BYTES: u64 = 16 << 10;
 const CHUNK_BYTES: usize = 1 << 20;
 /// As the journal's own readers: what is longer is no record.
 const MAX_LINE_BYTES: usize = 64 << 20;
@@ -103,9 +107,40 @@ pub(crate) fn first_line(path: &Path) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
+/// Whether a reader that stopped at some place, after the record of this number, can go on there: a line ends there, and
+/// it is that record's. Of a line that is no record, or very long, only its end is looked at.
+pub(crate) fn stands_at(path: &Path, offset: u64, seq: u64) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    if offset == 0 {
+        return Ok(true);
+    }
+    if file.metadata()?.len() < offset {
+        return Ok(false);
+    }
+    let mut window = LOOK_BACK_BYTES;
+    loop {
+        let length = offset.min(window);
+        file.seek(SeekFrom::Start(offset - length))?;
+        let mut bytes = Vec::new();
+        file.by_ref().take(length).read_to_end(&mut bytes)?;
+        if bytes.pop() != Some(b'\n') {
+            return Ok(false);
+        }
+        let start = memchr::memrchr(b'\n', &bytes).map(|end| end + 1);
+        let start = start.or((length == offset).then_some(0));
+        if let Some(line) = start.and_then(|start| bytes.get(start..)) {
+            return Ok(Skim::of(line).is_none_or(|skim| skim.seq == seq));
+        }
+        if window >= CHUNK_BYTES as u64 {
+            return Ok(true);
+        }
+        window *= 4;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK_BYTES, JournalLines, MAX_LINE_BYTES, Next, first_line};
+    use super::{CHUNK_BYTES, JournalLines, MAX_LINE_BYTES, Next, first_line, stands_at};
 
     fn lengths(bytes: &[u8], offset: u64) -> Vec<(bool, u64)> {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -141,6 +176,26 @@ mod tests {
         bytes.extend(b"\nnext\n");
         let overlong = (MAX_LINE_BYTES + 3 * CHUNK_BYTES + 1) as u64;
         assert_eq!(lengths(&bytes, 0), [(false, overlong), (true, 4)]);
+    }
+
+    #[test]
+    fn a_reader_can_go_on_only_where_its_last_record_ends() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let line = |seq: u64, length: usize| {
+            let text = "x".repeat(length);
+            format!(
+                r#"{{"seq":{seq},"at":"","iteration":0,"attempt":0,"event":{{"type":"t","data":"{text}"}}}}"#
+            ) + "\n"
+        };
+        let (one, two) = (line(1, 5), line(2, 100_000));
+        let text = format!("{one}{two}no record\n{}", line(3, 2 * CHUNK_BYTES));
+        std::fs::write(file.path(), &text).unwrap();
+        let stands = |offset: usize, seq| stands_at(file.path(), offset as u64, seq).unwrap();
+        let (first, second) = (one.len(), one.len() + two.len());
+        assert!(stands(0, 0) && stands(first, 1) && stands(second, 2));
+        assert!(!stands(first, 2) && !stands(second, 1) && !stands(second - 1, 2) && !stands(first + 1, 1));
+        assert!(stands(second + 10, 2), "what is no record has no number");
+        assert!(stands(text.len(), 3) && !stands(text.len() + 1, 3));
     }
 
     #[test]

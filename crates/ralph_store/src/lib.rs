@@ -16,6 +16,7 @@ mod journal_page;
 mod postgres;
 mod private;
 mod query;
+mod resume;
 mod retention;
 mod rows;
 mod search;
@@ -34,6 +35,7 @@ pub use query::{
     ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunQuery, SearchMode,
     SearchPage, SearchQuery,
 };
+pub use resume::resume_point;
 pub use retention::{RetentionCandidate, RetentionRules, expired_runs};
 pub use rows::{
     ApprovalKind, ApprovalRow, ApprovalState, Batch, Ingested, MessageRow, MessageState, Progress, RecordRow,

@@ -116,6 +116,25 @@ fn a_run_with_another_journal_begins_anew() {
 }
 
 #[test]
+fn a_journal_that_was_cut_and_went_on_is_indexed_anew() {
+    let stage = Stage::new();
+    let mut run = stage.run("a");
+    run.say("kept");
+    let (offset, seq) = (run.offset(), run.seq());
+    run.say("lost");
+    run.say("lost too");
+    stage.index(&[&run]);
+    run.cut(offset, seq);
+    run.say(&format!("needle {}", "and more ".repeat(100)));
+    assert_eq!(stage.index(&[&run]), 2);
+    for (text, hits) in [("kept", 1), ("lost", 0), ("needle", 1)] {
+        assert_eq!(count(&stage.index, text), hits, "{text}");
+    }
+    run.say("later");
+    assert_eq!(stage.index(&[&run]), 1);
+}
+
+#[test]
 fn a_journal_that_cannot_be_read_does_not_keep_the_others_out() {
     let stage = Stage::new();
     let mut one = stage.run("one");

@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::gather::Gatherer;
+use super::lines::journal_of;
 use super::schema::{self, Opened, explain};
 use super::scope::Scope;
 use super::{find, scan, write};
 use crate::error::StoreError;
+use crate::journal_lines::stands_at;
 use crate::query::{SearchMode, SearchPage, SearchQuery};
 use crate::store::MAX_LIMIT;
 use crate::summary::RunSummary;
@@ -129,7 +131,13 @@ impl TextIndex {
     /// As [`TextIndex::index_run`]. What was written before counts.
     pub fn index_runs(&self, runs: &[(&RunSummary, u64)]) -> Result<u64, StoreError> {
         let _gathering = lock(&self.gathering);
-        let pending = self.write(|writer| write::pending(writer, runs))?;
+        let directory = &self.options.runs_directory;
+        let pending = self.write(|writer| {
+            write::pending(writer, runs, |run, offset, seq| {
+                // A journal that cannot be read now is left for the next time.
+                stands_at(&journal_of(directory, run), offset, seq).unwrap_or(true)
+            })
+        })?;
         if pending.is_empty() {
             return Ok(0);
         }

@@ -12,21 +12,23 @@ use crate::summary::RunSummary;
 /// How many records a span of time has at least, but for the last one.
 const SPAN_ROWS: i64 = 4_096;
 
-/// Where the index stands with these runs. A run that has another journal than before is forgotten first.
+/// Where the index stands with these runs. A run that has another journal than before, or one that was cut and went on
+/// (`stands`: whether the run's journal has the record of this number before this place), is forgotten first.
 pub(super) fn pending(
     connection: &mut Connection,
     runs: &[(&RunSummary, u64)],
+    stands: impl Fn(&str, u64, u64) -> bool,
 ) -> rusqlite::Result<Vec<Pending>> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut all = Vec::new();
     for (run, up_to) in runs {
-        let known = find_run(&transaction, &run.id)?;
-        if let Some((number, epoch, ..)) = &known
-            && *epoch != run.epoch
+        let mut known = find_run(&transaction, &run.id)?;
+        if let Some((number, epoch, offset, seq, ..)) = &known
+            && (*epoch != run.epoch || !stands(&run.id, *offset, *seq))
         {
             remove_run(&transaction, *number)?;
+            known = None;
         }
-        let known = known.filter(|(_, epoch, ..)| *epoch == run.epoch);
         let at = run.started_at.as_millisecond();
         let (number, _, offset, seq, at, calls) = match known {
             Some(known) => known,

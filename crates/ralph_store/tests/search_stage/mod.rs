@@ -157,6 +157,13 @@ impl Run {
         (offset, line.len() as u64)
     }
 
+    /// Cuts the journal, as a loss of power does.
+    pub fn cut(&mut self, offset: u64, seq: u64) {
+        let file = OpenOptions::new().write(true).open(&self.path).unwrap();
+        file.set_len(offset).unwrap();
+        (self.offset, self.seq) = (offset, seq);
+    }
+
     pub fn append(&mut self, bytes: &[u8]) {
         let mut file = OpenOptions::new()
             .append(true)

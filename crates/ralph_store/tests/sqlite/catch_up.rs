@@ -163,6 +163,84 @@ async fn another_journal_under_the_same_name_takes_its_place() {
 }
 
 #[tokio::test]
+async fn a_journal_that_was_cut_and_went_on_is_read_again() {
+    let whole = {
+        let stage = Stage::new();
+        stage.write_run("a", 60, false);
+        fs::read_to_string(stage.journal("a")).unwrap()
+    };
+    let ended = line("a", 52).replacen("tool_started", "run_ended", 1);
+    let ends: Vec<usize> = whole.match_indices('\n').map(|(end, _)| end + 1).collect();
+    // What comes instead of the lost lines is shorter, a little longer or much longer than they are.
+    for kept in 40..60 {
+        let lost = whole.len() - ends[kept - 1];
+        for length in [lost / 2, lost + 1, lost + 7, lost + 5_000] {
+            let stage = Stage::new();
+            stage.write_run("a", 60, false);
+            let store = stage.open().await.store;
+            catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+            store.index_texts().await.unwrap();
+            let seq = format!("\"seq\":{}", kept + 1);
+            let ended = ended.replacen("\"seq\":52", &seq, 1);
+            let spaces = " ".repeat(length.saturating_sub(ended.len() + 1));
+            fs::write(
+                stage.journal("a"),
+                format!("{}{ended}{spaces}\n", &whole[..ends[kept - 1]]),
+            )
+            .unwrap();
+            catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+            store.index_texts().await.unwrap();
+
+            let data = tempfile::tempdir().unwrap();
+            let options = ralph_store::SqliteOptions {
+                data_directory: data.path().to_owned(),
+                runs_directory: stage.runs(),
+            };
+            let anew = SqliteStore::open(options).await.unwrap().store;
+            catch_up(&anew, &stage.runs(), |_| {}).await.unwrap();
+            assert_eq!(
+                everything(&store).await,
+                everything(&anew).await,
+                "{kept} {length}"
+            );
+        }
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_run_that_cannot_be_looked_at_is_told_and_not_forgotten() {
+    use std::os::unix::fs::symlink;
+    let stage = Stage::new();
+    stage.write_run("a", 50, true);
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    fs::remove_file(stage.journal("a")).unwrap();
+    // A link to itself can be followed by nobody, whoever asks.
+    symlink("journal.ndjson", stage.journal("a")).unwrap();
+    fs::write(stage.runs().join("no-directory"), "").unwrap();
+    let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!(caught_up.removed, [""; 0]);
+    let unreadable: Vec<_> = caught_up.unreadable.iter().map(|(run, _)| run.as_str()).collect();
+    assert_eq!(unreadable, ["a"]);
+    assert!(store.run("a").await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_directory_of_runs_that_is_away_costs_the_index_nothing() {
+    let stage = Stage::new();
+    stage.write_run("a", 50, true);
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    let away = stage.runs().with_file_name("away");
+    fs::rename(stage.runs(), &away).unwrap();
+    assert!(catch_up(&store, &stage.runs(), |_| {}).await.is_err());
+    assert!(store.run("a").await.unwrap().is_some());
+    fs::rename(away, stage.runs()).unwrap();
+    assert_eq!(catch_up(&store, &stage.runs(), |_| {}).await.unwrap().runs, 0);
+}
+
+#[tokio::test]
 async fn a_copied_directory_is_another_run() {
     let stage = Stage::new();
     stage.write_run("a", 20, true);
