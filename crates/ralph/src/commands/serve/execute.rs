@@ -1,13 +1,22 @@
 //! What `ralph serve` does.
 
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
 use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use ralph_run::Home;
 use ralph_run::machine::Signal;
-use ralph_server::{Server, ServerOptions};
+use ralph_server::{Server, ServerError, ServerOptions};
 use ralph_store::RetentionRules;
 use tokio::signal::unix::SignalKind;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::oneshot;
+use tokio::time::sleep;
 
 use super::index::open_index;
 use super::launcher::Detached;
@@ -16,6 +25,9 @@ use crate::commands::run;
 use crate::commands::stop::{self, Stop, Target, Wait};
 use crate::console::{Direct, write_stderr, write_stdout};
 use crate::versions::VersionFile;
+
+/// How long a browser has to read the page that leads it to the login.
+const LOGIN_PAGE_KEPT: Duration = Duration::from_secs(30);
 
 /// Serves until a signal. Gives what to exit with.
 ///
@@ -58,40 +70,78 @@ pub async fn execute(
             "ralph: other machines can reach this server, and nothing is encrypted: put TLS in front of it\n",
         );
     }
-    if args.open {
-        open_browser(&url);
-    }
+    let page = args.open.then(|| open_login(home, &url)).flatten();
     let kinds = vec![
         (SignalKind::interrupt(), Signal::Interrupt),
         (SignalKind::terminate(), Signal::Terminate),
         (SignalKind::hangup(), Signal::HangUp),
     ];
     let mut signals = run::listen(kinds, |_| {})?;
-    server
-        .run(async move {
-            signals.recv().await;
-        })
-        .await?;
-    if args.stop_runs_on_exit {
-        let stop = Stop {
-            target: Target::All,
-            wait: Wait::UntilEnded,
-        };
-        return stop::execute(stop, home, &mut Direct::new(std::io::stdout())).await;
+    let served = serve(server, &mut signals, page).await;
+    if !args.stop_runs_on_exit {
+        served?;
+        return Ok(0);
     }
-    Ok(0)
+    // Whatever became of the server: its runs were promised to end with it.
+    let stop = Stop {
+        target: Target::All,
+        wait: Wait::UntilEnded,
+    };
+    let mut out = Direct::new(std::io::stdout());
+    let stopped = tokio::select! {
+        stopped = stop::execute(stop, home, &mut out) => stopped,
+        Some(_) = signals.recv() => {
+            write_stderr("ralph: runs may not have ended yet: see `ralph list`\n");
+            Ok(1)
+        }
+    };
+    served?;
+    stopped
+}
+
+/// Serves until a signal. Another one ends it without waiting for anybody.
+async fn serve(
+    server: Server,
+    signals: &mut UnboundedReceiver<Signal>,
+    mut page: Option<LoginPage>,
+) -> Result<(), ServerError> {
+    let (end, ended) = oneshot::channel();
+    let mut end = Some(end);
+    let mut serving = pin!(server.run(async { drop(ended.await) }));
+    let mut has_been_read = pin!(sleep(LOGIN_PAGE_KEPT));
+    loop {
+        tokio::select! {
+            served = &mut serving => return served,
+            Some(_) = signals.recv() => match end.take() {
+                Some(end) => drop(end.send(())),
+                None => {
+                    write_stderr("ralph: the server ends at once\n");
+                    return Ok(());
+                }
+            },
+            () = &mut has_been_read, if page.is_some() => page = None,
+        }
+    }
 }
 
 /// Opens the page, if there is something to open it with.
-fn open_browser(url: &str) {
+fn open_login(home: &Home, url: &str) -> Option<LoginPage> {
     let opener = if cfg!(target_os = "macos") {
         "open"
     } else {
         "xdg-open"
     };
-    // The code in the address is good for one use, and the browser is told by nothing else.
+    let page = match LoginPage::write(home.state_directory(), url) {
+        Ok(page) => page,
+        Err(error) => {
+            write_stderr(&format!(
+                "ralph: no page can be written ({error}): open the address yourself\n"
+            ));
+            return None;
+        }
+    };
     let opened = std::process::Command::new(opener)
-        .arg(url)
+        .arg(&page.path)
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
@@ -100,5 +150,70 @@ fn open_browser(url: &str) {
         write_stderr(&format!(
             "ralph: there is no `{opener}` here: open the address yourself\n"
         ));
+        return None;
+    }
+    Some(page)
+}
+
+/// A page of ours alone that leads to the login, for as long as it is kept. The arguments of programs can be seen by
+/// everybody on this machine, so the code must not be one.
+#[derive(Debug)]
+struct LoginPage {
+    path: PathBuf,
+}
+
+impl LoginPage {
+    fn write(directory: &Path, url: &str) -> io::Result<Self> {
+        let path = directory.join(format!("login-{}.html", std::process::id()));
+        // One of a process that had our number before.
+        let _ = fs::remove_file(&path);
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
+        let page = Self { path };
+        let text = format!(
+            "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
+             <meta http-equiv=\"refresh\" content=\"0;url={url}\"><title>ralph</title>\n"
+        );
+        file.write_all(text.as_bytes())?;
+        Ok(page)
+    }
+}
+
+impl Drop for LoginPage {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::LoginPage;
+
+    #[test]
+    fn the_page_that_leads_to_the_login_is_for_its_user_and_goes_away() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = "http://127.0.0.1:7878/login?code=abc";
+        let page = LoginPage::write(directory.path(), url).unwrap();
+        let path = page.path.clone();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(
+            fs::read_to_string(&path)
+                .unwrap()
+                .contains(&format!("url={url}\""))
+        );
+        assert!(!path.to_string_lossy().contains("abc"));
+        drop(page);
+        assert!(!path.exists());
+        // One that was left behind, or is a link to somewhere else, is replaced.
+        let elsewhere = directory.path().join("elsewhere");
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        let page = LoginPage::write(directory.path(), url).unwrap();
+        assert!(fs::symlink_metadata(&page.path).unwrap().is_file() && !elsewhere.exists());
     }
 }
