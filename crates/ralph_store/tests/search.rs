@@ -169,6 +169,42 @@ fn more_hits_than_are_ranked_are_said() {
 }
 
 #[test]
+fn a_cursor_that_somebody_made_up_costs_no_more_than_another() {
+    let stage = Stage::new();
+    let mut run = stage.run("a");
+    for number in 0..3_000 {
+        run.say(&format!("needle {number}"));
+    }
+    stage.index(&[&run]);
+    let first = SearchQuery {
+        limit: 10,
+        ..query("needle")
+    };
+    let Cursor(given) = stage.index.search(&first).unwrap().next.unwrap();
+    let parts: Vec<&str> = given.split('.').collect();
+    for top in [i64::MIN, -1, 0, 1, i64::MAX] {
+        for low in [i64::MIN, 0, 2, i64::MAX] {
+            let (top, low) = (top.to_string(), low.to_string());
+            let forged = [parts[0], parts[1], &top, &low, "-", "-", "-", "-"].join(".");
+            let page = stage
+                .index
+                .search(&SearchQuery {
+                    cursor: Some(Cursor(forged)),
+                    ..first.clone()
+                })
+                .unwrap();
+            assert!(page.hits.len() <= 10, "{top} {low}");
+            // No more than a window is ranked, wherever it is said to end.
+            if let Some(Cursor(next)) = page.next {
+                let next: Vec<&str> = next.split('.').collect();
+                let (top, low) = (next[2].parse::<i64>().unwrap(), next[3].parse().unwrap_or(1));
+                assert!((0..=3_001).contains(&top) && top - low < 2_000, "{next:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_cursor_of_another_search_is_refused() {
     let stage = Stage::new();
     let mut run = stage.run("a");

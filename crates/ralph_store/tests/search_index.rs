@@ -6,7 +6,7 @@ mod search_stage;
 use std::fs;
 use std::time::Duration;
 
-use ralph_store::{SearchQuery, StoreError, TextIndex};
+use ralph_store::{SearchOptions, SearchQuery, StoreError, TextIndex};
 use search_stage::{Stage, query};
 
 fn count(index: &TextIndex, text: &str) -> usize {
@@ -113,6 +113,28 @@ fn a_run_with_another_journal_begins_anew() {
     run.say("new");
     assert_eq!(stage.index(&[&run]), 1);
     assert_eq!((count(&stage.index, "old"), count(&stage.index, "new")), (0, 1));
+}
+
+#[test]
+fn somebody_else_can_search_beside_the_one_who_writes() {
+    let stage = Stage::new();
+    let options = SearchOptions {
+        path: stage.path("search.db"),
+        runs_directory: stage.runs(),
+    };
+    let mut run = stage.run("a");
+    for many in 1..4 {
+        run.say("needle");
+        stage.index(&[&run]);
+        let page = TextIndex::search_beside(&options, &query("needle")).unwrap();
+        assert_eq!(page.hits.len(), many);
+    }
+    let nowhere = SearchOptions {
+        path: stage.path("nowhere.db"),
+        ..options
+    };
+    assert!(TextIndex::search_beside(&nowhere, &query("needle")).is_err());
+    assert!(!nowhere.path.exists());
 }
 
 #[test]

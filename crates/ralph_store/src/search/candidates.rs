@@ -111,6 +111,13 @@ impl TimeLimit {
         }
     }
 
+    pub(super) fn extended(self, time: Duration) -> Self {
+        Self {
+            until: Instant::now() + time,
+            ..self
+        }
+    }
+
     pub(super) fn is_over(self) -> bool {
         Instant::now() >= self.until
     }

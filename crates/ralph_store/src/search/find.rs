@@ -21,6 +21,9 @@ const WINDOW: usize = 2_000;
 const GROUP: usize = 128;
 const GROUP_BYTES: u64 = 1024 * 1024;
 
+/// How long it may take to look again at what a page was made of: many times longer than it took at first.
+const AGAIN: Duration = Duration::from_secs(1);
+
 /// A hit that was read.
 struct Read {
     rank: Rank,
@@ -81,12 +84,20 @@ type Found = (Vec<Hit>, Option<WordsPlace>, bool);
 impl Finder<'_> {
     fn page(&self, place: Option<WordsPlace>, lines: &mut Lines<'_>) -> Result<Found, StoreError> {
         let (lowest, highest) = self.source.bounds();
-        let mut place = place.unwrap_or(WordsPlace {
-            top: highest,
-            low: None,
-            group: None,
-            hit: None,
-        });
+        let mut place = place.map_or(
+            WordsPlace {
+                top: highest,
+                low: None,
+                group: None,
+                hit: None,
+            },
+            // It comes from the client, who may have written anything there.
+            |place| WordsPlace {
+                top: place.top.clamp(lowest.saturating_sub(1), highest),
+                low: place.low.map(|low| low.clamp(lowest, highest)),
+                ..place
+            },
+        );
         let mut names = Names::default();
         let mut hits = Vec::new();
         loop {
@@ -108,16 +119,15 @@ impl Finder<'_> {
         names: &mut Names,
         hits: &mut Vec<Hit>,
     ) -> Result<Option<WordsPlace>, StoreError> {
-        let (low, most) = place.low.map_or((i64::MIN, WINDOW), |low| (low, usize::MAX));
-        // What was looked at once is looked at again in full: a page must not depend on how long it takes.
-        let limit = if place.low.is_some() {
-            self.limit.in_one_piece()
-        } else {
-            self.limit
+        // What was looked at once is looked at again in full: a page must not depend on how long it takes. But a mark
+        // that nobody gave must not make it take for ever.
+        let limit = match place.low {
+            Some(_) => self.limit.extended(AGAIN),
+            None => self.limit,
         };
-        let words = Some(&self.expression);
-        let collected = collect(self.source, words, (low, place.top), most, limit)?;
-        let low = place.low.unwrap_or(collected.reached);
+        let (words, low) = (Some(&self.expression), place.low.unwrap_or(i64::MIN));
+        let collected = collect(self.source, words, (low, place.top), WINDOW, limit)?;
+        let low = collected.reached;
         let mut ranked = rank(&collected.candidates);
         if let Some(group) = place.group {
             ranked.retain(|(rank, _)| *rank < group);

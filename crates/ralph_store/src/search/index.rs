@@ -1,6 +1,7 @@
 //! The text index.
 
-use std::path::PathBuf;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
@@ -13,10 +14,10 @@ use super::lines::journal_of;
 use super::schema::{self, Opened, explain};
 use super::scope::Scope;
 use super::{find, scan, write};
+use crate::columns::bounded;
 use crate::error::StoreError;
 use crate::journal_lines::stands_at;
 use crate::query::{SearchMode, SearchPage, SearchQuery};
-use crate::store::MAX_LIMIT;
 use crate::summary::RunSummary;
 
 /// Readers that wait for the next search.
@@ -187,21 +188,7 @@ impl TextIndex {
     /// # Errors
     /// When the text has no words, the cursor is of another question, or the index cannot be read.
     pub fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {
-        let runs = &self.options.runs_directory;
-        let limit = match query.limit {
-            1..=MAX_LIMIT => query.limit,
-            _ => MAX_LIMIT,
-        };
-        let query = SearchQuery {
-            limit,
-            ..query.clone()
-        };
-        self.read(|reader| match query.mode {
-            SearchMode::Words => {
-                find::find(runs, &query, TIME, || Scope::of(reader, &query).map_err(explain))
-            }
-            SearchMode::Substring => scan::scan(runs, &query, || Scope::of(reader, &query).map_err(explain)),
-        })
+        self.read(|reader| search_with(reader, &self.options.runs_directory, query))
     }
 
     /// Forgets runs.
@@ -210,6 +197,35 @@ impl TextIndex {
     /// When the index cannot be written.
     pub fn remove(&self, runs: &[String]) -> Result<(), StoreError> {
         self.write(|writer| write::remove(writer, runs))
+    }
+
+    /// Forgets those of some runs whose journals are not there any more.
+    ///
+    /// # Errors
+    /// When the index cannot be written.
+    pub(crate) fn remove_gone(&self, runs: &[String]) -> Result<(), StoreError> {
+        let is_gone = |run: &&String| {
+            let looked = journal_of(&self.options.runs_directory, run).symlink_metadata();
+            looked.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        };
+        let gone: Vec<String> = runs.iter().filter(is_gone).cloned().collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        self.remove(&gone)
+    }
+
+    /// Searches in the file that somebody else writes, without touching it. What is new there is found once it was
+    /// indexed.
+    ///
+    /// # Errors
+    /// As [`TextIndex::search`], or when there is no index of this version.
+    pub fn search_beside(options: &SearchOptions, query: &SearchQuery) -> Result<SearchPage, StoreError> {
+        search_with(
+            &schema::open_beside(&options.path)?,
+            &options.runs_directory,
+            query,
+        )
     }
 
     /// Forgets everything.
@@ -318,6 +334,18 @@ impl TextIndex {
             }
         }
         result
+    }
+}
+
+fn search_with(reader: &Connection, runs: &Path, query: &SearchQuery) -> Result<SearchPage, StoreError> {
+    let query = SearchQuery {
+        limit: bounded(query.limit),
+        ..query.clone()
+    };
+    let scope = || Scope::of(reader, &query).map_err(explain);
+    match query.mode {
+        SearchMode::Words => find::find(runs, &query, TIME, scope),
+        SearchMode::Substring => scan::scan(runs, &query, scope),
     }
 }
 

@@ -96,6 +96,21 @@ pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// A connection that only reads a file that somebody else has.
+pub(super) fn open_beside(asked: &Path) -> Result<Connection, StoreError> {
+    let connection = open_reader(&usable_path(asked))?;
+    let version: u32 = connection
+        .query_row("PRAGMA user_version", [], |row| row.get(0))
+        .map_err(explain)?;
+    if version == VERSION {
+        Ok(connection)
+    } else {
+        Err(StoreError::Unavailable(
+            "the text index is of another version".to_owned(),
+        ))
+    }
+}
+
 /// Puts a file that cannot be used where it does no harm and can be looked at.
 pub(super) fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
     let now = Timestamp::now().strftime("%Y%m%dT%H%M%S").to_string();

@@ -1,12 +1,14 @@
 //! The engine.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::sync::Semaphore;
 
 use super::delete;
 use super::explain::explain;
@@ -29,6 +31,10 @@ use crate::summary::RunSummary;
 const MOST_WAL_BYTES: u64 = 32 << 20;
 /// How many runs' summaries are in memory at a time when texts are indexed.
 const RUNS_AT_A_TIME: usize = 1_000;
+/// How many search at the same time. More would only wait for the same cores, and keep them from everybody else.
+const MOST_SEARCHES: usize = 4;
+/// How long pieces of the text index are put together when there is nothing else to do.
+const TIDYING: Duration = Duration::from_millis(50);
 
 /// Where the index and the journals are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +51,9 @@ pub struct SqliteStore {
     pub(super) writer: Writer,
     pub(super) readers: Readers,
     texts: Arc<TextIndex>,
+    searches: Arc<Semaphore>,
+    /// Whether the text index has nothing to put together.
+    is_tidy: AtomicBool,
     /// How many records the text index lacks.
     lag: AtomicU64,
     /// What the last write failed with.
@@ -119,6 +128,8 @@ impl SqliteStore {
             readers: Readers::new(path, suspicion.clone()),
             suspicion,
             texts: Arc::new(texts),
+            searches: Arc::new(Semaphore::new(MOST_SEARCHES)),
+            is_tidy: AtomicBool::new(false),
             lag: AtomicU64::new(lag),
             problem: Mutex::default(),
             lock: Mutex::new(Some(lock)),
@@ -146,6 +157,31 @@ impl SqliteStore {
         if let Err(error) = self.remove(runs).await {
             tracing::warn!(%error, "runs that cannot be read could not be forgotten");
         }
+    }
+
+    /// Forgets the words of runs that were removed when the process ended before it had removed their words. Those whose
+    /// journals are there are on their way into the index.
+    async fn forget_removed(&self, heads: &[Head], indexed: &[Indexed]) -> Result<(), StoreError> {
+        let taken_in: HashSet<&str> = heads.iter().map(|head| head.run.as_str()).collect();
+        let missing = indexed.iter().map(|indexed| &indexed.run);
+        let missing: Vec<String> = missing
+            .filter(|run| !taken_in.contains(run.as_str()))
+            .cloned()
+            .collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        self.with_texts(move |texts| texts.remove_gone(&missing)).await
+    }
+
+    /// Puts pieces of the text index together for a moment, until none are left.
+    async fn tidy(&self) -> Result<(), StoreError> {
+        if self.is_tidy.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let is_more = self.with_texts(|texts| texts.maintain(TIDYING)).await?;
+        self.is_tidy.store(!is_more, Ordering::Relaxed);
+        Ok(())
     }
 
     async fn with_texts<T: Send + 'static>(
@@ -278,19 +314,33 @@ impl Store for SqliteStore {
 
     async fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {
         let query = query.clone();
-        let mut page = self.with_texts(move |texts| texts.search(&query)).await?;
+        let permit = self.searches.clone().acquire_owned().await;
+        let permit = permit.map_err(|_| StoreError::Closed)?;
+        let searched = self.with_texts(move |texts| {
+            // Whoever asked may be gone: it counts until it is done.
+            let _permit = permit;
+            texts.search(&query)
+        });
+        let mut page = searched.await?;
         page.lag = self.lag.load(Ordering::Relaxed);
         Ok(page)
     }
 
     async fn index_texts(&self) -> Result<u64, StoreError> {
-        let heads = self.readers.read(read::heads).await?;
+        // In this order: what is indexed was taken in before.
         let indexed = self.with_texts(TextIndex::indexed).await?;
+        let heads = self.readers.read(read::heads).await?;
+        self.forget_removed(&heads, &indexed).await?;
         let known = known(&indexed);
         let behind = heads
             .iter()
             .filter(|head| indexed_of(&known, head).is_none_or(|(offset, _)| offset != head.offset));
         let behind: Vec<(String, u64)> = behind.map(|head| (head.run.clone(), head.offset)).collect();
+        if behind.is_empty() {
+            self.tidy().await?;
+        } else {
+            self.is_tidy.store(false, Ordering::Relaxed);
+        }
         let mut count = 0;
         for some in behind.chunks(RUNS_AT_A_TIME) {
             let some = some.to_vec();
@@ -383,6 +433,7 @@ impl Store for SqliteStore {
 
     async fn close(&self) -> Result<(), StoreError> {
         self.readers.close();
+        self.searches.close();
         let closed = self.writer.close().await;
         let texts = self.with_texts(TextIndex::close).await;
         self.lock.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -414,6 +414,58 @@ async fn reopen(stage: &Stage) -> ralph_store::Opened {
     }
 }
 
+fn count_in_words(stage: &Stage, sql: &str) -> i64 {
+    let connection = rusqlite::Connection::open(stage.data().join("search.db")).unwrap();
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn words_of_a_run_that_was_half_removed_are_forgotten() {
+    let stage = Stage::new();
+    for run in ["a", "b", "c"] {
+        stage.write_run(run, 100, true);
+    }
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    store.index_texts().await.unwrap();
+    store.close().await.unwrap();
+    // As if the process had ended between the two files; of `c` there is a journal, so it comes back.
+    let connection = rusqlite::Connection::open(stage.data().join("ralph.db")).unwrap();
+    connection
+        .execute("DELETE FROM run WHERE id IN ('b', 'c')", [])
+        .unwrap();
+    drop(connection);
+    fs::remove_dir_all(stage.runs().join("b")).unwrap();
+    let store = stage.open().await.store;
+    store.index_texts().await.unwrap();
+    assert_eq!(
+        count_in_words(&stage, "SELECT count(*) FROM run WHERE name = 'b'"),
+        0
+    );
+    assert_eq!(count_in_words(&stage, "SELECT count(*) FROM run"), 2);
+    let records = count_in_words(&stage, "SELECT count(*) FROM record");
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    store.index_texts().await.unwrap();
+    assert_eq!(count_in_words(&stage, "SELECT count(*) FROM record"), records);
+}
+
+#[tokio::test]
+async fn pieces_of_the_text_index_are_put_together_when_nothing_is_new() {
+    const PIECES: &str = "SELECT count(DISTINCT segid) FROM words_idx";
+    let stage = Stage::new();
+    let store = stage.open().await.store;
+    for run in 0..6 {
+        stage.write_run(&format!("run-{run}"), 100, true);
+        catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+        store.index_texts().await.unwrap();
+    }
+    assert!(count_in_words(&stage, PIECES) > 1);
+    for _ in 0..20 {
+        store.index_texts().await.unwrap();
+    }
+    assert_eq!(count_in_words(&stage, PIECES), 1);
+}
+
 type Damage<'a> = &'a dyn Fn(&mut Vec<u8>);
 
 #[tokio::test]
