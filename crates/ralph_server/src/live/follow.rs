@@ -24,7 +24,7 @@ pub(super) async fn follow(live: Arc<Live>, run: RunDirectory) {
         head: None,
     };
     let Following { live, run, head } = &mut following;
-    let mut fold = live.known(run.id()).await;
+    let mut fold = live.known(run).await;
     loop {
         match follow_journal(live, run, fold).await {
             Ok(Some(last)) => {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ralph_run::{Home, RunDirectory};
-use ralph_store::{Progress, RecordQuery, RunFold, Store, StoreError};
+use ralph_store::{Progress, RecordQuery, RunFold, Store, StoreError, resume_point};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval};
@@ -194,9 +194,10 @@ impl Live {
     }
 
     /// What the index knows of a run, to go on from there; else from the start.
-    pub(super) async fn known(&self, run: &str) -> RunFold {
-        let Ok(Some(progress)) = self.store.progress(run).await else {
-            return RunFold::named(run);
+    pub(super) async fn known(&self, run: &RunDirectory) -> RunFold {
+        let known = resume_point(self.store.as_ref(), run.id(), &run.journal()).await;
+        let Ok(Some(progress)) = known else {
+            return RunFold::named(run.id());
         };
         for approval in &progress.approvals {
             self.inbox.update(approval);

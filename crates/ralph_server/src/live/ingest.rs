@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ralph_run::Home;
-use ralph_store::{Batch, RunFold, Store, StoreError};
+use ralph_store::{Batch, RunFold, Store, StoreError, resume_point};
 use tokio::sync::Notify;
 
 use super::tail::{Read, Tail};
@@ -139,7 +139,7 @@ impl Ingest {
                 .fold
                 .summary()
                 .is_some_and(|summary| summary.activity.has_ended());
-            if !(is_done && has_ended) {
+            if !(is_done && has_ended) && !reading.tail.was_replaced() {
                 readings.insert(run.clone(), reading);
             }
             if is_done {
@@ -164,11 +164,11 @@ async fn open(home: &Home, store: &Arc<dyn Store>, run: &str) -> Result<Option<R
     let Some(directory) = home.run(run) else {
         return Ok(None);
     };
-    let fold = match store.progress(run).await? {
+    let path = directory.journal();
+    let fold = match resume_point(store.as_ref(), run, &path).await? {
         Some(progress) => RunFold::resume(progress),
         None => RunFold::named(run),
     };
-    let path = directory.journal();
     match Tail::open(&path, fold.offset()) {
         Ok(tail) => Ok(Some(Reading { fold, tail })),
         Err(error) => {
