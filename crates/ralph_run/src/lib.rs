@@ -38,6 +38,6 @@ pub use record::{
 pub use redact::{RedactError, Redactor, Secret, secrets_among};
 pub use sink::Sink;
 pub use state::{
-    Booked, BudgetState, Durability, Kept, Liveness, LogName, RunFile, RunState, RunStatus, Runner, SessionState,
-    StateError, WorkspaceError, WorkspaceFiles, name_in_files, write_atomic,
+    Booked, BudgetState, Durability, Kept, Liveness, LogName, RunFile, RunState, RunStatus, Runner,
+    SessionState, StateError, WorkspaceError, WorkspaceFiles, name_in_files, write_atomic,
 };

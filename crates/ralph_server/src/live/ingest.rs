@@ -139,7 +139,8 @@ impl Ingest {
                 .fold
                 .summary()
                 .is_some_and(|summary| summary.activity.has_ended());
-            if !(is_done && has_ended) && !reading.tail.was_replaced() {
+            let is_over = (is_done && has_ended) || reading.tail.was_replaced();
+            if !is_over {
                 readings.insert(run.clone(), reading);
             }
             if is_done {
