@@ -6,7 +6,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use ralph_run::Home;
 use ralph_store::{
-    DatabaseAddress, PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, Store, StoreError,
+    DatabaseAddress, PostgresOptions, PostgresStore, SearchOptions, SqliteOptions, SqliteStore, Store,
+    StoreError,
 };
 
 use crate::console::write_stderr;
@@ -21,21 +22,64 @@ pub(super) async fn open_index(
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<Arc<dyn Store>> {
-    let address = match variables(DATABASE).filter(|address| !address.is_empty()) {
+    open(home, data, variables, false).await
+}
+
+/// Opens the index to be built anew. A file is moved aside, whatever is wrong with it.
+pub(super) async fn open_index_anew(
+    home: &Home,
+    data: Option<&Path>,
+    variables: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<Arc<dyn Store>> {
+    open(home, data, variables, true).await
+}
+
+/// Where the words are, for somebody who reads beside the server that has the index; none if they are in no file.
+pub(super) fn words_beside(
+    home: &Home,
+    data: Option<&Path>,
+    variables: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<Option<SearchOptions>> {
+    Ok(match address(data, variables)? {
+        DatabaseAddress::Sqlite { directory } => Some(SearchOptions {
+            path: directory.join("search.db"),
+            runs_directory: home.runs_directory(),
+        }),
+        DatabaseAddress::Postgres { .. } => None,
+    })
+}
+
+fn address(
+    data: Option<&Path>,
+    variables: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<DatabaseAddress> {
+    Ok(match variables(DATABASE).filter(|address| !address.is_empty()) {
         Some(address) => {
             DatabaseAddress::parse(&address).map_err(|error| Failure::config(error.to_string()))?
         }
         None => DatabaseAddress::Sqlite {
             directory: data_directory(data, variables)?,
         },
-    };
-    match address {
+    })
+}
+
+async fn open(
+    home: &Home,
+    data: Option<&Path>,
+    variables: &dyn Fn(&str) -> Option<String>,
+    is_anew: bool,
+) -> anyhow::Result<Arc<dyn Store>> {
+    match address(data, variables)? {
         DatabaseAddress::Sqlite { directory } => {
-            let opened = SqliteStore::open(SqliteOptions {
+            let options = SqliteOptions {
                 data_directory: directory,
                 runs_directory: home.runs_directory(),
-            });
-            let opened = opened.await?;
+            };
+            let opened = if is_anew {
+                SqliteStore::open_anew(options).await?
+            } else {
+                SqliteStore::open(options).await?
+            };
             for note in &opened.notes {
                 write_stderr(&format!("ralph: {note}\n"));
             }

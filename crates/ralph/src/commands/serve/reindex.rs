@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use ralph_run::Home;
 
-use super::index::open_index;
+use super::index::open_index_anew;
 use crate::cli::ReindexArgs;
 use crate::console::{write_stderr, write_stdout};
 
@@ -20,7 +20,7 @@ pub async fn reindex(
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<u8> {
     let started = Instant::now();
-    let store = open_index(home, args.data.as_deref(), variables).await?;
+    let store = open_index_anew(home, args.data.as_deref(), variables).await?;
     let mut told = started;
     let done = ralph_store::reindex(store.as_ref(), &home.runs_directory(), |progress| {
         if told.elapsed() > TELL_EVERY {

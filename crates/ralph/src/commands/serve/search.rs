@@ -1,15 +1,16 @@
 //! `ralph search`: what all agents said and did.
 
 use ralph_run::Home;
-use ralph_store::{SearchMode, SearchQuery, catch_up};
+use ralph_store::{SearchMode, SearchOptions, SearchPage, SearchQuery, StoreError, TextIndex, catch_up};
 
-use super::index::open_index;
+use super::index::{open_index, words_beside};
 use crate::cli::SearchArgs;
 use crate::console::{one_line, sanitise, write_stderr, write_stdout};
 
 const COLUMNS: usize = 200;
 
-/// Searches. Brings the index up to date first, so it needs no server; with one, ask that.
+/// Searches. Brings the index up to date first, so it needs no server; a server that has the index does that itself, and
+/// the search reads beside it.
 ///
 /// # Errors
 /// When the index cannot be opened, or the text cannot be searched for.
@@ -18,9 +19,6 @@ pub async fn search(
     home: &Home,
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<u8> {
-    let store = open_index(home, args.data.as_deref(), variables).await?;
-    catch_up(store.as_ref(), &home.runs_directory(), |_| {}).await?;
-    while store.index_texts().await? > 0 {}
     let run = args.run.as_deref().map(|run| home.find(run)).transpose()?;
     let workspace = args.workspace.as_deref().map(std::fs::canonicalize).transpose()?;
     let query = SearchQuery {
@@ -36,7 +34,22 @@ pub async fn search(
         limit: args.limit,
         ..SearchQuery::default()
     };
-    let page = store.search(&query).await?;
+    let page = match open_index(home, args.data.as_deref(), variables).await {
+        Ok(store) => {
+            catch_up(store.as_ref(), &home.runs_directory(), |_| {}).await?;
+            while store.index_texts().await? > 0 {}
+            let page = store.search(&query).await?;
+            store.close().await?;
+            page
+        }
+        Err(error) if matches!(error.downcast_ref(), Some(StoreError::InUse { .. })) => {
+            match words_beside(home, args.data.as_deref(), variables)? {
+                Some(words) => search_beside(words, query).await?,
+                None => return Err(error.context("ask the server instead: `GET /api/v1/search`")),
+            }
+        }
+        Err(error) => return Err(error),
+    };
     for hit in &page.hits {
         let line = if args.json {
             serde_json::json!({
@@ -53,7 +66,12 @@ pub async fn search(
     if !page.is_complete {
         write_stderr("ralph: there is more; narrow it down, or raise `--limit`\n");
     }
-    store.close().await?;
     // As `grep` does.
     Ok(u8::from(page.hits.is_empty()))
+}
+
+async fn search_beside(words: SearchOptions, query: SearchQuery) -> anyhow::Result<SearchPage> {
+    write_stderr("ralph: a server has the index and keeps it up to date\n");
+    let searched = tokio::task::spawn_blocking(move || TextIndex::search_beside(&words, &query));
+    Ok(searched.await??)
 }
