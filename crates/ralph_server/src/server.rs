@@ -111,7 +111,8 @@ impl Server {
             state_directory: options.home.state_directory().to_owned(),
             port: address.port(),
             names: options.names,
-        })?;
+        })?
+        .bound_to(address);
         let (ending, is_ending) = watch::channel(false);
         let live = Live::new(options.home.clone(), options.store.clone());
         let app = Arc::new(App::new(AppParts {
@@ -142,8 +143,7 @@ impl Server {
     /// # Errors
     /// When the system has no random numbers.
     pub fn login_url(&self) -> Result<String, ServerError> {
-        let code = self.app.auth.new_login_code()?;
-        Ok(format!("http://{}/login?code={code}", self.address))
+        Ok(self.app.auth.login_url()?)
     }
 
     /// The file with the token for scripts.

@@ -64,7 +64,7 @@ pub struct ServeArgs {
   ralph search migrat* --workspace . --limit 5
   ralph search --substring 'fn main()' --json")]
 pub struct SearchArgs {
-    /// Words, and \"phrases in quotes\"; all must be there
+    /// Words, and "phrases in quotes"; all must be there
     #[arg(required = true)]
     pub text: Vec<String>,
 

@@ -143,10 +143,15 @@ impl WorkspaceFiles {
         at: Timestamp,
         change: impl FnOnce(&mut SessionState),
     ) -> Result<Kept<SessionState>, StateError> {
-        self.update(&session_file(backend), at, |state: &mut SessionState| {
-            change(state);
-            state.updated_at = Some(at);
-        })
+        self.update(
+            &session_file(backend),
+            at,
+            Durability::Synced,
+            |state: &mut SessionState| {
+                change(state);
+                state.updated_at = Some(at);
+            },
+        )
     }
 
     /// What the task has cost so far: nothing if the file is about another one.
@@ -171,7 +176,13 @@ impl WorkspaceFiles {
         at: Timestamp,
         change: impl FnOnce(&mut BudgetState),
     ) -> Result<Kept<BudgetState>, StateError> {
-        self.update(BUDGET_FILE, at, |state: &mut BudgetState| {
+        // Without a task nobody goes on with the sum: the next run begins at 0.
+        let durability = if task.is_some() {
+            Durability::Synced
+        } else {
+            Durability::Cached
+        };
+        self.update(BUDGET_FILE, at, durability, |state: &mut BudgetState| {
             *state = std::mem::take(state).for_task(task);
             change(state);
         })
@@ -195,6 +206,7 @@ impl WorkspaceFiles {
         &self,
         name: &str,
         at: Timestamp,
+        durability: Durability,
         change: impl FnOnce(&mut T),
     ) -> Result<Kept<T>, StateError> {
         let _held = self.locked()?;
@@ -204,7 +216,7 @@ impl WorkspaceFiles {
         let text = kept::encode(&path, &state.value)?;
         let mut tries = 1;
         loop {
-            match write_atomic(&path, &text, Durability::Synced) {
+            match write_atomic(&path, &text, durability) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound && tries < TRIES => {
                     tries += 1;
                     path = self.directory_for(&["state"])?.join(name);
