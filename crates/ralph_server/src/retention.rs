@@ -1,6 +1,5 @@
 //! Removing what is not to be kept any longer.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -36,7 +35,7 @@ pub(crate) async fn retire(
     let removing = tokio::task::spawn_blocking(move || {
         if rules.max_bytes.is_some() {
             for candidate in &mut candidates {
-                candidate.bytes = home.run(&candidate.run).map_or(0, |run| size_of(run.path()));
+                candidate.bytes = home.run(&candidate.run).map_or(0, |run| run.size_bytes());
             }
         }
         let expired = expired_runs(&rules, &candidates, Timestamp::now());
@@ -56,15 +55,4 @@ pub(crate) async fn retire(
         store.remove(&cleaned.removed).await?;
     }
     Ok(cleaned.removed.len())
-}
-
-fn size_of(path: &Path) -> u64 {
-    let Ok(metadata) = std::fs::symlink_metadata(path) else {
-        return 0;
-    };
-    if !metadata.is_dir() {
-        return metadata.len();
-    }
-    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
-    entries.map(|entry| size_of(&entry.path())).sum()
 }

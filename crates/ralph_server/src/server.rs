@@ -17,7 +17,7 @@ use crate::app::{App, AppParts};
 use crate::auth::{Auth, AuthError, AuthOptions};
 use crate::http::{self, ServeOptions};
 use crate::launch::Launcher;
-use crate::live::Live;
+use crate::live::{Live, restarted};
 use crate::retention::retire;
 
 /// How often the runs on disk are compared with the index.
@@ -158,11 +158,19 @@ impl Server {
     /// When the index could not be closed in good order.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServerError> {
         let mut tasks = JoinSet::new();
-        tasks.spawn(self.app.live.clone().work());
-        tasks.spawn(look_for_lost(self.app.clone()));
-        tasks.spawn(keep_up(self.app.clone()));
+        let app = self.app.clone();
+        tasks.spawn(restarted("following runs", move || app.live.clone().work()));
+        let app = self.app.clone();
+        tasks.spawn(restarted("looking for lost runs", move || {
+            look_for_lost(app.clone())
+        }));
+        let app = self.app.clone();
+        tasks.spawn(restarted("catching up", move || keep_up(app.clone())));
         if self.retention != RetentionRules::default() {
-            tasks.spawn(keep_within(self.app.clone(), self.retention));
+            let (app, rules) = (self.app.clone(), self.retention);
+            tasks.spawn(restarted("removing old runs", move || {
+                keep_within(app.clone(), rules)
+            }));
         }
         let ending = self.ending;
         let told = async {

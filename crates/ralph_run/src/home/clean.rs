@@ -46,7 +46,7 @@ pub fn clean(home: &Home, before: Timestamp, mode: CleanMode) -> Result<Cleaned,
         if !is_over(&run, before) {
             continue;
         }
-        let size_bytes = size_of(run.path());
+        let size_bytes = run.size_bytes();
         if mode == CleanMode::Remove
             && let Err(error) = remove(home, &run)
         {
@@ -71,7 +71,7 @@ pub fn remove_ended(home: &Home, runs: &[String]) -> Cleaned {
         if !is_over(&run, Timestamp::MAX) {
             continue;
         }
-        let size_bytes = size_of(run.path());
+        let size_bytes = run.size_bytes();
         match remove(home, &run) {
             Ok(()) => {
                 cleaned.freed_bytes += size_bytes;
@@ -124,20 +124,4 @@ fn remove_leftovers(home: &Home) {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
-}
-
-fn size_of(path: &Path) -> u64 {
-    let Ok(metadata) = fs::symlink_metadata(path) else {
-        return 0;
-    };
-    if metadata.is_dir() {
-        let entries = fs::read_dir(path).into_iter().flatten().flatten();
-        return entries.map(|entry| size_of(&entry.path())).sum();
-    }
-    #[cfg(unix)]
-    if std::os::unix::fs::MetadataExt::nlink(&metadata) > 1 {
-        // Linked from the workspace: it stays.
-        return 0;
-    }
-    metadata.len()
 }

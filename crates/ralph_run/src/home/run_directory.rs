@@ -1,5 +1,6 @@
 //! The directory of one run.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -93,6 +94,28 @@ impl RunDirectory {
         }
         Ok(&self.socket)
     }
+
+    /// What it takes on the disk, as far as nobody else keeps it.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        size_of(self.path())
+    }
+}
+
+fn size_of(path: &Path) -> u64 {
+    let Ok(metadata) = fs::symlink_metadata(path) else {
+        return 0;
+    };
+    if metadata.is_dir() {
+        let entries = fs::read_dir(path).into_iter().flatten().flatten();
+        return entries.map(|entry| size_of(&entry.path())).sum();
+    }
+    #[cfg(unix)]
+    if std::os::unix::fs::MetadataExt::nlink(&metadata) > 1 {
+        // Linked from the workspace: it stays.
+        return 0;
+    }
+    metadata.len()
 }
 
 #[cfg(test)]

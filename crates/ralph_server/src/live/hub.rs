@@ -324,7 +324,7 @@ impl Live {
 }
 
 /// Does something for ever, whatever happens.
-async fn restarted<F: Future<Output = ()> + Send + 'static>(
+pub(crate) async fn restarted<F: Future<Output = ()> + Send + 'static>(
     what: &'static str,
     make: impl Fn() -> F + Send + 'static,
 ) {

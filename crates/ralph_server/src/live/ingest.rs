@@ -128,7 +128,8 @@ impl Ingest {
             let Ok((batch, reading, is_done)) =
                 tokio::task::spawn_blocking(move || read(reading, most)).await
             else {
-                // It is read again from the index's place.
+                // It is read again from the index's place when it has more, and by the comparison with the disk.
+                done.push(run.clone());
                 continue;
             };
             if let Some(batch) = batch {
@@ -166,9 +167,15 @@ async fn open(home: &Home, store: &Arc<dyn Store>, run: &str) -> Result<Option<R
         return Ok(None);
     };
     let path = directory.journal();
-    let fold = match resume_point(store.as_ref(), run, &path).await? {
-        Some(progress) => RunFold::resume(progress),
-        None => RunFold::named(run),
+    let fold = match resume_point(store.as_ref(), run, &path).await {
+        Ok(Some(progress)) => RunFold::resume(progress),
+        Ok(None) => RunFold::named(run),
+        // One run's misfortune is no other run's.
+        Err(error @ StoreError::Journal { .. }) => {
+            tracing::warn!(%error, "a journal cannot be read");
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
     };
     match Tail::open(&path, fold.offset()) {
         Ok(tail) => Ok(Some(Reading { fold, tail })),
@@ -218,5 +225,52 @@ pub(super) async fn index_texts(store: &Arc<dyn Store>) {
                 failures += 1;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeSet, HashMap};
+    use std::sync::Arc;
+
+    use ralph_run::{Home, RunDirectory};
+    use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
+
+    use super::Ingest;
+
+    fn begin(home: &Home, at: &str) -> RunDirectory {
+        let run = home.create_run(at.parse().unwrap()).unwrap();
+        let line = format!(
+            r#"{{"seq":1,"at":"{at}","iteration":0,"attempt":0,"event":{{"type":"run_started","data":{{"format_version":1,"run_id":"{}","ralph_version":"0.1.0","workspace":"/w","backend":"demo","display_name":"Demo","max_iterations":1}}}}}}"#,
+            run.id()
+        );
+        std::fs::write(run.journal(), line + "\n").unwrap();
+        run
+    }
+
+    #[tokio::test]
+    async fn a_journal_that_cannot_be_read_keeps_no_other_run_out_of_the_index() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("state"), None);
+        let broken = begin(&home, "2026-01-01T00:00:00Z");
+        let options = SqliteOptions {
+            data_directory: directory.path().join("data"),
+            runs_directory: home.runs_directory(),
+        };
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
+        catch_up(store.as_ref(), &home.runs_directory(), |_| {})
+            .await
+            .unwrap();
+        std::fs::remove_file(broken.journal()).unwrap();
+        std::fs::create_dir(broken.journal()).unwrap();
+        let sound = begin(&home, "2026-01-02T00:00:00Z");
+        let mut runs = BTreeSet::from([broken.id().to_owned(), sound.id().to_owned()]);
+        let ingest = Ingest::default();
+        ingest
+            .ingest(&home, &store, &mut HashMap::new(), &mut runs)
+            .await
+            .unwrap();
+        assert!(runs.is_empty());
+        assert!(store.run(sound.id()).await.unwrap().is_some());
     }
 }

@@ -21,6 +21,7 @@ mod tools;
 pub use board::Board;
 pub use feed::{Next, Position, RunFeed};
 pub use frame::Frame;
+pub(crate) use hub::restarted;
 pub use hub::{FeedError, Live, NoSuchRun};
 pub use inbox::Inbox;
 pub(crate) use read_back::read_back;
