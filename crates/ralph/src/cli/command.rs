@@ -69,7 +69,7 @@ pub enum Command {
     Init(InitArgs),
     /// Remove finished runs
     Clean(CleanArgs),
-    /// Show and steer all runs in a browser
+    /// All runs on one server: an API, a live stream, search
     Serve(ServeArgs),
     /// Search in what all agents said and did
     Search(SearchArgs),

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// Show and steer all runs in a browser
+/// All runs on one server: an API, a live stream, search
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
-  ralph serve                                      then open the address it prints
+  ralph serve                                      then log in at the address it prints, or use the token
   ralph serve --open
   ralph serve --port 8080 --stop-runs-on-exit
   RALPH_SERVER_DATABASE=postgres://me@localhost/ralph ralph serve
