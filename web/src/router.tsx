@@ -1,0 +1,38 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { Layout } from './layout/Layout';
+import { NotFound } from './layout/NotFound';
+import { PageError } from './layout/PageError';
+import { parseRunSearch } from './run/search-params';
+import { parseRunsSearch } from './runs/search-params';
+
+const rootRoute = createRootRoute({
+  component: Layout,
+  notFoundComponent: NotFound,
+  errorComponent: PageError,
+});
+
+export const runsRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/',
+  validateSearch: parseRunsSearch,
+  component: lazyRouteComponent(() => import('./runs/RunsPage'), 'RunsPage'),
+});
+
+export const runRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/runs/$id',
+  validateSearch: parseRunSearch,
+  component: lazyRouteComponent(() => import('./run/RunPage'), 'RunPage'),
+});
+
+export const router = createRouter({
+  routeTree: rootRoute.addChildren([runsRoute, runRoute]),
+  defaultErrorComponent: PageError,
+  defaultPreload: false,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

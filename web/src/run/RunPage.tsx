@@ -1,0 +1,3 @@
+export function RunPage() {
+  return <h1 className="p-4 font-semibold">Run</h1>;
+}

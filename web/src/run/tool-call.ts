@@ -1,0 +1,55 @@
+import type { FileChange, ToolKind } from '../wire-draft';
+
+export type { FileChange, ToolKind };
+
+export type ToolCallState =
+  | 'preparing'
+  | 'running'
+  | 'waiting'
+  | 'completed'
+  | 'failed'
+  | 'denied'
+  | 'cancelled'
+  | 'background';
+
+/** Where the agent's own words are: bytes of the output of one process of the run. */
+export interface RawRef {
+  attempt: number;
+  offset: number;
+  length: number;
+}
+
+/** A tool call as every card gets it: everything that is known about it so far. */
+export interface ToolCall {
+  item: string;
+  seq: number;
+  finishedSeq: number | null;
+  name: string;
+  kind: ToolKind;
+  subject: string | null;
+  mcpServer: string | null;
+  /** Parsed JSON arguments; null while they are being written, or dropped. */
+  input: unknown;
+  /** The arguments so far, while they are being written. */
+  partialInput: string | null;
+  state: ToolCallState;
+  output: string | null;
+  /** The whole size if `output` was cut. */
+  outputBytes: number | null;
+  attachments: string[];
+  exitCode: number | null;
+  changes: FileChange[];
+  startedAt: string | null;
+  endedAt: string | null;
+  elapsedMs: number | null;
+  parent: string | null;
+  /** Where it began and ended in the raw log. */
+  raw: RawRef[];
+  attempt: number;
+  iteration: number;
+}
+
+/** Whether nothing more will come of the call. */
+export function isSettled(call: ToolCall): boolean {
+  return !['preparing', 'running', 'waiting'].includes(call.state);
+}

@@ -1,0 +1,3 @@
+export function RunsPage() {
+  return <h1 className="p-4 font-semibold">Runs</h1>;
+}
