@@ -86,19 +86,51 @@ impl Home {
         let runs = self.runs_directory();
         let mut problem = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..ATTEMPTS {
-            let id = new_id(at, RandomState::new().hash_one(std::process::id()));
-            let path = runs.join(&id);
-            match make_directory(&path).and_then(|()| make_directory(&path.join("raw"))) {
-                Ok(()) => {
-                    let active = self.active_directory().join(&id);
-                    new_file(&active).map_err(|source| HomeError::unusable(&active, source))?;
-                    return Ok(self.run_directory(id));
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => problem = error,
-                Err(source) => return Err(HomeError::unusable(&path, source)),
+            match self.make_run(random_id(at))? {
+                Ok(run) => return Ok(run),
+                Err(taken) => problem = taken,
             }
         }
         Err(HomeError::unusable(&runs, problem))
+    }
+
+    /// A name for a new run, for whoever must know it before there is one. Nobody has it yet.
+    #[must_use]
+    pub fn new_run_id(&self, at: Timestamp) -> String {
+        let names = (0..ATTEMPTS).map(|_| random_id(at));
+        let free = names.into_iter().find(|id| self.run(id).is_none());
+        free.unwrap_or_else(|| random_id(at))
+    }
+
+    /// Makes the directory of a new run under a name from [`Self::new_run_id`].
+    ///
+    /// # Errors
+    /// As [`Self::prepare`], and when there is such a run.
+    pub fn create_run_as(&self, id: &str) -> Result<RunDirectory, HomeError> {
+        self.prepare()?;
+        let path = self.runs_directory().join(id);
+        if !is_id(id) {
+            return Err(HomeError::unusable(&path, io::ErrorKind::InvalidInput.into()));
+        }
+        self.make_run(id.to_owned())?
+            .map_err(|taken| HomeError::unusable(&path, taken))
+    }
+
+    /// Makes the directory of a run; the inner error says that there is one.
+    fn make_run(&self, id: String) -> Result<io::Result<RunDirectory>, HomeError> {
+        let path = self.runs_directory().join(&id);
+        match make_directory(&path).and_then(|()| make_directory(&path.join("raw"))) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(Err(error)),
+            Err(source) => return Err(HomeError::unusable(&path, source)),
+        }
+        let active = self.active_directory().join(&id);
+        match new_file(&active) {
+            // One that was begun under this name and came to nothing.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => drop(made.map_err(|source| HomeError::unusable(&active, source))?),
+        }
+        Ok(Ok(self.run_directory(id)))
     }
 
     /// The run that is meant: by its name, by the start of its name if only one starts so, or `last`.
@@ -183,6 +215,10 @@ impl Home {
     pub(crate) fn run_directory(&self, id: String) -> RunDirectory {
         RunDirectory::new(&self.runs_directory(), self.runtime.as_deref(), id)
     }
+}
+
+fn random_id(at: Timestamp) -> String {
+    new_id(at, RandomState::new().hash_one(std::process::id()))
 }
 
 /// `20261115-235959-4f2a9c`: the time in UTC, and six digits, of which the first three go on with the time. So

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -14,7 +15,7 @@ use ralph_store::{Remembered, StoreError};
 
 use super::input::{MAX_BODY_BYTES, read_body};
 use super::listener::Place;
-use super::start::starts_run;
+use super::start::{RunName, StartedRun, starts_run};
 use crate::app::App;
 use crate::auth::{digest_hex, only};
 use crate::problem::{Problem, ProblemCode};
@@ -84,13 +85,29 @@ async fn once(app: Arc<App>, key: String, request: Request, next: Next) -> Resul
     }
 }
 
-async fn answer(app: &App, key: &str, parts: Parts, body: Bytes, next: Next) -> Result<Response, Problem> {
+async fn answer(
+    app: &App,
+    key: &str,
+    mut parts: Parts,
+    body: Bytes,
+    next: Next,
+) -> Result<Response, Problem> {
     let address = parts.uri.path_and_query().map_or("", |address| address.as_str());
     let digest = digest_hex(&[address.as_bytes(), &body]);
     if let Some(earlier) = recall(app, key, parts.uri.path()).await?.filter(is_fresh) {
         return replay(earlier, &digest);
     }
-    let response = next.run(Request::from_parts(parts, Body::from(body))).await;
+    let mut started = None;
+    if starts_run(parts.uri.path()) {
+        let name = name_run(app, key, &digest).await?;
+        started = has_run_file(app, &name.0).then(|| StartedRun { id: name.0.clone() });
+        parts.extensions.insert(name);
+    }
+    let response = match started {
+        // A server before this one started it and was killed before it could say so.
+        Some(started) => (StatusCode::CREATED, Json(started)).into_response(),
+        None => next.run(Request::from_parts(parts, Body::from(body))).await,
+    };
     let status = response.status();
     // What was refused has changed nothing, and may work the next time.
     if !status.is_success() {
@@ -111,6 +128,29 @@ async fn answer(app: &App, key: &str, parts: Parts, body: Bytes, next: Next) -> 
         tracing::warn!(%error, "cannot remember what a request was answered");
     }
     Ok(Response::from_parts(parts, Body::from(body)))
+}
+
+/// What the run of this request is called. It is written down before anything is started, so that a server that is
+/// killed in that moment neither forgets the run nor starts another one when it is asked again.
+async fn name_run(app: &App, key: &str, digest: &str) -> Result<RunName, StoreError> {
+    // No client's key has such a character.
+    let key = format!("\u{1}{}", digest_hex(&[key.as_bytes(), digest.as_bytes()]));
+    if let Some(earlier) = app.store.recall(&key).await?.filter(is_fresh) {
+        return Ok(RunName(earlier.body));
+    }
+    let now = Timestamp::now();
+    let named = Remembered {
+        digest: digest.to_owned(),
+        status: StatusCode::PROCESSING.as_u16(),
+        body: app.home.new_run_id(now),
+        at: now,
+    };
+    app.store.remember(&key, &named).await?;
+    Ok(RunName(named.body))
+}
+
+fn has_run_file(app: &App, id: &str) -> bool {
+    app.home.run(id).is_some_and(|run| run.run_file().exists())
 }
 
 /// What a request was answered before. A command is told without the index as well: its runner knows it by its key.

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use axum::{Extension, Json};
+use jiff::Timestamp;
 use ralph_run::control::PermissionChoice;
 use ralph_store::RunSummary;
 use serde::de::Error as _;
@@ -133,11 +134,15 @@ pub(super) struct NextRun {
     permission_mode: Option<PermissionMode>,
 }
 
+/// What a run that is to be started is called, if that is settled already.
+#[derive(Debug, Clone)]
+pub(super) struct RunName(pub(super) String);
+
 /// A run that was started.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct StartedRun {
     /// Names the run.
-    id: String,
+    pub(super) id: String,
 }
 
 /// Starts a run.
@@ -145,6 +150,7 @@ pub(super) struct StartedRun {
     responses((status = 201, description = "It runs.", body = StartedRun)))]
 pub(super) async fn start(
     State(app): State<Arc<App>>,
+    name: Option<Extension<RunName>>,
     JsonBody(asked): JsonBody<NewRun>,
 ) -> Result<(StatusCode, Json<StartedRun>), Problem> {
     let workspace = PathBuf::from(&asked.workspace);
@@ -153,6 +159,7 @@ pub(super) async fn start(
     }
     launch(
         &app,
+        name,
         StartRun {
             kind: asked.kind.into(),
             workspace,
@@ -183,6 +190,7 @@ pub(super) async fn start(
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
+    name: Option<Extension<RunName>>,
     OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
 ) -> Result<(StatusCode, Json<StartedRun>), Problem> {
     let (run, _) = app.run(&id).await?;
@@ -190,7 +198,7 @@ pub(super) async fn resume(
         let detail = "the run goes on: send it a message, or stop it first";
         return Err(Problem::new(ProblemCode::Busy, detail));
     }
-    launch(&app, next(&run, asked, SessionStart::Resume { run: id })?).await
+    launch(&app, name, next(&run, asked, SessionStart::Resume { run: id })?).await
 }
 
 /// Goes on with a copy of the conversation of a run, in a new run.
@@ -200,10 +208,11 @@ pub(super) async fn resume(
 pub(super) async fn fork(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
+    name: Option<Extension<RunName>>,
     OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
 ) -> Result<(StatusCode, Json<StartedRun>), Problem> {
     let (run, _) = app.run(&id).await?;
-    launch(&app, next(&run, asked, SessionStart::Fork { run: id })?).await
+    launch(&app, name, next(&run, asked, SessionStart::Fork { run: id })?).await
 }
 
 fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<StartRun, Problem> {
@@ -232,14 +241,22 @@ fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<Start
     })
 }
 
-async fn launch(app: &Arc<App>, request: StartRun) -> Result<(StatusCode, Json<StartedRun>), Problem> {
+async fn launch(
+    app: &Arc<App>,
+    name: Option<Extension<RunName>>,
+    request: StartRun,
+) -> Result<(StatusCode, Json<StartedRun>), Problem> {
     check(&request)?;
     app.take_start()
         .map_err(|wait| rate_limited("too many runs are started at once", wait))?;
     let app = Arc::clone(app);
     // A run that is being started is not left half way if the client leaves.
     let started = tokio::spawn(async move {
-        let id = app.launcher.start(request).await?;
+        let id = match name {
+            Some(Extension(RunName(id))) => id,
+            None => app.home.new_run_id(Timestamp::now()),
+        };
+        app.launcher.start(&id, request).await?;
         appear(&app, &id).await;
         Ok::<_, LaunchError>(id)
     });

@@ -23,7 +23,7 @@ pub(crate) struct Stage {
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
     pub(crate) launcher: Arc<FakeLauncher>,
-    pub(crate) directory: TempDir,
+    pub(crate) directory: Arc<TempDir>,
     stop: Option<oneshot::Sender<()>>,
     pub(crate) serving: JoinHandle<()>,
     ending: watch::Sender<bool>,
@@ -33,6 +33,8 @@ pub(crate) struct Stage {
 #[derive(Default)]
 pub(crate) struct FakeLauncher {
     pub(crate) started: Mutex<Vec<StartRun>>,
+    /// What the runs are called.
+    pub(crate) names: Mutex<Vec<String>>,
     pub(crate) refuse: Mutex<Option<LaunchError>>,
     /// Starts real journals here, with this workspace.
     pub(crate) home: Mutex<Option<(Home, PathBuf)>>,
@@ -48,23 +50,22 @@ pub(crate) struct Gate {
 
 #[async_trait]
 impl Launcher for FakeLauncher {
-    async fn start(&self, request: StartRun) -> Result<String, LaunchError> {
+    async fn start(&self, id: &str, request: StartRun) -> Result<(), LaunchError> {
         if let Some(error) = self.refuse.lock().unwrap().clone() {
             return Err(error);
         }
         self.started.lock().unwrap().push(request);
+        self.names.lock().unwrap().push(id.to_owned());
         let gate = self.gate.lock().unwrap().clone();
         if let Some(gate) = gate {
             gate.begun.notify_one();
             gate.go_on.notified().await;
         }
         if let Some((home, workspace)) = &*self.home.lock().unwrap() {
-            let run = home.create_run(jiff::Timestamp::now()).unwrap();
+            let run = home.create_run_as(id).unwrap();
             write_journal(&run, workspace, &[]);
-            return Ok(run.id().to_owned());
         }
-        let started = self.started.lock().unwrap();
-        Ok(format!("20261116-000000-{:06x}", started.len()))
+        Ok(())
     }
 
     async fn backends(&self) -> Vec<BackendInfo> {
@@ -87,9 +88,25 @@ impl Stage {
     }
 
     pub(crate) async fn with(options: ServeOptions) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let home = Home::new(directory.path().join("state"), None);
+        let directory = Arc::new(tempfile::tempdir().unwrap());
+        let home = home_in(&directory);
         home.prepare().unwrap();
+        let opened = SqliteStore::open(SqliteOptions {
+            data_directory: directory.path().join("data"),
+            runs_directory: home.runs_directory(),
+        });
+        let store: Arc<dyn Store> = Arc::new(opened.await.unwrap().store);
+        Self::over(directory, store, options).await
+    }
+
+    /// Another server with the same index and the same runs, as after a restart.
+    pub(crate) async fn beside(&self) -> Self {
+        let (directory, store) = (Arc::clone(&self.directory), Arc::clone(&self.app.store));
+        Self::over(directory, store, ServeOptions::default()).await
+    }
+
+    async fn over(directory: Arc<TempDir>, store: Arc<dyn Store>, options: ServeOptions) -> Self {
+        let home = home_in(&directory);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let auth = Auth::open(&AuthOptions {
@@ -102,11 +119,6 @@ impl Stage {
             .unwrap()
             .trim()
             .to_owned();
-        let opened = SqliteStore::open(SqliteOptions {
-            data_directory: directory.path().join("data"),
-            runs_directory: home.runs_directory(),
-        });
-        let store: Arc<dyn Store> = Arc::new(opened.await.unwrap().store);
         let launcher = Arc::new(FakeLauncher::default());
         let (ending, is_ending) = watch::channel(false);
         let live = Live::new(home.clone(), Arc::clone(&store));
@@ -228,6 +240,10 @@ impl Stage {
         catch_up(self.app.store.as_ref(), &runs, |_| {}).await.unwrap();
         self.app.store.index_texts().await.unwrap();
     }
+}
+
+fn home_in(directory: &TempDir) -> Home {
+    Home::new(directory.path().join("state"), None)
 }
 
 fn write_journal(run: &RunDirectory, workspace: &Path, events: &[Value]) {

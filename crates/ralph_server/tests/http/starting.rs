@@ -18,10 +18,8 @@ async fn a_run_is_started_as_asked() {
     let body = json!({"workspace": "/w", "prompt": "do it", "backend": "demo", "limits": {"cost_usd": 1.5},
         "permission_mode": "ask", "kind": "session"});
     let answer = stage.post("/api/v1/runs", &body).await;
-    assert_eq!(
-        (answer.status, &answer.json()["id"]),
-        (201, &json!("20261116-000000-000001"))
-    );
+    let name = stage.launcher.names.lock().unwrap()[0].clone();
+    assert_eq!((answer.status, &answer.json()["id"]), (201, &json!(name)));
     let started = stage.launcher.started.lock().unwrap().clone();
     assert_eq!(started[0].prompt.as_deref(), Some("do it"));
     assert_eq!(started[0].max_cost_usd, Some(1.5));
@@ -182,6 +180,52 @@ async fn a_client_that_leaves_and_asks_again_is_told_of_the_run_it_started() {
         (201, Some("true"))
     );
     assert_eq!(stage.launcher.started.lock().unwrap().len(), 1);
+}
+
+/// Asks for a run at a server that gets no further than starting it, and gives what the run is to be called.
+async fn half_started(stage: &Stage, key: &str, body: &str) -> String {
+    let gate = Arc::new(Gate::default());
+    *stage.launcher.gate.lock().unwrap() = Some(gate.clone());
+    let bearer = stage.bearer();
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+        ("idempotency-key", key),
+    ];
+    let mut asking = TcpStream::connect(stage.address).await.unwrap();
+    let request = stage.request("POST", "/api/v1/runs", &headers, body);
+    asking.write_all(&request).await.unwrap();
+    gate.begun.notified().await;
+    stage.launcher.names.lock().unwrap()[0].clone()
+}
+
+#[tokio::test]
+async fn a_run_that_a_killed_server_had_not_started_yet_is_started_under_its_name() {
+    let stage = Stage::new().await;
+    let body = json!({"workspace": "/w", "prompt": "x"}).to_string();
+    let name = half_started(&stage, "k", &body).await;
+    // It knows what was written down, and nothing else.
+    let next = stage.beside().await;
+    let key = [("idempotency-key", "k")];
+    for _ in 0..2 {
+        let again = next.post_with("/api/v1/runs", &key, &body).await;
+        assert_eq!((again.status, &again.json()["id"]), (201, &json!(name)));
+    }
+    assert_eq!(*next.launcher.names.lock().unwrap(), [name]);
+}
+
+#[tokio::test]
+async fn a_run_that_a_killed_server_had_started_is_not_started_again() {
+    let stage = Stage::new().await;
+    let body = json!({"workspace": "/w", "prompt": "x"}).to_string();
+    let name = half_started(&stage, "k", &body).await;
+    let run = stage.app.home.create_run_as(&name).unwrap();
+    std::fs::write(run.run_file(), "{}").unwrap();
+    let next = stage.beside().await;
+    let key = [("idempotency-key", "k")];
+    let again = next.post_with("/api/v1/runs", &key, &body).await;
+    assert_eq!((again.status, &again.json()["id"]), (201, &json!(name)));
+    assert!(next.launcher.names.lock().unwrap().is_empty());
 }
 
 #[tokio::test]

@@ -1,7 +1,9 @@
 //! A run in the background.
 
 use std::path::Path;
+use std::time::Duration;
 
+use anyhow::Context as _;
 use ralph_run::{Home, Record, RunDirectory, Sink};
 
 use super::launch::{self, Start, Started, start_detached};
@@ -24,6 +26,7 @@ pub(super) async fn execute(
         settings,
         prompt,
         resumed_from: None,
+        run_id: None,
     };
     let started = start_detached(home, &start, versions).await;
     let Started { run_id, warnings } = started.map_err(|error| Failure {
@@ -69,6 +72,11 @@ impl Sink for Unwatched {
     fn tick(&mut self) {
         self.settling.tick();
     }
+
+    /// Nothing is drawn: many such runs at once cost little only if each sleeps.
+    fn tick_interval(&self) -> Duration {
+        Duration::from_secs(1)
+    }
 }
 
 /// `ralph __runner ID`: the process behind a run in the background.
@@ -91,7 +99,10 @@ pub async fn runner(home: &Home, versions: Option<VersionFile>, id: &Path) -> an
     } = prepared;
     launch::forget_request(&path);
     let mut signals = signals::listen(signals::all(), |_| {})?;
-    let ended = ralph_run::drive(spec, run_file, &mut unwatched, &mut signals).await?;
+    // As a task it is woken without a system call, unlike what the runtime itself waits for.
+    let driving =
+        tokio::spawn(async move { ralph_run::drive(spec, run_file, &mut unwatched, &mut signals).await });
+    let ended = driving.await.context("the run has failed")??;
     drop(locks);
     Ok(ended.exit_code)
 }

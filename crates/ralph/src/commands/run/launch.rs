@@ -1,6 +1,6 @@
 //! Starting a run in a process of its own, which outlives whoever started it.
 
-use std::fs::OpenOptions;
+use std::fs::{OpenOptions, TryLockError};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
@@ -34,6 +34,9 @@ pub struct Start {
     pub prompt: Option<String>,
     /// The run whose conversation it goes on with.
     pub resumed_from: Option<String>,
+    /// What the run is called, if that is settled: then it is started once, however often it is asked for.
+    #[serde(skip)]
+    pub run_id: Option<String>,
 }
 
 /// A run that was started.
@@ -129,9 +132,20 @@ pub async fn start_detached(
             exit_code: 64,
         });
     }
+    if let Some(earlier) = start.run_id.as_deref().and_then(|id| home.run(id))
+        && adopt(&earlier, START_LIMIT).await?
+    {
+        return Ok(Started {
+            run_id: earlier.id().to_owned(),
+            warnings: Vec::new(),
+        });
+    }
     // What a person must fix is told before anything is kept.
     let chosen = prepare::choose(&start.settings, versions).await?;
-    let directory = prepare::new_directory(home)?;
+    let directory = match &start.run_id {
+        Some(id) => home.create_run_as(id).context("cannot keep the run")?,
+        None => prepare::new_directory(home)?,
+    };
     let mut runner = match spawn_runner(&directory, start) {
         Ok(runner) => runner,
         Err(error) => {
@@ -151,10 +165,39 @@ pub async fn start_detached(
     })
 }
 
+/// Waits for a run that was begun under this name by somebody who did not live to see it start. False if nobody starts
+/// it any more; nothing is left of it then.
+async fn adopt(directory: &RunDirectory, limit: Duration) -> Result<bool, StartError> {
+    let deadline = tokio::time::Instant::now() + limit;
+    loop {
+        let has_begun = directory.run_file().exists()
+            || std::fs::metadata(directory.journal()).is_ok_and(|journal| journal.len() > 0);
+        if has_begun || ControlClient::connect(directory.socket()).await.is_ok() {
+            return Ok(true);
+        }
+        // The runner has the log that it was given for as long as it lives, and so has its lock.
+        let log = std::fs::File::open(directory.path().join(LOG_FILE));
+        if !log.is_ok_and(|log| matches!(log.try_lock(), Err(TryLockError::WouldBlock))) {
+            let _killed = agent_process::sweep(directory.id());
+            std::fs::remove_dir_all(directory.path()).context("cannot remove what is left of a run")?;
+            return Ok(false);
+        }
+        if tokio::time::Instant::now() >= deadline {
+            let message = "the run is being started and has not begun; ask again later".to_owned();
+            return Err(StartError::Busy {
+                message,
+                holder: None,
+            });
+        }
+        tokio::time::sleep(LOOK_AGAIN).await;
+    }
+}
+
 fn spawn_runner(directory: &RunDirectory, start: &Start) -> anyhow::Result<Child> {
+    let log = private(&directory.path().join(LOG_FILE))?;
+    log.try_lock().context("somebody else starts this run")?;
     let file = private(&directory.path().join(REQUEST_FILE))?;
     serde_json::to_writer(&file, start)?;
-    let log = private(&directory.path().join(LOG_FILE))?;
     let program = std::env::current_exe().context("cannot find this program")?;
     let mut command = Command::new(program);
     command
@@ -234,6 +277,7 @@ pub(super) fn take_request(directory: &RunDirectory) -> anyhow::Result<(Settings
         settings,
         prompt,
         resumed_from,
+        run_id: _,
     } = serde_json::from_slice(&text)?;
     let beginning = Beginning { prompt, resumed_from };
     Ok((settings, beginning))
@@ -266,7 +310,7 @@ mod tests {
 
     use ralph_run::Home;
 
-    use super::{LOG_FILE, StartError, undo, wait_until_there};
+    use super::{LOG_FILE, StartError, adopt, undo, wait_until_there};
 
     #[tokio::test]
     async fn of_a_runner_that_never_answers_nothing_is_left() {
@@ -288,5 +332,29 @@ mod tests {
         assert!(!directory.path().exists());
         // It has been waited for: a process that is gone has no number.
         assert_eq!(runner.id(), None);
+    }
+
+    #[tokio::test]
+    async fn a_run_that_was_begun_by_somebody_else_is_waited_for_and_removed_if_nobody_starts_it() {
+        let place = tempfile::tempdir().unwrap();
+        let home = Home::new(place.path().join("state"), None);
+        let id = home.new_run_id(jiff::Timestamp::now());
+        let directory = home.create_run_as(&id).unwrap();
+        // Nobody got as far as starting a runner.
+        assert_eq!(adopt(&directory, Duration::ZERO).await, Ok(false));
+        assert!(!directory.path().exists());
+        let directory = home.create_run_as(&id).unwrap();
+        let log = std::fs::File::create(directory.path().join(LOG_FILE)).unwrap();
+        log.lock().unwrap();
+        // A runner is on its way.
+        let waited = adopt(&directory, Duration::ZERO).await;
+        assert!(matches!(waited, Err(StartError::Busy { .. })), "{waited:?}");
+        std::fs::write(directory.run_file(), "{}").unwrap();
+        assert_eq!(adopt(&directory, Duration::ZERO).await, Ok(true));
+        std::fs::remove_file(directory.run_file()).unwrap();
+        // It died before it had begun.
+        drop(log);
+        assert_eq!(adopt(&directory, Duration::ZERO).await, Ok(false));
+        assert!(!directory.path().exists());
     }
 }

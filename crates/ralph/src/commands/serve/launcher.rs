@@ -49,7 +49,7 @@ impl Detached {
 
 #[async_trait]
 impl Launcher for Detached {
-    async fn start(&self, request: StartRun) -> Result<String, LaunchError> {
+    async fn start(&self, id: &str, request: StartRun) -> Result<(), LaunchError> {
         let (args, resumed_from) = self.arguments(&request)?;
         let variables = |name: &str| std::env::var(name).ok();
         let (settings, _) =
@@ -60,9 +60,10 @@ impl Launcher for Detached {
             settings,
             prompt: request.prompt,
             resumed_from,
+            run_id: Some(id.to_owned()),
         };
-        let started = start_detached(&self.home, &start, self.versions.as_ref()).await?;
-        Ok(started.run_id)
+        start_detached(&self.home, &start, self.versions.as_ref()).await?;
+        Ok(())
     }
 
     async fn backends(&self) -> Vec<BackendInfo> {
