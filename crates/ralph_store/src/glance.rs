@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use jiff::Timestamp;
 use serde::Deserialize;
 
+use crate::compact_json::{Quotes, Walk};
 use crate::skim::Skim;
 
 /// A record, of which only the stamp and the kind are read.
@@ -27,9 +28,9 @@ pub(crate) struct Glance<'a> {
 
 impl<'a> Glance<'a> {
     /// Reads a line; none if it is no record.
-    pub(crate) fn of(line: &'a [u8], clock: &mut Clock) -> Option<Self> {
+    pub(crate) fn of(line: &'a [u8], memory: &mut Memory) -> Option<Self> {
         let text = std::str::from_utf8(line).ok()?;
-        if let Some(glance) = Self::by_hand(text, clock) {
+        if let Some(glance) = Self::by_hand(text, memory) {
             return Some(glance);
         }
         let skim = Skim::of(line)?;
@@ -48,12 +49,12 @@ impl<'a> Glance<'a> {
         })
     }
 
-    fn by_hand(text: &'a str, clock: &mut Clock) -> Option<Self> {
-        let lowest = text.bytes().fold(u8::MAX, u8::min);
-        if lowest < b' ' {
+    fn by_hand(text: &'a str, Memory { clock, quotes }: &mut Memory) -> Option<Self> {
+        let text = text.strip_suffix("}}")?;
+        if !quotes.find(text.as_bytes()) {
             return None;
         }
-        let mut rest = Rest(text.strip_suffix("}}")?);
+        let mut rest = Rest(text);
         rest.skip(r#"{"seq":"#)?;
         let seq = rest.number()?;
         rest.skip(r#","at":""#)?;
@@ -73,19 +74,18 @@ impl<'a> Glance<'a> {
             rest.skip(",")?;
         }
         if rest.skip(r#""raw":"#).is_some() {
-            rest.value()?;
+            let end = Walk::over(text.as_bytes(), quotes, text.len() - rest.0.len())?;
+            rest = Rest(text.get(end..)?);
             rest.skip(",")?;
         }
         rest.skip(r#""type":""#)?;
         let kind = Cow::Borrowed(rest.word()?);
-        let data = if rest.0.is_empty() {
-            None
-        } else {
+        let mut data = None;
+        if !rest.0.is_empty() {
             rest.skip(r#","data":"#)?;
-            Some(rest.0).filter(|data| is_value(data.as_bytes()))
-        };
-        if data.is_none() && !rest.0.is_empty() {
-            return None;
+            let end = Walk::over(text.as_bytes(), quotes, text.len() - rest.0.len())?;
+            data = Some(rest.0).filter(|_| end == text.len());
+            data?;
         }
         Some(Self {
             seq,
@@ -117,10 +117,30 @@ impl<'a> Glance<'a> {
             .or_else(|| self.data::<Piece<'a>>().map(|piece| piece.part))
     }
 
+    /// What a call uses, and how far it is, if both are as we write them: the one near the beginning, the other at the
+    /// end. What comes between can be long.
+    pub(crate) fn tool(&self) -> Option<(&'a str, &'a str)> {
+        let mut rest = Rest(self.data?);
+        rest.skip(r#"{"item":""#)?;
+        rest.word()?;
+        rest.skip(r#","name":""#)?;
+        let name = rest.word()?;
+        // The data is JSON, so such a quote begins a string, and the bracket ends the whole.
+        let (before, state) = rest.0.strip_suffix(r#""}"#)?.rsplit_once('"')?;
+        (before.ends_with(r#","state":"#) && !state.contains('\\')).then_some((name, state))
+    }
+
     /// The data as this type; none if it is of another shape.
     pub(crate) fn data<T: Deserialize<'a>>(&self) -> Option<T> {
         serde_json::from_str(self.data?).ok()
     }
+}
+
+/// What reading a line needs of those before it.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    clock: Clock,
+    quotes: Quotes,
 }
 
 struct Rest<'a>(&'a str);
@@ -141,14 +161,6 @@ impl<'a> Rest<'a> {
         digits.parse().ok()
     }
 
-    /// One JSON value, which is skipped.
-    fn value(&mut self) -> Option<()> {
-        let mut check = Check::new(self.0.as_bytes());
-        check.value()?;
-        self.0 = self.0.get(check.position..)?;
-        Some(())
-    }
-
     /// Up to the next quote, which is skipped. Nothing that would have to be decoded.
     fn word(&mut self) -> Option<&'a str> {
         let end = self.0.bytes().position(|byte| byte == b'"' || byte == b'\\')?;
@@ -158,191 +170,9 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// Deeper ones are left to the general reader.
-const MOST_DEPTH: u32 = 60;
-
-/// Whether these bytes are one compact JSON value. They are UTF-8 and have no control characters.
-fn is_value(bytes: &[u8]) -> bool {
-    let mut check = Check::new(bytes);
-    check.value().is_some() && check.position == bytes.len()
-}
-
-struct Check<'a> {
-    bytes: &'a [u8],
-    position: usize,
-    /// A bit for each open bracket: whether it is an object's.
-    objects: u64,
-    depth: u32,
-}
-
-impl<'a> Check<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
-        Self {
-            bytes,
-            position: 0,
-            objects: 0,
-            depth: 0,
-        }
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.position).copied()
-    }
-
-    fn next(&mut self) -> Option<u8> {
-        let byte = self.peek()?;
-        self.position += 1;
-        Some(byte)
-    }
-
-    fn expect(&mut self, expected: u8) -> Option<()> {
-        (self.next()? == expected).then_some(())
-    }
-
-    fn value(&mut self) -> Option<()> {
-        loop {
-            let is_open = match self.next()? {
-                b'{' => {
-                    self.open(true)?;
-                    if self.peek()? == b'}' {
-                        false
-                    } else {
-                        self.key().map(|()| true)?
-                    }
-                }
-                b'[' => {
-                    self.open(false)?;
-                    self.peek()? != b']'
-                }
-                b'"' => self.string().map(|()| false)?,
-                b't' => self.literal(b"rue").map(|()| false)?,
-                b'f' => self.literal(b"alse").map(|()| false)?,
-                b'n' => self.literal(b"ull").map(|()| false)?,
-                b'-' => {
-                    let first = self.next()?;
-                    self.number(first).map(|()| false)?
-                }
-                first => self.number(first).map(|()| false)?,
-            };
-            if !is_open && !self.after_value()? {
-                return Some(());
-            }
-        }
-    }
-
-    /// Closes what ends here. Says whether another value follows.
-    fn after_value(&mut self) -> Option<bool> {
-        while self.depth > 0 {
-            let is_object = self.objects & 1 == 1;
-            match self.next()? {
-                b',' if is_object => return self.key().map(|()| true),
-                b',' => return Some(true),
-                b'}' if is_object => {}
-                b']' if !is_object => {}
-                _ => return None,
-            }
-            self.objects >>= 1;
-            self.depth -= 1;
-        }
-        Some(false)
-    }
-
-    fn open(&mut self, is_object: bool) -> Option<()> {
-        self.depth += 1;
-        self.objects = self.objects << 1 | u64::from(is_object);
-        (self.depth <= MOST_DEPTH).then_some(())
-    }
-
-    fn key(&mut self) -> Option<()> {
-        self.expect(b'"')?;
-        self.string()?;
-        self.expect(b':')
-    }
-
-    /// What follows an opening quote.
-    fn string(&mut self) -> Option<()> {
-        loop {
-            self.position += next_mark(self.bytes.get(self.position..)?)?;
-            if self.next()? == b'"' {
-                return Some(());
-            }
-            match self.next()? {
-                b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
-                b'u' => {
-                    let digits = self.bytes.get(self.position..self.position + 4)?;
-                    if !digits.iter().all(u8::is_ascii_hexdigit) {
-                        return None;
-                    }
-                    self.position += 4;
-                }
-                _ => return None,
-            }
-        }
-    }
-
-    fn literal(&mut self, rest: &[u8]) -> Option<()> {
-        let found = self.bytes.get(self.position..self.position + rest.len())?;
-        self.position += rest.len();
-        (found == rest).then_some(())
-    }
-
-    fn number(&mut self, first: u8) -> Option<()> {
-        match first {
-            b'0' => {}
-            b'1'..=b'9' => self.digits(),
-            _ => return None,
-        }
-        if self.peek() == Some(b'.') {
-            self.position += 1;
-            self.some_digits()?;
-        }
-        if matches!(self.peek(), Some(b'e' | b'E')) {
-            self.position += 1;
-            if matches!(self.peek(), Some(b'+' | b'-')) {
-                self.position += 1;
-            }
-            self.some_digits()?;
-        }
-        Some(())
-    }
-
-    fn some_digits(&mut self) -> Option<()> {
-        let before = self.position;
-        self.digits();
-        (self.position > before).then_some(())
-    }
-
-    fn digits(&mut self) {
-        while self.peek().is_some_and(|byte| byte.is_ascii_digit()) {
-            self.position += 1;
-        }
-    }
-}
-
-/// Where the next quote or backslash is, by eight bytes at a time: strings of code have one every few words, and for so
-/// little a call of a vectorised search costs more than it saves.
-fn next_mark(bytes: &[u8]) -> Option<usize> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const QUOTES: u64 = ONES * b'"' as u64;
-    const BACKSLASHES: u64 = ONES * b'\\' as u64;
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    for (index, chunk) in chunks.iter().enumerate() {
-        let word = u64::from_le_bytes(*chunk);
-        let (quotes, backslashes) = (word ^ QUOTES, word ^ BACKSLASHES);
-        // The lowest byte that is zero in one of them has its highest bit set here; bytes above it may have it, too.
-        let marks = (quotes.wrapping_sub(ONES) & !quotes | backslashes.wrapping_sub(ONES) & !backslashes)
-            & (ONES << 7);
-        if marks != 0 {
-            return Some(index * 8 + (marks.trailing_zeros() / 8) as usize);
-        }
-    }
-    let in_rest = rest.iter().position(|byte| matches!(byte, b'"' | b'\\'))?;
-    Some(chunks.len() * 8 + in_rest)
-}
-
 /// Reads times. Those of lines that follow each other mostly differ in the fraction of a second only.
 #[derive(Debug, Default)]
-pub(crate) struct Clock {
+struct Clock {
     /// `2026-11-16T02:35:20`, and what it is.
     last: String,
     second: i64,
@@ -372,9 +202,9 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::{any, prop, prop_assert, prop_assert_eq, proptest};
+    use proptest::prelude::{any, prop, proptest};
 
-    use super::{Clock, Glance, is_value};
+    use super::{Clock, Glance, Memory};
     use crate::skim::Skim;
 
     const LINES: [&str; 4] = [
@@ -385,7 +215,7 @@ mod tests {
     ];
 
     fn compare(line: &[u8]) {
-        let glance = Glance::of(line, &mut Clock::default());
+        let glance = Glance::of(line, &mut Memory::default());
         // The general reader does not look at text that it leaves out.
         let skim = std::str::from_utf8(line).ok().and_then(|_| Skim::of(line));
         assert_eq!(
@@ -409,7 +239,7 @@ mod tests {
     #[test]
     fn lines_as_we_write_them_are_read_by_hand() {
         for line in LINES {
-            assert!(Glance::by_hand(line, &mut Clock::default()).is_some(), "{line}");
+            assert!(Glance::by_hand(line, &mut Memory::default()).is_some(), "{line}");
             compare(line.as_bytes());
         }
     }
@@ -461,19 +291,6 @@ mod tests {
                 line[place] = byte;
             }
             compare(&line);
-        }
-
-        #[test]
-        fn what_is_taken_for_json_is_json(text in r#"[\[\]{}",:\\ue0-9.+\-tfnrasl ]{0,24}"#) {
-            if is_value(text.as_bytes()) {
-                prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{}", text);
-            }
-        }
-
-        #[test]
-        fn compact_json_is_taken_for_json(texts in prop::collection::vec(".{0,40}", 0..6), number in any::<f64>()) {
-            let value = serde_json::json!({"texts": texts, "number": number, "deep": [[{"x": texts}]]});
-            prop_assert_eq!(is_value(value.to_string().as_bytes()), true);
         }
     }
 }

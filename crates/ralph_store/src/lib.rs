@@ -8,6 +8,7 @@
 mod address;
 mod catch_up;
 mod columns;
+mod compact_json;
 mod error;
 mod fold;
 mod glance;

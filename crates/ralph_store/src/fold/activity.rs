@@ -16,7 +16,13 @@ pub(super) fn after(glance: &Glance<'_>) -> Option<Activity> {
         "text_block" => Some(Activity::Responding),
         "turn_started" | "tool_finished" | "request_closed" | "thinking_block" => Some(Activity::Thinking),
         "tool_started" => {
-            let tool: Tool<'_> = glance.data()?;
+            let tool = match glance.tool() {
+                Some((name, state)) => Tool {
+                    name: name.into(),
+                    state: state.into(),
+                },
+                None => glance.data()?,
+            };
             Some(if tool.state == "running" {
                 Activity::Tool {
                     name: tool.name.into_owned(),
@@ -42,7 +48,7 @@ mod tests {
     use ralph_run::{Activity, Record};
 
     use super::after;
-    use crate::glance::{Clock, Glance};
+    use crate::glance::{Glance, Memory};
 
     #[test]
     fn a_glance_says_the_same_as_the_whole_event() {
@@ -80,7 +86,7 @@ mod tests {
                 r#"{{"seq":1,"at":"2026-01-01T00:00:00Z","iteration":1,"attempt":1,"event":{event}}}"#
             );
             let whole: Record = serde_json::from_str(&line).unwrap();
-            let glance = Glance::of(line.as_bytes(), &mut Clock::default()).unwrap();
+            let glance = Glance::of(line.as_bytes(), &mut Memory::default()).unwrap();
             assert_eq!(after(&glance), Activity::after(&whole.event), "{event}");
         }
     }

@@ -11,7 +11,7 @@ use super::messages::Messages;
 use super::state::FoldState;
 use super::title::title_of;
 use super::usage_rows::{Stamp, UsageRows};
-use crate::glance::{Clock, Glance};
+use crate::glance::{Glance, Memory};
 use crate::rows::{ApprovalKind, Batch, Progress, RecordRow};
 
 use crate::summary::RunSummary;
@@ -23,7 +23,7 @@ pub struct RunFold {
     name: Option<String>,
     summary: Option<RunSummary>,
     state: FoldState,
-    clock: Clock,
+    memory: Memory,
     start: u64,
     offset: u64,
     records: Vec<RecordRow>,
@@ -72,7 +72,7 @@ impl RunFold {
             name: None,
             summary: Some(progress.summary),
             state: progress.state,
-            clock: Clock::default(),
+            memory: Memory::default(),
             start: progress.offset,
             offset: progress.offset,
             records: Vec::new(),
@@ -116,7 +116,7 @@ impl RunFold {
     pub fn push(&mut self, line: &[u8]) -> Folded {
         let offset = self.offset;
         self.offset += line.len() as u64 + 1;
-        let (Some(glance), Ok(length)) = (Glance::of(line, &mut self.clock), u32::try_from(line.len()))
+        let (Some(glance), Ok(length)) = (Glance::of(line, &mut self.memory), u32::try_from(line.len()))
         else {
             self.state.damaged += 1;
             return Folded::Damaged;
