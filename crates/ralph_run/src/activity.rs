@@ -8,6 +8,7 @@ use crate::record::{RunBody, RunEvent};
 
 /// What a run is doing. The same everywhere: in lists, in the browser, in scripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum Activity {
     /// No process of the agent is there yet.
@@ -43,6 +44,7 @@ pub enum Activity {
 
 /// What somebody has to decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum WaitingFor {
     /// Whether a tool may run.

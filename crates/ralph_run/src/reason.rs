@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Why a run ended. Closed: everything that can end a run is here, and each has one exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// The work is done: the agent says so, and every verify command agrees.
@@ -44,6 +45,7 @@ pub enum EndReason {
 
 /// Which limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum LimitKind {
     /// Of iterations.

@@ -15,10 +15,12 @@ pub const FORMAT_VERSION: u32 = 1;
 
 /// One line of a journal: something that happened, stamped. Order is by `seq`, whatever the clock does.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "RunRecord"))]
 pub struct Record {
     /// Counts from 1 in each run, without gaps.
     pub seq: u64,
     /// When, by the clock of the runner's machine.
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub at: Timestamp,
     /// Which prompt of the loop, from 1; 0 before the first.
     pub iteration: u32,
@@ -30,6 +32,7 @@ pub struct Record {
 
 /// What happened: in the agent, or in the run around it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(untagged)]
 pub enum RunEvent {
     /// In the agent.
@@ -57,6 +60,7 @@ impl<'de> Deserialize<'de> for RunEvent {
 
 /// What happened in the run around the agent. As JSON: `{"type":"verify_finished","data":{…}}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(tag = "type", content = "data", rename_all = "snake_case")]
 pub enum RunBody {
     /// The run begins. Always record 1.
@@ -89,6 +93,7 @@ pub enum RunBody {
 
 /// The run begins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunStarted {
     /// The version of the journal's format.
     pub format_version: u32,
@@ -118,6 +123,7 @@ pub struct RunStarted {
     pub max_iterations: u32,
     /// The limit of money.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<u64>"))]
     pub max_cost: Option<MicroUsd>,
     /// The commands that verify the work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -135,6 +141,7 @@ pub struct RunStarted {
 
 /// Whether a run works by itself or waits for messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RunKind {
     /// Prompts until the work is done.
@@ -146,6 +153,7 @@ pub enum RunKind {
 
 /// A prompt of the loop begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct IterationStarted {
     /// Counts from 1.
     pub number: u32,
@@ -155,6 +163,7 @@ pub struct IterationStarted {
 
 /// A process was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct AttemptStarted {
     /// Counts from 1 in each iteration.
     pub number: u32,
@@ -171,6 +180,7 @@ pub struct AttemptStarted {
 
 /// A process has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct AttemptEnded {
     /// How, by what is known about it.
     pub outcome: Outcome,
@@ -194,6 +204,7 @@ pub struct AttemptEnded {
 
 /// A verify command begins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct VerifyStarted {
     /// The command line.
     pub command: String,
@@ -201,6 +212,7 @@ pub struct VerifyStarted {
 
 /// A verify command has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct VerifyFinished {
     /// The command line.
     pub command: String,
@@ -219,6 +231,7 @@ pub struct VerifyFinished {
 
 /// A prompt of the loop has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct IterationEnded {
     /// Counts from 1.
     pub number: u32,
@@ -233,6 +246,7 @@ pub struct IterationEnded {
 
 /// How a prompt of the loop ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum IterationOutcome {
     /// Done, and verified.
@@ -249,15 +263,17 @@ pub enum IterationOutcome {
 
 /// What something cost, and what it used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Totals {
     /// Tokens.
     pub tokens: Tokens,
     /// Money; none where nobody knows.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<u64>"))]
     pub cost: Option<MicroUsd>,
     /// Whether the money is our estimate, at least in part.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_estimate: bool,
     /// Turns of the agent.
     pub turns: u32,
@@ -284,6 +300,7 @@ impl std::ops::Add for Totals {
 
 /// Something a person should know while it happens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Warned {
     /// What kind.
     pub kind: WarningKind,
@@ -293,6 +310,7 @@ pub struct Warned {
 
 /// What a warning is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum WarningKind {
     /// 80 % of the money is spent.
@@ -315,6 +333,7 @@ pub enum WarningKind {
 
 /// The agent goes on under another session id than it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct SessionForked {
     /// The one it was asked for.
     pub asked: String,
@@ -324,6 +343,7 @@ pub struct SessionForked {
 
 /// A message was given to the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct MessageSent {
     /// The message, as its command named it.
     pub message_id: String,
@@ -331,6 +351,7 @@ pub struct MessageSent {
 
 /// A session has no process just now.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct MessageAwaited {
     /// The conversation that the next message goes on with; none where it begins one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -339,6 +360,7 @@ pub struct MessageAwaited {
 
 /// Somebody told the run something.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CommandReceived {
     /// The client's own id of the command; a repeated one is ignored.
     pub command_id: String,
@@ -376,6 +398,7 @@ pub struct CommandReceived {
 
 /// The run is over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunEnded {
     /// Why.
     pub reason: EndReason,

@@ -63,6 +63,7 @@ pub struct ApprovalRow {
 
 /// What kind of question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalKind {
     /// May this tool run?

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A run at a glance: what lists show.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunSummary {
     /// Names the run.
     pub id: String,
@@ -31,10 +32,13 @@ pub struct RunSummary {
     /// The start of the first prompt, redacted.
     pub title: String,
     /// When it began.
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub started_at: Timestamp,
     /// When it ended.
+    #[cfg_attr(feature = "ts", ts(type = "string | null"))]
     pub ended_at: Option<Timestamp>,
     /// When something happened last.
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub updated_at: Timestamp,
     /// What it is doing.
     pub activity: Activity,

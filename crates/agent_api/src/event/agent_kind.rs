@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Names a kind of agent, for example `claude_code`. Cheap to clone and to compare.
 #[derive(Clone)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(type = "string"))]
 pub struct AgentKind(Name);
 
 #[derive(Clone)]

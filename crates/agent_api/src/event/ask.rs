@@ -8,6 +8,7 @@ use super::tool::ToolKind;
 
 /// May this tool run? The agent waits for [`RunControl::answer`](crate::RunControl::answer).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct PermissionRequested {
     /// What the answer must name.
     pub request: RequestId,
@@ -34,6 +35,7 @@ pub struct PermissionRequested {
 
 /// The agent asks a person. Never answered by a rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct QuestionAsked {
     /// What the answer must name.
     pub request: RequestId,
@@ -46,6 +48,7 @@ pub struct QuestionAsked {
 
 /// One question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Question {
     /// The question itself: what the answer is keyed by.
     pub text: String,
@@ -62,6 +65,7 @@ pub struct Question {
 
 /// One answer to choose.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct QuestionOption {
     /// The answer.
     pub label: String,
@@ -72,6 +76,7 @@ pub struct QuestionOption {
 
 /// The agent has a plan and waits for approval. Never answered by a rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct PlanProposed {
     /// What the answer must name.
     pub request: RequestId,
@@ -84,6 +89,7 @@ pub struct PlanProposed {
 
 /// Nobody waits for an answer any more.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RequestClosed {
     /// The request.
     pub request: RequestId,
@@ -93,6 +99,7 @@ pub struct RequestClosed {
 
 /// Why nobody waits any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum CloseReason {
     /// It was allowed, or answered.

@@ -23,6 +23,7 @@ macro_rules! bodies {
     ($( $(#[$meta:meta])* $variant:ident($content:ty) = $word:literal, )+) => {
         /// What happened.
         #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "AgentBody"))]
         #[serde(tag = "type", content = "data")]
         pub enum Body {
             $( $(#[$meta])* #[serde(rename = $word)] $variant($content), )+
@@ -114,6 +115,7 @@ bodies! {
 
 /// Something that this version does not know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Unknown {
     /// What the agent, or a newer version of this crate, calls it.
     pub type_name: String,

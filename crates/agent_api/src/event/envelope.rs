@@ -10,14 +10,15 @@ use super::id::ItemId;
 ///
 /// As JSON it is flat: `{"agent_kind":"claude_code","raw":{…},"type":"delta","data":{…}}`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "AgentEvent"))]
 pub struct Event {
     /// Which kind of agent.
     pub agent_kind: AgentKind,
     /// The call of the subagent that this belongs to; none in the main conversation.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ItemId>,
     /// Where the agent's own words for it are; none for what we found out by ourselves.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<RawRef>,
     /// What happened.
     #[serde(flatten)]
@@ -26,6 +27,7 @@ pub struct Event {
 
 /// A place in the raw log of the agent's output. Events never carry the agent's lines themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RawRef {
     /// Counts the lines from 1.
     pub line: u64,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// Something went wrong. As an event it never ends the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ErrorInfo {
     /// What kind of trouble.
     pub class: ErrorClass,
@@ -40,6 +41,7 @@ impl ErrorInfo {
 
 /// What kind of trouble.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorClass {
     /// Not logged in, or a key that is not accepted: a person has to act.
@@ -81,6 +83,7 @@ pub enum ErrorClass {
 
 /// A place in the agent's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Position {
     /// The line, from 1.
     pub line: u64,

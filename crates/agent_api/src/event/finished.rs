@@ -8,6 +8,7 @@ use super::usage::RunUsage;
 
 /// The run is over: the process and everything it started are gone, and no event follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Finished {
     /// How it ended. What we caused comes first, then what the agent said, then its exit status.
     pub outcome: Outcome,
@@ -30,19 +31,20 @@ pub struct Finished {
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct ExitInfo {
     /// Its exit code.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<i32>,
     /// The signal that ended it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
     /// Whether we had to stop it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub was_stopped: bool,
     /// How many of its descendants were still alive and had to be killed.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub survivors_killed: u32,
 }
 

@@ -7,6 +7,7 @@ use super::payload::Json;
 
 /// Something that a person may want to know and that has no event of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Notice {
     /// How important.
     pub severity: Severity,
@@ -21,6 +22,7 @@ pub struct Notice {
 
 /// How important.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// For those who look for a fault.
@@ -35,6 +37,7 @@ pub enum Severity {
 
 /// What the agent is doing right now, in its own words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct StatusChanged {
     /// What.
     pub status: Status,
@@ -42,6 +45,7 @@ pub struct StatusChanged {
 
 /// What the agent is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Waits for the model.
@@ -60,6 +64,7 @@ pub enum Status {
 
 /// A call of the model failed and will be repeated by the agent itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Retry {
     /// Counts from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,6 +81,7 @@ pub struct Retry {
 
 /// Where a subscription stands.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RateLimit {
     /// Whether requests still pass.
     pub status: RateLimitStatus,
@@ -92,6 +98,7 @@ pub struct RateLimit {
 
 /// Whether requests still pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RateLimitStatus {
     /// They do.

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 /// A JSON value, kept as text. At most [`bounds::JSON_BYTES`](crate::bounds::JSON_BYTES) long: a longer one is
 /// replaced by [`Json::oversize`], and the event's [`RawRef`](super::RawRef) says where the whole is.
 #[derive(Clone, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(type = "unknown"))]
 #[serde(transparent)]
 pub struct Json(Box<RawValue>);
 

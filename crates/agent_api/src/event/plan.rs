@@ -6,6 +6,7 @@ use super::id::ItemId;
 
 /// The agent's list of things to do, complete: it replaces the one before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct PlanUpdated {
     /// The call that changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -16,6 +17,7 @@ pub struct PlanUpdated {
 
 /// One thing to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct PlanEntry {
     /// What.
     pub text: String,
@@ -25,6 +27,7 @@ pub struct PlanEntry {
 
 /// How far a thing is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStatus {
     /// Not begun.

@@ -8,6 +8,7 @@ use super::id::ItemId;
 ///
 /// A delta for an item that is not known yet creates it; one for an item that is complete never comes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Delta {
     /// The item.
     pub item: ItemId,
@@ -22,6 +23,7 @@ pub struct Delta {
 
 /// Which part of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
     /// Text for a person.
@@ -36,6 +38,7 @@ pub enum Part {
 
 /// What a delta does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum DeltaMode {
     /// Adds to what is there.
@@ -53,6 +56,7 @@ impl DeltaMode {
 
 /// Which piece of a block this is. Blocks are split at [`bounds::TEXT_BYTES`](crate::bounds::TEXT_BYTES).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Piece {
     /// Piece 0 replaces all that is known of the item, the others add to it.
     pub index: u32,
@@ -80,6 +84,7 @@ impl Default for Piece {
 
 /// Text for a person, complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct TextBlock {
     /// The item.
     pub item: ItemId,
@@ -95,6 +100,7 @@ pub struct TextBlock {
 
 /// The model's thinking, complete.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ThinkingBlock {
     /// The item.
     pub item: ItemId,
@@ -110,6 +116,7 @@ pub struct ThinkingBlock {
 
 /// Something was said to the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct UserMessage {
     /// The item.
     pub item: ItemId,
@@ -124,6 +131,7 @@ pub struct UserMessage {
 
 /// Who said something to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Whoever started the run or sent a message.

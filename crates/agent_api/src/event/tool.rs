@@ -7,6 +7,7 @@ use super::payload::Json;
 
 /// A tool is called. Sent again with the same item when more is known about the call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ToolStarted {
     /// The call.
     pub item: ItemId,
@@ -31,6 +32,7 @@ pub struct ToolStarted {
 
 /// What kind of tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
     /// Runs a command.
@@ -66,6 +68,7 @@ pub enum ToolKind {
 
 /// How far a call is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolState {
     /// The model is writing the arguments.
@@ -76,6 +79,7 @@ pub enum ToolState {
 
 /// A tool is still running.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ToolProgressed {
     /// The call.
     pub item: ItemId,
@@ -86,6 +90,7 @@ pub struct ToolProgressed {
 
 /// A tool call has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ToolFinished {
     /// The call.
     pub item: ItemId,
@@ -110,6 +115,7 @@ pub struct ToolFinished {
 
 /// How a call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
     /// It worked, by the agent's account.
@@ -126,6 +132,7 @@ pub enum ToolStatus {
 
 /// A file that a call changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FileChange {
     /// The file.
     pub path: String,
@@ -141,6 +148,7 @@ pub struct FileChange {
 
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
     /// It is new.
@@ -155,6 +163,7 @@ pub enum ChangeKind {
 
 /// A subagent or a command in the background.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Task {
     /// Names the task.
     pub task_id: String,
@@ -173,6 +182,7 @@ pub struct Task {
 
 /// How far a task is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
     /// Works.

@@ -8,6 +8,7 @@ use super::payload::Json;
 
 /// The model begins to work on a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct TurnStarted {
     /// Counts the turns of the process from 1.
     pub number: u32,
@@ -15,6 +16,7 @@ pub struct TurnStarted {
 
 /// A turn has ended. Not the end of the run: background work can wake a further turn, and the last one counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct TurnFinished {
     /// Counts the turns of the process from 1.
     pub number: u32,
@@ -68,6 +70,7 @@ impl TurnFinished {
 
 /// A tool call that was not allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Denial {
     /// The call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -81,6 +84,7 @@ pub struct Denial {
 
 /// How a turn or a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// It did what it was asked to, by its own account.
@@ -117,6 +121,7 @@ impl Outcome {
 
 /// Which limit of the agent's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// Of turns.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 /// What was used. Vendors count in different ways; here all are converted to one split, and `run` is the run's own
 /// total, whatever the vendor's figure covers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Usage {
     /// What `tokens` and `cost` cover.
     pub scope: UsageScope,
@@ -28,6 +29,7 @@ pub struct Usage {
 
 /// What a report covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum UsageScope {
     /// One call of the model.
@@ -42,6 +44,7 @@ pub enum UsageScope {
 
 /// Tokens by what they cost. `reasoning` is part of `output`, the others do not overlap.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Tokens {
     /// Read by the model, neither from nor into the cache.
@@ -100,8 +103,10 @@ impl AddAssign for Tokens {
 
 /// An amount of money and who says so.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Cost {
     /// In millionths of a dollar.
+    #[cfg_attr(feature = "ts", ts(as = "u64"))]
     pub micro_usd: MicroUsd,
     /// Who says so.
     pub source: CostSource,
@@ -109,6 +114,7 @@ pub struct Cost {
 
 /// Who says what something cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum CostSource {
     /// The agent.
@@ -119,6 +125,7 @@ pub enum CostSource {
 
 /// How full the model's context is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ContextUse {
     /// Tokens in it.
     pub used: u64,
@@ -129,19 +136,20 @@ pub struct ContextUse {
 
 /// The total of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct RunUsage {
     /// Tokens, subagents included where the agent counts them.
     pub tokens: Tokens,
     /// What it cost; none where the agent does not say.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
     /// Whether something is still missing: a turn is open, or its figures never came. Then it is an estimate from the
     /// messages so far, a low one as a rule; it can be high by answers that broke and that the agent does not count.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
     /// Whether `cost` may include earlier runs of a resumed session, because nothing tells them apart.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_include_earlier_runs: bool,
 }
 

@@ -25,6 +25,7 @@ pub struct ControlRequest {
 
 /// What can be said to a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(tag = "command", rename_all = "snake_case")]
 pub enum ControlCommand {
     /// Say something to the agent.
@@ -80,6 +81,7 @@ pub enum ControlCommand {
 /// An answer to a request. It names nothing that a redacted journal could have changed: rules and questions are the
 /// ones that the runner holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AnswerChoice {
     /// It may run; a plan is approved.
@@ -89,6 +91,7 @@ pub enum AnswerChoice {
     /// It may run with these arguments instead.
     AllowChanged {
         /// The arguments.
+        #[cfg_attr(feature = "ts", ts(type = "unknown"))]
         input: Value,
     },
     /// It may not run.
@@ -110,6 +113,7 @@ pub enum AnswerChoice {
 
 /// What may happen without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionChoice {
     /// The agent asks.

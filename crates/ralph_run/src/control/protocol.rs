@@ -131,30 +131,32 @@ pub(super) fn line_of(value: &impl Serialize) -> Bytes {
 
 /// A command was taken. What comes of it is in the journal.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct Receipt {
     /// The message's id, which later receipts in the journal carry.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
     /// Whether it was being done already, as a second `stop`.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_already_done: bool,
     /// More, for people.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// The answer to `status`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<StatusReport>,
 }
 
 /// How a run is going.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct StatusReport {
     /// Where the run is, in the word of its state file.
     pub state: String,
     /// What the agent does right now, in one line.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub activity: Option<String>,
     /// Which prompt of the loop, from 1.
     pub iteration: u32,
@@ -165,12 +167,12 @@ pub struct StatusReport {
     /// What it cost, and what it used.
     pub totals: Totals,
     /// The requests that wait for an answer, the oldest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<RequestId>,
     /// Whether it works by itself or waits for messages.
     pub kind: RunKind,
     /// The messages that the agent was not given yet, the next one first; the first of them where there are many.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<QueuedReport>,
     /// How many messages wait.
     pub queue_length: usize,
@@ -178,6 +180,7 @@ pub struct StatusReport {
 
 /// A message that the agent was not given yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct QueuedReport {
     /// Names it.
     pub message_id: String,

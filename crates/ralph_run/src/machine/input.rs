@@ -114,6 +114,7 @@ pub enum RunCommand {
 
 /// When the agent is to see a message.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum SendMode {
     /// As soon as it can take one, in the middle of its work.

@@ -5,7 +5,13 @@ mod cursor;
 mod protocol;
 mod server_events;
 mod websocket;
+#[cfg(feature = "ts")]
+mod wire;
+#[cfg(feature = "ts")]
+mod wire_layout;
 
 pub use protocol::{FROM_CLIENT, PROTOCOL_VERSION, TO_CLIENT};
 pub use server_events::events;
 pub use websocket::{StreamContext, serve};
+#[cfg(feature = "ts")]
+pub use wire::typescript;

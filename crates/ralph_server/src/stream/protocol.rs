@@ -23,6 +23,7 @@ pub const TO_CLIENT: &[&str] = &[
 
 /// What a client says.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(optional_fields))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum FromClient {
     /// Tell me about this.
@@ -59,6 +60,7 @@ pub(super) enum FromClient {
 
 /// What can be watched: a run, or a list.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Topic {
     /// One run.
@@ -69,6 +71,7 @@ pub(super) enum Topic {
 
 /// A list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FeedName {
     /// All runs that go on.
@@ -79,24 +82,25 @@ pub(super) enum FeedName {
 
 /// What the server says, but for what is encoded once for everybody.
 #[derive(Debug, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum ToClient<'a> {
     /// The first thing.
     Hello { protocol: u32, server: &'a str },
     /// The request was understood.
     Subscribed {
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
         #[serde(flatten)]
         topic: &'a Topic,
         /// Which journal it is.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         epoch: Option<&'a str>,
         /// Records after this one will come.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<u64>,
         /// The last record there is.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         head: Option<u64>,
     },
     /// The journal is another one: forget what you have.
@@ -114,14 +118,14 @@ pub(super) enum ToClient<'a> {
     Receipt {
         id: &'a str,
         run: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         receipt: Option<&'a Receipt>,
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<Problem>,
     },
     /// A request was not understood, or cannot be done.
     Error {
-        #[serde(skip_serializing_if = "Option::is_none")]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
         #[serde(flatten)]
         problem: Problem,
@@ -130,6 +134,7 @@ pub(super) enum ToClient<'a> {
 
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub(super) struct Problem {
     /// For programs.
     pub(super) code: &'static str,

@@ -1,0 +1,417 @@
+// Made from the Rust code, and held against it by a test of ralph_server: see CONTRIBUTING.md. Do not edit.
+import type { AgentEvent, AgentKind, ErrorInfo, ExitInfo, ItemId, Outcome, RequestId, Tokens } from './agent';
+
+/** What a run is doing. The same everywhere: in lists, in the browser, in scripts. */
+export type Activity =
+  | { state: 'starting' }
+  | { state: 'idle' }
+  | { state: 'thinking' }
+  | { state: 'responding' }
+  | {
+      state: 'tool';
+      /** Its name. */
+      name: string;
+    }
+  | {
+      state: 'waiting';
+      /** What. */
+      for: WaitingFor;
+    }
+  | { state: 'verifying' }
+  | { state: 'stopping' }
+  | {
+      state: 'ended';
+      /** Why. */
+      reason: EndReason;
+    };
+
+/** An answer to a request. It names nothing that a redacted journal could have changed: rules and questions are the
+ * ones that the runner holds. */
+export type AnswerChoice =
+  | { kind: 'allow' }
+  | { kind: 'allow_always' }
+  | {
+      kind: 'allow_changed';
+      /** The arguments. */
+      input: unknown;
+    }
+  | {
+      kind: 'deny';
+      /** What the model is told. */
+      reason: string;
+    }
+  | {
+      kind: 'deny_and_interrupt';
+      /** What the model is told. */
+      reason: string;
+    }
+  | {
+      kind: 'answers';
+      /** The answers. */
+      answers: Array<string>;
+    };
+
+/** A process has ended. */
+export type AttemptEnded = {
+  /** How, by what is known about it. */
+  outcome: Outcome;
+  /** What went wrong. */
+  error?: ErrorInfo;
+  /** How the process ended. */
+  exit: ExitInfo;
+  /** What it cost, and what it used. */
+  totals: Totals;
+  /** Whether the agent gave no final text and what it streamed is taken instead. */
+  is_degraded?: boolean;
+  /** The session, which can be resumed. */
+  session_id?: string;
+  /** Whether it is tried once more. */
+  will_retry?: boolean;
+};
+
+/** A process was started. */
+export type AttemptStarted = {
+  /** Counts from 1 in each iteration. */
+  number: number;
+  /** The process, for display. */
+  pid: number;
+  /** Its output, relative to the run's directory. */
+  raw_log: string;
+  /** The program and its version. */
+  program: string;
+  /** The agent's version, where it says. */
+  agent_version?: string;
+};
+
+/** Somebody told the run something. */
+export type CommandReceived = {
+  /** The client's own id of the command; a repeated one is ignored. */
+  command_id: string;
+  /** `send`, `answer`, `interrupt`, `stop`, … */
+  command: string;
+  /** Who said so, where the client tells: for people. */
+  by?: string;
+  /** The message that was sent, changed or taken back. How far it is: queued, until a `message_sent`; sent, until
+   * the agent's own `message_updated`; lost if the run ends before the one or the process before the other. */
+  message_id?: string;
+  /** When a message is to reach the agent. */
+  mode?: SendMode;
+  /** The model that was chosen; none is the agent's default one. */
+  model?: string;
+  /** The permission mode that was chosen. */
+  permission_mode?: PermissionChoice;
+  /** A message's text, redacted. */
+  text?: string;
+  /** The request that was answered. */
+  request?: RequestId;
+  /** The item it is about. */
+  item?: ItemId;
+  /** Why it was refused, if it was. */
+  refused?: string;
+};
+
+/** What can be said to a run. */
+export type ControlCommand =
+  | {
+      command: 'send';
+      /** The message. */
+      text: string;
+      /** When the agent is to see it. */
+      mode: SendMode;
+    }
+  | {
+      command: 'edit_message';
+      /** The message, as its receipt named it. */
+      message_id: string;
+      /** The new words. */
+      text: string;
+    }
+  | {
+      command: 'withdraw_message';
+      /** The message, as its receipt named it. */
+      message_id: string;
+    }
+  | {
+      command: 'answer';
+      /** The request. */
+      request: RequestId;
+      /** The answer. */
+      answer: AnswerChoice;
+    }
+  | { command: 'interrupt' }
+  | { command: 'stop' }
+  | { command: 'kill' }
+  | { command: 'close_input' }
+  | {
+      command: 'set_model';
+      /** The model; none is the agent's default. */
+      model: string | null;
+    }
+  | {
+      command: 'set_permission_mode';
+      /** The mode. */
+      mode: PermissionChoice;
+    }
+  | { command: 'status' };
+
+/** Why a run ended. Closed: everything that can end a run is here, and each has one exit code. */
+export type EndReason =
+  | 'completed'
+  | 'agent_error'
+  | 'verify_failed'
+  | 'denied'
+  | 'not_logged_in'
+  | 'model_not_found'
+  | 'backend_unavailable'
+  | { limit: LimitKind }
+  | 'interrupted'
+  | 'stopped'
+  | 'terminated'
+  | 'hung_up'
+  | 'output_closed'
+  | 'crashed'
+  | 'no_result'
+  | 'storage_failed'
+  | 'lost';
+
+/** A prompt of the loop has ended. */
+export type IterationEnded = {
+  /** Counts from 1. */
+  number: number;
+  /** How. */
+  outcome: IterationOutcome;
+  /** What it cost, and what it used. */
+  totals: Totals;
+  /** What went wrong: the next iteration starts with it. */
+  failure?: string;
+};
+
+/** How a prompt of the loop ended. */
+export type IterationOutcome = 'completed' | 'continues' | 'verify_failed' | 'failed' | 'ended';
+
+/** A prompt of the loop begins. */
+export type IterationStarted = {
+  /** Counts from 1. */
+  number: number;
+  /** What the agent is told, redacted. */
+  prompt: string;
+};
+
+/** Which limit. */
+export type LimitKind = 'iterations' | 'runtime' | 'iteration_timeout' | 'cost' | 'turns' | 'tokens';
+
+/** A session has no process just now. */
+export type MessageAwaited = {
+  /** The conversation that the next message goes on with; none where it begins one. */
+  session_id?: string;
+};
+
+/** A message was given to the agent. */
+export type MessageSent = {
+  /** The message, as its command named it. */
+  message_id: string;
+};
+
+/** What may happen without asking. */
+export type PermissionChoice = 'ask' | 'accept_edits' | 'plan' | 'refuse' | 'bypass';
+
+/** A message that the agent was not given yet. */
+export type QueuedReport = {
+  /** Names it. */
+  message_id: string;
+  /** When it is to be delivered. */
+  mode: SendMode;
+  /** The beginning of it, redacted. */
+  text: string;
+};
+
+/** A command was taken. What comes of it is in the journal. */
+export type Receipt = {
+  /** The message's id, which later receipts in the journal carry. */
+  message_id?: string;
+  /** Whether it was being done already, as a second `stop`. */
+  is_already_done?: boolean;
+  /** More, for people. */
+  note?: string;
+  /** The answer to `status`. */
+  status?: StatusReport;
+};
+
+/** What happened in the run around the agent. As JSON: `{"type":"verify_finished","data":{…}}`. */
+export type RunBody =
+  | { type: 'run_started'; data: RunStarted }
+  | { type: 'iteration_started'; data: IterationStarted }
+  | { type: 'attempt_started'; data: AttemptStarted }
+  | { type: 'attempt_ended'; data: AttemptEnded }
+  | { type: 'verify_started'; data: VerifyStarted }
+  | { type: 'verify_finished'; data: VerifyFinished }
+  | { type: 'iteration_ended'; data: IterationEnded }
+  | { type: 'warned'; data: Warned }
+  | { type: 'session_forked'; data: SessionForked }
+  | { type: 'command_received'; data: CommandReceived }
+  | { type: 'message_sent'; data: MessageSent }
+  | { type: 'message_awaited'; data: MessageAwaited }
+  | { type: 'run_ended'; data: RunEnded };
+
+/** The run is over. */
+export type RunEnded = {
+  /** Why. */
+  reason: EndReason;
+  /** What the runner exits with. */
+  exit_code: number;
+  /** More about it, for people: what went wrong and what to do. */
+  message?: string;
+  /** Prompts of the loop. */
+  iterations: number;
+  /** What it cost, and what it used. */
+  totals: Totals;
+};
+
+/** What happened: in the agent, or in the run around it. */
+export type RunEvent = AgentEvent | RunBody;
+
+/** Whether a run works by itself or waits for messages. */
+export type RunKind = 'loop' | 'session';
+
+/** One line of a journal: something that happened, stamped. Order is by `seq`, whatever the clock does. */
+export type RunRecord = {
+  /** Counts from 1 in each run, without gaps. */
+  seq: number;
+  /** When, by the clock of the runner's machine. */
+  at: string;
+  /** Which prompt of the loop, from 1; 0 before the first. */
+  iteration: number;
+  /** Which process of the iteration, from 1; 0 before the first. */
+  attempt: number;
+  /** What. */
+  event: RunEvent;
+};
+
+/** The run begins. */
+export type RunStarted = {
+  /** The version of the journal's format. */
+  format_version: number;
+  /** Names the run. */
+  run_id: string;
+  /** The version of ralph that wrote it. */
+  ralph_version: string;
+  /** Where the agent works. */
+  workspace: string;
+  /** Which backend. */
+  backend: AgentKind;
+  /** The backend's name for people. */
+  display_name: string;
+  /** The model that was asked for. */
+  model?: string;
+  /** Planner, coder, or a mode of the user's. */
+  mode?: string;
+  /** Names the task. */
+  task?: string;
+  /** What happens without asking. */
+  permission_mode?: string;
+  /** The limit of iterations; 0 is none. */
+  max_iterations: number;
+  /** The limit of money. */
+  max_cost?: number;
+  /** The commands that verify the work. */
+  verify?: Array<string>;
+  /** Whether it works by itself or waits for messages. */
+  kind: RunKind;
+  /** The run whose conversation this one goes on with. */
+  resumed_from?: string;
+  /** Whether the agent keeps nothing of the conversation: it cannot be gone on with. */
+  is_ephemeral?: boolean;
+};
+
+/** When the agent is to see a message. */
+export type SendMode = 'steer' | 'queue';
+
+/** The agent goes on under another session id than it was asked for. */
+export type SessionForked = {
+  /** The one it was asked for. */
+  asked: string;
+  /** The one it has. */
+  actual: string;
+};
+
+/** How a run is going. */
+export type StatusReport = {
+  /** Where the run is, in the word of its state file. */
+  state: string;
+  /** What the agent does right now, in one line. */
+  activity?: string;
+  /** Which prompt of the loop, from 1. */
+  iteration: number;
+  /** Which process of the iteration, from 1. */
+  attempt: number;
+  /** The last record of the journal. */
+  seq: number;
+  /** What it cost, and what it used. */
+  totals: Totals;
+  /** The requests that wait for an answer, the oldest first. */
+  pending?: Array<RequestId>;
+  /** Whether it works by itself or waits for messages. */
+  kind: RunKind;
+  /** The messages that the agent was not given yet, the next one first; the first of them where there are many. */
+  queue?: Array<QueuedReport>;
+  /** How many messages wait. */
+  queue_length: number;
+};
+
+/** What something cost, and what it used. */
+export type Totals = {
+  /** Tokens. */
+  tokens: Tokens;
+  /** Money; none where nobody knows. */
+  cost?: number;
+  /** Whether the money is our estimate, at least in part. */
+  is_estimate?: boolean;
+  /** Turns of the agent. */
+  turns: number;
+  /** Wall time. */
+  duration_ms: number;
+};
+
+/** A verify command has ended. */
+export type VerifyFinished = {
+  /** The command line. */
+  command: string;
+  /** Whether it agrees: it exited with 0. */
+  is_ok: boolean;
+  /** How it ended. */
+  exit: ExitInfo;
+  /** The end of what it wrote, redacted. */
+  output: string;
+  /** Its whole output, relative to the run's directory. */
+  log?: string;
+  /** How long it took. */
+  duration_ms: number;
+};
+
+/** A verify command begins. */
+export type VerifyStarted = {
+  /** The command line. */
+  command: string;
+};
+
+/** What somebody has to decide. */
+export type WaitingFor = 'permission' | 'question' | 'plan';
+
+/** Something a person should know while it happens. */
+export type Warned = {
+  /** What kind. */
+  kind: WarningKind;
+  /** For people. */
+  message: string;
+};
+
+/** What a warning is about. */
+export type WarningKind =
+  | 'cost_near_limit'
+  | 'tokens_near_limit'
+  | 'other_directory'
+  | 'unreadable_lines'
+  | 'log_truncated'
+  | 'storage'
+  | 'unanswered'
+  | 'degraded';
