@@ -1,4 +1,4 @@
-import type { FileChange, ToolKind } from '../wire-draft';
+import type { FileChange, ToolKind } from '../wire';
 
 export type { FileChange, ToolKind };
 
@@ -12,8 +12,12 @@ export type ToolCallState =
   | 'cancelled'
   | 'background';
 
-/** Where the agent's own words are: bytes of the output of one process of the run. */
+/**
+ * Where the agent's own words are: bytes of the output of one process of the run. The process is named as records
+ * name it, by the attempt of an iteration; `fetchRaw` finds its file.
+ */
 export interface RawRef {
+  iteration: number;
   attempt: number;
   offset: number;
   length: number;

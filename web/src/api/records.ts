@@ -1,0 +1,72 @@
+import type { RunRecord } from '../wire';
+import { api, type Found, unwrap } from './client';
+
+/** A page of records, in order. Pieces of text are not among them. */
+export interface RecordPage {
+  epoch: string;
+  head_seq: number;
+  records: RunRecord[];
+  next_after: number | null;
+  next_before: number | null;
+}
+
+export interface RecordQuery {
+  after?: number;
+  before?: number;
+  limit?: number;
+  kinds?: string;
+}
+
+export async function fetchRecords(
+  run: string,
+  query: RecordQuery,
+  signal?: AbortSignal,
+): Promise<RecordPage> {
+  const page = await unwrap(
+    api.GET('/api/v1/runs/{id}/records', {
+      params: { path: { id: run }, query },
+      ...(signal && { signal }),
+    }),
+  );
+  return {
+    epoch: page.epoch,
+    head_seq: page.head_seq,
+    records: page.records as unknown as RunRecord[],
+    next_after: page.next_after ?? null,
+    next_before: page.next_before ?? null,
+  };
+}
+
+/** All records of some kinds, page by page, up to `most` of them. */
+export async function fetchAllRecords(
+  run: string,
+  kinds: string,
+  most: number,
+  signal?: AbortSignal,
+): Promise<{ records: RunRecord[]; isComplete: boolean }> {
+  const records: RunRecord[] = [];
+  let after: number | null = 0;
+  while (after !== null && records.length < most) {
+    const page: RecordPage = await fetchRecords(run, { after, kinds, limit: 1000 }, signal);
+    records.push(...page.records);
+    after = page.next_after;
+  }
+  return { records, isComplete: after === null };
+}
+
+export async function fetchRecord(run: string, seq: number): Promise<RunRecord> {
+  const record = await unwrap(
+    api.GET('/api/v1/runs/{id}/records/{seq}', { params: { path: { id: run, seq } } }),
+  );
+  return record as unknown as RunRecord;
+}
+
+export async function searchRun(
+  run: string,
+  text: string,
+  cursor?: string,
+  signal?: AbortSignal,
+): Promise<Found> {
+  const query = { q: text, run, mode: 'substring' as const, limit: 100, ...(cursor && { cursor }) };
+  return unwrap(api.GET('/api/v1/search', { params: { query }, ...(signal && { signal }) }));
+}

@@ -1,0 +1,43 @@
+import { useSyncExternalStore } from 'react';
+import { probe } from '../api/client';
+import type { RunSummary } from '../wire';
+import type { ConnectionState, Socket } from './connection';
+import type { InboxState } from './feeds';
+import { Stream } from './stream';
+
+function openSocket(): Socket {
+  const address = new URL('/api/v1/stream', location.href);
+  address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
+  return new WebSocket(address) as unknown as Socket;
+}
+
+/** The page's connection. */
+export const stream = new Stream({
+  openSocket,
+  probe,
+  now: () => Date.now(),
+  random: Math.random,
+  setTimer: (run, ms) => setTimeout(run, ms),
+  clearTimer: (timer) => clearTimeout(timer as ReturnType<typeof setTimeout>),
+});
+
+/** Opens the connection, and tries again at once when the network or the person is back. */
+export function startStream(): void {
+  stream.start();
+  addEventListener('online', () => stream.retryNow());
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden && stream.connectionState().is === 'waiting') stream.retryNow();
+  });
+}
+
+export function useConnection(): ConnectionState {
+  return useSyncExternalStore(stream.onConnection, stream.connectionState);
+}
+
+export function useLiveRuns(): ReadonlyMap<string, RunSummary> {
+  return useSyncExternalStore(stream.watchRuns, stream.liveRuns);
+}
+
+export function useInbox(): InboxState {
+  return useSyncExternalStore(stream.watchInbox, stream.inbox);
+}

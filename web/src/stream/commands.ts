@@ -1,0 +1,57 @@
+import type { ControlCommand, Receipt } from '../wire';
+import type { FromClient, ToClient } from './messages';
+
+/** A command that the run or the server did not take. */
+export class CommandError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'CommandError';
+  }
+}
+
+interface Pending {
+  run: string;
+  command: ControlCommand;
+  resolve(receipt: Receipt): void;
+  reject(error: CommandError): void;
+}
+
+/** Unique over pages and time: the run does a command once for each id. */
+export function newCommandId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return `web-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** Commands without an answer yet. They are said again on a new connection, under the same id. */
+export class Commands {
+  private readonly pending = new Map<string, Pending>();
+
+  constructor(
+    private readonly send: (message: FromClient) => boolean,
+    private readonly newId: () => string = newCommandId,
+  ) {}
+
+  say(run: string, command: ControlCommand): Promise<Receipt> {
+    return new Promise((resolve, reject) => {
+      const id = this.newId();
+      this.pending.set(id, { run, command, resolve, reject });
+      this.send({ type: 'command', id, run, command });
+    });
+  }
+
+  repeat(): void {
+    for (const [id, { run, command }] of this.pending) this.send({ type: 'command', id, run, command });
+  }
+
+  receive(message: Extract<ToClient, { type: 'receipt' | 'error' }>): void {
+    const pending = message.id ? this.pending.get(message.id) : undefined;
+    if (!message.id || !pending) return;
+    this.pending.delete(message.id);
+    if (message.type === 'error') pending.reject(new CommandError(message.code, message.message));
+    else if (message.error) pending.reject(new CommandError(message.error.code, message.error.message));
+    else pending.resolve(message.receipt ?? {});
+  }
+}
