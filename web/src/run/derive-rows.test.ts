@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { deriveRows, RowBuilder } from './derive-rows';
+import { RecordWindow } from './record-window';
+import { agent, anyRecords, run } from './records-for-tests';
+import type { Row } from './row';
+
+function shape(rows: readonly Row[]): unknown[] {
+  return rows.map(({ key, body, raw, linkSeq, children }) => ({
+    key,
+    body,
+    raw,
+    linkSeq,
+    children: shape(children),
+  }));
+}
+
+const only = (rows: readonly Row[]) => {
+  expect(rows).toHaveLength(1);
+  return (rows[0] as Row).body;
+};
+
+test('records one by one give the rows of all at once', () => {
+  fc.assert(
+    fc.property(anyRecords, fc.array(fc.nat(5), { minLength: 1 }), (records, lengths) => {
+      const builder = new RowBuilder();
+      let at = 0;
+      for (let turn = 0; at < records.length; turn += 1) {
+        const next = at + 1 + (lengths[turn % lengths.length] ?? 0);
+        builder.append(records.slice(at, next));
+        at = next;
+      }
+      expect(shape(builder.table.top)).toEqual(shape(deriveRows(records).table.top));
+    }),
+  );
+});
+
+test('a window may begin and end anywhere', () => {
+  fc.assert(
+    fc.property(anyRecords, fc.nat(60), fc.nat(60), (records, from, length) => {
+      const { table } = deriveRows(records.slice(from, from + length));
+      for (const row of table.top) expect(row.key).not.toBe('');
+    }),
+  );
+});
+
+test('every record but a forgotten one is found in a row', () => {
+  const records = [
+    agent(1, 'tool_started', { item: 't', name: 'Bash', kind: 'execute', state: 'running' }),
+    agent(2, 'tool_progressed', { item: 't', elapsed_ms: 5 }),
+    agent(3, 'tool_finished', { item: 't', status: 'completed', output: 'x' }),
+    agent(4, 'status_changed', { status: 'idle' }),
+  ];
+  const { table } = deriveRows(records);
+  expect([1, 2, 3].map((seq) => table.rowOf(seq)?.key)).toEqual(['tool:t', 'tool:t', 'tool:t']);
+  expect(table.rowOf(4)?.body.kind).toBe('record');
+});
+
+test('pieces of a text are joined and replaced by the whole', () => {
+  const pieces = [
+    agent(1, 'delta', { item: 'm', part: 'text', text: 'Hel' }),
+    agent(2, 'delta', { item: 'm', part: 'text', text: 'lo' }),
+  ];
+  const streaming = deriveRows(pieces);
+  expect(only(streaming.table.top)).toMatchObject({ text: 'Hello', isStreaming: true });
+  streaming.append([agent(3, 'text_block', { item: 'm', text: 'Hello!' })]);
+  expect(only(streaming.table.top)).toMatchObject({ text: 'Hello!', isStreaming: false });
+  expect(streaming.table.top[0]?.linkSeq).toBe(3);
+});
+
+test('a long block comes in pieces', () => {
+  const { table } = deriveRows([
+    agent(1, 'text_block', { item: 'm', text: 'one ', piece: { index: 0, is_last: false } }),
+    agent(2, 'text_block', { item: 'm', text: 'two', piece: { index: 1, is_last: true } }),
+  ]);
+  expect(only(table.top)).toMatchObject({ text: 'one two', isStreaming: false });
+});
+
+test('a tool call goes from its arguments to its end', () => {
+  const builder = deriveRows([
+    agent(1, 'tool_started', { item: 't', name: 'Bash', kind: 'execute', state: 'preparing' }),
+    agent(2, 'delta', { item: 't', part: 'tool_input', text: '{"command":' }),
+  ]);
+  expect(only(builder.table.top)).toMatchObject({
+    call: { state: 'preparing', partialInput: '{"command":' },
+  });
+  const input = { command: 'ls' };
+  builder.append([
+    agent(3, 'tool_started', {
+      item: 't',
+      name: 'Bash',
+      kind: 'execute',
+      state: 'running',
+      subject: 'ls',
+      input,
+    }),
+    agent(4, 'delta', { item: 't', part: 'tool_output', text: 'a' }),
+  ]);
+  expect(only(builder.table.top)).toMatchObject({
+    call: { state: 'running', input, partialInput: null, output: 'a' },
+  });
+  builder.append([
+    agent(5, 'tool_finished', { item: 't', status: 'failed', output: 'a\nb', output_bytes: 9, exit_code: 2 }),
+  ]);
+  const body = only(builder.table.top);
+  expect(body).toMatchObject({
+    call: { state: 'failed', output: 'a\nb', outputBytes: 9, exitCode: 2, elapsedMs: 2000, finishedSeq: 5 },
+  });
+  expect(body.kind === 'tool' && body.call.raw.map((ref) => ref.offset)).toEqual([300, 500]);
+});
+
+test('arguments that were too long are none', () => {
+  const input = { dropped: { reason: 'oversize' } };
+  const { table } = deriveRows([
+    agent(1, 'tool_started', {
+      item: 't',
+      name: 'Write',
+      kind: 'edit',
+      state: 'running',
+      subject: 'big',
+      input,
+    }),
+  ]);
+  expect(only(table.top)).toMatchObject({ call: { input: null, subject: 'big' } });
+});
+
+test('what a subagent does stands under the call that started it', () => {
+  const { table } = deriveRows([
+    agent(1, 'tool_started', { item: 'p', name: 'Task', kind: 'agent', state: 'running' }),
+    agent(2, 'text_block', { item: 'x', text: 'in it' }, 'p'),
+    agent(3, 'text_block', { item: 'y', text: 'lost' }, 'not-here'),
+  ]);
+  expect(table.top.map((row) => row.key)).toEqual(['tool:p', 'text:y']);
+  expect(table.top[0]?.children.map((row) => row.key)).toEqual(['text:x']);
+});
+
+test('a call whose permission is asked for waits until it is answered', () => {
+  const builder = deriveRows([
+    agent(1, 'tool_started', { item: 't', name: 'Bash', kind: 'execute', state: 'running' }),
+    agent(2, 'permission_requested', { request: 'r', item: 't', tool: 'Bash', kind: 'execute' }),
+  ]);
+  expect(builder.table.top[0]?.body).toMatchObject({ call: { state: 'waiting' } });
+  builder.append([agent(3, 'request_closed', { request: 'r', reason: 'answered' })]);
+  expect(builder.table.top[0]?.body).toMatchObject({ call: { state: 'running' } });
+  expect(builder.table.top[1]?.body).toMatchObject({ kind: 'ask', state: 'answered' });
+});
+
+test('a broken answer that is asked for again leaves no trace', () => {
+  const { table } = deriveRows([
+    agent(1, 'delta', { item: 'm', part: 'text', text: 'Hel' }),
+    agent(2, 'item_discarded', { item: 'm', reason: 'retry' }),
+  ]);
+  expect(table.top).toEqual([]);
+});
+
+test('a prompt and a message that the agent repeats are shown once', () => {
+  const { table } = deriveRows([
+    run(1, 'iteration_started', { number: 1, prompt: 'Do it' }),
+    agent(2, 'user_message', { item: 'u', text: 'Do it', origin: 'user' }),
+    run(3, 'command_received', { command_id: 'c', command: 'send', message_id: 'm', text: 'and that' }),
+    run(4, 'message_sent', { message_id: 'm' }),
+    agent(5, 'user_message', { item: 'v', text: 'and that', origin: 'user' }),
+    agent(6, 'message_updated', { message_id: 'm', state: 'completed' }),
+  ]);
+  expect(table.top.map((row) => row.body.kind)).toEqual(['iteration_start', 'command']);
+  expect(table.top[1]?.body).toMatchObject({ state: 'completed' });
+});
+
+test('a message that was changed and taken back says so', () => {
+  const { table } = deriveRows([
+    run(1, 'command_received', { command_id: 'a', command: 'send', message_id: 'm', text: 'one' }),
+    run(2, 'command_received', { command_id: 'b', command: 'edit_message', message_id: 'm', text: 'two' }),
+    run(3, 'command_received', { command_id: 'c', command: 'withdraw_message', message_id: 'm' }),
+  ]);
+  expect(table.top[0]?.body).toMatchObject({ command: { text: 'two' }, state: 'withdrawn' });
+});
+
+test('a record of a newer version is shown as it is', () => {
+  const { table } = deriveRows([agent(1, 'tomorrow', { a: 1 }), { seq: 2 } as never]);
+  expect(table.top.map((row) => row.body)).toEqual([
+    { kind: 'record', type: 'tomorrow', data: { a: 1 }, isKnown: false },
+    { kind: 'record', type: 'undefined', data: undefined, isKnown: false },
+  ]);
+});
+
+test('a thousand pieces more cost the same, however many there were', () => {
+  const text = 'x'.repeat(20);
+  const piece = (seq: number) => agent(seq, 'delta', { item: 'm', part: 'text', text });
+  const window = new RecordWindow('e', 1, 0, []);
+  const builder = new RowBuilder();
+  const add = (from: number, count: number) => {
+    const records = Array.from({ length: count }, (_, index) => piece(from + index));
+    const start = performance.now();
+    for (const record of records) builder.append(window.append(record.seq, record.seq, [record]) ?? []);
+    return performance.now() - start;
+  };
+  add(1, 5_000);
+  const early = Math.min(add(5_001, 1_000), add(6_001, 1_000), add(7_001, 1_000));
+  add(8_001, 60_000);
+  const late = Math.min(add(68_001, 1_000), add(69_001, 1_000), add(70_001, 1_000));
+  expect(window.length).toBe(1);
+  // Three times is far from the ten that work over all of it would take.
+  expect(late).toBeLessThan(Math.max(early * 3, 10));
+});

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { deriveRows } from './derive-rows';
+import { cutOf, RecordWindow } from './record-window';
+import { agent, anyRecords } from './records-for-tests';
+
+const status = (seq: number) => agent(seq, 'status_changed', { status: 'thinking' });
+const piece = (seq: number, text: string) => agent(seq, 'delta', { item: 'm', part: 'text', text });
+
+test('what follows is added, what is known is not, and a gap is told', () => {
+  const window = new RecordWindow('e', 1, 2, [status(1), status(2)]);
+  expect(window.append(2, 4, [status(2), status(3), status(4)])?.map((record) => record.seq)).toEqual([3, 4]);
+  expect(window.append(6, 6, [status(6)])).toBeNull();
+  expect([window.first, window.last]).toEqual([1, 4]);
+});
+
+test('pieces are kept as one and dropped when the text is complete', () => {
+  const window = new RecordWindow('e', 1, 0, []);
+  window.append(1, 2, [piece(1, 'a'), piece(2, 'b')]);
+  expect(window.length).toBe(1);
+  expect(deriveRows(window.all()).table.top[0]?.body).toMatchObject({ text: 'ab' });
+  window.append(3, 3, [agent(3, 'text_block', { item: 'm', text: 'ab!' })]);
+  expect(window.all().map((record) => record.event.type)).toEqual(['text_block']);
+});
+
+test('the records of others are never changed', () => {
+  const first = piece(1, 'a');
+  new RecordWindow('e', 1, 0, []).append(1, 2, [first, piece(2, 'b')]);
+  expect(first.event).toMatchObject({ data: { text: 'a' } });
+});
+
+test('a page before is added in front', () => {
+  const window = new RecordWindow('e', 3, 4, [status(3), status(4)]);
+  window.prepend(1, [status(1), status(2), status(3)]);
+  expect(window.all().map((record) => record.seq)).toEqual([1, 2, 3, 4]);
+  expect(window.first).toBe(1);
+});
+
+test('either end can be dropped and fetched again', () => {
+  const records = Array.from({ length: 10 }, (_, index) => status(index + 1));
+  const window = new RecordWindow('e', 1, 10, records);
+  expect(window.dropFront(6)).toBe(true);
+  expect(window.first).toBe(5);
+  expect(window.dropBack(4)).toBe(true);
+  expect(window.last).toBe(8);
+  expect(window.append(9, 10, records.slice(8))).toHaveLength(2);
+  expect(window.dropFront(100)).toBe(false);
+});
+
+test('texts are the same with and without the pieces they came in', () => {
+  fc.assert(
+    fc.property(anyRecords, (records) => {
+      const window = new RecordWindow('e', 1, 0, []);
+      window.append(1, records.length, records);
+      const texts = (list: typeof records) =>
+        deriveRows(list)
+          .table.top.filter((row) => row.body.kind === 'text' && !row.body.isStreaming)
+          .map((row) => row.body);
+      const whole = texts(records);
+      const kept = texts([...window.all()]);
+      expect(kept.length).toBe(whole.length);
+    }),
+  );
+});
+
+test('a page of the newest records is cut before those that come between pieces', () => {
+  const block = agent(1, 'text_block', { item: 'm', text: 'x' });
+  expect(cutOf([block, status(2), status(3)])).toBe(1);
+  expect(cutOf([status(1)])).toBe(1);
+  expect(cutOf([])).toBe(0);
+});

@@ -1,0 +1,138 @@
+import type {
+  AttemptEnded,
+  AttemptStarted,
+  CloseReason,
+  CommandReceived,
+  Denial,
+  ErrorInfo,
+  IterationEnded,
+  IterationStarted,
+  MessageState,
+  Notice,
+  PermissionRequested,
+  PlanEntry,
+  PlanProposed,
+  QuestionAsked,
+  RateLimit,
+  Retry,
+  RunEnded,
+  RunStarted,
+  SessionForked,
+  SessionStarted,
+  Task,
+  TurnFinished,
+  Usage,
+  VerifyFinished,
+  Warned,
+} from '../wire';
+import type { RawRef, ToolCall } from './tool-call';
+
+/** What waits for an answer, and what became of it. */
+export type Ask =
+  | { type: 'permission'; data: PermissionRequested }
+  | { type: 'question'; data: QuestionAsked }
+  | { type: 'plan'; data: PlanProposed };
+
+export type SentState = 'queued' | 'sent' | MessageState | 'refused' | 'withdrawn';
+
+/** What a row shows. */
+export type RowBody =
+  | { kind: 'text'; text: string; isStreaming: boolean; isAborted: boolean }
+  | { kind: 'thinking'; text: string; isStreaming: boolean; isRedacted: boolean }
+  | { kind: 'user'; text: string; origin: 'user' | 'agent' }
+  | { kind: 'tool'; call: ToolCall; task: Task | null }
+  | { kind: 'plan'; entries: PlanEntry[] }
+  | { kind: 'ask'; ask: Ask; request: string; state: 'pending' | CloseReason }
+  | { kind: 'task'; task: Task }
+  | { kind: 'verify'; command: string; result: VerifyFinished | null }
+  | { kind: 'retry'; retry: Retry }
+  | { kind: 'compaction'; notice: Notice }
+  | { kind: 'notice'; notice: Notice }
+  | { kind: 'rate_limit'; limit: RateLimit }
+  | { kind: 'error'; error: ErrorInfo }
+  | { kind: 'denied'; denial: Denial }
+  | { kind: 'run_start'; run: RunStarted }
+  | { kind: 'iteration_start'; iteration: IterationStarted }
+  | { kind: 'iteration_end'; iteration: IterationEnded }
+  | { kind: 'attempt_start'; attempt: AttemptStarted }
+  | { kind: 'attempt_end'; attempt: AttemptEnded }
+  | { kind: 'session_start'; session: SessionStarted }
+  | { kind: 'session_change'; text: string }
+  | { kind: 'session_fork'; fork: SessionForked }
+  | { kind: 'turn_end'; turn: TurnFinished; usage: Usage | null }
+  | { kind: 'run_end'; run: RunEnded }
+  | { kind: 'warning'; warning: Warned }
+  | { kind: 'command'; command: CommandReceived; state: SentState | null }
+  /** What has nothing to show but itself: records of the machinery, and those of a newer version. */
+  | { kind: 'record'; type: string; data: unknown; isKnown: boolean };
+
+export type RowKind = RowBody['kind'];
+
+/** One row of the activity. It is changed in place; `version` says that it was. */
+export interface Row {
+  key: string;
+  /** The record it began with. */
+  seq: number;
+  /** The record that a link to it names. */
+  linkSeq: number;
+  at: string;
+  iteration: number;
+  attempt: number;
+  /** The call of the subagent that it belongs to. */
+  parent: string | null;
+  raw: RawRef[];
+  version: number;
+  body: RowBody;
+  /** What a subagent did, under the call that started it. */
+  children: Row[];
+}
+
+/** What can be hidden, as one. */
+export const CATEGORIES = {
+  text: 'Text',
+  thinking: 'Thinking',
+  user: 'Messages',
+  tools: 'Tools',
+  asks: 'Questions',
+  verify: 'Checks',
+  notices: 'Notices',
+  errors: 'Errors',
+  steps: 'Steps of the run',
+  records: 'Everything else',
+} as const;
+
+export type Category = keyof typeof CATEGORIES;
+
+const CATEGORY_OF: Record<Exclude<RowKind, 'notice' | 'record'>, Category> = {
+  text: 'text',
+  thinking: 'thinking',
+  user: 'user',
+  command: 'user',
+  tool: 'tools',
+  plan: 'tools',
+  task: 'tools',
+  denied: 'tools',
+  ask: 'asks',
+  verify: 'verify',
+  retry: 'notices',
+  compaction: 'notices',
+  rate_limit: 'notices',
+  warning: 'notices',
+  session_change: 'notices',
+  session_fork: 'notices',
+  error: 'errors',
+  run_start: 'steps',
+  iteration_start: 'steps',
+  iteration_end: 'steps',
+  attempt_start: 'steps',
+  attempt_end: 'steps',
+  session_start: 'steps',
+  turn_end: 'steps',
+  run_end: 'steps',
+};
+
+export function categoryOf(body: RowBody): Category {
+  if (body.kind === 'notice') return body.notice.severity === 'debug' ? 'records' : 'notices';
+  if (body.kind === 'record') return body.isKnown ? 'records' : 'notices';
+  return CATEGORY_OF[body.kind];
+}
