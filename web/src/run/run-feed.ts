@@ -1,0 +1,254 @@
+import { ApiError, messageOf } from '../api/error';
+import type { RecordPage, RecordQuery } from '../api/records';
+import type { RunListener } from '../stream/run-watch';
+import { deriveRows, RowBuilder } from './derive-rows';
+import { cutOf, MOST_RECORDS, RecordWindow } from './record-window';
+
+/** Where the records come from; tests bring their own. */
+export interface RecordSource {
+  fetch(query: RecordQuery): Promise<RecordPage>;
+  watch(after: number, epoch: string, listener: RunListener): () => void;
+  /** Calls back soon, so that many changes are shown together. */
+  soon(run: () => void): void;
+}
+
+export interface FeedState {
+  status: 'loading' | 'ready' | 'failed';
+  /** What went wrong last, for people. */
+  problem: string | null;
+  isNotFound: boolean;
+  hasBefore: boolean;
+  /** Whether there is more after the window than what comes by itself. */
+  hasAfter: boolean;
+  loading: 'before' | 'after' | null;
+  /** The last record of the run, as far as is known. */
+  head: number;
+}
+
+const PAGE = 300;
+const LAST = Number.MAX_SAFE_INTEGER;
+
+const FIRST_STATE: FeedState = {
+  status: 'loading',
+  problem: null,
+  isNotFound: false,
+  hasBefore: false,
+  hasAfter: false,
+  loading: null,
+  head: 0,
+};
+
+/** The part of a run that the page holds: it follows the end, or is moved to wherever somebody looks. */
+export class RunFeed {
+  state: FeedState = FIRST_STATE;
+  builder = new RowBuilder();
+  /** Another window was opened: what was seen before means nothing. */
+  opened = 0;
+  version = 0;
+  private window: RecordWindow | null = null;
+  private unwatch: (() => void) | null = null;
+  private isFollowing = true;
+  private isDirty = false;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(private readonly source: RecordSource) {}
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  snapshot = (): number => this.version;
+
+  get first(): number {
+    return this.window?.first ?? 0;
+  }
+
+  get last(): number {
+    return this.window?.last ?? 0;
+  }
+
+  /** Whether the window has this record, or would if it were no piece of a text. */
+  covers(seq: number): boolean {
+    return this.window !== null && seq >= this.window.first && seq <= this.window.last;
+  }
+
+  /** Shows the end of the run, or what is around a record. */
+  async open(seq?: number): Promise<void> {
+    this.opened += 1;
+    const { opened } = this;
+    this.stopWatching();
+    this.set({ ...FIRST_STATE, head: this.state.head });
+    try {
+      const window = seq === undefined ? await this.openEnd() : await this.openAround(seq);
+      if (opened !== this.opened || !window) return;
+      this.window = window;
+      this.builder = deriveRows(window.all());
+      if (!this.state.hasAfter) this.watch();
+      this.set({ status: 'ready' });
+    } catch (error) {
+      if (opened !== this.opened) return;
+      const isNotFound = error instanceof ApiError && error.status === 404;
+      this.set({ status: 'failed', problem: messageOf(error), isNotFound });
+    }
+  }
+
+  close(): void {
+    this.opened += 1;
+    this.stopWatching();
+  }
+
+  /** Whether the newest rows are what somebody looks at: then the oldest are dropped, otherwise the newest. */
+  follow(isFollowing: boolean): void {
+    this.isFollowing = isFollowing;
+  }
+
+  async loadBefore(): Promise<void> {
+    const { window } = this;
+    if (!window || this.state.loading || !this.state.hasBefore) return;
+    await this.load('before', { before: window.first, limit: PAGE }, (page) => {
+      window.prepend(startOf(page), page.records);
+      this.state = { ...this.state, hasBefore: page.next_before !== null };
+      if (window.dropBack(MOST_RECORDS)) this.detach();
+      this.builder = deriveRows(window.all());
+    });
+  }
+
+  async loadAfter(): Promise<void> {
+    const { window } = this;
+    if (!window || this.state.loading || !this.state.hasAfter) return;
+    await this.load('after', { after: window.last, limit: PAGE }, (page) => {
+      const isEnd = page.next_after === null;
+      const records = isEnd ? page.records.slice(0, cutOf(page.records)) : page.records;
+      const added = window.append(window.last + 1, records.at(-1)?.seq ?? window.last, records) ?? [];
+      if (window.length > MOST_RECORDS && window.dropFront(MOST_RECORDS)) this.rebuild();
+      else this.builder.append(added);
+      this.state = { ...this.state, hasAfter: !isEnd };
+      if (isEnd) this.watch();
+    });
+  }
+
+  private async load(
+    loading: 'before' | 'after',
+    query: RecordQuery,
+    use: (page: RecordPage) => void,
+  ): Promise<void> {
+    const { opened } = this;
+    this.set({ loading, problem: null });
+    try {
+      const page = await this.source.fetch(query);
+      if (opened !== this.opened) return;
+      if (page.epoch !== this.window?.epoch) {
+        await this.open();
+        return;
+      }
+      use(page);
+      this.set({ loading: null, head: Math.max(page.head_seq, this.state.head) });
+    } catch (error) {
+      if (opened === this.opened) this.set({ loading: null, problem: messageOf(error) });
+    }
+  }
+
+  private async openEnd(): Promise<RecordWindow> {
+    const page = await this.source.fetch({ before: LAST, limit: PAGE });
+    const isOver = page.records.at(-1)?.event.type === 'run_ended';
+    const records = isOver ? page.records : page.records.slice(0, cutOf(page.records));
+    this.state = {
+      ...this.state,
+      head: page.head_seq,
+      hasBefore: page.next_before !== null,
+      hasAfter: false,
+    };
+    return new RecordWindow(page.epoch, startOf(page), records.at(-1)?.seq ?? 0, records);
+  }
+
+  private async openAround(seq: number): Promise<RecordWindow | null> {
+    const [before, after] = await Promise.all([
+      this.source.fetch({ before: seq + 1, limit: PAGE / 2 }),
+      this.source.fetch({ after: seq, limit: PAGE / 2 }),
+    ]);
+    if (before.epoch !== after.epoch) return this.openEnd();
+    const isEnd = after.next_after === null;
+    const later = isEnd ? after.records.slice(0, cutOf(after.records)) : after.records;
+    const records = [...before.records, ...later];
+    const hasBefore = before.next_before !== null;
+    this.state = { ...this.state, head: after.head_seq, hasBefore, hasAfter: !isEnd };
+    return new RecordWindow(after.epoch, startOf(before), records.at(-1)?.seq ?? 0, records);
+  }
+
+  private watch(): void {
+    const { window } = this;
+    if (!window) return;
+    this.stopWatching();
+    this.unwatch = this.source.watch(window.last, window.epoch, {
+      onRecords: (from, to, records) => {
+        const added = window.append(from, to, records);
+        if (!added) {
+          void this.open();
+          return;
+        }
+        this.state = { ...this.state, head: Math.max(to, this.state.head) };
+        this.builder.append(added);
+        this.trim(window);
+        this.changedSoon();
+      },
+      onHead: (head) => {
+        this.state = { ...this.state, head: Math.max(head, this.state.head) };
+      },
+      onReset: () => void this.open(),
+      onLagged: () => {
+        if (this.isFollowing) void this.open();
+        else this.detach();
+      },
+      onRefused: (why) => this.set({ problem: why }),
+    });
+  }
+
+  private trim(window: RecordWindow): void {
+    // Not at each record, because all rows are made anew.
+    if (window.length <= MOST_RECORDS + 1_000) return;
+    if (!this.isFollowing) this.detach();
+    else if (window.dropFront(MOST_RECORDS)) this.rebuild();
+  }
+
+  private rebuild(): void {
+    if (!this.window) return;
+    this.builder = deriveRows(this.window.all());
+    this.state = { ...this.state, hasBefore: this.window.first > 1 };
+  }
+
+  /** The window no longer has the end: what comes there is fetched when somebody gets there. */
+  private detach(): void {
+    this.stopWatching();
+    this.set({ hasAfter: true });
+  }
+
+  private stopWatching(): void {
+    this.unwatch?.();
+    this.unwatch = null;
+  }
+
+  private changedSoon(): void {
+    if (this.isDirty) return;
+    this.isDirty = true;
+    this.source.soon(() => {
+      if (this.isDirty) this.changed();
+    });
+  }
+
+  private set(change: Partial<FeedState>): void {
+    this.state = { ...this.state, ...change };
+    this.changed();
+  }
+
+  private changed(): void {
+    this.isDirty = false;
+    this.version += 1;
+    for (const listener of this.listeners) listener();
+  }
+}
+
+/** The first number that a page stands for. */
+function startOf(page: RecordPage): number {
+  return page.next_before === null ? 1 : (page.records[0]?.seq ?? 1);
+}
