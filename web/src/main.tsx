@@ -3,10 +3,12 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { router } from './router';
+import { startStream } from './stream/browser';
 import { startTheme } from './theme/theme';
 import './theme/page.css';
 
 startTheme();
+startStream();
 
 const queries = new QueryClient({
   defaultOptions: {

@@ -1,16 +1,64 @@
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { Hand, Keyboard } from 'lucide-react';
+import { useState, useSyncExternalStore } from 'react';
+import { loginState } from '../api/login-state';
+import { KeysOverlay } from '../keys/KeysOverlay';
+import { useKey } from '../keys/use-key';
+import { useConnection, useInbox } from '../stream/browser';
+import { ThemeSwitch } from '../theme/ThemeSwitch';
+import { LoggedOut } from './LoggedOut';
+import { ReconnectBanner } from './ReconnectBanner';
+import { useTitleBadge } from './use-title';
 
+/** What stands around every page. */
 export function Layout() {
+  const isLoggedOut = useSyncExternalStore(loginState.subscribe, loginState.isLoggedOut);
+  const connection = useConnection();
+  if (isLoggedOut || connection.is === 'logged_out') return <LoggedOut />;
+  return <Frame />;
+}
+
+function Frame() {
+  const [showsKeys, setShowsKeys] = useState(false);
+  const navigate = useNavigate();
+  const { count } = useInbox();
+  useTitleBadge(count);
+  useKey('help', () => setShowsKeys((shown) => !shown));
+  useKey('runs', () => void navigate({ to: '/' }));
   return (
     <div className="flex h-full flex-col">
-      <header className="flex items-center gap-3 border-line border-b px-3 py-1.5">
-        <Link to="/" className="font-semibold">
+      <header className="flex shrink-0 items-center gap-2 border-line border-b px-3 py-1">
+        <Link
+          to="/"
+          className="rounded px-1 font-semibold text-base"
+          activeOptions={{ exact: true, includeSearch: false }}
+        >
           ralph
         </Link>
+        <span className="flex-1" />
+        {count > 0 && (
+          <Link to="/" search={{ state: 'waiting' }} className="chip bg-warn-soft text-warn">
+            <Hand aria-hidden className="size-3.5" />
+            {count === 1 ? '1 waits for you' : `${count} wait for you`}
+          </Link>
+        )}
+        <ThemeSwitch />
+        <button
+          type="button"
+          className="button max-sm:hidden"
+          data-quiet
+          onClick={() => setShowsKeys(true)}
+          title="Keys (?)"
+        >
+          <Keyboard aria-hidden className="size-4" />
+          <span className="sr-only">Show all keys</span>
+        </button>
       </header>
+      <ReconnectBanner />
       <main className="min-h-0 flex-1">
         <Outlet />
       </main>
+      <KeysOverlay isOpen={showsKeys} onClose={() => setShowsKeys(false)} />
     </div>
   );
 }

@@ -1,0 +1,40 @@
+/** Everything that the keyboard can do, in one table: the overlay shows it, and `useKey` listens for it. */
+export const KEYS = {
+  help: { keys: ['?'], does: 'Show all keys', where: 'Everywhere' },
+  runs: { keys: ['g r'], does: 'Go to the list of runs', where: 'Everywhere' },
+  theme: { keys: ['t'], does: 'Switch between dark, light and the system’s colours', where: 'Everywhere' },
+  next: { keys: ['j'], does: 'Next run', where: 'List of runs' },
+  previous: { keys: ['k'], does: 'Previous run', where: 'List of runs' },
+  find: { keys: ['/', 'Ctrl+f', 'Meta+f'], does: 'Find in this run', where: 'Run' },
+  latest: { keys: ['G', 'End'], does: 'Jump to the latest', where: 'Run' },
+  first: { keys: ['g g', 'Home'], does: 'Jump to the beginning', where: 'Run' },
+  nextError: { keys: ['e'], does: 'Next error', where: 'Run' },
+  previousError: { keys: ['E'], does: 'Previous error', where: 'Run' },
+  nextEdit: { keys: ['d'], does: 'Next edit', where: 'Run' },
+  previousEdit: { keys: ['D'], does: 'Previous edit', where: 'Run' },
+  nextAsk: { keys: ['a'], does: 'Next question', where: 'Run' },
+  previousAsk: { keys: ['A'], does: 'Previous question', where: 'Run' },
+  files: { keys: ['f'], does: 'Files changed, or the activity again', where: 'Run' },
+  raw: { keys: ['r'], does: 'Raw output of the row in focus', where: 'Run' },
+} as const satisfies Record<string, { keys: readonly string[]; does: string; where: string }>;
+
+export type KeyName = keyof typeof KEYS;
+
+/** How a key is written in the table. */
+export function nameOfKey(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>): string {
+  const modifiers = `${event.ctrlKey ? 'Ctrl+' : ''}${event.metaKey ? 'Meta+' : ''}${event.altKey ? 'Alt+' : ''}`;
+  return modifiers + event.key;
+}
+
+/** What was meant by a key after another: a name of the table, or nothing. */
+export function matchKey(before: string | null, key: string, names: Iterable<KeyName>): KeyName | null {
+  for (const name of names) {
+    const keys: readonly string[] = KEYS[name].keys;
+    if (before !== null && keys.includes(`${before} ${key}`)) return name;
+  }
+  for (const name of names) {
+    const keys: readonly string[] = KEYS[name].keys;
+    if (keys.includes(key)) return name;
+  }
+  return null;
+}

@@ -1,0 +1,40 @@
+import { Unplug } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { stream, useConnection } from '../stream/browser';
+import { useNow } from './use-now';
+
+/** A short loss mends itself before anybody could read about it. */
+const PATIENCE_MS = 1_500;
+
+/** Says that the line is lost, and that it will be back. */
+export function ReconnectBanner() {
+  const state = useConnection();
+  const isLost = state.is === 'waiting' || state.is === 'connecting';
+  const [isShown, setShown] = useState(false);
+  useEffect(() => {
+    if (!isLost) {
+      setShown(false);
+      return;
+    }
+    const timer = setTimeout(() => setShown(true), PATIENCE_MS);
+    return () => clearTimeout(timer);
+  }, [isLost]);
+  const now = useNow(isShown);
+  if (!isShown) return null;
+  const seconds = state.is === 'waiting' ? Math.max(0, Math.ceil((state.until - now) / 1_000)) : 0;
+  return (
+    <div
+      role="status"
+      className="flex items-center justify-center gap-2 bg-warn-soft px-3 py-1 text-warn text-xs"
+    >
+      <Unplug aria-hidden className="size-4 shrink-0" />
+      <span>
+        No connection to the server. Your runs go on; the page catches up by itself
+        {seconds > 0 ? `, next try in ${seconds} s` : ''}.
+      </span>
+      <button type="button" className="underline" onClick={() => stream.retryNow()}>
+        Try now
+      </button>
+    </div>
+  );
+}
