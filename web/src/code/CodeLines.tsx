@@ -1,0 +1,86 @@
+import { useState } from 'react';
+import { deriveVisible, longestLine, shownLine } from './derive-lines';
+import type { Span } from './derive-spans';
+import type { Language } from './languages';
+import { useSpans } from './use-spans';
+
+/** In pixels, as `code.css` has it. */
+const LINE_HEIGHT = 20;
+/** Longer texts render only the lines in view. */
+const MOST_WHOLE = 120;
+
+interface CodeLinesProps {
+  lines: readonly string[];
+  language: Language | null;
+  firstLine: number | null;
+  label: string;
+}
+
+export function CodeLines({ lines, language, firstLine, label }: CodeLinesProps) {
+  const spans = useSpans(lines, language);
+  const [{ top, height }, setPlace] = useState({ top: 0, height: 0 });
+  const isWindowed = lines.length > MOST_WHOLE;
+  const { first, end } = isWindowed
+    ? deriveVisible(top, height, LINE_HEIGHT, lines.length)
+    : { first: 0, end: lines.length };
+  const place = (box: HTMLElement) => setPlace({ top: box.scrollTop, height: box.clientHeight });
+  const numbers =
+    firstLine === null ? null : Array.from({ length: end - first }, (_, at) => firstLine + first + at);
+  const before = first * LINE_HEIGHT;
+  return (
+    <section
+      className="code-box py-1"
+      aria-label={label}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keys, to be scrolled by them.
+      tabIndex={0}
+      onScroll={(event) => place(event.currentTarget)}
+    >
+      <div
+        className="code-lines bg-sunken"
+        style={
+          isWindowed ? { height: lines.length * LINE_HEIGHT, minWidth: `${longestLine(lines) + 10}ch` } : {}
+        }
+      >
+        {numbers && (
+          <div
+            className="code-gutter"
+            aria-hidden
+            style={{ paddingTop: before, minWidth: `${digits(firstLine, lines)}ch` }}
+          >
+            {numbers.join('\n')}
+          </div>
+        )}
+        <code className={`code-text ${numbers ? '' : 'pl-3'}`} style={{ paddingTop: before }}>
+          {lines.slice(first, end).map((line, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its number only.
+            <CodeLine key={first + at} text={line} spans={spans[first + at]} />
+          ))}
+        </code>
+      </div>
+    </section>
+  );
+}
+
+/** Room for the highest number, so that nothing moves while one scrolls. */
+function digits(firstLine: number | null, lines: readonly string[]): number {
+  return String((firstLine ?? 1) + lines.length).length + 3;
+}
+
+function CodeLine({ text, spans }: { text: string; spans: Span[] | undefined }) {
+  if (!spans) return `${shownLine(text)}\n`;
+  return (
+    <>
+      {spans.map((span, at) =>
+        span.className === '' ? (
+          span.text
+        ) : (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a span is known by its place only.
+          <span key={at} className={span.className}>
+            {span.text}
+          </span>
+        ),
+      )}
+      {'\n'}
+    </>
+  );
+}

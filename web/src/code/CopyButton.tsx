@@ -1,0 +1,29 @@
+import { Check, Copy, X } from 'lucide-react';
+import { useEffect, useState } from 'react';
+
+type CopyState = 'idle' | 'copied' | 'refused';
+
+/** Copies a text. `text` can be a function, for what is dear to make. */
+export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
+  const [state, setState] = useState<CopyState>('idle');
+  useEffect(() => {
+    if (state === 'idle') return;
+    const timer = setTimeout(() => setState('idle'), 1500);
+    return () => clearTimeout(timer);
+  }, [state]);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'function' ? text() : text);
+      setState('copied');
+    } catch {
+      setState('refused');
+    }
+  };
+  const said = state === 'copied' ? 'Copied' : state === 'refused' ? 'The browser does not allow it' : label;
+  const Icon = state === 'copied' ? Check : state === 'refused' ? X : Copy;
+  return (
+    <button type="button" className="icon-button" aria-label={said} title={said} onClick={copy}>
+      <Icon size={14} aria-hidden />
+    </button>
+  );
+}

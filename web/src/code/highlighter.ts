@@ -1,0 +1,63 @@
+import type { GrammarState, HighlighterCore } from '@shikijs/core';
+import { classOfColour, mergeSpans, type Span } from './derive-spans';
+import { type Language, loadLanguage } from './languages';
+
+const THEME = 'page';
+/** So many lines are coloured before the page gets a turn. */
+const LINES_AT_ONCE = 80;
+
+let highlighter: Promise<HighlighterCore> | undefined;
+const loading = new Map<Language, Promise<void>>();
+
+async function makeHighlighter(): Promise<HighlighterCore> {
+  const [core, engine] = await Promise.all([import('@shikijs/core'), import('@shikijs/engine-javascript')]);
+  return core.createHighlighterCore({
+    themes: [core.createCssVariablesTheme({ name: THEME, variablePrefix: '--shiki-', fontStyle: false })],
+    langs: [],
+    engine: engine.createJavaScriptRegexEngine({ forgiving: true }),
+  });
+}
+
+async function highlighterFor(language: Language): Promise<HighlighterCore> {
+  highlighter ??= makeHighlighter();
+  const made = await highlighter;
+  let load = loading.get(language);
+  if (!load) {
+    load = loadLanguage(language).then((registrations) => made.loadLanguage(...registrations));
+    loading.set(language, load);
+  }
+  await load;
+  return made;
+}
+
+const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+
+/** Colours lines and tells after each portion what is done so far. Ends early when `signal` says so. */
+export async function colourLines(
+  lines: readonly string[],
+  language: Language,
+  tell: (spans: Span[][]) => void,
+  signal: AbortSignal,
+): Promise<Span[][]> {
+  const made = await highlighterFor(language);
+  const spans: Span[][] = [];
+  let grammarState: GrammarState | undefined;
+  for (let first = 0; first < lines.length && !signal.aborted; first += LINES_AT_ONCE) {
+    const portion = lines.slice(first, first + LINES_AT_ONCE).join('\n');
+    const tokens = made.codeToTokensBase(portion, {
+      lang: language,
+      theme: THEME,
+      tokenizeTimeLimit: 100,
+      ...(grammarState && { grammarState }),
+    });
+    for (const line of tokens) {
+      spans.push(
+        mergeSpans(line.map(({ content, color }) => ({ text: content, className: classOfColour(color) }))),
+      );
+    }
+    grammarState = made.getLastGrammarState(tokens);
+    tell(spans.slice());
+    await turn();
+  }
+  return spans;
+}
