@@ -18,8 +18,8 @@ use crate::problem::{Problem, ProblemCode};
 pub(crate) const SESSION_COOKIE: &str = "ralph_session";
 
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-    img-src 'self' data:; connect-src 'self'; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
-    form-action 'self'";
+    img-src 'self' data: blob:; font-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; \
+    form-action 'self'; require-trusted-types-for 'script'";
 
 const HEADERS: [(HeaderName, HeaderValue); 6] = [
     (

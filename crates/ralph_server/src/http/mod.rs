@@ -27,6 +27,7 @@ mod schema;
 mod search;
 mod sessions;
 mod start;
+mod static_files;
 mod status;
 mod unindexed;
 mod watch;

@@ -120,14 +120,22 @@ impl PublicRoutes {
         } else {
             method
         };
-        self.routes.iter().any(|(public, pattern)| {
-            // A folder of static files is the only pattern there is.
-            let is_there = match pattern.split_once("{*") {
-                Some((folder, _)) => path.starts_with(folder),
-                None => path == pattern,
-            };
-            public == method && is_there
-        })
+        self.routes
+            .iter()
+            .any(|(public, pattern)| public == method && fits(pattern, path))
+    }
+}
+
+/// Part by part, as it was sent: nothing is decoded or resolved before.
+fn fits(pattern: &str, path: &str) -> bool {
+    let (mut pattern, mut path) = (pattern.split('/'), path.split('/'));
+    loop {
+        match (pattern.next(), path.next()) {
+            (None, None) => return true,
+            (Some(name), Some(part)) if name.starts_with('{') && !part.is_empty() => {}
+            (Some(word), Some(part)) if word == part => {}
+            _ => return false,
+        }
     }
 }
 
@@ -140,11 +148,11 @@ mod tests {
     fn only_the_very_address_is_public() {
         let routes = vec![
             (Method::GET, "/health".to_owned()),
-            (Method::GET, "/assets/{*file}".to_owned()),
+            (Method::GET, "/assets/{file}".to_owned()),
         ];
         let public = PublicRoutes { routes };
         assert!(public.contain(&Method::GET, "/health") && public.contain(&Method::HEAD, "/health"));
-        assert!(public.contain(&Method::GET, "/assets/a/b.js"));
+        assert!(public.contain(&Method::GET, "/assets/b.js"));
         for (method, path) in [
             (Method::POST, "/health"),
             (Method::GET, "/health/"),
@@ -152,6 +160,11 @@ mod tests {
             (Method::GET, "//health"),
             (Method::GET, "/health/../api/v1/runs"),
             (Method::GET, "/assets"),
+            (Method::GET, "/assets/"),
+            (Method::GET, "/assets/a/b.js"),
+            (Method::GET, "/assets//b.js"),
+            (Method::GET, "/assets/../api/v1/runs"),
+            (Method::GET, "/{file}/b.js"),
         ] {
             assert!(!public.contain(&method, path), "{method} {path}");
         }

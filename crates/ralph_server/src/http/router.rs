@@ -22,6 +22,9 @@ use crate::problem::{Problem, ProblemCode};
 pub(super) fn table() -> Vec<Route> {
     vec![
         Route::public(routes!(pages::index)),
+        Route::public(routes!(pages::new_run)),
+        Route::public(routes!(pages::run)),
+        Route::public(routes!(pages::asset)),
         Route::public(routes!(status::health)),
         Route::public(routes!(login::login_by_code)),
         Route::public(routes!(login::login)),

@@ -13,6 +13,7 @@ mod contract;
 mod doors;
 mod limits;
 mod login;
+mod page;
 mod reading;
 mod spellings;
 mod stage;
