@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-.PHONY: help run test check bench fuzz fmt doc clean
+.PHONY: help run serve web test check bench fuzz fmt doc clean
 
 FUZZ_RUNS ?= 10000000
 
@@ -13,17 +13,29 @@ help: ## list these verbs
 run: ## watch a scripted agent work, live (no account, no network)
 	@scripts/run-demo
 
-test: ## everything: format, lints, docs, doctests, tests, also against the real CLIs (installs what it needs)
+serve: ## open the web page with demo runs in it (PORT=7878 for a port of your choice; Ctrl-C ends all)
+	@PORT="$(PORT)" scripts/serve-demo
+
+web: ## build the web page, if it has changed (needs Node); the next build of ralph contains it
+	@scripts/build-web
+
+test: ## everything: format, lints, docs, doctests, tests, also with the real CLIs and a browser (installs what it needs)
 	scripts/install-tools test
+	scripts/build-web
+	cd web && npm run --silent check && npm run --silent test
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --all-features --no-deps
 	cargo test --locked --workspace --all-features --doc
+	cargo build --locked -p ralph -p test_support --bins
+	cd web && npm run --silent e2e
 	cargo run --locked --quiet -p test_support --bin capture -- install
 	cargo nextest run --locked --workspace --all-targets --all-features
 
-check: ## the fast inner loop: format, lints, tests without the real CLIs
+check: ## the fast inner loop: format, lints, tests without the real CLIs and the browser
 	@scripts/install-tools check
+	@scripts/build-web
+	cd web && npm run --silent check && npm run --silent test
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	cargo nextest run --profile quick --workspace --all-features
@@ -36,8 +48,9 @@ fuzz: ## run every fuzz target for FUZZ_RUNS executions (default 10 million)
 	@scripts/install-tools fuzz
 	FUZZ_RUNS=$(FUZZ_RUNS) scripts/fuzz
 
-fmt: ## format all Rust code
+fmt: ## format all code
 	cargo fmt --all
+	[ ! -d web/node_modules ] || (cd web && npm run --silent fmt)
 
 doc: ## build the API documentation and say where it is
 	cargo doc --workspace --all-features --no-deps
@@ -45,4 +58,4 @@ doc: ## build the API documentation and say where it is
 
 clean: ## remove everything built (downloaded CLIs stay in the cache folder)
 	cargo clean
-	rm -rf bench/target fuzz/target
+	rm -rf bench/target fuzz/target web/dist web/node_modules
