@@ -498,6 +498,50 @@ async fn something_else_that_answers_is_no_runner() {
     task.await.unwrap();
 }
 
+/// Lets something go as far as it can by itself.
+async fn begin<F: Future>(future: &mut std::pin::Pin<Box<F>>) {
+    tokio::select! {
+        biased;
+        _ = future => unreachable!("nobody has answered"),
+        () = std::future::ready(()) => {}
+    }
+}
+
+#[tokio::test]
+async fn a_runner_that_leaves_at_any_moment_has_closed_the_connection() {
+    let folder = private_folder();
+    let path = folder.path().join("control.sock");
+    // Before it has let anybody in: who waits does so in a line that is gone.
+    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let mut connecting = Box::pin(ControlClient::connect(&path));
+    begin(&mut connecting).await;
+    drop(listener);
+    let told = connecting.await;
+    assert!(matches!(told, Err(ControlError::Closed)), "{told:?}");
+    std::fs::remove_file(&path).unwrap();
+
+    let listener = tokio::net::UnixListener::bind(&path).unwrap();
+    let greeting = serde_json::to_string(&Greeting::new("r", "running")).unwrap() + "\n";
+    let greet = async || {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(greeting.as_bytes()).await.unwrap();
+        stream
+    };
+    // With a command on its way that it has not read.
+    let (client, stream) = tokio::join!(ControlClient::connect(&path), greet());
+    let mut client = client.unwrap();
+    let mut asking = Box::pin(client.request(ControlCommand::Stop));
+    begin(&mut asking).await;
+    drop(stream);
+    let told = asking.await;
+    assert!(matches!(told, Err(ControlError::Closed)), "{told:?}");
+    // Before the command was sent.
+    let (client, stream) = tokio::join!(ControlClient::connect(&path), greet());
+    drop(stream);
+    let told = client.unwrap().request(ControlCommand::Stop).await;
+    assert!(matches!(told, Err(ControlError::Closed)), "{told:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_run_that_does_not_answer_in_time_is_not_waited_for() {
     let folder = private_folder();

@@ -53,7 +53,7 @@ impl ControlClient {
                     io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => ControlError::NotRunning {
                         path: path.to_owned(),
                     },
-                    _ => ControlError::Io(error),
+                    _ => broken(error),
                 })?;
             let mut framer = LineFramer::new(MAX_LINE_BYTES);
             let line = read_line(&mut stream, &mut framer).await?;
