@@ -8,7 +8,7 @@ use ralph_run::{Home, RunDirectory};
 use ralph_store::{RunSummary, Store};
 use tokio::sync::watch;
 
-use crate::auth::{Auth, Bucket};
+use crate::auth::{Auth, Bucket, Visit};
 use crate::launch::Launcher;
 use crate::live::Live;
 use crate::metrics::Metrics;
@@ -87,12 +87,13 @@ impl App {
     }
 
     /// What those who watch a run need.
-    pub(crate) fn stream_context(&self) -> StreamContext {
+    pub(crate) fn stream_context(&self, visit: Option<Visit>) -> StreamContext {
         StreamContext {
             live: Arc::clone(&self.live),
             home: self.home.clone(),
             version: self.version,
             ending: self.ending.clone(),
+            visit,
         }
     }
 

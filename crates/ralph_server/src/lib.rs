@@ -14,7 +14,7 @@ mod server;
 pub mod stream;
 
 pub use app::{App, AppParts};
-pub use auth::{Auth, AuthError, AuthOptions};
+pub use auth::{Auth, AuthError, AuthOptions, Visit};
 pub use launch::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun};
 pub use metrics::Metrics;
 pub use problem::{Problem, ProblemCode};

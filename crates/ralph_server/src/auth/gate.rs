@@ -11,7 +11,7 @@ use super::bucket::Failures;
 use super::error::AuthError;
 use super::hosts::Hosts;
 use super::secret::{same, sha256};
-use super::sessions::Sessions;
+use super::sessions::{Sessions, Visit};
 use super::token::Token;
 
 /// What a server needs to know to tell who may ask.
@@ -86,8 +86,8 @@ impl Auth {
         same(&sha256(token.as_bytes()), &self.token.digest)
     }
 
-    pub(crate) fn is_session(&self, session: &str) -> bool {
-        self.sessions().is_valid(session, Timestamp::now())
+    pub(crate) fn enter(&self, session: &str) -> Option<Visit> {
+        self.sessions().enter(session, Timestamp::now())
     }
 
     pub(crate) fn redeem_code(&self, code: &str) -> Result<Option<String>, AuthError> {

@@ -14,3 +14,4 @@ pub use gate::{Auth, AuthOptions};
 pub(crate) use hosts::{Origin, only};
 pub(crate) use secret::digest_hex;
 pub(crate) use sessions::SESSION_LIFETIME;
+pub use sessions::Visit;

@@ -7,6 +7,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ralph_run::{Durability, write_atomic};
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::error::AuthError;
 use super::secret::{Digest, hex, is_secret, new_secret, same, sha256};
@@ -16,12 +18,49 @@ const CODE_LIFETIME: Duration = Duration::from_secs(10 * 60);
 /// The oldest make room for new ones.
 const MOST_SESSIONS: usize = 64;
 const MOST_CODES: usize = 16;
+const LOOK_AT_CLOCK: Duration = Duration::from_secs(30);
 
 /// Something that opens the door until a time.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Pass {
     digest: Digest,
     expires_at: Timestamp,
+    /// Those who are inside notice when it is gone.
+    inside: watch::Sender<()>,
+}
+
+impl Pass {
+    fn new(digest: Digest, expires_at: Timestamp) -> Self {
+        Self {
+            digest,
+            expires_at,
+            inside: watch::Sender::new(()),
+        }
+    }
+}
+
+/// Somebody who was let in by a session, and stays for as long as that lasts.
+#[derive(Debug, Clone)]
+pub struct Visit {
+    expires_at: Timestamp,
+    pass: watch::Receiver<()>,
+}
+
+impl Visit {
+    /// Whether the session has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.pass.has_changed().is_err() || self.expires_at <= Timestamp::now()
+    }
+
+    /// Resolves when the session has ended. Cancelling the wait loses nothing.
+    pub(crate) async fn over(&mut self) {
+        while !self.is_over() {
+            let left = Timestamp::now().duration_until(self.expires_at);
+            // The clock may be set meanwhile, so it is looked at now and then.
+            let left = left.unsigned_abs().min(LOOK_AT_CLOCK);
+            let _ = timeout(left, self.pass.changed()).await;
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -46,11 +85,9 @@ impl Sessions {
             .ok()
             .and_then(|bytes| serde_json::from_slice(&bytes).ok())
             .unwrap_or_default();
-        let passes = saved.into_iter().filter_map(|pass| {
-            let digest = digest_of(&pass.sha256)?;
-            let expires_at = pass.expires_at;
-            Some(Pass { digest, expires_at })
-        });
+        let passes = saved
+            .into_iter()
+            .filter_map(|pass| Some(Pass::new(digest_of(&pass.sha256)?, pass.expires_at)));
         let mut sessions: Vec<Pass> = passes.collect();
         retain_valid(&mut sessions, now);
         Self {
@@ -83,12 +120,17 @@ impl Sessions {
         Ok(secret)
     }
 
-    pub(super) fn is_valid(&self, session: &str, now: Timestamp) -> bool {
+    /// Lets somebody in who shows a session.
+    pub(super) fn enter(&self, session: &str, now: Timestamp) -> Option<Visit> {
         let digest = sha256(session.as_bytes());
         // All of them are looked at, so that the time does not tell which one it was.
-        self.sessions.iter().fold(false, |found, pass| {
+        let found = self.sessions.iter().fold(None, |found, pass| {
             let is_it = same(&pass.digest, &digest) && pass.expires_at > now;
-            found | is_it
+            if is_it { Some(pass) } else { found }
+        });
+        found.map(|pass| Visit {
+            expires_at: pass.expires_at,
+            pass: pass.inside.subscribe(),
         })
     }
 
@@ -125,10 +167,8 @@ fn issue(
         passes.remove(0);
     }
     let secret = new_secret()?;
-    passes.push(Pass {
-        digest: sha256(secret.as_bytes()),
-        expires_at: now.saturating_add(lifetime).unwrap_or(now),
-    });
+    let expires_at = now.saturating_add(lifetime).unwrap_or(now);
+    passes.push(Pass::new(sha256(secret.as_bytes()), expires_at));
     Ok(secret)
 }
 
@@ -163,7 +203,7 @@ mod tests {
         let code = sessions.new_code(time(0)).unwrap();
         assert!(sessions.redeem("0", time(1)).unwrap().is_none());
         let session = sessions.redeem(&code, time(9)).unwrap().unwrap();
-        assert!(sessions.is_valid(&session, time(9)) && session != code);
+        assert!(sessions.enter(&session, time(9)).is_some() && session != code);
         assert!(sessions.redeem(&code, time(9)).unwrap().is_none());
         let late = sessions.new_code(time(20)).unwrap();
         assert!(sessions.redeem(&late, time(30)).unwrap().is_none());
@@ -174,10 +214,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let session = Sessions::open(directory.path(), time(0)).begin(time(0)).unwrap();
         let mut again = Sessions::open(directory.path(), time(1));
-        assert!(again.is_valid(&session, time(30 * 24 * 60 - 1)));
-        assert!(!again.is_valid(&session, time(30 * 24 * 60)));
+        assert!(again.enter(&session, time(30 * 24 * 60 - 1)).is_some());
+        assert!(again.enter(&session, time(30 * 24 * 60)).is_none());
         again.end(&session);
-        assert!(!Sessions::open(directory.path(), time(1)).is_valid(&session, time(1)));
+        let third = Sessions::open(directory.path(), time(1));
+        assert!(third.enter(&session, time(1)).is_none());
     }
 
     #[test]
@@ -186,5 +227,25 @@ mod tests {
         let session = Sessions::open(directory.path(), time(0)).begin(time(0)).unwrap();
         let saved = std::fs::read_to_string(directory.path().join("server-sessions.json")).unwrap();
         assert!(!saved.contains(&session));
+    }
+
+    #[tokio::test]
+    async fn who_is_inside_leaves_when_the_session_ends() {
+        let directory = tempfile::tempdir().unwrap();
+        let now = Timestamp::now();
+        let mut sessions = Sessions::open(directory.path(), now);
+        let (one, other) = (sessions.begin(now).unwrap(), sessions.begin(now).unwrap());
+        let mut visit = sessions.enter(&one, now).unwrap();
+        let stays = sessions.enter(&other, now).unwrap();
+        assert!(!visit.is_over());
+        sessions.end(&one);
+        visit.over().await;
+        assert!(visit.is_over() && !stays.is_over());
+        // One that expires while it is used.
+        let past = now - SignedDuration::from_hours(30 * 24) + SignedDuration::from_millis(50);
+        let session = sessions.begin(past).unwrap();
+        let mut visit = sessions.enter(&session, past).unwrap();
+        visit.over().await;
+        assert!(visit.is_over());
     }
 }

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::listener::MAX_HEAD_BYTES;
 use super::route::PublicRoutes;
 use crate::app::App;
-use crate::auth::{Origin, only};
+use crate::auth::{Origin, Visit, only};
 use crate::problem::{Problem, ProblemCode};
 
 pub(crate) const SESSION_COOKIE: &str = "ralph_session";
@@ -60,7 +60,12 @@ pub(super) async fn guard(State(guard): State<Guard>, mut request: Request, next
     let peer = peer_of(&request);
     request.extensions_mut().insert(Peer(peer));
     let mut response = match guard.admit(&request, peer) {
-        Ok(()) => next.run(request).await,
+        Ok(visit) => {
+            if let Some(visit) = visit {
+                request.extensions_mut().insert(visit);
+            }
+            next.run(request).await
+        }
         Err(problem) => problem.into_response(),
     };
     let headers = response.headers_mut();
@@ -74,7 +79,8 @@ pub(super) async fn guard(State(guard): State<Guard>, mut request: Request, next
 }
 
 impl Guard {
-    fn admit(&self, request: &Request, peer: IpAddr) -> Result<(), Problem> {
+    /// Lets a request in, or says why not. Who comes by a session is a visitor.
+    fn admit(&self, request: &Request, peer: IpAddr) -> Result<Option<Visit>, Problem> {
         let (headers, auth) = (request.headers(), &self.app.auth);
         if head_bytes(request) > MAX_HEAD_BYTES {
             let detail = format!("the head of a request has at most {MAX_HEAD_BYTES} bytes");
@@ -89,18 +95,26 @@ impl Guard {
             let detail = "pages of other sites may not ask this server";
             return Err(Problem::new(ProblemCode::ForeignOrigin, detail));
         }
-        if !self.public.contain(request.method(), request.uri().path()) {
-            self.authenticate(request, origin, peer)?;
-        }
-        check_content_type(headers)
+        let visit = if self.public.contain(request.method(), request.uri().path()) {
+            None
+        } else {
+            self.authenticate(request, origin, peer)?
+        };
+        check_content_type(headers)?;
+        Ok(visit)
     }
 
-    fn authenticate(&self, request: &Request, origin: Origin, peer: IpAddr) -> Result<(), Problem> {
+    fn authenticate(
+        &self,
+        request: &Request,
+        origin: Origin,
+        peer: IpAddr,
+    ) -> Result<Option<Visit>, Problem> {
         let (headers, auth) = (request.headers(), &self.app.auth);
         if headers.contains_key(header::AUTHORIZATION) {
             let is_right = bearer(headers).is_some_and(|token| auth.is_token(token));
             return if is_right {
-                Ok(())
+                Ok(None)
             } else {
                 Err(self.wrong_secret(peer))
             };
@@ -110,15 +124,15 @@ impl Guard {
             let detail = "show the server's token, or log in by the address that `ralph serve` printed";
             return Err(Problem::new(ProblemCode::Unauthenticated, detail));
         }
-        if !sessions.any(|session| auth.is_session(session)) {
+        let Some(visit) = sessions.find_map(|session| auth.enter(session)) else {
             return Err(self.wrong_secret(peer));
-        }
+        };
         // A browser sends the cookie whoever asks it to: that the page is ours must be shown, too.
         let is_safe =
             matches!(*request.method(), Method::GET | Method::HEAD) && !headers.contains_key(header::UPGRADE);
         let is_same_site = only(headers, &SEC_FETCH_SITE) == Some("same-origin");
         if origin == Origin::Own || (is_safe && is_same_site) {
-            return Ok(());
+            return Ok(Some(visit));
         }
         let detail = "a browser's session is for pages of this server only";
         Err(Problem::new(ProblemCode::ForeignOrigin, detail))

@@ -26,6 +26,7 @@ mod runs;
 mod schema;
 mod search;
 mod sessions;
+mod stall;
 mod start;
 mod static_files;
 mod status;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{Extension, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -13,8 +13,9 @@ use utoipa::IntoParams;
 use super::input::{InPath, Parameters};
 use super::listener::Place;
 use crate::app::App;
+use crate::auth::Visit;
 use crate::problem::{Problem, ProblemCode};
-use crate::stream;
+use crate::stream::{self, EventId};
 
 /// A frame of a client is no larger: the longest is a prompt.
 const MAX_FRAME_BYTES: usize = 1024 * 1024;
@@ -27,11 +28,12 @@ const MAX_UNSENT_BYTES: usize = 4 * 1024 * 1024;
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
     place: Option<Extension<Place>>,
+    visit: Option<Extension<Visit>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade =
         upgrade.map_err(|rejection| Problem::new(ProblemCode::InvalidParameter, rejection.body_text()))?;
-    let context = app.stream_context();
+    let context = app.stream_context(visit.map(|Extension(visit)| visit));
     Ok(upgrade
         .max_message_size(MAX_FRAME_BYTES)
         .max_frame_size(MAX_FRAME_BYTES)
@@ -47,24 +49,33 @@ pub(super) async fn stream(
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct EventsParameters {
-    /// Only records after this one. `Last-Event-ID` says the same, and comes first.
+    /// Only records after this one. `Last-Event-ID`, the id of the last event, says the same and comes first.
     #[param(nullable = false)]
     after: Option<u64>,
 }
 
-/// Watches one run, as server-sent events.
+/// Watches one run, as server-sent events, until it has ended.
 #[utoipa::path(get, path = "/api/v1/runs/{id}/events", tag = "live",
     params(("id" = String, Path, description = "The run."), EventsParameters),
-    responses((status = 200, description = "The records as they come.", body = String, content_type = "text/event-stream")))]
+    responses((status = 200, description = "The records as they come.", body = String, content_type = "text/event-stream"),
+        (status = 204, description = "The run has ended, and this was all of it.")))]
 pub(super) async fn events(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
     Parameters(asked): Parameters<EventsParameters>,
+    visit: Option<Extension<Visit>>,
     headers: HeaderMap,
-) -> Result<impl IntoResponse, Problem> {
-    let last = headers
-        .get("last-event-id")
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.parse().ok());
-    Ok(stream::events(app.stream_context(), &id, last.or(asked.after)).await?)
+) -> Result<Response, Problem> {
+    let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
+    let place = match last.and_then(EventId::parse) {
+        Some(place) => Some(place),
+        None => asked.after.map(EventId::from),
+    };
+    let context = app.stream_context(visit.map(|Extension(visit)| visit));
+    Ok(
+        match stream::events(context, Arc::clone(&app.store), &id, place).await? {
+            Some(events) => events.into_response(),
+            None => StatusCode::NO_CONTENT.into_response(),
+        },
+    )
 }

@@ -11,7 +11,8 @@ mod wire;
 mod wire_layout;
 
 pub use protocol::{FROM_CLIENT, PROTOCOL_VERSION, TO_CLIENT};
-pub use server_events::events;
+pub use server_events::{EventId, events};
+pub(crate) use websocket::MOST_STALL;
 pub use websocket::{StreamContext, serve};
 #[cfg(feature = "ts")]
 pub use wire::typescript;

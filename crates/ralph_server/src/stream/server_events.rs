@@ -4,61 +4,238 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::ws::Utf8Bytes;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::Stream;
 use futures_util::stream::unfold;
+use ralph_store::Store;
+use serde::Deserialize;
+use tokio::time::timeout;
 
 use super::cursor::Cursor;
-use super::websocket::{StreamContext, is_true};
+use super::protocol::{Problem, ToClient};
+use super::websocket::{StreamContext, is_over, is_true};
 use crate::live::{FeedError, Signal};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
+/// How often is looked whether a run has ended of which nothing comes.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// The name of an event: which journal, and its last record. `EPOCH:SEQ`, or the number alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventId {
+    epoch: Option<String>,
+    seq: u64,
+}
+
+impl EventId {
+    /// Reads a name; none if it is none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let (epoch, seq) = match text.split_once(':') {
+            Some((epoch, seq)) => (Some(epoch.to_owned()), seq),
+            None => (None, text),
+        };
+        let seq = seq.parse().ok()?;
+        Some(Self { epoch, seq })
+    }
+}
+
+impl From<u64> for EventId {
+    fn from(seq: u64) -> Self {
+        Self { epoch: None, seq }
+    }
+}
 
 struct Watching {
     cursor: Cursor,
     signal: Arc<Signal>,
     context: StreamContext,
-    waiting: std::vec::IntoIter<(u64, axum::extract::ws::Utf8Bytes)>,
+    store: Arc<dyn Store>,
+    waiting: std::vec::IntoIter<(u64, Utf8Bytes)>,
     has_more: bool,
+    is_last: bool,
 }
 
-/// The records of a run after `after`, as they come. The id of an event is the number of its last record, so that a
-/// client that lost its connection goes on where it was.
+/// The records of a run after `after`, as they come, until it has ended; none if there are none and it has. The id of
+/// an event says which journal it is and which was the last record, so that a client that lost its connection goes on
+/// where it was.
 ///
 /// # Errors
 /// When there is no such run.
 pub async fn events(
     context: StreamContext,
+    store: Arc<dyn Store>,
     run: &str,
-    after: Option<u64>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>> + use<>>, FeedError> {
-    let cursor = Cursor::open(&context.live, run, after, None).await?;
+    after: Option<EventId>,
+) -> Result<Option<Sse<impl Stream<Item = Result<Event, Infallible>> + use<>>>, FeedError> {
+    let epoch = after.as_ref().and_then(|after| after.epoch.as_deref());
+    let seq = after.as_ref().map(|after| after.seq);
+    let cursor = Cursor::open(&context.live, run, seq, epoch).await?;
+    let mut waiting = Vec::new();
+    if epoch.is_some_and(|epoch| *epoch != *cursor.epoch) {
+        let after = cursor.position.seq;
+        let reset = ToClient::Reset {
+            run,
+            epoch: &cursor.epoch,
+            after,
+        };
+        waiting.push((after, reset.encode().into()));
+    }
     let signal = Arc::new(Signal::default());
     cursor.feed.watch(&signal, 0);
     let watching = Watching {
         cursor,
         signal,
         context,
-        waiting: Vec::new().into_iter(),
+        store,
         has_more: true,
+        is_last: false,
+        waiting: waiting.into_iter(),
     };
-    let stream = unfold(watching, |mut watching| async move {
-        loop {
-            if let Some((seq, text)) = watching.waiting.next() {
-                let event = Event::default().id(seq.to_string()).data(text.as_str());
-                return Some((Ok(event), watching));
+    if watching.waiting.len() == 0 && watching.has_ended().await {
+        return Ok(None);
+    }
+    let stream = unfold(Some(watching), |watching| async move {
+        let mut watching = watching?;
+        let event = watching.next().await?;
+        let goes_on = !matches!(event, Told::Fault(_));
+        Some((Ok(event.into()), goes_on.then_some(watching)))
+    });
+    Ok(Some(
+        Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)),
+    ))
+}
+
+/// What a client is told.
+enum Told {
+    /// Something of the run, with the name of the event.
+    News(String, Utf8Bytes),
+    /// What is wrong, and nothing more.
+    Fault(Problem),
+}
+
+impl From<Told> for Event {
+    fn from(told: Told) -> Self {
+        match told {
+            Told::News(id, text) => Event::default().id(id).data(text.as_str()),
+            Told::Fault(problem) => {
+                let text = ToClient::Error { id: None, problem }.encode();
+                Event::default().event("error").data(text)
             }
-            if !watching.has_more {
-                let mut ending = watching.context.ending.clone();
+        }
+    }
+}
+
+impl Watching {
+    /// What comes next; none at the end.
+    async fn next(&mut self) -> Option<Told> {
+        loop {
+            if self.context.visit.as_ref().is_some_and(|visit| visit.is_over()) {
+                return Some(session_ended());
+            }
+            if let Some((seq, text)) = self.waiting.next() {
+                self.is_last |= ends_run(&text);
+                let id = format!("{}:{seq}", self.cursor.epoch);
+                return Some(Told::News(id, text));
+            }
+            if self.is_last || (!self.has_more && self.has_ended().await) {
+                return None;
+            }
+            if !self.has_more {
+                let StreamContext { ending, visit, .. } = &mut self.context;
                 tokio::select! {
-                    _ = watching.signal.wait() => {}
-                    () = is_true(&mut ending) => return None,
+                    _ = timeout(LOOK, self.signal.wait()) => {}
+                    () = is_true(ending) => return None,
+                    () = is_over(visit) => return Some(session_ended()),
                 }
             }
-            let step = watching.cursor.step().await.ok()?;
-            watching.has_more = step.has_more;
-            watching.waiting = step.texts.into_iter();
+            match self.cursor.step().await {
+                Ok(step) => {
+                    self.has_more = step.has_more;
+                    self.waiting = step.texts.into_iter();
+                }
+                Err(error) => {
+                    let run = self.cursor.feed.run();
+                    tracing::warn!(%error, run, "a journal cannot be read");
+                    return Some(Told::Fault(Problem {
+                        code: "unreadable",
+                        message: format!("the records of run `{run}` cannot be read"),
+                    }));
+                }
+            }
         }
-    });
-    Ok(Sse::new(stream).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    }
+
+    /// Whether the run has ended and its last record was told.
+    async fn has_ended(&self) -> bool {
+        let run = self.cursor.feed.run();
+        let summary = match self.context.live.board().get(run) {
+            Some(summary) => Some(summary.as_ref().clone()),
+            // Without the index it is looked at again later.
+            None => self.store.run(run).await.ok().flatten(),
+        };
+        summary.is_some_and(|summary| {
+            summary.activity.has_ended()
+                && *summary.epoch == *self.cursor.epoch
+                && self.cursor.position.seq >= summary.head_seq
+        })
+    }
+}
+
+fn session_ended() -> Told {
+    Told::Fault(Problem {
+        code: "session_ended",
+        message: "the session has ended: log in again".to_owned(),
+    })
+}
+
+/// Whether the end of the run is among these records.
+fn ends_run(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Records {
+        records: Vec<Record>,
+    }
+    #[derive(Deserialize)]
+    struct Record {
+        event: Kind,
+    }
+    #[derive(Deserialize)]
+    struct Kind {
+        agent_kind: Option<serde::de::IgnoredAny>,
+        r#type: String,
+    }
+    // Few texts have the word at all.
+    text.contains("\"run_ended\"")
+        && serde_json::from_str::<Records>(text).is_ok_and(|told| {
+            let last = told.records.last();
+            last.is_some_and(|record| record.event.agent_kind.is_none() && record.event.r#type == "run_ended")
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EventId, ends_run};
+
+    #[test]
+    fn an_event_is_named_by_its_journal_and_record_or_by_the_record_alone() {
+        let named = |text| EventId::parse(text).map(|id| (id.epoch, id.seq));
+        assert_eq!(named("17"), Some((None, 17)));
+        assert_eq!(named("a1b2:17"), Some((Some("a1b2".to_owned()), 17)));
+        for wrong in ["", "a1b2", "a1b2:", "a:b:1", "-1"] {
+            assert_eq!(named(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn only_the_run_itself_says_that_it_has_ended() {
+        let told = |event: &str| format!(r#"{{"type":"records","records":[{{"seq":1,"event":{event}}}]}}"#);
+        assert!(ends_run(&told(r#"{"type":"run_ended","data":{}}"#)));
+        assert!(!ends_run(&told(
+            r#"{"agent_kind":"x","type":"run_ended","data":{}}"#
+        )));
+        assert!(!ends_run(&told(
+            r#"{"agent_kind":"x","type":"tool_started","data":{"input":{"type":"run_ended"}}}"#
+        )));
+    }
 }

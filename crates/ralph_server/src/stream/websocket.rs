@@ -12,6 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::client::Client;
 use super::protocol::{FromClient, PROTOCOL_VERSION, Problem, ToClient};
+use crate::auth::Visit;
 use crate::live::Live;
 use crate::manager::{self, CommandError};
 
@@ -19,7 +20,7 @@ use crate::manager::{self, CommandError};
 const HEARTBEAT: Duration = Duration::from_secs(15);
 const MOST_SILENCE: Duration = Duration::from_secs(45);
 /// How long a client may not take what it is sent.
-const MOST_STALL: Duration = Duration::from_secs(30);
+pub(crate) const MOST_STALL: Duration = Duration::from_secs(30);
 /// How many commands of a client may be under way.
 const MOST_COMMANDS: usize = 16;
 
@@ -34,11 +35,13 @@ pub struct StreamContext {
     pub version: &'static str,
     /// Becomes true when the server ends.
     pub ending: watch::Receiver<bool>,
+    /// Who was let in by a session is shown out at its end.
+    pub visit: Option<Visit>,
 }
 
 /// Serves one client until it leaves.
 pub async fn serve(mut socket: WebSocket, context: StreamContext) {
-    let mut ending = context.ending.clone();
+    let (mut ending, mut visit) = (context.ending.clone(), context.visit.clone());
     let mut client = Client::new(context.live.clone());
     let (replies, mut replied) = mpsc::channel::<String>(MOST_COMMANDS);
     let hello = ToClient::Hello {
@@ -83,6 +86,10 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
                 close(&mut socket, close_code::AWAY, "the server is ending").await;
                 return;
             }
+            () = is_over(&mut visit) => {
+                close(&mut socket, close_code::POLICY, "the session has ended: log in again").await;
+                return;
+            }
         };
         if outcome.is_err() {
             close(
@@ -108,6 +115,14 @@ async fn tell(socket: &mut WebSocket, client: &mut Client, numbers: BTreeSet<usi
 /// Waits until it is so, or nobody can say any more.
 pub(super) async fn is_true(value: &mut watch::Receiver<bool>) {
     let _ = value.wait_for(|value| *value).await;
+}
+
+/// Waits until the session of the client has ended; for ever if it has none.
+pub(super) async fn is_over(visit: &mut Option<Visit>) {
+    match visit {
+        Some(visit) => visit.over().await,
+        None => std::future::pending().await,
+    }
 }
 
 /// The client is gone, or takes nothing.

@@ -18,4 +18,5 @@ mod reading;
 mod spellings;
 mod stage;
 mod starting;
+mod watching;
 mod written;

@@ -41,6 +41,7 @@ impl Stage {
             home: home.clone(),
             version: "0.0.0",
             ending: is_ending,
+            visit: None,
         };
         let upgrade = move |upgrade: WebSocketUpgrade| {
             let context = context.clone();

@@ -1,0 +1,155 @@
+//! Watching one run, as server-sent events, and for how long.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::client::Answer;
+use crate::stage::{Stage, ended, wrote};
+
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// The names of events in an answer.
+fn ids(answer: &Answer) -> Vec<String> {
+    let text = answer.text();
+    let ids = text.lines().filter_map(|line| line.strip_prefix("id: "));
+    ids.map(str::to_owned).collect()
+}
+
+/// A request whose answer has begun.
+async fn open(stage: &Stage, path: &str, headers: &[(&str, &str)]) -> TcpStream {
+    let mut request = String::from_utf8(stage.request("GET", path, headers, "")).unwrap();
+    if headers.iter().any(|(name, _)| *name == "connection") {
+        request = request.replacen("connection: close\r\n", "", 1);
+    }
+    let mut stream = TcpStream::connect(stage.address).await.unwrap();
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream
+}
+
+/// Reads until these bytes have come.
+async fn read_until(stream: &mut TcpStream, wanted: &[u8]) -> Vec<u8> {
+    let mut read = Vec::new();
+    let reading = async {
+        while !read.windows(wanted.len()).any(|window| window == wanted) {
+            assert_ne!(stream.read_buf(&mut read).await.unwrap(), 0, "{read:?}");
+        }
+    };
+    let in_time = timeout(LONGEST, reading).await;
+    assert!(in_time.is_ok(), "{}", String::from_utf8_lossy(&read));
+    read
+}
+
+async fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
+    let mut rest = Vec::new();
+    timeout(LONGEST, stream.read_to_end(&mut rest))
+        .await
+        .unwrap()
+        .unwrap();
+    rest
+}
+
+/// Logs a browser in.
+async fn cookie(stage: &Stage) -> String {
+    let body = json!({"token": stage.token}).to_string();
+    let json = [("content-type", "application/json")];
+    let answer = stage.ask("POST", "/api/v1/login", &json, &body).await;
+    let cookie = answer.header("set-cookie").unwrap();
+    cookie.split(';').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn events_end_with_their_run_and_nobody_has_to_come_back() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[wrote(1, "hello"), ended()]).await;
+    let path = format!("/api/v1/runs/{}/events", run.id());
+    let bearer = stage.bearer();
+    let ask = async |path: &str, last: &str| {
+        let headers = [("authorization", bearer.as_str()), ("last-event-id", last)];
+        stage.ask("GET", path, &headers, "").await
+    };
+    let all = ask(&format!("{path}?after=0"), "").await;
+    assert!(all.status == 200 && all.text().contains("run_ended"), "{all:?}");
+    let last = ids(&all).pop().unwrap();
+    let (epoch, seq) = last.split_once(':').unwrap();
+    assert!(!epoch.is_empty() && seq == "3", "{last}");
+    assert_eq!(ask(&path, &last).await.status, 204);
+    assert_eq!(ask(&path, "3").await.status, 204);
+    for earlier in ["1".to_owned(), format!("{epoch}:1")] {
+        let rest = ask(&path, &earlier).await.text();
+        assert!(rest.contains("hello") && !rest.contains("run_started"), "{rest}");
+    }
+    // What a client has of another journal means nothing, and it is told so.
+    let other = ask(&path, "0123:3").await;
+    assert!(other.text().contains(r#""type":"reset""#), "{other:?}");
+    assert_eq!(ids(&other), [last]);
+}
+
+#[tokio::test]
+async fn events_go_on_until_the_run_ends() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[wrote(1, "hello")]).await;
+    let working = tokio::spawn(stage.app.live.clone().work());
+    let path = format!("/api/v1/runs/{}/events?after=0", run.id());
+    let mut stream = open(&stage, &path, &[("authorization", &stage.bearer())]).await;
+    read_until(&mut stream, b"hello").await;
+    stage.append(&run, &[wrote(2, "bye"), ended()]);
+    let rest = String::from_utf8(read_to_end(&mut stream).await).unwrap();
+    assert!(rest.contains("bye") && rest.contains("run_ended"), "{rest}");
+    working.abort();
+}
+
+#[tokio::test]
+async fn events_that_cannot_be_read_end_with_an_error() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[wrote(1, "hello"), ended()]).await;
+    std::fs::remove_file(run.journal()).unwrap();
+    let answer = stage
+        .get(&format!("/api/v1/runs/{}/events?after=1", run.id()))
+        .await;
+    let text = answer.text();
+    assert!(
+        text.contains("event: error\n") && text.contains(r#""code":"unreadable""#),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn logging_out_ends_what_the_session_watches_and_nothing_else() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[wrote(1, "hello")]).await;
+    let working = tokio::spawn(stage.app.live.clone().work());
+    let (one, other) = (cookie(&stage).await, cookie(&stage).await);
+    let origin = format!("http://{}", stage.address);
+    let events = format!("/api/v1/runs/{}/events?after=0", run.id());
+    let watch = async |cookie: &str| {
+        let headers = [("cookie", cookie), ("origin", &origin)];
+        let mut stream = open(&stage, &events, &headers).await;
+        read_until(&mut stream, b"hello").await;
+        stream
+    };
+    let (mut leaving, mut staying) = (watch(&one).await, watch(&other).await);
+    let upgrade = [
+        ("cookie", one.as_str()),
+        ("origin", &origin),
+        ("connection", "upgrade"),
+        ("upgrade", "websocket"),
+        ("sec-websocket-version", "13"),
+        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ];
+    let mut socket = open(&stage, "/api/v1/stream", &upgrade).await;
+    read_until(&mut socket, b"hello").await;
+    let out = [("cookie", one.as_str()), ("origin", &origin)];
+    assert_eq!(stage.ask("POST", "/api/v1/logout", &out, "").await.status, 204);
+    let told = String::from_utf8(read_to_end(&mut leaving).await).unwrap();
+    assert!(told.contains(r#""code":"session_ended""#), "{told}");
+    // 1008, and that the session has ended.
+    read_until(&mut socket, b"\x03\xf0the session has ended").await;
+    drop(socket);
+    stage.append(&run, &[wrote(2, "bye")]);
+    read_until(&mut staying, b"bye").await;
+    working.abort();
+}
