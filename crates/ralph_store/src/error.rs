@@ -24,6 +24,18 @@ pub enum StoreError {
         /// Ours.
         known: i64,
     },
+    /// Our schema in a PostgreSQL database was made by a newer version. Unlike a file it is not made anew: others may
+    /// use it.
+    #[error(
+        "our schema in the database is of version {found}, this program knows up to {known}: use a newer ralph or \
+         another database (everything but answers to requests can be rebuilt there by `ralph reindex`)"
+    )]
+    NewerSchema {
+        /// Its version.
+        found: i64,
+        /// Ours.
+        known: i64,
+    },
     /// The address of the database means nothing to us.
     #[error("unknown database address: it must be a path, `sqlite:PATH` or `postgres://…`")]
     UnknownAddress,

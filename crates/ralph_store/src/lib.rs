@@ -14,6 +14,7 @@ mod fold;
 mod glance;
 mod journal_lines;
 mod journal_page;
+mod listed;
 mod postgres;
 mod private;
 mod query;

@@ -17,7 +17,7 @@ use crate::query::SearchQuery;
 use crate::search::{Candidate, Candidates, Expression, Filter, kind_number, write_filter};
 
 /// The database's own limit is shorter: this is for one that says nothing any more.
-const ANSWER_TIME: Duration = Duration::from_secs(5);
+const ANSWER_TIME: Duration = Duration::from_secs(10);
 
 /// What narrows a search. Searching reads journals, and therefore blocks: this waits for the database on the thread of
 /// the search.

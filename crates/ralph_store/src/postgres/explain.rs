@@ -25,6 +25,10 @@ pub(super) fn explain(error: Error) -> StoreError {
         Error::Protocol(_) | Error::WorkerCrashed | Error::BeginFailed => {
             StoreError::Unavailable("the connection is broken".to_owned())
         }
+        Error::Decode(said) => match said.downcast_ref() {
+            Some(OddValue(what)) => StoreError::Odd(what),
+            None => StoreError::Database(error.to_string()),
+        },
         // Its text may have a piece of the address.
         Error::Configuration(_) => StoreError::BadAddress("it cannot be read"),
         _ => StoreError::Database(error.to_string()),
@@ -77,7 +81,20 @@ pub(super) async fn within<T>(
     }
 }
 
-/// A value in the database that we did not put there.
+/// A value in the database that means nothing to us.
+#[derive(Debug, thiserror::Error)]
+#[error("{0} cannot be read")]
+struct OddValue(&'static str);
+
+/// A value in the database that means nothing to us: another version may have put it there.
 pub(super) fn odd(what: &'static str) -> Error {
-    Error::Decode(format!("{what} in the index cannot be read: use `ralph reindex`").into())
+    Error::Decode(OddValue(what).into())
+}
+
+/// None if it means nothing to us.
+pub(super) fn known<T>(decoded: Result<T, Error>) -> Result<Option<T>, Error> {
+    match decoded {
+        Err(Error::Decode(said)) if said.is::<OddValue>() => Ok(None),
+        decoded => decoded.map(Some),
+    }
 }

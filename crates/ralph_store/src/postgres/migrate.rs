@@ -12,7 +12,7 @@ pub(super) async fn migrate(connection: &mut PgConnection, steps: &[&'static str
     let to = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     let from = version(connection).await.map_err(explain)?;
     if from > to {
-        return Err(StoreError::Newer {
+        return Err(StoreError::NewerSchema {
             found: from,
             known: to,
         });

@@ -6,8 +6,10 @@ use sqlx::{Connection as _, Error, PgConnection, Postgres, QueryBuilder, Row as 
 
 use super::decode::{approval, json, message, number, record, text, tokens, usage};
 use super::escape::escape;
+use super::explain::known;
 use crate::columns::{bounded, integer, nanoseconds, run_mark, timestamp};
 use crate::fold::FoldState;
+use crate::listed::{Known, Listed, sort_out};
 use crate::query::{ApprovalQuery, CostGroup, CostQuery, CostRow, Page, RecordQuery, RunQuery};
 use crate::rows::{ApprovalRow, MessageRow, Progress, RecordRow};
 use crate::store::{MAX_LIMIT, Remembered};
@@ -62,6 +64,22 @@ impl Question {
     }
 }
 
+/// `summary, id, started_at`.
+fn listed(row: &PgRow) -> Result<Listed, Error> {
+    Ok(Listed {
+        id: text(row, 1)?,
+        started_at: row.try_get(2)?,
+        summary: known(json(row, 0))?,
+    })
+}
+
+/// The first column is the run.
+fn of_run<T>(
+    decode: impl Fn(&PgRow) -> Result<T, Error>,
+) -> impl Fn(&PgRow) -> Result<(String, Option<T>), Error> {
+    move |row| Ok((text(row, 0)?, known(decode(row))?))
+}
+
 pub(super) async fn run(connection: &mut PgConnection, run: &str) -> Result<Option<RunSummary>, Error> {
     let row = sqlx::query("SELECT summary FROM run WHERE id = $1")
         .bind(escape(run))
@@ -75,8 +93,8 @@ pub(super) async fn runs(
     connection: &mut PgConnection,
     query: &RunQuery,
     place: Option<(i64, &str)>,
-) -> Result<Page<RunSummary>, Error> {
-    let mut question = Question::new("SELECT summary FROM run");
+) -> Result<Known<Page<RunSummary>>, Error> {
+    let mut question = Question::new("SELECT summary, id, started_at FROM run");
     question.text("workspace = ", query.workspace.as_deref());
     question.text("backend = ", query.backend.as_deref());
     // Spelt out, so that the index of the live ones can be used.
@@ -100,31 +118,29 @@ pub(super) async fn runs(
     }
     let limit = bounded(query.limit);
     let end = " ORDER BY started_at DESC, id DESC LIMIT ";
-    let mut items: Vec<RunSummary> = question
-        .ask(connection, end, Some(limit + 1), |row| json(row, 0))
-        .await?;
-    let has_more = items.len() > limit;
-    items.truncate(limit);
-    let next = items
-        .last()
-        .filter(|_| has_more)
-        .map(|last| run_mark(nanoseconds(last.started_at), &last.id));
-    Ok(Page { items, next })
+    let mut rows = question.ask(connection, end, Some(limit + 1), listed).await?;
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    let last = rows.last().filter(|_| has_more);
+    let next = last.map(|last| run_mark(last.started_at, &last.id));
+    let (items, odd) = sort_out(rows.into_iter().map(Listed::into_row));
+    Ok((Page { items, next }, odd))
 }
 
 pub(super) async fn runs_of_session(
     connection: &mut PgConnection,
     session: &str,
-) -> Result<Vec<RunSummary>, Error> {
+) -> Result<Known<Vec<RunSummary>>, Error> {
     let rows = sqlx::query(
-        "SELECT run.summary FROM run JOIN session ON session.run = run.number WHERE session.session = $1
+        "SELECT run.summary, run.id, run.started_at FROM run JOIN session ON session.run = run.number WHERE session.session = $1
          ORDER BY run.started_at DESC, run.id DESC LIMIT $2",
     )
     .bind(escape(session))
     .bind(integer(MAX_LIMIT as u64))
     .fetch_all(connection)
     .await?;
-    rows.iter().map(|row| json(row, 0)).collect()
+    let rows: Vec<Listed> = rows.iter().map(listed).collect::<Result<_, _>>()?;
+    Ok(sort_out(rows.into_iter().map(Listed::into_row)))
 }
 
 pub(super) async fn offsets(connection: &mut PgConnection) -> Result<Vec<(String, u64, bool)>, Error> {
@@ -228,31 +244,29 @@ pub(super) async fn records(
 pub(super) async fn approvals(
     connection: &mut PgConnection,
     query: &ApprovalQuery,
-) -> Result<Vec<ApprovalRow>, Error> {
+) -> Result<Known<Vec<ApprovalRow>>, Error> {
     let mut question = Question::new(APPROVALS);
     if query.is_pending {
         question.condition("a.state = 0");
     }
     question.text("run.id = ", query.run.as_deref());
     let end = " ORDER BY a.asked_at, run.id, a.seq LIMIT ";
-    question
-        .ask(connection, end, Some(bounded(query.limit)), approval)
-        .await
+    let limit = Some(bounded(query.limit));
+    let rows = question.ask(connection, end, limit, of_run(approval)).await?;
+    Ok(sort_out(rows))
 }
 
-pub(super) async fn messages(connection: &mut PgConnection, run: &str) -> Result<Vec<MessageRow>, Error> {
+pub(super) async fn messages(
+    connection: &mut PgConnection,
+    run: &str,
+) -> Result<Known<Vec<MessageRow>>, Error> {
     let mut question = Question::new(MESSAGES);
     question.text("run.id = ", Some(run));
-    let mut messages = question
-        .ask(
-            connection,
-            " ORDER BY m.seq DESC LIMIT ",
-            Some(MAX_LIMIT),
-            message,
-        )
-        .await?;
+    let end = " ORDER BY m.seq DESC LIMIT ";
+    let rows = question.ask(connection, end, Some(MAX_LIMIT), of_run(message));
+    let (mut messages, odd) = sort_out(rows.await?);
     messages.reverse();
-    Ok(messages)
+    Ok((messages, odd))
 }
 
 /// What follows the key. A sum beyond all measure is the highest there is, as everywhere else.

@@ -16,10 +16,13 @@ use super::candidates::Scope;
 use super::connect::{Waiting, open, wait_for_writer};
 use super::explain::{explain, within};
 use super::readers::Readers;
+use super::text::Behind;
 use super::writer::{Done, Task, Writer};
 use super::{read, text};
+use crate::catch_up::JOURNAL;
 use crate::columns::{bounded, run_place};
 use crate::error::StoreError;
+use crate::journal_lines::stands_at;
 use crate::query::{
     ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchMode, SearchPage, SearchQuery,
 };
@@ -29,7 +32,7 @@ use crate::store::{Health, Remembered, Store};
 use crate::summary::RunSummary;
 
 /// The database's own limit is shorter: this is for one that says nothing any more.
-const ANSWER_TIME: Duration = Duration::from_secs(5);
+const ANSWER_TIME: Duration = Duration::from_secs(10);
 /// When time is up, a page of ranked hits ends, and the next one goes on.
 const SEARCH_TIME: Duration = Duration::from_millis(200);
 /// How long one batch of words may take to be written.
@@ -127,6 +130,34 @@ impl PostgresStore {
         result
     }
 
+    /// Forgets runs of which something means nothing to us: the next [`catch_up`](crate::catch_up) reads them again
+    /// from their start.
+    async fn forget_odd(&self, runs: &[String]) {
+        if runs.is_empty() {
+            return;
+        }
+        tracing::warn!(
+            ?runs,
+            "runs in the index cannot be read, and are read again from their journals"
+        );
+        if let Err(error) = self.remove(runs).await {
+            tracing::warn!(%error, "runs that cannot be read could not be forgotten");
+        }
+    }
+
+    /// An answer about one run; none if what is known of it means nothing to us.
+    async fn unless_odd<T>(
+        &self,
+        run: &str,
+        answer: Result<Option<T>, StoreError>,
+    ) -> Result<Option<T>, StoreError> {
+        if matches!(answer, Err(StoreError::Odd(_))) {
+            self.forget_odd(&[run.to_owned()]).await;
+            return Ok(None);
+        }
+        answer
+    }
+
     async fn refresh_lag(&self) -> Result<(), StoreError> {
         let lag = ask!(self, text::lag)?;
         self.lag.store(lag, Ordering::Relaxed);
@@ -143,6 +174,24 @@ impl PostgresStore {
         open(&self.address, Purpose::Write).await.map_err(explain)
     }
 
+    /// Those of some runs whose journals are not what they were when their words were indexed: a loss of power cut them,
+    /// and they went on from there.
+    async fn cut(&self, connection: &mut PgConnection, runs: &[Behind]) -> Result<Vec<String>, StoreError> {
+        let marks = within(ANSWER_TIME, text::marks(connection, runs)).await;
+        let marks = marks.map_err(explain)?;
+        let directory = self.runs_directory.clone();
+        let compared = tokio::task::spawn_blocking(move || {
+            let is_cut = |(run, offset, seq): &(String, u64, u64)| {
+                // A journal that cannot be read now is left for the next time.
+                !stands_at(&directory.join(run).join(JOURNAL), *offset, *seq).unwrap_or(true)
+            };
+            marks.into_iter().filter(is_cut).map(|(run, ..)| run).collect()
+        });
+        compared
+            .await
+            .map_err(|error| StoreError::Database(error.to_string()))
+    }
+
     /// Indexes the words of all runs that have new ones, a thousand at a time.
     async fn index_with(&self, connection: &mut PgConnection) -> Result<u64, StoreError> {
         let (mut count, mut after) = (0, String::new());
@@ -152,8 +201,11 @@ impl PostgresStore {
             let Some((last, _)) = runs.last() else {
                 return Ok(count);
             };
-            after.clone_from(&last.id);
-            let pending = within(TEXT_TIME, text::pending(connection, &runs)).await;
+            after.clone_from(last);
+            // What means nothing to us is forgotten when it is asked for.
+            let runs: Vec<_> = runs.into_iter().filter_map(|(_, run)| run).collect();
+            let cut = self.cut(connection, &runs).await?;
+            let pending = within(TEXT_TIME, text::pending(connection, &runs, &cut)).await;
             let mut gatherer = Gatherer::new(self.runs_directory.clone(), pending.map_err(explain)?);
             loop {
                 let gathered = tokio::task::spawn_blocking(move || {
@@ -181,7 +233,8 @@ impl Store for PostgresStore {
     }
 
     async fn progress(&self, run: &str) -> Result<Option<Progress>, StoreError> {
-        ask!(self, read::progress, run)
+        let progress = ask!(self, read::progress, run);
+        self.unless_odd(run, progress).await
     }
 
     async fn offsets(&self) -> Result<Vec<(String, u64, bool)>, StoreError> {
@@ -193,15 +246,20 @@ impl Store for PostgresStore {
             Some(mark) => Some(run_place(mark).ok_or(StoreError::BadCursor)?),
             None => None,
         };
-        ask!(self, read::runs, query, place)
+        let (page, odd) = ask!(self, read::runs, query, place)?;
+        self.forget_odd(&odd).await;
+        Ok(page)
     }
 
     async fn run(&self, run: &str) -> Result<Option<RunSummary>, StoreError> {
-        ask!(self, read::run, run)
+        let summary = ask!(self, read::run, run);
+        self.unless_odd(run, summary).await
     }
 
     async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError> {
-        ask!(self, read::runs_of_session, session)
+        let (runs, odd) = ask!(self, read::runs_of_session, session)?;
+        self.forget_odd(&odd).await;
+        Ok(runs)
     }
 
     async fn records(&self, run: &str, query: &RecordQuery) -> Result<Vec<RecordRow>, StoreError> {
@@ -209,11 +267,15 @@ impl Store for PostgresStore {
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<ApprovalRow>, StoreError> {
-        ask!(self, read::approvals, query)
+        let (approvals, odd) = ask!(self, read::approvals, query)?;
+        self.forget_odd(&odd).await;
+        Ok(approvals)
     }
 
     async fn messages(&self, run: &str) -> Result<Vec<MessageRow>, StoreError> {
-        ask!(self, read::messages, run)
+        let (messages, odd) = ask!(self, read::messages, run)?;
+        self.forget_odd(&odd).await;
+        Ok(messages)
     }
 
     async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError> {

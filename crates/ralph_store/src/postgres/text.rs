@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use sqlx::postgres::PgRow;
 use sqlx::{Connection as _, Error, PgConnection, Row as _};
 
 use super::decode::{json, number, text};
 use super::escape::escape;
+use super::explain::known;
 use super::rows::short;
 use super::vector::vector;
 use crate::columns::integer;
@@ -31,13 +33,16 @@ pub(super) async fn lag(connection: &mut PgConnection) -> Result<u64, Error> {
     number(&row, 0)
 }
 
-/// Some runs of which there are words to index, by their names behind `after`, and how much of their journals.
+/// A run, and how much of its journal is to be indexed.
+pub(super) type Behind = (RunSummary, u64);
+
+/// Some runs of which there are words to index, by their names behind `after`. None for what means nothing to us.
 pub(super) async fn behind(
     connection: &mut PgConnection,
     after: &str,
-) -> Result<Vec<(RunSummary, u64)>, Error> {
+) -> Result<Vec<(String, Option<Behind>)>, Error> {
     let rows = sqlx::query(
-        "SELECT run.summary, run.journal_offset FROM run LEFT JOIN text_run t ON t.name = run.id
+        "SELECT run.summary, run.journal_offset, run.id FROM run LEFT JOIN text_run t ON t.name = run.id
          WHERE (t.id IS NULL OR t.epoch <> run.epoch OR t.journal_offset < run.journal_offset) AND run.id > $1
          ORDER BY run.id LIMIT $2",
     )
@@ -45,23 +50,42 @@ pub(super) async fn behind(
     .bind(RUNS_AT_A_TIME)
     .fetch_all(connection)
     .await?;
-    rows.iter()
-        .map(|row| Ok((json(row, 0)?, number(row, 1)?)))
-        .collect()
+    let read = |row: &PgRow| {
+        let up_to = number(row, 1)?;
+        Ok((text(row, 2)?, known(json(row, 0))?.map(|run| (run, up_to))))
+    };
+    rows.iter().map(read).collect()
 }
 
-/// Where the index stands with these runs. A run that has another journal than before is forgotten first.
+/// Where the marks of these runs are, and after which record, as far as they have one.
+pub(super) async fn marks(
+    connection: &mut PgConnection,
+    runs: &[Behind],
+) -> Result<Vec<(String, u64, u64)>, Error> {
+    let names: Vec<String> = runs.iter().map(|(run, _)| escape(&run.id).into_owned()).collect();
+    let rows = sqlx::query("SELECT name, journal_offset, seq FROM text_run WHERE name = ANY($1)")
+        .bind(names)
+        .fetch_all(connection)
+        .await?;
+    let read = |row: &PgRow| Ok((text(row, 0)?, number(row, 1)?, number(row, 2)?));
+    rows.iter().map(read).collect()
+}
+
+/// Where the index stands with these runs. A run that has another journal than before, or one that was `cut`, is
+/// forgotten first.
 pub(super) async fn pending(
     connection: &mut PgConnection,
-    runs: &[(RunSummary, u64)],
+    runs: &[Behind],
+    cut: &[String],
 ) -> Result<Vec<Pending>, Error> {
     let mut transaction = connection.begin().await?;
     let mut all = Vec::new();
     for (run, up_to) in runs {
         let others: Vec<i64> =
-            sqlx::query_scalar("DELETE FROM text_run WHERE name = $1 AND epoch <> $2 RETURNING id")
+            sqlx::query_scalar("DELETE FROM text_run WHERE name = $1 AND (epoch <> $2 OR $3) RETURNING id")
                 .bind(escape(&run.id))
                 .bind(escape(&run.epoch))
+                .bind(cut.contains(&run.id))
                 .fetch_all(&mut *transaction)
                 .await?;
         if !others.is_empty() {

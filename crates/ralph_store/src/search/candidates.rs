@@ -7,9 +7,12 @@ use super::expression::Expression;
 use crate::error::StoreError;
 
 /// How many numbers are looked through at first, newest first. Between two such slices it is seen whether time is up:
-/// a phrase of frequent words that nobody wrote takes as long as the index is large. Slices grow while they are fast.
-const SLICE: i64 = 32_768;
-const FAST: Duration = Duration::from_millis(2);
+/// a phrase of frequent words that nobody wrote takes as long as the index is large. Slices grow while they are fast,
+/// and shrink when they are slow, so that the last one does not take long after time is up.
+const SLICE: i64 = 8_192;
+const SMALLEST_SLICE: i64 = 1_024;
+const FAST: Duration = Duration::from_millis(1);
+const SLOW: Duration = Duration::from_millis(3);
 
 /// Where a record stands.
 #[derive(Debug, Clone, Copy)]
@@ -75,8 +78,11 @@ pub(super) fn collect(
         if limit.is_over() {
             break;
         }
-        if start.elapsed() < FAST {
+        let took = start.elapsed();
+        if took < FAST {
             slice = slice.saturating_mul(2);
+        } else if took > SLOW && limit.is_sliced {
+            slice = (slice / 2).max(SMALLEST_SLICE);
         }
     }
     if collected.candidates.len() >= most

@@ -23,7 +23,7 @@ use crate::summary::RunSummary;
 /// Readers that wait for the next search.
 const IDLE_READERS: usize = 4;
 /// When time is up, a page of ranked hits ends, and the next one goes on.
-const TIME: Duration = Duration::from_millis(20);
+const TIME: Duration = Duration::from_millis(15);
 /// How much is put together between two looks at the clock.
 const MERGE_PAGES: i64 = 250;
 

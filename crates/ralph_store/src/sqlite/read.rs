@@ -10,6 +10,7 @@ use super::explain::explain;
 use super::schema::{RUN_OF_KEY, key, last_key};
 use crate::columns::{bounded, count, integer, nanoseconds, run_mark, run_place, timestamp};
 use crate::error::StoreError;
+use crate::listed::{Known, Listed, sort_out};
 use crate::query::{ApprovalQuery, CostGroup, CostQuery, CostRow, Page, RecordQuery, RunQuery};
 use crate::rows::{ApprovalRow, MessageRow, Progress, RecordRow};
 use crate::store::{MAX_LIMIT, Remembered};
@@ -49,37 +50,29 @@ fn number(connection: &Connection, run: &str) -> Result<Option<i64>, StoreError>
         .map_err(explain)
 }
 
-/// Runs, and the names of those of which the summary means nothing to us.
-pub(super) type Known<T> = (T, Vec<String>);
-
-/// `summary, id, started_at`: what is known of each, in order.
-struct Listed {
-    id: String,
-    started_at: i64,
-    summary: Option<RunSummary>,
+/// None if it means nothing to us.
+fn known<T>(decoded: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
+    match decoded {
+        Err(StoreError::Odd(_)) => Ok(None),
+        decoded => decoded.map(Some),
+    }
 }
 
+/// `summary, id, started_at`.
 fn listed(row: &rusqlite::Row<'_>) -> Result<Listed, StoreError> {
-    let summary = match json(row, 0) {
-        Err(StoreError::Odd(_)) => None,
-        summary => Some(summary?),
-    };
     Ok(Listed {
         id: row.get(1).map_err(explain)?,
         started_at: row.get(2).map_err(explain)?,
-        summary,
+        summary: known(json(row, 0))?,
     })
 }
 
-fn sort_out(listed: Vec<Listed>) -> Known<Vec<RunSummary>> {
-    let (mut known, mut odd) = (Vec::new(), Vec::new());
-    for Listed { id, summary, .. } in listed {
-        match summary {
-            Some(summary) => known.push(summary),
-            None => odd.push(id),
-        }
-    }
-    (known, odd)
+/// The second column is the run.
+fn of_run<T>(
+    row: &rusqlite::Row<'_>,
+    decode: impl Fn(&rusqlite::Row<'_>) -> Result<T, StoreError>,
+) -> Result<(String, Option<T>), StoreError> {
+    Ok((row.get(1).map_err(explain)?, known(decode(row))?))
 }
 
 pub(super) fn run(connection: &Connection, run: &str) -> Result<Option<RunSummary>, StoreError> {
@@ -122,7 +115,7 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Known<Pa
     rows.truncate(limit);
     let last = rows.last().filter(|_| has_more);
     let next = last.map(|last| run_mark(last.started_at, &last.id));
-    let (items, odd) = sort_out(rows);
+    let (items, odd) = sort_out(rows.into_iter().map(Listed::into_row));
     Ok((Page { items, next }, odd))
 }
 
@@ -139,7 +132,7 @@ pub(super) fn runs_of_session(
     let rows = statement
         .query((session, sql_limit(MAX_LIMIT)))
         .map_err(explain)?;
-    Ok(sort_out(all(rows, listed)?))
+    Ok(sort_out(all(rows, listed)?.into_iter().map(Listed::into_row)))
 }
 
 pub(super) fn offsets(connection: &Connection) -> Result<Vec<(String, u64, bool)>, StoreError> {
@@ -266,14 +259,14 @@ const APPROVALS: &str = "SELECT a.key, run.id, a.request, a.kind, a.asked_at, a.
 pub(super) fn approvals(
     connection: &Connection,
     query: &ApprovalQuery,
-) -> Result<Vec<ApprovalRow>, StoreError> {
+) -> Result<Known<Vec<ApprovalRow>>, StoreError> {
     let mut conditions = Conditions::default();
     if query.is_pending {
         conditions.add("a.state = 0", []);
     }
     if let Some(run) = &query.run {
         let Some(number) = number(connection, run)? else {
-            return Ok(Vec::new());
+            return Ok(Known::default());
         };
         let first = key(number, 0).unwrap_or(i64::MAX);
         conditions.add("a.key BETWEEN ? AND ?", [first.into(), last_key(number).into()]);
@@ -287,23 +280,23 @@ pub(super) fn approvals(
     let rows = statement
         .query(params_from_iter(conditions.values))
         .map_err(explain)?;
-    all(rows, approval)
+    Ok(sort_out(all(rows, |row| of_run(row, approval))?))
 }
 
 const MESSAGES: &str = "SELECT m.key, run.id, m.id, m.command_id, m.at, m.mode, m.text, m.state
     FROM message m JOIN run ON run.number = (m.key >> 40)";
 
-pub(super) fn messages(connection: &Connection, run: &str) -> Result<Vec<MessageRow>, StoreError> {
+pub(super) fn messages(connection: &Connection, run: &str) -> Result<Known<Vec<MessageRow>>, StoreError> {
     let Some(number) = number(connection, run)? else {
-        return Ok(Vec::new());
+        return Ok(Known::default());
     };
     let first = key(number, 0).unwrap_or(i64::MAX);
     let sql = format!("{MESSAGES} WHERE m.key BETWEEN ?1 AND ?2 ORDER BY m.key DESC LIMIT ?3");
     let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
     let rows = statement.query((first, last_key(number), sql_limit(MAX_LIMIT)));
-    let mut messages = all(rows.map_err(explain)?, message)?;
+    let (mut messages, odd) = sort_out(all(rows.map_err(explain)?, |row| of_run(row, message))?);
     messages.reverse();
-    Ok(messages)
+    Ok((messages, odd))
 }
 
 pub(super) fn costs(connection: &Connection, query: &CostQuery) -> Result<Vec<CostRow>, StoreError> {

@@ -293,16 +293,22 @@ impl Store for SqliteStore {
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<ApprovalRow>, StoreError> {
         let query = query.clone();
-        self.readers
-            .read(move |connection| read::approvals(connection, &query))
-            .await
+        let read = self
+            .readers
+            .read(move |connection| read::approvals(connection, &query));
+        let (approvals, odd) = read.await?;
+        self.forget_odd(&odd).await;
+        Ok(approvals)
     }
 
     async fn messages(&self, run: &str) -> Result<Vec<MessageRow>, StoreError> {
         let run = run.to_owned();
-        self.readers
-            .read(move |connection| read::messages(connection, &run))
-            .await
+        let read = self
+            .readers
+            .read(move |connection| read::messages(connection, &run));
+        let (messages, odd) = read.await?;
+        self.forget_odd(&odd).await;
+        Ok(messages)
     }
 
     async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError> {

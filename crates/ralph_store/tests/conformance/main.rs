@@ -8,6 +8,8 @@ mod lists;
 mod load;
 #[cfg(unix)]
 mod postgres_alone;
+#[cfg(unix)]
+mod postgres_odd;
 mod search;
 mod stage;
 mod work;

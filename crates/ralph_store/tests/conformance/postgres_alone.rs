@@ -146,7 +146,7 @@ async fn a_newer_schema_is_refused_and_left_alone() {
         .unwrap();
     let refused = connect(&url).await.unwrap_err();
     assert!(
-        matches!(refused, StoreError::Newer { found: 99, known: 1 }),
+        matches!(refused, StoreError::NewerSchema { found: 99, known: 1 }),
         "{refused}"
     );
     let public = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'";

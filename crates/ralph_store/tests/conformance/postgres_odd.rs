@@ -1,0 +1,122 @@
+//! Rows that mean nothing to us: another version put them there.
+
+use std::sync::Arc;
+
+use ralph_store::{ApprovalQuery, PostgresOptions, PostgresStore, RunQuery, SearchQuery, Store, catch_up};
+use tempfile::TempDir;
+use test_support::postgres::PostgresServer;
+
+use crate::journal::Journal;
+
+struct Place {
+    home: TempDir,
+    server: Arc<PostgresServer>,
+    database: String,
+    store: PostgresStore,
+}
+
+impl Place {
+    /// Two runs, `a` and `b`, with a question, a message and words each.
+    async fn new() -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let server = PostgresServer::shared().unwrap();
+        let url = server.create_database().unwrap();
+        let options = PostgresOptions::new(&url, home.path());
+        let place = Self {
+            database: url.rsplit('/').next().unwrap().to_owned(),
+            store: PostgresStore::connect(options, |_| {}).await.unwrap(),
+            home,
+            server,
+        };
+        for run in ["a", "b"] {
+            let mut journal = Journal::begin(Some(place.home.path()), run, "/work", "claude_code");
+            journal.greet("one conversation");
+            journal.ask("may I?");
+            journal.send("m1", "a message");
+            journal.say("something");
+        }
+        place.catch_up().await;
+        place
+    }
+
+    async fn catch_up(&self) -> usize {
+        let caught_up = catch_up(&self.store, self.home.path(), |_| {}).await.unwrap();
+        self.store.index_texts().await.unwrap();
+        caught_up.runs
+    }
+
+    fn change(&self, sql: &str) {
+        self.server.execute(&self.database, sql).unwrap();
+    }
+
+    async fn found(&self, text: &str) -> usize {
+        let query = SearchQuery {
+            text: text.to_owned(),
+            ..SearchQuery::default()
+        };
+        self.store.search(&query).await.unwrap().hits.len()
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_means_nothing_is_left_out_of_lists_and_its_run_is_read_again() {
+    let place = Place::new().await;
+    let store = &place.store;
+    for change in [
+        "UPDATE ralph.run SET summary = '{\"id\":7}' WHERE id = 'b'",
+        "UPDATE ralph.run SET state = '7' WHERE id = 'b'",
+        "UPDATE ralph.approval SET kind = 77 WHERE run = (SELECT number FROM ralph.run WHERE id = 'b')",
+        "UPDATE ralph.approval SET data = '{' WHERE run = (SELECT number FROM ralph.run WHERE id = 'b')",
+        "UPDATE ralph.message SET state = 77 WHERE run = (SELECT number FROM ralph.run WHERE id = 'b')",
+    ] {
+        place.change(change);
+        place.change("UPDATE ralph.text_run SET journal_offset = 0, seq = 0 WHERE name = 'b'");
+        store.index_texts().await.unwrap();
+        let approvals = store.approvals(&ApprovalQuery::default()).await.unwrap();
+        assert!(approvals.iter().any(|row| row.run == "a"), "{change}");
+        store.messages("b").await.unwrap();
+        let listed = store.runs(&RunQuery::default()).await.unwrap().items;
+        assert!(listed.iter().any(|run| run.id == "a"), "{change}");
+        let listed = store.runs_of_session("one conversation").await.unwrap();
+        assert!(listed.iter().any(|run| run.id == "a"), "{change}");
+        assert!(store.progress("b").await.unwrap().is_none(), "{change}");
+        assert!(store.run("b").await.unwrap().is_none(), "{change}");
+        assert_eq!(place.catch_up().await, 1, "{change}");
+        let approvals = store.approvals(&ApprovalQuery::default()).await.unwrap();
+        assert_eq!(approvals.len(), 2, "{change}");
+        assert_eq!(store.messages("b").await.unwrap().len(), 1, "{change}");
+        assert_eq!(
+            store.runs_of_session("one conversation").await.unwrap().len(),
+            2,
+            "{change}"
+        );
+        assert_eq!(place.found("something").await, 2, "{change}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_runs_that_mean_nothing_says_where_to_go_on() {
+    let place = Place::new().await;
+    place.change("UPDATE ralph.run SET summary = '7' WHERE id = 'b'");
+    let query = RunQuery {
+        limit: 1,
+        ..RunQuery::default()
+    };
+    let page = place.store.runs(&query).await.unwrap();
+    assert!(page.items.is_empty());
+    let next = RunQuery {
+        cursor: page.next,
+        ..query
+    };
+    assert_eq!(place.store.runs(&next).await.unwrap().items[0].id, "a");
+}
+
+#[tokio::test]
+async fn a_mark_that_is_not_where_a_record_ends_makes_the_words_of_the_run_be_read_again() {
+    let place = Place::new().await;
+    // As after a loss of power that cut the journal, which then went on otherwise.
+    place.change("UPDATE ralph.text_run SET journal_offset = journal_offset - 7, seq = 3 WHERE name = 'b'");
+    place.store.index_texts().await.unwrap();
+    assert_eq!(place.found("something").await, 2, "neither lost nor doubled");
+    assert_eq!(place.store.health().await.text_lag, 0);
+}
