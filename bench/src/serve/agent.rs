@@ -20,6 +20,7 @@ pub const ANSWER_BYTES: usize = 64 << 10;
 const ANSWER_PIECES: usize = 2700;
 const BULK_BYTES: usize = 16 << 10;
 const DELTAS_OF_A_MESSAGE: u64 = 500;
+const PLACE: &str = "PLACE_OF_THE_TEXT";
 
 pub fn now() -> u64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
@@ -44,6 +45,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         },
         text: String::new(),
         calls: 0,
+        piece: None,
     };
     let init = agent.session.init("/");
     write(&init)?;
@@ -93,6 +95,8 @@ struct Agent {
     clock: Clock,
     text: String,
     calls: u64,
+    /// A line of the open message with a piece, before and behind its text: hundreds of agents must cost little.
+    piece: Option<(String, String)>,
 }
 
 impl Agent {
@@ -160,6 +164,7 @@ impl Agent {
 
     fn begin(&mut self) -> Result<(), String> {
         self.text.clear();
+        self.piece = None;
         self.session.begin_message();
         self.session
             .partial_text(&[])
@@ -169,8 +174,18 @@ impl Agent {
 
     fn piece(&mut self, text: &str) -> Result<(), String> {
         self.text.push_str(text);
-        let lines = self.session.partial_text(&[text]);
-        lines.last().map_or(Ok(()), |line| write(line))
+        if self.piece.is_none() {
+            let lines = self.session.partial_text(&[PLACE]);
+            let line = lines.last().ok_or("no line for a piece")?;
+            let (before, after) = line.split_once(PLACE).ok_or("no text in a piece")?;
+            self.piece = Some((before.to_owned(), after.to_owned()));
+        }
+        let Some((before, after)) = &self.piece else {
+            return Ok(());
+        };
+        // The texts here need no other escapes.
+        let text = text.replace('\n', "\\n");
+        write(&format!("{before}{text}{after}"))
     }
 
     fn end(&mut self) -> Result<(), String> {

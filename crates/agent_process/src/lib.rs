@@ -43,6 +43,7 @@ mod exit;
 mod follow;
 #[cfg(target_os = "linux")]
 mod guard;
+mod heap;
 mod lines;
 mod log;
 mod own;
@@ -75,6 +76,7 @@ pub use exit::{Exit, ExitReport, StopStep, WaitStatus};
 pub use follow::FileFollower;
 #[cfg(target_os = "linux")]
 pub use guard::{guard_main, guard_main_reexec};
+pub use heap::share_heap;
 pub use lines::{DEFAULT_MAX_LINE_BYTES, Framed, Line, LineEnding, LineFramer};
 #[cfg(unix)]
 pub use own::effective_user;

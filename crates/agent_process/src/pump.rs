@@ -590,8 +590,9 @@ async fn read_stderr(stderr: &mut Option<BoxRead>) -> io::Result<Bytes> {
     // Allocated when there is something to read: an idle child's stderr costs nothing.
     let mut buffer = BytesMut::new();
     std::future::poll_fn(|context| {
-        let mut probe = [0_u8; 8 * 1024];
-        let mut read = tokio::io::ReadBuf::new(&mut probe);
+        // Not zeroed: this is polled with every line of stdout.
+        let mut probe = [std::mem::MaybeUninit::uninit(); 8 * 1024];
+        let mut read = tokio::io::ReadBuf::uninit(&mut probe);
         std::task::ready!(stderr.as_mut().poll_read(context, &mut read))?;
         buffer.extend_from_slice(read.filled());
         std::task::Poll::Ready(Ok(buffer.split().freeze()))

@@ -52,7 +52,10 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> anyhow::Result<u8> {
     // A run is one loop; a server has many clients.
     let runtime = match command {
-        Command::Serve(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
+        Command::Serve(_) => {
+            agent_process::share_heap();
+            tokio::runtime::Builder::new_multi_thread().enable_all().build()?
+        }
         _ => tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?,

@@ -1,5 +1,7 @@
 //! What an index is made of.
 
+use std::sync::Arc;
+
 use agent_api::{MicroUsd, Tokens};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -31,7 +33,7 @@ pub struct UsageRow {
     /// When.
     pub at: Timestamp,
     /// Which model.
-    pub model: Option<String>,
+    pub model: Option<Arc<str>>,
     /// What it used.
     pub tokens: Tokens,
     /// What it cost.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use agent_api::{Body, Delta, DeltaMode, Event, ItemId};
 use tokio::time::Instant;
 
-/// How long pieces wait for more.
+/// How often pieces are recorded at most. The first ones after a pause do not wait: whoever watches sees them at once.
 const WINDOW: Duration = Duration::from_millis(33);
 /// A joined piece does not get longer than the bound of a text.
 const MOST_BYTES: usize = agent_api::bounds::TEXT_BYTES;
@@ -14,6 +14,9 @@ const MOST_BYTES: usize = agent_api::bounds::TEXT_BYTES;
 #[derive(Debug, Default)]
 pub(super) struct Coalescer {
     waiting: Vec<Event>,
+    /// When pieces were recorded last.
+    recorded_at: Option<Instant>,
+    /// Since when the first of them waits.
     since: Option<Instant>,
 }
 
@@ -28,10 +31,10 @@ impl Coalescer {
                 self.since.get_or_insert(now);
                 self.waiting.push(event);
             }
-            Body::TextBlock(block) => self.end_item(&block.item.clone(), event, ready),
-            Body::ThinkingBlock(block) => self.end_item(&block.item.clone(), event, ready),
+            Body::TextBlock(block) => self.end_item(&block.item.clone(), event, now, ready),
+            Body::ThinkingBlock(block) => self.end_item(&block.item.clone(), event, now, ready),
             _ => {
-                self.flush(ready);
+                self.flush(now, ready);
                 ready.push(event);
             }
         }
@@ -42,14 +45,17 @@ impl Coalescer {
         self.waiting.is_empty()
     }
 
-    /// When the pieces have waited long enough.
+    /// When the pieces are to be recorded: at once, unless others were a moment ago.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        self.since.map(|since| since + WINDOW)
+        let soonest = self.recorded_at.map(|at| at + WINDOW);
+        self.since.map(|since| soonest.map_or(since, |at| at.max(since)))
     }
 
     /// All that waits.
-    pub(super) fn flush(&mut self, ready: &mut Vec<Event>) {
-        self.since = None;
+    pub(super) fn flush(&mut self, now: Instant, ready: &mut Vec<Event>) {
+        if self.since.take().is_some() {
+            self.recorded_at = Some(now);
+        }
         ready.append(&mut self.waiting);
     }
 
@@ -73,17 +79,17 @@ impl Coalescer {
     }
 
     /// The block of an item replaces its pieces.
-    fn end_item(&mut self, item: &ItemId, event: Event, ready: &mut Vec<Event>) {
+    fn end_item(&mut self, item: &ItemId, event: Event, now: Instant, ready: &mut Vec<Event>) {
         self.waiting
             .retain(|waiting| !matches!(&waiting.body, Body::Delta(delta) if delta.item == *item));
-        self.flush(ready);
+        self.flush(now, ready);
         ready.push(event);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Coalescer;
+    use super::{Coalescer, WINDOW};
     use agent_api::{AgentKind, Body, Delta, DeltaMode, Event, ItemId, Part, Piece, TextBlock};
     use tokio::time::Instant;
 
@@ -123,9 +129,26 @@ mod tests {
             coalescer.push(piece(item, text, DeltaMode::Append), now, &mut ready);
         }
         assert!(ready.is_empty() && coalescer.deadline().is_some());
-        coalescer.flush(&mut ready);
+        coalescer.flush(now, &mut ready);
         assert_eq!(texts(&ready), ["a+12", "b+3", "a+4"]);
         assert_eq!(coalescer.deadline(), None);
+    }
+
+    #[test]
+    fn the_first_pieces_after_a_pause_are_due_at_once_and_the_next_ones_wait() {
+        let mut coalescer = Coalescer::default();
+        let mut ready = Vec::new();
+        let now = Instant::now();
+        coalescer.push(piece("a", "1", DeltaMode::Append), now, &mut ready);
+        assert_eq!(coalescer.deadline(), Some(now));
+        coalescer.flush(now, &mut ready);
+        let soon = now + WINDOW / 2;
+        coalescer.push(piece("a", "2", DeltaMode::Append), soon, &mut ready);
+        assert_eq!(coalescer.deadline(), Some(now + WINDOW));
+        coalescer.flush(now + WINDOW, &mut ready);
+        let later = now + 3 * WINDOW;
+        coalescer.push(piece("a", "3", DeltaMode::Append), later, &mut ready);
+        assert_eq!(coalescer.deadline(), Some(later));
     }
 
     #[test]
@@ -136,7 +159,7 @@ mod tests {
         coalescer.push(piece("a", "old", DeltaMode::Append), now, &mut ready);
         coalescer.push(piece("a", "new", DeltaMode::Snapshot), now, &mut ready);
         coalescer.push(piece("a", "er", DeltaMode::Append), now, &mut ready);
-        coalescer.flush(&mut ready);
+        coalescer.flush(now, &mut ready);
         assert_eq!(texts(&ready), ["a+newer"]);
     }
 

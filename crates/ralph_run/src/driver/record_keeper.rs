@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Instant as Moment;
+use std::time::{Duration, Instant as Moment};
 
 use agent_api::{Body, Event};
 use jiff::Timestamp;
@@ -187,7 +187,7 @@ impl<'a> RecordKeeper<'a> {
     /// Gives out what waits, but for what may be the beginning of a secret.
     pub(super) fn flush_deltas(&mut self) {
         let mut ready = std::mem::take(&mut self.ready);
-        self.coalescer.flush(&mut ready);
+        self.coalescer.flush(Instant::now(), &mut ready);
         self.write_events(ready);
     }
 
@@ -325,6 +325,20 @@ impl<'a> RecordKeeper<'a> {
 
     pub(super) fn tick(&mut self) {
         self.sink.tick();
+    }
+
+    pub(super) fn tick_interval(&self) -> Duration {
+        self.sink.tick_interval()
+    }
+
+    /// How long the journal is.
+    pub(super) fn journal_bytes(&self) -> u64 {
+        self.journal.length_bytes()
+    }
+
+    /// Whether more is to be synced soon.
+    pub(super) fn is_sync_owed(&self) -> bool {
+        self.is_sync_owed
     }
 
     pub(super) fn is_closed(&self) -> bool {

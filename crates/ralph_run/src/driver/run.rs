@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use agent_api::{Completed, Event, MicroUsd, RunHandle};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
+use tokio::time::{Instant, sleep_until};
 
 use super::attempt::Attempt;
 use super::changes::Change;
@@ -24,8 +24,9 @@ use crate::record::{RunBody, RunEnded, Warned, WarningKind};
 use crate::sink::Sink;
 use crate::state::{Durability, RunFile, name_in_files};
 
-/// How often a view may draw its status anew, and files are looked after.
-const TICK: Duration = Duration::from_millis(100);
+/// How soon a change that people wait for is in the run's file, and others are.
+const SOON: Duration = Duration::from_millis(100);
+const LATER: Duration = Duration::from_secs(3);
 /// How many events are taken in one go.
 const BATCH: usize = 128;
 
@@ -44,9 +45,11 @@ pub(super) struct Driver<'a> {
     pub(super) verifying: Option<(usize, Verifying)>,
     pub(super) run_file: RunFile,
     pub(super) is_file_stale: bool,
-    /// A change that people wait for: it is saved with the next tick, others within a second.
+    /// A change that people wait for.
     pub(super) is_file_due: bool,
     pub(super) saved_at: Instant,
+    /// When files were looked after last.
+    ticked_at: Instant,
     pub(super) sessions: SessionKeeper,
     pub(super) attempts: u32,
     pub(super) verifications: u32,
@@ -97,6 +100,7 @@ pub async fn drive(
         is_file_stale: false,
         is_file_due: false,
         saved_at: Instant::now(),
+        ticked_at: Instant::now(),
         sessions: SessionKeeper::new(
             // What cannot be gone on with need not be found.
             spec.files.clone().filter(|_| !spec.started.is_ephemeral),
@@ -139,18 +143,17 @@ impl Driver<'_> {
     }
 
     async fn follow(&mut self, signals: &mut mpsc::UnboundedReceiver<Signal>) {
-        let mut tick = interval(TICK);
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while self.ended.is_none() {
             let timer = self.timers.next();
             let deltas = self.keeper.deadline();
+            let tick = self.next_tick();
             let woken = tokio::select! {
                 biased;
                 Some(signal) = signals.recv() => Woken::Signal(signal),
                 incoming = next_command(self.control.as_mut()) => Woken::Command(incoming),
                 () = sleep_until(timer.unwrap_or_else(Instant::now)), if timer.is_some() => Woken::Timer,
                 () = sleep_until(deltas.unwrap_or_else(Instant::now)), if deltas.is_some() => Woken::Deltas,
-                _ = tick.tick() => Woken::Tick,
+                () = sleep_until(tick) => Woken::Tick,
                 verified = next_verified(self.verifying.as_mut()) => Woken::Verified(verified),
                 woken = next_of_attempt(self.attempt.as_mut()) => woken,
             };
@@ -168,6 +171,7 @@ impl Driver<'_> {
                     self.follow_event(effects).await;
                 }
                 self.drain_events().await;
+                self.keeper.on_deadline();
                 self.keeper.flush();
             }
             Woken::Event(None) => {
@@ -204,12 +208,23 @@ impl Driver<'_> {
         }
     }
 
+    /// A run that nobody watches, and where nothing is due, is woken by its agent and little else.
+    fn next_tick(&self) -> Instant {
+        let interval = self.keeper.tick_interval();
+        self.ticked_at
+            + match self.is_file_due || self.keeper.is_sync_owed() {
+                true => interval.min(SOON),
+                false => interval,
+            }
+    }
+
     async fn on_tick(&mut self) {
+        self.ticked_at = Instant::now();
         self.keeper.tick();
         self.keeper.flush();
         self.keeper.sync_if_due();
         self.sessions.save_soon();
-        if self.is_file_due || self.is_file_stale && self.saved_at.elapsed() >= Duration::from_secs(1) {
+        if self.is_file_due || self.is_file_stale && self.saved_at.elapsed() >= LATER {
             self.save_run_file(Durability::Cached);
         }
         if self.keeper.is_closed() {

@@ -26,6 +26,8 @@ pub(super) struct Storage {
     failing_since: Option<Instant>,
     last_error: Option<String>,
     probed_at: Option<Instant>,
+    /// How long the journal was then.
+    journal_bytes: u64,
     /// What the last probe came to.
     probe_error: Option<String>,
 }
@@ -50,7 +52,7 @@ impl Storage {
 
     /// Finds out now and then whether there is room: the agent writes its output itself, and one whose writes fail may
     /// be silent for ever, so that we would never write anything either.
-    fn probe(&mut self, directory: &Path, now: Instant) {
+    fn probe(&mut self, directory: &Path, journal_bytes: u64, now: Instant) {
         if self
             .probed_at
             .is_some_and(|at| now.duration_since(at) < PROBE_EVERY)
@@ -58,6 +60,11 @@ impl Storage {
             return;
         }
         self.probed_at = Some(now);
+        if std::mem::replace(&mut self.journal_bytes, journal_bytes) != journal_bytes {
+            // What was written just now was a try of its own.
+            self.probe_error = None;
+            return;
+        }
         self.probe_error = match try_room(&directory.join(PROBE_FILE)) {
             Ok(()) => None,
             // A directory that is gone is no full disk.
@@ -109,7 +116,8 @@ impl Driver<'_> {
         }
         let now = Instant::now();
         if self.attempt.is_some() {
-            self.storage.probe(self.spec.directory.path(), now);
+            self.storage
+                .probe(self.spec.directory.path(), self.keeper.journal_bytes(), now);
         }
         let error = self.keeper.write_error.take();
         let error = error.or_else(|| self.storage.probe_error.clone());

@@ -24,7 +24,7 @@ pub(super) async fn follow(live: Arc<Live>, run: RunDirectory) {
         head: None,
     };
     let Following { live, run, head } = &mut following;
-    let mut fold = live.known(run).await;
+    let mut fold = live.known(run).await.without_rows();
     loop {
         match follow_journal(live, run, fold).await {
             Ok(Some(last)) => {
@@ -32,7 +32,7 @@ pub(super) async fn follow(live: Arc<Live>, run: RunDirectory) {
                 return;
             }
             // Another journal: from the start.
-            Ok(None) => fold = RunFold::named(run.id()),
+            Ok(None) => fold = RunFold::named(run.id()).without_rows(),
             Err(error) => {
                 tracing::warn!(%error, run = run.id(), "a journal cannot be followed; it is tried again");
                 return;

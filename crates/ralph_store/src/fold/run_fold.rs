@@ -27,6 +27,7 @@ pub struct RunFold {
     start: u64,
     offset: u64,
     records: Vec<RecordRow>,
+    has_no_rows: bool,
     usage: UsageRows,
     asks: Asks,
     messages: Messages,
@@ -76,10 +77,20 @@ impl RunFold {
             start: progress.offset,
             offset: progress.offset,
             records: Vec::new(),
+            has_no_rows: false,
             usage: UsageRows::resume(progress.usage),
             asks: Asks::resume(progress.approvals),
             messages: Messages::resume(progress.messages),
         }
+    }
+
+    /// For who watches and has no index: keeps no rows of records and usage.
+    #[must_use]
+    pub fn without_rows(mut self) -> Self {
+        self.has_no_rows = true;
+        self.records = Vec::new();
+        self.usage.turn_off();
+        self
     }
 
     /// The run so far; none before record 1.
@@ -142,13 +153,15 @@ impl RunFold {
         let seq = glance.seq;
         let is_delta = glance.kind == "delta";
         if !is_delta {
-            self.records.push(RecordRow {
-                seq,
-                at,
-                kind: glance.kind.as_ref().to_owned(),
-                offset,
-                length,
-            });
+            if !self.has_no_rows {
+                self.records.push(RecordRow {
+                    seq,
+                    at,
+                    kind: glance.kind.as_ref().to_owned(),
+                    offset,
+                    length,
+                });
+            }
             self.learn(&glance, at);
         }
         self.set_activity(&glance);

@@ -1,5 +1,7 @@
 //! What each message of the model used, so that the sum over a run's messages is what the run used.
 
+use std::sync::Arc;
+
 use agent_api::{MicroUsd, Tokens};
 use jiff::Timestamp;
 use ralph_run::Totals;
@@ -17,6 +19,8 @@ pub(super) struct UsageRows {
     open: Vec<(UsageRow, bool)>,
     /// Rows that will not change any more.
     done: Vec<UsageRow>,
+    /// Nobody wants rows.
+    is_off: bool,
 }
 
 /// What a row is made of besides its figures.
@@ -32,7 +36,16 @@ impl UsageRows {
         Self {
             open: rows.into_iter().map(|row| (row, false)).collect(),
             done: Vec::new(),
+            is_off: false,
         }
+    }
+
+    /// Keeps no rows from now on.
+    pub(super) fn turn_off(&mut self) {
+        *self = Self {
+            is_off: true,
+            ..Self::default()
+        };
     }
 
     /// A report within a turn. One that names no model goes on about the message of its lane.
@@ -44,6 +57,9 @@ impl UsageRows {
         stamp: Stamp<'_>,
         step: Step,
     ) {
+        if self.is_off {
+            return;
+        }
         let known = state.lanes.iter().position(|(name, _)| name.as_deref() == lane);
         let row = match known {
             Some(index) if !is_new => state.lanes.get(index).map(|(_, seq)| *seq),
@@ -63,7 +79,7 @@ impl UsageRows {
         if step.tokens == Tokens::default() {
             return;
         }
-        let mut row = empty(stamp);
+        let mut row = empty(stamp, self.open.last());
         add(&mut row, step);
         self.open.push((row, true));
         match known.and_then(|index| state.lanes.get_mut(index)) {
@@ -75,13 +91,16 @@ impl UsageRows {
 
     /// A turn or a process has ended: `totals` is what the process has used so far.
     pub(super) fn settle(&mut self, state: &mut FoldState, stamp: Stamp<'_>, totals: &Totals) {
+        if self.is_off {
+            return;
+        }
         let tokens = totals.tokens.since(state.account.rows_tokens);
         let cost = totals
             .cost
             .map(|cost| cost.saturating_sub(state.account.rows_cost));
         let has_something = tokens != Tokens::default() || cost.is_some_and(|cost| cost != MicroUsd::ZERO);
         if self.open.is_empty() && has_something {
-            self.open.push((empty(stamp), true));
+            self.open.push((empty(stamp, None), true));
         }
         correct_tokens(&mut self.open, tokens);
         if let Some(cost) = cost {
@@ -110,11 +129,15 @@ impl UsageRows {
     }
 }
 
-fn empty(stamp: Stamp<'_>) -> UsageRow {
+/// A turn may have thousands of messages: they share their model's name with the one before.
+fn empty(stamp: Stamp<'_>, before: Option<&(UsageRow, bool)>) -> UsageRow {
+    let shared = before
+        .and_then(|(row, _)| row.model.clone())
+        .filter(|model| Some(&**model) == stamp.model);
     UsageRow {
         seq: stamp.seq,
         at: stamp.at,
-        model: stamp.model.map(str::to_owned),
+        model: shared.or_else(|| stamp.model.map(Arc::from)),
         tokens: Tokens::default(),
         cost: None,
         is_estimate: false,

@@ -38,7 +38,9 @@ pub(super) fn usage(row: &PgRow) -> Result<UsageRow, Error> {
     Ok(UsageRow {
         seq: number(row, 0)?,
         at: timestamp(row.try_get(1)?),
-        model: row.try_get::<Option<String>, _>(2)?.map(unescape),
+        model: row
+            .try_get::<Option<String>, _>(2)?
+            .map(|model| unescape(model).into()),
         tokens: tokens(row, 3)?,
         cost: row
             .try_get::<Option<i64>, _>(8)?

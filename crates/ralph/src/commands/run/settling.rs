@@ -1,40 +1,73 @@
 //! What a run that goes on for hours does not need any more.
 
-/// When what the start needed is not needed any more: at the first tick, when the agent is started, so that the start
-/// does not count while a lot passes through; then when the agent's own start is over.
-const STARTED_TICKS: [u32; 3] = [1, 3, 12];
-/// Then now and then, for what a moment of work has brought back: about once a minute.
-const AGAIN_TICKS: u32 = 600;
+use std::time::{Duration, Instant};
+
+/// When what the start needed is not needed any more: when the agent is started, so that the start does not count while
+/// a lot passes through; then when the agent's own start is over.
+const AFTER: [Duration; 3] = [
+    Duration::from_millis(100),
+    Duration::from_millis(300),
+    Duration::from_millis(1200),
+];
+/// Then now and then, for what a moment of work has brought back.
+const AGAIN: Duration = Duration::from_secs(60);
 
 /// Keeps a run small that waits most of the time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Settling {
-    ticks: u32,
+    started: Instant,
+    done: u32,
+}
+
+impl Default for Settling {
+    fn default() -> Self {
+        Self {
+            started: Instant::now(),
+            done: 0,
+        }
+    }
 }
 
 impl Settling {
-    /// Called a few times per second.
+    /// Called now and then.
     pub(super) fn tick(&mut self) {
-        if self.is_due() {
+        if self.is_due(self.started.elapsed()) {
             agent_process::release_code_pages();
         }
     }
 
-    fn is_due(&mut self) -> bool {
-        self.ticks = self.ticks % AGAIN_TICKS + 1;
-        STARTED_TICKS.contains(&self.ticks)
+    fn is_due(&mut self, elapsed: Duration) -> bool {
+        let owed = AFTER.iter().filter(|after| elapsed >= **after).count() as u32
+            + u32::try_from(elapsed.as_secs() / AGAIN.as_secs()).unwrap_or(u32::MAX - 3);
+        let is_due = owed > self.done;
+        self.done = owed;
+        is_due
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{AGAIN_TICKS, STARTED_TICKS, Settling};
+    use std::time::Duration;
+
+    use super::{AFTER, AGAIN, Settling};
 
     #[test]
     fn memory_is_given_back_soon_after_the_start_and_then_once_in_a_while() {
         let mut settling = Settling::default();
-        let due: Vec<u32> = (1..=AGAIN_TICKS + 20).filter(|_| settling.is_due()).collect();
-        let again = STARTED_TICKS.map(|tick| AGAIN_TICKS + tick);
-        assert_eq!(due, [STARTED_TICKS, again].concat());
+        let most = 3 * AGAIN.as_millis() as u64;
+        let due: Vec<Duration> = (0..most)
+            .step_by(50)
+            .map(Duration::from_millis)
+            .filter(|elapsed| settling.is_due(*elapsed))
+            .collect();
+        assert_eq!(due, [AFTER.as_slice(), &[AGAIN, 2 * AGAIN]].concat());
+    }
+
+    #[test]
+    fn moments_that_were_missed_count_once() {
+        let mut settling = Settling::default();
+        assert!(settling.is_due(Duration::from_secs(1)));
+        assert!(!settling.is_due(Duration::from_secs(1)));
+        assert!(settling.is_due(Duration::from_secs(2)));
     }
 }
