@@ -7,7 +7,7 @@ import { parseRunsSearch } from './runs/search-params';
 
 const rootRoute = createRootRoute({
   component: Layout,
-  notFoundComponent: NotFound,
+  notFoundComponent: () => <NotFound />,
   errorComponent: PageError,
 });
 

@@ -37,7 +37,7 @@ export async function fetchRecords(
   };
 }
 
-/** All records of some kinds, page by page, up to `most` of them. */
+/** All records of some kinds (of all if none is named), page by page, up to `most` of them. */
 export async function fetchAllRecords(
   run: string,
   kinds: string,
@@ -47,7 +47,7 @@ export async function fetchAllRecords(
   const records: RunRecord[] = [];
   let after: number | null = 0;
   while (after !== null && records.length < most) {
-    const page: RecordPage = await fetchRecords(run, { after, kinds, limit: 1000 }, signal);
+    const page: RecordPage = await fetchRecords(run, { after, limit: 1000, ...(kinds && { kinds }) }, signal);
     records.push(...page.records);
     after = page.next_after;
   }

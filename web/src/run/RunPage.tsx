@@ -1,3 +1,119 @@
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useCallback, useMemo, useRef, useState } from 'react';
+import { ApiError, messageOf } from '../api/error';
+import { useKey } from '../keys/use-key';
+import { NotFound } from '../layout/NotFound';
+import { Problem } from '../layout/Problem';
+import { useTitle } from '../layout/use-title';
+import { useRun } from '../runs/use-runs';
+import { ActivityList, type Target } from './ActivityList';
+import { FindBar } from './FindBar';
+import { hiddenOf } from './filters';
+import { KeptState } from './kept-state';
+import { RunHeader } from './RunHeader';
+import { RunToolbar } from './RunToolbar';
+import type { RunSearch } from './search-params';
+import { useJumps } from './use-jumps';
+import { useRunFeed } from './use-run-feed';
+
+const FilesView = lazy(() => import('./files/FilesView').then((module) => ({ default: module.FilesView })));
+
 export function RunPage() {
-  return <h1 className="p-4 font-semibold">Run</h1>;
+  const { id } = useParams({ from: '/runs/$id' });
+  return <OneRun key={id} id={id} />;
+}
+
+function OneRun({ id }: { id: string }) {
+  const search = useSearch({ from: '/runs/$id' });
+  const navigate = useNavigate({ from: '/runs/$id' });
+  const { run, error, refetch } = useRun(id);
+  const feed = useRunFeed(id, search.seq);
+  const kept = useRef(new Map<string, unknown>()).current;
+  const [target, setTarget] = useState<Target | null>(search.seq ? { seq: search.seq } : null);
+  const hidden = useMemo(() => hiddenOf(search.hide), [search.hide]);
+  useTitle(`${run?.title || id} · ralph`);
+
+  const change = useCallback(
+    (next: { [Key in keyof RunSearch]?: RunSearch[Key] | undefined }) => {
+      void navigate({
+        search: (before) => {
+          const merged = { ...before, ...next };
+          return Object.fromEntries(
+            Object.entries(merged).filter(([, value]) => value !== undefined),
+          ) as RunSearch;
+        },
+        replace: true,
+      });
+    },
+    [navigate],
+  );
+  /** Shows a record, wherever in the run it is. */
+  const goTo = useCallback(
+    (seq: number) => {
+      setTarget({ seq });
+      change({ seq, view: undefined });
+      if (!feed.covers(seq)) void feed.open(seq);
+    },
+    [feed, change],
+  );
+  const goToLatest = useCallback(() => {
+    setTarget('latest');
+    change({ seq: undefined, view: undefined });
+    if (feed.state.hasAfter) void feed.open();
+  }, [feed, change]);
+  const at = typeof target === 'object' && target ? target.seq : feed.last + 1;
+  const jumps = useJumps(id, at, goTo);
+  useKey('latest', goToLatest);
+  useKey('first', () => goTo(1));
+  useKey('files', () => change({ view: search.view === 'files' ? undefined : 'files' }));
+  useKey('find', () => change({ find: search.find ?? '', view: undefined }));
+
+  if (error instanceof ApiError && error.status === 404 && !run) {
+    return <NotFound what="There is no such run" />;
+  }
+  if (error && !run) {
+    return (
+      <Problem
+        title="The run cannot be shown"
+        onRetry={() => (feed.state.status === 'failed' ? reopen() : refetch())}
+      >
+        {messageOf(error)}
+      </Problem>
+    );
+  }
+  function reopen() {
+    refetch();
+    void feed.open(search.seq);
+  }
+  return (
+    <KeptState value={kept}>
+      <div className="flex h-full flex-col">
+        <RunHeader run={run} id={id} plan={feed.builder.plan} />
+        <RunToolbar id={id} search={search} hidden={hidden} jumps={jumps} onChange={change} />
+        {search.find !== undefined && search.view !== 'files' && (
+          <FindBar id={id} text={search.find} at={at} onChange={(find) => change({ find })} onGo={goTo} />
+        )}
+        <div className="min-h-0 flex-1">
+          {search.view === 'files' ? (
+            <Suspense fallback={<p className="p-4 text-muted">Loading…</p>}>
+              <FilesView id={id} head={run?.head_seq ?? 0} workspace={run?.workspace ?? ''} onGo={goTo} />
+            </Suspense>
+          ) : feed.state.status === 'failed' ? (
+            <Problem title="The activity cannot be shown" onRetry={reopen}>
+              {feed.state.problem}
+            </Problem>
+          ) : (
+            <ActivityList
+              feed={feed}
+              run={id}
+              hidden={hidden}
+              target={target}
+              find={search.find}
+              onLatest={goToLatest}
+            />
+          )}
+        </div>
+      </div>
+    </KeptState>
+  );
 }

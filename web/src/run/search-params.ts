@@ -2,9 +2,9 @@
 export interface RunSearch {
   /** The record that the page shows, for permalinks. */
   seq?: number;
-  /** Kinds of rows that are not shown. */
+  /** Categories of rows that are not shown. */
   hide?: string[];
-  /** What is looked for. */
+  /** What is looked for; empty if somebody is about to say it. */
   find?: string;
   view?: 'files';
 }
@@ -17,9 +17,7 @@ export function parseRunSearch(search: Record<string, unknown>): RunSearch {
   const kinds = hide.filter((kind): kind is string => typeof kind === 'string' && /^[a-z_]+$/.test(kind));
   if (kinds.length > 0) parsed.hide = [...new Set(kinds)];
   // The router reads `find=42` as a number.
-  if (['string', 'number', 'boolean'].includes(typeof search.find) && search.find !== '') {
-    parsed.find = String(search.find);
-  }
+  if (['string', 'number', 'boolean'].includes(typeof search.find)) parsed.find = String(search.find);
   if (search.view === 'files') parsed.view = 'files';
   return parsed;
 }

@@ -1,0 +1,195 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { ArrowDown } from 'lucide-react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { flattenRows, indexOfSeq } from './flatten-rows';
+import type { Category } from './row';
+import { RowView } from './rows/RowView';
+import type { RunFeed } from './run-feed';
+import { useFollow } from './use-follow';
+
+/** Where the list is to be moved; a new object each time. */
+export type Target = { seq: number } | 'latest';
+
+interface Props {
+  feed: RunFeed;
+  run: string;
+  hidden: ReadonlySet<Category>;
+  target: Target | null;
+  find: string | undefined;
+  onLatest: () => void;
+}
+
+/** How near to an edge more is fetched, in rows. */
+const NEAR = 8;
+/** Pages that are fetched by themselves until somebody scrolls: what is hidden must not fetch a whole run. */
+const MOST_PAGES = 3;
+
+/** What happened, as a list of which only the visible part is there. */
+export function ActivityList({ feed, run, hidden, target, find, onLatest }: Props) {
+  const { state } = feed;
+  const { table } = feed.builder;
+  const scroller = useRef<HTMLElement>(null);
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const { structure } = table;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows are changed in place; `structure` says when.
+  const flat = useMemo(() => flattenRows(table.top, hidden, folded), [table, structure, hidden, folded]);
+  const { follow, isFollowing, handlers, setFollowing } = useFollow(target === null || target === 'latest');
+  feed.follow(isFollowing);
+
+  const list = useVirtualizer({
+    count: flat.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => (flat[index]?.row.body.kind === 'text' ? 96 : 40),
+    getItemKey: (index) => flat[index]?.row.key ?? index,
+    overscan: 6,
+    anchorTo: 'end',
+    scrollEndThreshold: 2,
+    paddingStart: 36,
+    paddingEnd: 56,
+  });
+  const items = list.getVirtualItems();
+
+  // The end stays in view, whatever has grown.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element && follow.isOn && state.status === 'ready') element.scrollTop = element.scrollHeight;
+  });
+
+  const pages = useRef(0);
+  const firstIndex = items[0]?.index ?? 0;
+  const lastIndex = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (state.status !== 'ready' || state.problem || pages.current >= MOST_PAGES) return;
+    const wantsBefore = state.hasBefore && firstIndex < NEAR;
+    const wantsAfter = state.hasAfter && lastIndex > flat.length - NEAR;
+    if (!wantsBefore && !wantsAfter) return;
+    if (state.loading) return;
+    pages.current += 1;
+    void (wantsBefore ? feed.loadBefore() : feed.loadAfter());
+  }, [feed, state, firstIndex, lastIndex, flat.length]);
+
+  const targetSeq = typeof target === 'object' && target ? target.seq : null;
+  // Moves to the target once it is there.
+  const moved = useRef<{ target: Target | null; opened: number }>({ target: null, opened: 0 });
+  useLayoutEffect(() => {
+    if (state.status !== 'ready' || target === null) return;
+    if (moved.current.target === target && moved.current.opened === feed.opened) return;
+    if (target !== 'latest' && !feed.covers(target.seq) && feed.opened !== moved.current.opened) {
+      if (state.head >= target.seq) return;
+    }
+    moved.current = { target, opened: feed.opened };
+    pages.current = 0;
+    if (target === 'latest') {
+      setFollowing(true);
+      return;
+    }
+    setFollowing(false);
+    list.scrollToIndex(indexOfSeq(flat, table.rowOf(target.seq), target.seq), { align: 'center' });
+  }, [target, state.status, state.head, feed, feed.opened, flat, table, list, setFollowing]);
+
+  const fold = (key: string) => {
+    const next = new Set(folded);
+    if (!next.delete(key)) next.add(key);
+    setFolded(next);
+  };
+  const targetRow = targetSeq === null ? undefined : table.rowOf(targetSeq);
+  const fresh = useFreshCount(isFollowing, flat.at(-1)?.row.seq ?? 0, flat);
+  return (
+    <div className="relative h-full">
+      <section
+        ref={scroller}
+        aria-label="Activity"
+        tabIndex={0}
+        className="h-full overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"
+        {...handlers}
+        onScroll={(event) => {
+          pages.current = 0;
+          handlers.onScroll(event);
+        }}
+      >
+        {state.status === 'loading' && flat.length === 0 && (
+          <p role="status" className="p-4 text-muted">
+            Loading the activity…
+          </p>
+        )}
+        {state.status === 'ready' && flat.length === 0 && !state.hasBefore && (
+          <p className="p-4 text-muted">
+            {table.top.length > 0 ? 'Everything so far is hidden: see “Show”.' : 'Nothing has happened yet.'}
+          </p>
+        )}
+        <div className="relative mx-auto w-full max-w-4xl" style={{ height: list.getTotalSize() }}>
+          <Edge feed={feed} side="before" />
+          <ol>
+            {items.map((item) => {
+              const entry = flat[item.index];
+              if (!entry) return null;
+              const { row, depth } = entry;
+              return (
+                <li
+                  key={item.key}
+                  ref={list.measureElement}
+                  data-index={item.index}
+                  className="absolute top-0 left-0 w-full"
+                  style={{ transform: `translateY(${item.start}px)` }}
+                >
+                  <RowView
+                    row={row}
+                    version={row.version}
+                    depth={depth}
+                    run={run}
+                    find={find}
+                    isTarget={row === targetRow}
+                    isFolded={folded.has(row.key)}
+                    onFold={fold}
+                  />
+                </li>
+              );
+            })}
+          </ol>
+          <Edge feed={feed} side="after" />
+        </div>
+      </section>
+      {!isFollowing && state.status === 'ready' && (
+        <button
+          type="button"
+          data-primary
+          className="button -translate-x-1/2 absolute bottom-4 left-1/2 shadow-pop"
+          onClick={onLatest}
+        >
+          <ArrowDown aria-hidden className="size-4" />
+          Jump to latest{fresh > 0 ? ` (${fresh} new)` : state.hasAfter ? ' (more)' : ''}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** How many rows have come since the reader left the end. */
+function useFreshCount(isFollowing: boolean, lastSeq: number, flat: { row: { seq: number } }[]): number {
+  const left = useRef(lastSeq);
+  if (isFollowing) left.current = lastSeq;
+  if (isFollowing) return 0;
+  let count = 0;
+  for (let index = flat.length - 1; index >= 0; index -= 1) {
+    if ((flat[index]?.row.seq ?? 0) <= left.current) break;
+    count += 1;
+  }
+  return count;
+}
+
+function Edge({ feed, side }: { feed: RunFeed; side: 'before' | 'after' }) {
+  const { state } = feed;
+  const hasMore = side === 'before' ? state.hasBefore : state.hasAfter;
+  if (!hasMore || state.status !== 'ready') return null;
+  const load = () => void (side === 'before' ? feed.loadBefore() : feed.loadAfter());
+  return (
+    <div
+      className={`absolute inset-x-0 flex h-9 items-center justify-center gap-2 text-muted text-xs ${side === 'before' ? 'top-0' : 'bottom-4'}`}
+    >
+      {state.problem ? <span className="truncate text-bad">{state.problem}</span> : null}
+      <button type="button" className="underline" disabled={state.loading === side} onClick={load}>
+        {state.loading === side ? 'Loading…' : side === 'before' ? 'Show earlier' : 'Show later'}
+      </button>
+    </div>
+  );
+}

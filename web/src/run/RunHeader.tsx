@@ -1,0 +1,79 @@
+import { Link } from '@tanstack/react-router';
+import { ListTodo } from 'lucide-react';
+import { formatCost, formatCount, formatElapsed, formatTime, shortPath } from '../layout/format';
+import { StateBadge } from '../layout/StateBadge';
+import { useNow } from '../layout/use-now';
+import { elapsedOf } from '../runs/derive-runs';
+import type { PlanEntry, RunSummary } from '../wire';
+
+/** What a run is and how it stands. It keeps its height while it loads. */
+export function RunHeader({ run, id, plan }: { run: RunSummary | undefined; id: string; plan: PlanEntry[] }) {
+  const now = useNow(run !== undefined && !run.ended_at);
+  return (
+    <header className="shrink-0 border-line border-b px-3 py-2">
+      <div className="flex min-w-0 items-center gap-2">
+        <h1 className="min-w-0 flex-1 truncate font-semibold text-base" title={run?.title}>
+          {run ? run.title || run.task || id : id}
+        </h1>
+        {run && <StateBadge activity={run.activity} />}
+      </div>
+      <div className="mt-0.5 flex min-h-5 flex-wrap items-center gap-x-4 gap-y-0.5 text-muted text-xs tabular-nums">
+        {run && <Facts run={run} now={now} />}
+        <PlanFact plan={plan} />
+      </div>
+      {run?.message && <p className="mt-1 break-words text-muted text-xs">{run.message}</p>}
+    </header>
+  );
+}
+
+function Facts({ run, now }: { run: RunSummary; now: number }) {
+  const { tokens } = run.totals;
+  const read = tokens.input + tokens.cache_read + tokens.cache_write;
+  return (
+    <>
+      <span className="truncate" title={run.workspace}>
+        {shortPath(run.workspace)}
+      </span>
+      <span>{[run.display_name, run.model].filter(Boolean).join(' · ')}</span>
+      {run.permission_mode && <span title="What happens without asking">{run.permission_mode}</span>}
+      {run.kind === 'loop' && run.iteration > 0 && <span>iteration {run.iteration}</span>}
+      <span title="Cost">{formatCost(run.totals.cost, run.totals.is_estimate)}</span>
+      <span
+        title={`In: ${tokens.input} new, ${tokens.cache_read} from the cache, ${tokens.cache_write} into it`}
+      >
+        {formatCount(read)} in, {formatCount(tokens.output)} out
+      </span>
+      {run.context && <ContextUse used={run.context.used} size={run.context.size ?? null} />}
+      <span title={`Began ${formatTime(run.started_at)}`}>{formatElapsed(elapsedOf(run, now))}</span>
+      {run.resumed_from && (
+        <Link to="/runs/$id" params={{ id: run.resumed_from }} className="text-accent underline">
+          goes on from an earlier run
+        </Link>
+      )}
+    </>
+  );
+}
+
+function ContextUse({ used, size }: { used: number; size: number | null }) {
+  if (!size) return <span title="Tokens in the model's context">context {formatCount(used)}</span>;
+  const percent = Math.min(100, Math.round((used / size) * 100));
+  return (
+    <span title={`${used} of ${size} tokens`} className={percent > 80 ? 'text-warn' : undefined}>
+      context {percent} %
+    </span>
+  );
+}
+
+function PlanFact({ plan }: { plan: PlanEntry[] }) {
+  if (plan.length === 0) return null;
+  const done = plan.filter((entry) => entry.status === 'completed').length;
+  const now = plan.find((entry) => entry.status === 'in_progress');
+  return (
+    <span className="flex min-w-0 items-center gap-1" title={plan.map((entry) => entry.text).join('\n')}>
+      <ListTodo aria-hidden className="size-3.5 shrink-0" />
+      <span className="truncate">
+        {done} of {plan.length} done{now ? `: ${now.text}` : ''}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,118 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { FileDiff } from 'lucide-react';
+import { useState } from 'react';
+import { messageOf } from '../../api/error';
+import { fetchAllRecords } from '../../api/records';
+import { DiffView } from '../../diff/DiffView';
+import { formatTime } from '../../layout/format';
+import { Problem } from '../../layout/Problem';
+import { type ChangedFile, deriveFiles, relativePath } from './derive-files';
+
+interface Props {
+  id: string;
+  /** The last record of the run: what was changed since is fetched when it has moved on. */
+  head: number;
+  workspace: string;
+  onGo: (seq: number) => void;
+}
+
+const MOST_RECORDS = 50_000;
+/** A run that goes on is looked at anew after this many records. */
+const STEP = 50;
+
+/** All files that the run changed, with the whole diff of each. */
+export function FilesView({ id, head, workspace, onGo }: Props) {
+  const { data, error, isPending, refetch } = useQuery({
+    queryKey: ['files', id, Math.floor(head / STEP)],
+    queryFn: async ({ signal }) => {
+      const { records, isComplete } = await fetchAllRecords(id, 'tool_finished', MOST_RECORDS, signal);
+      return { files: deriveFiles(records), isComplete };
+    },
+    placeholderData: keepPreviousData,
+  });
+  if (error) {
+    return (
+      <Problem title="The files cannot be shown" onRetry={() => void refetch()}>
+        {messageOf(error)}
+      </Problem>
+    );
+  }
+  if (isPending) return <p className="p-4 text-muted">Looking for changed files…</p>;
+  const { files, isComplete } = data;
+  if (files.length === 0) {
+    return (
+      <p className="p-4 text-muted">
+        No tool call has changed a file, as far as the agent says. What commands change is not told.
+      </p>
+    );
+  }
+  const added = files.reduce((sum, file) => sum + file.added, 0);
+  const removed = files.reduce((sum, file) => sum + file.removed, 0);
+  return (
+    <section aria-label="Files changed" tabIndex={0} className="h-full overflow-y-auto px-3 py-2">
+      <div className="mx-auto max-w-5xl">
+        <p className="mb-2 text-muted">
+          {files.length === 1 ? '1 file' : `${files.length} files`} changed,{' '}
+          <Lines added={added} removed={removed} />
+          {isComplete ? '' : ' (only the first part of this long run was looked at)'}
+        </p>
+        {files.map((file) => (
+          <OneFile
+            key={file.path}
+            file={file}
+            workspace={workspace}
+            isOpen={files.length <= 20}
+            onGo={onGo}
+          />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Lines({ added, removed }: { added: number; removed: number }) {
+  return (
+    <span className="tabular-nums">
+      <span className="text-ok">+{added}</span> <span className="text-bad">−{removed}</span>
+    </span>
+  );
+}
+
+interface OneFileProps {
+  file: ChangedFile;
+  workspace: string;
+  isOpen: boolean;
+  onGo: (seq: number) => void;
+}
+
+function OneFile({ file, workspace, isOpen: isOpenAtFirst, onGo }: OneFileProps) {
+  const [isOpen, setOpen] = useState(isOpenAtFirst);
+  return (
+    <details
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+      className="mb-2 rounded-lg border border-line"
+    >
+      <summary className="flex items-center gap-2 px-3 py-1.5">
+        <FileDiff aria-hidden className="size-4 shrink-0 text-muted" />
+        <span className="min-w-0 flex-1 truncate font-mono text-xs" title={file.path}>
+          {relativePath(file.path, workspace)}
+        </span>
+        <span className="chip">{file.kind}</span>
+        <Lines added={file.added} removed={file.removed} />
+      </summary>
+      {isOpen &&
+        file.changes.map(({ seq, at, change }) => (
+          <div key={seq} className="border-line border-t p-2">
+            <p className="mb-1 flex gap-3 text-muted text-xs">
+              <span>{formatTime(at)}</span>
+              <button type="button" className="text-accent underline" onClick={() => onGo(seq)}>
+                Show in the activity
+              </button>
+            </p>
+            <DiffView change={change} hasHeader={false} />
+          </div>
+        ))}
+    </details>
+  );
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { agent } from '../records-for-tests';
+import { countLines, deriveFiles, relativePath } from './derive-files';
+
+const finished = (seq: number, path: string, kind: string, diff?: string, status = 'completed') =>
+  agent(seq, 'tool_finished', { item: `t${seq}`, status, output: '', changes: [{ path, kind, diff }] });
+
+test('all changes of a file stand together', () => {
+  const files = deriveFiles([
+    finished(1, '/w/a', 'added', '@@ -0,0 +1,2 @@\n+x\n+y'),
+    finished(2, '/w/b', 'modified'),
+    finished(3, '/w/a', 'modified', '@@ -1 +1 @@\n-x\n+z'),
+  ]);
+  expect(
+    files.map(({ path, kind, added, removed, changes }) => [path, kind, added, removed, changes.length]),
+  ).toEqual([
+    ['/w/a', 'added', 3, 1, 2],
+    ['/w/b', 'modified', 0, 0, 1],
+  ]);
+});
+
+test('a call that failed changed nothing', () => {
+  expect(deriveFiles([finished(1, '/w/a', 'modified', '', 'failed')])).toEqual([]);
+});
+
+test('lines are counted in hunks only', () => {
+  expect(countLines('--- a\n+++ b\n@@ -1 +1 @@\n-x\n+--y\n z')).toEqual([1, 1]);
+});
+
+test('paths are seen from the workspace', () => {
+  expect(relativePath('/w/a/b', '/w')).toBe('a/b');
+  expect(relativePath('/wide/b', '/w')).toBe('/wide/b');
+});

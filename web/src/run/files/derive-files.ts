@@ -1,0 +1,60 @@
+import type { FileChange, RunRecord } from '../../wire';
+
+/** One change of a file by one call. */
+export interface OneChange {
+  seq: number;
+  at: string;
+  change: FileChange;
+}
+
+/** A file that the run changed, with everything that was done to it. */
+export interface ChangedFile {
+  path: string;
+  changes: OneChange[];
+  added: number;
+  removed: number;
+  /** What became of it in the end. */
+  kind: FileChange['kind'];
+}
+
+/** Lines added and removed by the hunks of a diff. */
+export function countLines(diff: string): [added: number, removed: number] {
+  let added = 0;
+  let removed = 0;
+  let isInHunk = false;
+  for (const line of diff.split('\n')) {
+    if (line.startsWith('@@')) isInHunk = true;
+    else if (isInHunk && line.startsWith('+')) added += 1;
+    else if (isInHunk && line.startsWith('-')) removed += 1;
+  }
+  return [added, removed];
+}
+
+/** The files that finished calls changed, in the order of their first change. */
+export function deriveFiles(records: readonly RunRecord[]): ChangedFile[] {
+  const files = new Map<string, ChangedFile>();
+  for (const { seq, at, event } of records) {
+    if (event.type !== 'tool_finished' || event.data.status !== 'completed') continue;
+    for (const change of event.data.changes ?? []) {
+      const [added, removed] = change.lines ?? (change.diff ? countLines(change.diff) : [0, 0]);
+      const file = files.get(change.path);
+      if (!file) {
+        const { path, kind } = change;
+        files.set(path, { path, kind, changes: [{ seq, at, change }], added, removed });
+        continue;
+      }
+      file.changes.push({ seq, at, change });
+      file.added += added;
+      file.removed += removed;
+      // A file that was added and then changed is still a new one.
+      if (!(file.kind === 'added' && change.kind === 'modified')) file.kind = change.kind;
+    }
+  }
+  return [...files.values()];
+}
+
+/** A path as it is seen from the workspace. */
+export function relativePath(path: string, workspace: string): string {
+  const root = workspace.endsWith('/') ? workspace : `${workspace}/`;
+  return workspace !== '' && path.startsWith(root) ? path.slice(root.length) : path;
+}

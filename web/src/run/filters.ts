@@ -1,0 +1,24 @@
+import { CATEGORIES, type Category } from './row';
+
+/** Hidden unless somebody asks for it: what only those need who look for a fault. */
+const FIRST_HIDDEN: readonly Category[] = ['records'];
+/** Says in the address that nothing is hidden. */
+const NOTHING = 'nothing';
+
+function isCategory(word: string): word is Category {
+  return Object.hasOwn(CATEGORIES, word);
+}
+
+/** What is hidden, by the address. */
+export function hiddenOf(hide: readonly string[] | undefined): ReadonlySet<Category> {
+  return new Set(hide === undefined ? FIRST_HIDDEN : hide.filter(isCategory));
+}
+
+/** What the address says when a category is switched; nothing if that is as at first. */
+export function toggled(hidden: ReadonlySet<Category>, category: Category): string[] | undefined {
+  const next = new Set(hidden);
+  if (!next.delete(category)) next.add(category);
+  const isFirst = next.size === FIRST_HIDDEN.length && FIRST_HIDDEN.every((each) => next.has(each));
+  if (isFirst) return undefined;
+  return next.size === 0 ? [NOTHING] : [...next].sort();
+}

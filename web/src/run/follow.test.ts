@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { Follow, intentOfKey } from './follow';
+
+const place = (top: number, total = 1_000) => ({ top, height: 200, total });
+
+test('growing and correcting never ends following', () => {
+  const follow = new Follow(true);
+  follow.scrolled(place(800));
+  follow.scrolled(place(800, 1_400));
+  follow.scrolled(place(790, 1_400));
+  expect(follow.isOn).toBe(true);
+});
+
+test('a wheel up ends it before the list has moved', () => {
+  const follow = new Follow(true);
+  follow.scrolled(place(800));
+  follow.moves('up');
+  expect(follow.isOn).toBe(false);
+  follow.scrolled(place(799));
+  expect(follow.isOn).toBe(false);
+});
+
+test('a wheel up in a list that cannot scroll changes nothing', () => {
+  const follow = new Follow(true);
+  follow.scrolled({ top: 0, height: 200, total: 150 });
+  follow.moves('up');
+  expect(follow.isOn).toBe(true);
+});
+
+test('whoever scrolls down to the end is back', () => {
+  const follow = new Follow(false);
+  follow.scrolled(place(100));
+  follow.moves('down');
+  expect(follow.scrolled(place(500))).toBe(false);
+  expect(follow.scrolled(place(800))).toBe(true);
+  expect(follow.isOn).toBe(true);
+});
+
+test('a list that shrinks to its end is not a person who comes back', () => {
+  const follow = new Follow(false);
+  follow.scrolled(place(500));
+  follow.scrolled(place(500, 700));
+  expect(follow.isOn).toBe(false);
+});
+
+test('a dragged scroll bar leaves and comes back', () => {
+  const follow = new Follow(true);
+  follow.scrolled(place(800));
+  follow.moves('any');
+  follow.scrolled(place(400));
+  expect(follow.isOn).toBe(false);
+  follow.scrolled(place(800));
+  expect(follow.isOn).toBe(true);
+});
+
+test('keys that scroll are told from others', () => {
+  expect(intentOfKey('PageUp', false)).toBe('up');
+  expect(intentOfKey(' ', true)).toBe('up');
+  expect(intentOfKey(' ', false)).toBe('down');
+  expect(intentOfKey('x', false)).toBeNull();
+});

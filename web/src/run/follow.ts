@@ -1,0 +1,57 @@
+/** How near to the end counts as there, in pixels. */
+const NEAR = 4;
+
+/** What a list tells of where it is scrolled to. */
+export interface ScrollPlace {
+  top: number;
+  height: number;
+  total: number;
+}
+
+/**
+ * Whether the list follows what is new. Only a person changes that: whoever scrolls up leaves, whoever scrolls down to
+ * the end is back. The list's own growing, shrinking and correcting changes nothing.
+ */
+export class Follow {
+  isOn: boolean;
+  /** A person moved the list just now, and which way. */
+  private intent: 'up' | 'down' | 'any' | null = null;
+  private last: ScrollPlace = { top: 0, height: 0, total: 0 };
+
+  constructor(isOn: boolean) {
+    this.isOn = isOn;
+  }
+
+  /** A wheel, a finger, a key or a scroll bar moves the list. */
+  moves(intent: 'up' | 'down' | 'any'): void {
+    this.intent = intent;
+    // At once, so that what arrives before the list has moved does not pull it back.
+    if (intent === 'up' && this.last.total > this.last.height + NEAR) this.isOn = false;
+  }
+
+  /** The list is somewhere else now. Says whether that changed anything. */
+  scrolled(place: ScrollPlace): boolean {
+    const before = this.isOn;
+    const wentUp = place.top < this.last.top - 1 && place.total >= this.last.total;
+    const isAtEnd = place.total - place.height - place.top <= NEAR;
+    this.last = place;
+    if (this.intent === null) return false;
+    if (isAtEnd && this.intent !== 'up') this.isOn = true;
+    else if (this.intent === 'any' && wentUp) this.isOn = false;
+    return before !== this.isOn;
+  }
+
+  /** The person has let go. */
+  rests(): void {
+    this.intent = null;
+  }
+}
+
+const UP = new Set(['ArrowUp', 'PageUp', 'Home']);
+const DOWN = new Set(['ArrowDown', 'PageDown', 'End', ' ']);
+
+/** Which way a key moves a list. */
+export function intentOfKey(key: string, isShift: boolean): 'up' | 'down' | null {
+  if (UP.has(key) || (key === ' ' && isShift)) return 'up';
+  return DOWN.has(key) ? 'down' : null;
+}

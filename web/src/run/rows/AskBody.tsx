@@ -1,0 +1,47 @@
+import type { RowBody } from '../row';
+import { Markdown } from './lazy-parts';
+
+const STATES = {
+  pending: 'Waits for an answer',
+  answered: 'Answered',
+  denied: 'Denied',
+  withdrawn: 'Taken back by the agent',
+  ended: 'Never answered: the run ended',
+};
+
+/** What the agent asked, and what became of it. */
+export function AskBody({ body }: { body: Extract<RowBody, { kind: 'ask' }>; run: string }) {
+  const { ask, state } = body;
+  const isPending = state === 'pending';
+  return (
+    <div
+      className={`rounded-lg border px-3 py-1.5 ${isPending ? 'border-warn bg-warn-soft' : 'border-line bg-raised'}`}
+    >
+      <p className={`text-2xs ${isPending ? 'text-warn' : 'text-muted'}`}>{STATES[state] ?? state}</p>
+      {ask.type === 'permission' && (
+        <>
+          <p>
+            May <strong>{ask.data.tool}</strong> run?
+            {ask.data.subject && <code className="ml-2 font-mono text-xs">{ask.data.subject}</code>}
+          </p>
+          {ask.data.description && <p className="text-muted">{ask.data.description}</p>}
+        </>
+      )}
+      {ask.type === 'question' &&
+        ask.data.questions.map((question) => (
+          <div key={question.text} className="mb-1">
+            <p className="font-medium">{question.text}</p>
+            <ul className="list-disc pl-5 text-muted">
+              {question.options?.map((option) => (
+                <li key={option.label}>
+                  {option.label}
+                  {option.description ? `: ${option.description}` : ''}
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      {ask.type === 'plan' && <Markdown text={ask.data.plan} isStreaming={false} />}
+    </div>
+  );
+}

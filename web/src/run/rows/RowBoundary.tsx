@@ -1,0 +1,38 @@
+import { Component, type ReactNode } from 'react';
+
+interface Props {
+  children: ReactNode;
+  fallback: ReactNode;
+  /** Another one is another try. */
+  resetKey: unknown;
+}
+
+/** A card that cannot show what an agent wrote takes no other row with it. */
+export class RowBoundary extends Component<Props, { failedAt: unknown; hasFailed: boolean }> {
+  override state = { failedAt: null as unknown, hasFailed: false };
+
+  static getDerivedStateFromError() {
+    return { hasFailed: true };
+  }
+
+  override componentDidCatch(): void {
+    this.setState({ failedAt: this.props.resetKey });
+  }
+
+  override componentDidUpdate(): void {
+    const { hasFailed, failedAt } = this.state;
+    if (hasFailed && failedAt !== null && failedAt !== this.props.resetKey) {
+      this.setState({ hasFailed: false, failedAt: null });
+    }
+  }
+
+  override render(): ReactNode {
+    if (!this.state.hasFailed) return this.props.children;
+    return (
+      <>
+        {this.props.fallback}
+        <p className="text-warn text-xs">This card cannot be shown. Its raw output is there all the same.</p>
+      </>
+    );
+  }
+}

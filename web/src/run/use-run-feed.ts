@@ -1,0 +1,28 @@
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { fetchRecords } from '../api/records';
+import { stream } from '../stream/browser';
+import { RunFeed } from './run-feed';
+
+/** Changes are shown at most this often: more than a reader sees, less than the page can bear. */
+const SHOWN_EVERY_MS = 50;
+
+/** The records of a run that the page holds, shown anew when they change. */
+export function useRunFeed(id: string, seq: number | undefined): RunFeed {
+  // Only the first address counts: later ones move within what is open.
+  const [first] = useState(seq);
+  const feed = useMemo(
+    () =>
+      new RunFeed({
+        fetch: (query) => fetchRecords(id, query),
+        watch: (after, epoch, listener) => stream.watchRun(id, after, epoch, listener),
+        soon: (run) => setTimeout(run, SHOWN_EVERY_MS),
+      }),
+    [id],
+  );
+  useEffect(() => {
+    void feed.open(first);
+    return () => feed.close();
+  }, [feed, first]);
+  useSyncExternalStore(feed.subscribe, feed.snapshot);
+  return feed;
+}
