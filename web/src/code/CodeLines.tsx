@@ -31,7 +31,7 @@ export function CodeLines({ lines, language, firstLine, label }: CodeLinesProps)
     <section
       className="code-box py-1"
       aria-label={label}
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reached by keys, to be scrolled by them.
+      // A box that scrolls must be reached by keys, to be scrolled by them.
       tabIndex={0}
       onScroll={(event) => place(event.currentTarget)}
     >

@@ -1,0 +1,33 @@
+import { Component, lazy, type ReactNode, Suspense } from 'react';
+import { PlainText } from './PlainText';
+
+const Blocks = lazy(() => import('./Blocks').then((module) => ({ default: module.Blocks })));
+
+interface MarkdownProps {
+  text: string;
+  isStreaming?: boolean;
+}
+
+/** A text with Markdown in it. It is readable before the parser is there, and when the parser fails. */
+export function Markdown({ text, isStreaming = false }: MarkdownProps) {
+  const plain = <PlainText text={text} />;
+  return (
+    <Fallback plain={plain}>
+      <Suspense fallback={plain}>
+        <Blocks text={text} isStreaming={isStreaming} />
+      </Suspense>
+    </Fallback>
+  );
+}
+
+class Fallback extends Component<{ plain: ReactNode; children: ReactNode }, { hasFailed: boolean }> {
+  override state = { hasFailed: false };
+
+  static getDerivedStateFromError(): { hasFailed: boolean } {
+    return { hasFailed: true };
+  }
+
+  override render(): ReactNode {
+    return this.state.hasFailed ? this.props.plain : this.props.children;
+  }
+}
