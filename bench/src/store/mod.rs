@@ -7,7 +7,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use ralph_store::{Batch, RunFold, SqliteOptions, SqliteStore, Store as _, catch_up, reindex};
+use ralph_store::{
+    Batch, PostgresOptions, PostgresStore, RunFold, SqliteOptions, SqliteStore, Store, catch_up, reindex,
+};
+use test_support::postgres::PostgresServer;
 
 use self::journals::{Written, write};
 use crate::arguments::Arguments;
@@ -68,9 +71,15 @@ fn ingest(folder: &Folder, rounds: usize) -> Result<(), String> {
         "| journals into the index | {ours:.2} | {:.0} | {OWED_RATE:.0} |",
         rate(ours)
     );
+    let postgres = in_postgres(&runs, records, rounds.min(3))?;
     println!(
-        "\nRatio to the bare loop: {:.2} (owed: {OWED_RATIO})",
-        bare / ours
+        "| … in PostgreSQL, a server of its own | {postgres:.2} | {:.0} | – |",
+        rate(postgres)
+    );
+    println!(
+        "\nRatio to the bare loop: {:.2} (owed: {OWED_RATIO}); SQLite's time in PostgreSQL's: {:.2}",
+        bare / ours,
+        ours / postgres
     );
     if rate(ours) < OWED_RATE || bare / ours < OWED_RATIO {
         return Err("taking journals in is slower than owed".to_owned());
@@ -102,18 +111,38 @@ fn take_in(data: &Path, runs: &Path, records: u64) -> Result<f64, String> {
             runs_directory: runs_directory.clone(),
         };
         let store = SqliteStore::open(options).await.map_err(explain)?.store;
-        let began = Instant::now();
-        let caught_up = catch_up(&store, &runs_directory, |_| {}).await.map_err(explain)?;
-        let seconds = began.elapsed().as_secs_f64();
-        store.close().await.map_err(explain)?;
-        if caught_up.records != records {
-            return Err(format!(
-                "{} of {records} records were taken in",
-                caught_up.records
-            ));
-        }
-        Ok(seconds)
+        time(&store, &runs_directory, records).await
     })
+}
+
+/// The same journals into a PostgreSQL that has nothing else to do; the best of some rounds, each in a database of its
+/// own. Words are not indexed, as with SQLite.
+fn in_postgres(runs: &Path, records: u64, rounds: usize) -> Result<f64, String> {
+    let server = PostgresServer::start().map_err(explain)?;
+    runtime()?.block_on(async {
+        let mut best = f64::MAX;
+        for _ in 0..rounds {
+            let url = server.create_database().map_err(explain)?;
+            let options = PostgresOptions::new(url, runs);
+            let store = PostgresStore::connect(options, |_| {}).await.map_err(explain)?;
+            best = best.min(time(&store, runs, records).await?);
+        }
+        Ok(best)
+    })
+}
+
+async fn time(store: &dyn Store, runs: &Path, records: u64) -> Result<f64, String> {
+    let began = Instant::now();
+    let caught_up = catch_up(store, runs, |_| {}).await.map_err(explain)?;
+    let seconds = began.elapsed().as_secs_f64();
+    store.close().await.map_err(explain)?;
+    if caught_up.records != records {
+        return Err(format!(
+            "{} of {records} records were taken in",
+            caught_up.records
+        ));
+    }
+    Ok(seconds)
 }
 
 fn rebuild(folder: &Folder, megabytes: u64) -> Result<(), String> {

@@ -1,11 +1,12 @@
 //! What is put into the tables at once, by columns: one statement for each table, however many rows there are.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use sqlx::{Error, PgConnection};
 
 use super::escape::escape;
 use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds};
+use crate::fold::tells_of_sessions;
 use crate::rows::{ApprovalRow, Batch, MessageRow, RecordRow, UsageRow};
 
 /// Kinds by their numbers in the database.
@@ -53,6 +54,8 @@ impl Kinds {
 #[derive(Default)]
 pub(super) struct Rows<'a> {
     runs: BTreeMap<i64, &'a Batch>,
+    /// Runs that may have new conversations.
+    telling: BTreeSet<i64>,
     records: Vec<(i64, &'a RecordRow)>,
     usage: BTreeMap<(i64, u64), &'a UsageRow>,
     approvals: BTreeMap<(i64, u64), &'a ApprovalRow>,
@@ -63,6 +66,9 @@ impl<'a> Rows<'a> {
     /// Adds what a batch has behind what is known of its run.
     pub(super) fn add(&mut self, number: i64, known: u64, batch: &'a Batch) {
         self.runs.insert(number, batch);
+        if tells_of_sessions(batch) {
+            self.telling.insert(number);
+        }
         let new = batch.records.iter().filter(|record| record.offset >= known);
         self.records.extend(new.map(|record| (number, record)));
         self.usage
@@ -141,7 +147,11 @@ impl<'a> Rows<'a> {
     }
 
     async fn put_sessions(&self, connection: &mut PgConnection) -> Result<(), Error> {
-        let sessions = self.runs.iter().flat_map(|(number, batch)| {
+        let telling = self
+            .runs
+            .iter()
+            .filter(|(number, _)| self.telling.contains(number));
+        let sessions = telling.flat_map(|(number, batch)| {
             let ids = batch.summary.session_ids.iter();
             ids.map(|id| (escape(id).into_owned(), *number))
         });

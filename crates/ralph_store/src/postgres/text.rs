@@ -135,8 +135,7 @@ pub(super) async fn write_batch(connection: &mut PgConnection, batch: &TextBatch
     let valid = advance(&mut transaction, &batch.marks).await?;
     let rows: Vec<&TextRow> = batch.rows.iter().filter(|row| valid.contains(&row.run)).collect();
     let many = rows.len() as u64;
-    let seconds = |row: &TextRow| row.at.div_euclid(1_000);
-    let times = rows.iter().map(|row| seconds(row));
+    let times = rows.iter().map(|row| row.second);
     if let (Some(min), Some(max)) = (times.clone().min(), times.max()) {
         let next: i64 =
             sqlx::query_scalar("UPDATE meta SET value = value + $1 WHERE key = 'next_text' RETURNING value")
@@ -168,7 +167,7 @@ async fn put(
     .bind(all().zip(first..).map(|(_, id)| id).collect::<Vec<_>>())
     .bind(all().map(|row| row.run).collect::<Vec<_>>())
     .bind(all().map(|row| integer(row.offset)).collect::<Vec<_>>())
-    .bind(all().map(|row| row.at.div_euclid(1_000)).collect::<Vec<_>>())
+    .bind(all().map(|row| row.second).collect::<Vec<_>>())
     .bind(all().map(|row| short(row.length)).collect::<Vec<_>>())
     .bind(all().map(|row| i16::from(row.kind)).collect::<Vec<_>>())
     .bind(words.collect::<Vec<_>>())

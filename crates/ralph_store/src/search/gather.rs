@@ -61,7 +61,10 @@ pub(crate) struct Batch {
 /// A record with words in it.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(crate) at: i64,
+    /// When, as it says itself, in seconds: by this it is found.
+    pub(crate) second: i64,
+    /// In milliseconds, and never before a record that it follows: by this it is ordered.
+    at: i64,
     pub(crate) run: i64,
     pub(crate) offset: u64,
     pub(crate) length: u32,
@@ -186,8 +189,9 @@ impl Pending {
         if text.is_empty() {
             return;
         }
+        let at = skim.at();
         // A clock that goes back does not put a record before those that it follows.
-        self.at = self.at.max(skim.at().as_millisecond());
+        self.at = self.at.max(at.as_millisecond());
         let out = &mut batch.words;
         let start = out.len();
         out.push_str(&self.filters);
@@ -202,6 +206,7 @@ impl Pending {
             out.push_str(word);
         });
         batch.rows.push(Row {
+            second: at.as_second(),
             at: self.at,
             run: self.run,
             offset,

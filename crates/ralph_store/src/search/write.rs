@@ -84,7 +84,7 @@ pub(super) fn write_batch(connection: &mut Connection, batch: &Batch) -> rusqlit
         )?;
         let mut words = transaction.prepare_cached("INSERT INTO words(rowid, text) VALUES(?, ?)")?;
         for row in batch.rows.iter().filter(|row| valid.contains(&row.run)) {
-            let at = row.at.div_euclid(1_000);
+            let at = row.second;
             places.execute((next, row.run, row.offset as i64, row.length, row.kind, at))?;
             words.execute((next, &batch.words[row.words.clone()]))?;
             next += 1;

@@ -7,6 +7,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
 use super::delete::empty_run;
 use super::schema::key;
 use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds};
+use crate::fold::tells_of_sessions;
 use crate::rows::{Batch, Ingested};
 
 /// Kinds by their numbers in the database.
@@ -119,10 +120,12 @@ fn put_run(connection: &Connection, number: Option<i64>, batch: &Batch) -> rusql
             ],
             |row| row.get(0),
         )?;
-    let mut statement =
-        connection.prepare_cached("INSERT OR IGNORE INTO session(session, run) VALUES(?1, ?2)")?;
-    for session in &summary.session_ids {
-        statement.execute((session, number))?;
+    if tells_of_sessions(batch) {
+        let mut statement =
+            connection.prepare_cached("INSERT OR IGNORE INTO session(session, run) VALUES(?1, ?2)")?;
+        for session in &summary.session_ids {
+            statement.execute((session, number))?;
+        }
     }
     Ok(number)
 }

@@ -62,6 +62,7 @@ story! {
         words_phrases_and_beginnings_are_found,
         a_hit_says_where_it_stands_and_marks_the_words,
         a_search_can_be_narrowed,
+        what_was_said_after_the_clock_went_back_is_found_by_its_time,
         what_is_better_and_newer_comes_first,
         pages_have_every_hit_once_while_more_come_in,
         more_hits_than_are_ranked_are_said,

@@ -109,6 +109,26 @@ pub(crate) async fn a_hit_says_where_it_stands_and_marks_the_words(stage: &Stage
     assert_eq!(hit.marks, [(6, 16), (18, 23)]);
 }
 
+pub(crate) async fn what_was_said_after_the_clock_went_back_is_found_by_its_time(stage: &Stage) {
+    let mut run = stage.run("a");
+    run.clock = jiff::SignedDuration::from_secs(50_000);
+    run.say("needle before");
+    run.clock = jiff::SignedDuration::from_secs(100);
+    let (offset, _) = run.say("needle after");
+    stage.catch_up().await;
+    for mode in [SearchMode::Words, SearchMode::Substring] {
+        let asked = SearchQuery {
+            since: Some(Journal::at(90)),
+            until: Some(Journal::at(110)),
+            mode,
+            ..query("needle")
+        };
+        let hits = all(stage, asked).await;
+        assert_eq!(hits.len(), 1, "{mode:?}");
+        assert_eq!(hits[0].record.offset, offset);
+    }
+}
+
 pub(crate) async fn a_search_can_be_narrowed(stage: &Stage) {
     let mut one = stage.run("one");
     let mut two = stage.run_in("two", "/elsewhere", "codex");
