@@ -27,7 +27,7 @@ export function nameOfKey(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKe
 }
 
 /** What was meant by a key after another: a name of the table, or nothing. */
-export function matchKey(before: string | null, key: string, names: Iterable<KeyName>): KeyName | null {
+export function matchKey(before: string | null, key: string, names: readonly KeyName[]): KeyName | null {
   for (const name of names) {
     const keys: readonly string[] = KEYS[name].keys;
     if (before !== null && keys.includes(`${before} ${key}`)) return name;

@@ -18,7 +18,7 @@ function listen(event: KeyboardEvent): void {
   if (isPlain && (isTyping(event.target) || document.querySelector('dialog[open]'))) return;
   const recent = before && event.timeStamp - before.at < PAIR_MS ? before.key : null;
   before = { key, at: event.timeStamp };
-  const name = matchKey(recent, key, handlers.keys());
+  const name = matchKey(recent, key, [...handlers.keys()]);
   if (!name) return;
   event.preventDefault();
   before = null;

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
-import { formatCost, formatElapsed, formatTime, shortPath } from '../layout/format';
+import { formatCost, formatDuration, formatElapsed, formatTime, shortPath } from '../layout/format';
 import { StateBadge } from '../layout/StateBadge';
 import type { RunSummary } from '../wire';
 import { elapsedOf, isWaiting } from './derive-runs';
@@ -38,7 +38,7 @@ export const RunCard = memo(function RunCard({ run, now }: { run: RunSummary; no
         <span className="flex items-center justify-end gap-3 text-muted text-xs tabular-nums">
           <span title="Cost">{formatCost(run.totals.cost, run.totals.is_estimate)}</span>
           <span className="min-w-14 text-right" title={`Began ${formatTime(run.started_at)}`}>
-            {formatElapsed(elapsedOf(run, now))}
+            {run.ended_at ? formatDuration(elapsedOf(run, now)) : formatElapsed(elapsedOf(run, now))}
           </span>
         </span>
       </Link>

@@ -3,7 +3,7 @@ import type { Row, RowBody } from '../row';
 import { Markdown } from './lazy-parts';
 
 /** A message longer than this is folded. */
-const LONG = 1_200;
+const LONG = 700;
 
 export function TextBody({ body }: { body: Extract<RowBody, { kind: 'text' }> }) {
   return (
@@ -54,8 +54,8 @@ interface UserProps {
 /** Something that was said to the model. */
 export function UserBody({ row, text, origin, label }: UserProps) {
   const [isOpen, setOpen] = useKept(`${row.key} open`, false);
-  const isLong = text.length > LONG || text.split('\n', 13).length > 12;
-  const shown = isLong && !isOpen ? `${text.split('\n', 12).join('\n').slice(0, LONG)} …` : text;
+  const isLong = text.length > LONG || text.split('\n', 9).length > 8;
+  const shown = isLong && !isOpen ? `${text.split('\n', 6).join('\n').slice(0, LONG)} …` : text;
   return (
     <div className="rounded-lg border border-line bg-raised px-3 py-1.5">
       <p className="text-2xs text-muted">
