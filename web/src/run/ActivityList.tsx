@@ -1,11 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useKey } from '../keys/use-key';
 import { flattenRows, indexOfSeq } from './flatten-rows';
 import type { Category } from './row';
 import { RowView } from './rows/RowView';
 import type { RunFeed } from './run-feed';
 import { useFollow } from './use-follow';
+import { useHighlights } from './use-highlights';
 
 /** Where the list is to be moved; a new object each time. */
 export type Target = { seq: number } | 'latest';
@@ -53,6 +55,13 @@ export function ActivityList({ feed, run, hidden, target, find, onLatest }: Prop
   useLayoutEffect(() => {
     const element = scroller.current;
     if (element && follow.isOn && state.status === 'ready') element.scrollTop = element.scrollHeight;
+  });
+
+  useHighlights(scroller, find, `${feed.version} ${list.range?.startIndex} ${list.range?.endIndex}`);
+  useKey('raw', () => {
+    const row =
+      document.activeElement?.closest('.row') ?? scroller.current?.querySelector('.row[data-target]');
+    row?.querySelector<HTMLElement>('[aria-label="Raw output"]')?.click();
   });
 
   const pages = useRef(0);
@@ -137,7 +146,6 @@ export function ActivityList({ feed, run, hidden, target, find, onLatest }: Prop
                     version={row.version}
                     depth={depth}
                     run={run}
-                    find={find}
                     isTarget={row === targetRow}
                     isFolded={folded.has(row.key)}
                     onFold={fold}

@@ -15,7 +15,6 @@ interface Props {
   version: number;
   depth: number;
   run: string;
-  find: string | undefined;
   isTarget: boolean;
   isFolded: boolean;
   onFold: (key: string) => void;
