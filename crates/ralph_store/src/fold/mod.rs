@@ -3,6 +3,7 @@
 mod account;
 mod activity;
 mod asks;
+mod begin;
 mod data;
 mod epoch;
 mod messages;

@@ -1,12 +1,12 @@
 //! The fold itself.
 
 use jiff::Timestamp;
-use ralph_run::{Activity, EndReason, RunKind};
+use ralph_run::{Activity, EndReason};
 
 use super::activity::after;
 use super::asks::Asks;
-use super::data::{AttemptOver, Begun, Command, Forked, MessageNews, Over, Prompted, Session, Used};
-use super::epoch::epoch_of;
+use super::begin::Beginning;
+use super::data::{AttemptOver, Command, Forked, MessageNews, Over, Prompted, Session, Used};
 use super::messages::Messages;
 use super::state::FoldState;
 use super::title::title_of;
@@ -19,8 +19,7 @@ use crate::summary::RunSummary;
 /// Reads a journal from somewhere on and keeps what an index needs. Pure: lines in, rows out.
 #[derive(Debug, Default)]
 pub struct RunFold {
-    /// What the run is called, whatever its journal says.
-    name: Option<String>,
+    beginning: Beginning,
     summary: Option<RunSummary>,
     state: FoldState,
     memory: Memory,
@@ -61,7 +60,7 @@ impl RunFold {
     #[must_use]
     pub fn named(run: impl Into<String>) -> Self {
         Self {
-            name: Some(run.into()),
+            beginning: Beginning::of(run.into()),
             ..Self::default()
         }
     }
@@ -70,7 +69,7 @@ impl RunFold {
     #[must_use]
     pub fn resume(progress: Progress) -> Self {
         Self {
-            name: None,
+            beginning: Beginning::default(),
             summary: Some(progress.summary),
             state: progress.state,
             memory: Memory::default(),
@@ -119,6 +118,7 @@ impl RunFold {
 
     /// Leaves out a line that is too long to be read, newline included.
     pub fn skip(&mut self, bytes: u64) {
+        self.beginning.note(&[]);
         self.offset += bytes;
         self.state.damaged += 1;
     }
@@ -129,12 +129,13 @@ impl RunFold {
         self.offset += line.len() as u64 + 1;
         let (Some(glance), Ok(length)) = (Glance::of(line, &mut self.memory), u32::try_from(line.len()))
         else {
+            self.beginning.note(line);
             self.state.damaged += 1;
             return Folded::Damaged;
         };
         let at = glance.at;
         if self.summary.is_none() {
-            self.summary = begin(self.name.take(), line, &glance, at);
+            self.summary = self.beginning.begin(line, &glance, at);
         }
         let known = self
             .summary
@@ -366,48 +367,6 @@ impl RunFold {
         self.asks.withdraw_all(at);
         self.messages.end();
     }
-}
-
-fn begin(name: Option<String>, line: &[u8], glance: &Glance<'_>, at: Timestamp) -> Option<RunSummary> {
-    if glance.kind != "run_started" {
-        return None;
-    }
-    let begun: Begun = glance.data()?;
-    let id = name.unwrap_or(begun.run_id);
-    Some(RunSummary {
-        id,
-        epoch: epoch_of(line),
-        kind: match begun.kind.as_deref() {
-            Some("session") => RunKind::Session,
-            _ => RunKind::Loop,
-        },
-        workspace: begun.workspace,
-        backend: begun.backend,
-        display_name: begun.display_name,
-        model: begun.model,
-        mode: begun.mode,
-        task: begun.task,
-        permission_mode: begun.permission_mode,
-        title: String::new(),
-        started_at: at,
-        ended_at: None,
-        updated_at: at,
-        activity: Activity::Starting,
-        reason: None,
-        exit_code: None,
-        message: None,
-        iteration: 0,
-        attempt: 0,
-        totals: ralph_run::Totals::default(),
-        max_cost_micro_usd: begun.max_cost,
-        context: None,
-        session_ids: Vec::new(),
-        resumed_from: begun.resumed_from,
-        is_ephemeral: begun.is_ephemeral,
-        pending: 0,
-        errors: 0,
-        head_seq: 0,
-    })
 }
 
 fn note_session(summary: &mut RunSummary, id: &str) {

@@ -258,13 +258,40 @@ async fn damage_in_a_journal_costs_the_damaged_lines_only() {
     stage.write_run("a", 40, false);
     stage.append("a", "\u{0}\u{0}{\"seq\":41,\n\n");
     stage.append("a", &format!("{}\n", line("a", 42)));
-    stage.write_run("no-start", 0, false);
-    stage.append("no-start", &format!("{}\n", line("a", 5)));
     let store = stage.open().await.store;
     let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
-    assert_eq!(caught_up.damaged, 3);
+    assert_eq!(caught_up.damaged, 2);
     assert_eq!(store.run("a").await.unwrap().unwrap().head_seq, 42);
-    assert!(store.run("no-start").await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn a_run_whose_first_record_is_damaged_is_there_with_what_is_known() {
+    let stage = Stage::new();
+    let line = |seq| format!("{}\n", line("a", seq));
+    for (run, first) in [
+        ("garbled", "\u{0}\u{0}{\"seq\":1,\n"),
+        ("empty", "\n"),
+        ("lost", &line(2)),
+    ] {
+        stage.write_run(run, 0, false);
+        stage.append(run, &format!("{first}{}", line(5)));
+    }
+    let store = stage.open().await.store;
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    for (run, records) in [("garbled", 1), ("empty", 1), ("lost", 2)] {
+        let summary = store.run(run).await.unwrap().unwrap();
+        assert_eq!((summary.id.as_str(), summary.head_seq), (run, 5));
+        assert!(summary.message.unwrap().contains("not known"));
+        let rows = store.records(run, &RecordQuery::default()).await.unwrap();
+        assert_eq!(rows.len(), records, "{run}");
+    }
+    // Nothing is read twice, and it goes on.
+    let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!(caught_up.runs, 0);
+    stage.append("garbled", &line(6));
+    let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!((caught_up.runs, caught_up.records), (1, 1));
+    assert_eq!(store.run("garbled").await.unwrap().unwrap().head_seq, 6);
 }
 
 #[tokio::test]
