@@ -7,7 +7,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows a page for people. */
+        /** Shows the page: all runs. */
         get: {
             parameters: {
                 query?: never;
@@ -561,11 +561,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Watches one run, as server-sent events. */
+        /** Watches one run, as server-sent events, until it has ended. */
         get: {
             parameters: {
                 query?: {
-                    /** @description Only records after this one. `Last-Event-ID` says the same, and comes first. */
+                    /** @description Only records after this one. `Last-Event-ID`, the id of the last event, says the same and comes first. */
                     after?: number;
                 };
                 header?: never;
@@ -585,6 +585,13 @@ export interface paths {
                     content: {
                         "text/event-stream": string;
                     };
+                };
+                /** @description The run has ended, and this was all of it. */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
                 };
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
@@ -1664,6 +1671,107 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists where agents have worked lately. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description How many at most. */
+                    limit?: number;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The workspaces, the last one first. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Workspaces"];
+                    };
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                405: components["responses"]["Problem"];
+                413: components["responses"]["Problem"];
+                415: components["responses"]["Problem"];
+                421: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/assets/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Gives a file of the page. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description Its name, which changes with its content. */
+                    file: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The file. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/javascript; charset=utf-8": string;
+                        "text/css; charset=utf-8": string;
+                        "image/svg+xml": string;
+                        "application/octet-stream": string;
+                    };
+                };
+                400: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                405: components["responses"]["Problem"];
+                413: components["responses"]["Problem"];
+                415: components["responses"]["Problem"];
+                421: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/health": {
         parameters: {
             query?: never;
@@ -1802,6 +1910,51 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/new": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows the page: a new run. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/html; charset=utf-8": string;
+                    };
+                };
+                400: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                405: components["responses"]["Problem"];
+                413: components["responses"]["Problem"];
+                415: components["responses"]["Problem"];
+                421: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ready": {
         parameters: {
             query?: never;
@@ -1847,6 +2000,54 @@ export interface paths {
                         "application/json": components["schemas"]["ReadyReport"];
                     };
                 };
+                default: components["responses"]["Problem"];
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/runs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Shows the page: a run. Whether there is such a run is the API's to say. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The run. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description A page. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "text/html; charset=utf-8": string;
+                    };
+                };
+                400: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                405: components["responses"]["Problem"];
+                413: components["responses"]["Problem"];
+                415: components["responses"]["Problem"];
+                421: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1962,20 +2163,32 @@ export interface components {
         };
         /** @description An agent that could run here. */
         Backend: {
+            /** @description Whether it can keep nothing of a conversation. */
+            can_be_ephemeral: boolean;
+            /** @description Whether a copy of an earlier conversation can be gone on with. */
+            can_fork: boolean;
+            /** @description Whether an earlier conversation can be gone on with. */
+            can_resume: boolean;
             /** @description Its capabilities. */
             capabilities: string[];
             /** @description For people. */
             display_name: string;
             /** @description Whether it is installed. */
             is_installed: boolean;
+            /** @description The models that its last runs used, newest first. */
+            models: string[];
             /** @description Its name. */
             name: string;
             /** @description Where it is. */
             path?: string | null;
+            /** @description What it can be told about what may happen without asking; none if it never asks. */
+            permission_modes: components["schemas"]["PermissionMode"][];
             /** @description What is wrong, and what to do. */
             problem?: string | null;
             /** @description Whether it takes messages while it works. */
             takes_messages: boolean;
+            /** @description Whether it can be told which model to use. */
+            takes_model: boolean;
             /** @description Its version. */
             version?: string | null;
         };
@@ -2563,6 +2776,32 @@ export interface components {
          * @enum {string}
          */
         WaitingFor: "permission" | "question" | "plan";
+        /** @description Where agents have worked. */
+        Workspace: {
+            /** @description Whether it is still there. */
+            is_there: boolean;
+            /** @description Which agent that was. */
+            last_backend: string;
+            /** @description The newest of them. */
+            last_run: string;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            last_started_at: string;
+            /** @description The directory. */
+            path: string;
+            /**
+             * Format: int32
+             * @description How many of the last 1,000 runs were there.
+             */
+            runs: number;
+        };
+        /** @description Where agents have worked, the last one first. */
+        Workspaces: {
+            /** @description The workspaces. */
+            items: components["schemas"]["Workspace"][];
+        };
     };
     responses: {
         /** @description A problem. */

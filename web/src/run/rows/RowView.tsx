@@ -6,6 +6,7 @@ import { RawView } from './RawView';
 import { RowActions } from './RowActions';
 import { isStep, lookOf } from './row-look';
 import { StepBody } from './StepBody';
+import { isSameRow } from './same-row';
 import { TextBody, ThinkingBody, UserBody } from './TextBody';
 import { ToolBody } from './ToolBody';
 
@@ -45,8 +46,7 @@ export const RowView = memo(
     );
   },
   (before, next) =>
-    before.row === next.row &&
-    before.version === next.version &&
+    (before.row === next.row ? before.version === next.version : isSameRow(before.row, next.row)) &&
     before.depth === next.depth &&
     before.isTarget === next.isTarget &&
     before.isFolded === next.isFolded,
