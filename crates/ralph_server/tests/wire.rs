@@ -1,5 +1,4 @@
 //! The web page's types are the ones that the code makes.
-#![expect(clippy::unwrap_used, reason = "tests may")]
 
 use std::path::Path;
 

@@ -61,8 +61,13 @@ pub async fn execute(
     let url = server.login_url()?;
     write_stdout(&format!("listening on http://{address}\n"));
     write_stdout(&format!("log in once, within ten minutes: {url}\n"));
+    let runs = if args.stop_runs_on_exit {
+        "and all runs"
+    } else {
+        "runs go on"
+    };
     write_stderr(&format!(
-        "ralph: the token for scripts is in `{}`; Ctrl-C ends the server, runs go on\n",
+        "ralph: the token for scripts is in `{}`; Ctrl-C ends the server, {runs}\n",
         server.token_path().display()
     ));
     if !address.ip().is_loopback() {
