@@ -1,8 +1,6 @@
 import { useState } from 'react';
 import { deriveVisible, longestLine, shownLine } from './derive-lines';
 import type { Span } from './derive-spans';
-import type { Language } from './languages';
-import { useSpans } from './use-spans';
 
 /** In pixels, as `code.css` has it. */
 const LINE_HEIGHT = 20;
@@ -11,13 +9,13 @@ const MOST_WHOLE = 120;
 
 interface CodeLinesProps {
   lines: readonly string[];
-  language: Language | null;
+  /** The colours, as far as they are known; a line without them is shown as it is. */
+  spans: readonly (Span[] | undefined)[];
   firstLine: number | null;
   label: string;
 }
 
-export function CodeLines({ lines, language, firstLine, label }: CodeLinesProps) {
-  const spans = useSpans(lines, language);
+export function CodeLines({ lines, spans, firstLine, label }: CodeLinesProps) {
   const [{ top, height }, setPlace] = useState({ top: 0, height: 0 });
   const isWindowed = lines.length > MOST_WHOLE;
   const { first, end } = isWindowed

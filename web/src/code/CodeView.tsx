@@ -4,6 +4,7 @@ import { CodeLines } from './CodeLines';
 import { CopyButton } from './CopyButton';
 import { languageOfName, languageOfPath } from './derive-language';
 import { deriveLines } from './derive-lines';
+import { useSpans } from './use-spans';
 
 export interface CodeViewProps {
   text: string;
@@ -40,6 +41,7 @@ export function CodeView({
   const isFolded = !isWhole && lines.length > maxLines * 1.2;
   const shown = useMemo(() => (isFolded ? lines.slice(0, maxLines) : lines), [lines, isFolded, maxLines]);
   const found = isPlain ? null : (languageOfName(language) ?? languageOfPath(path));
+  const spans = useSpans(shown, found);
   return (
     <div className="group/code relative rounded border border-line bg-sunken">
       {hasCopy && (
@@ -47,7 +49,7 @@ export function CodeView({
           <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />
         </div>
       )}
-      <CodeLines lines={shown} language={found} firstLine={firstLine} label={label} />
+      <CodeLines lines={shown} spans={spans} firstLine={firstLine} label={label} />
       {isFolded && (
         <button type="button" className="more-button" onClick={() => setIsWhole(true)}>
           Show all {lines.length.toLocaleString('en')} lines

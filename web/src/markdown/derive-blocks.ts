@@ -103,7 +103,7 @@ export class BlockSplitter {
     // What comes can join the last block with the one before it, such as the second item of a list.
     const kept = text.startsWith(this.#text) ? this.#blocks.slice(0, -2) : [];
     const from = kept.length > 0 ? (this.#blocks[kept.length]?.start ?? 0) : 0;
-    const before = new Map(this.#blocks.map((block) => [block.start, block]));
+    const before = new Map(this.#blocks.slice(kept.length).map((block) => [block.start, block]));
     const split = splitBlocks(text, from).map((block) => {
       const known = before.get(block.start);
       return known && known.text === block.text && known.code?.language === block.code?.language

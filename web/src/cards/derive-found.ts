@@ -1,0 +1,66 @@
+/** What a search found in a file. */
+export interface FoundFile {
+  path: string;
+  matches: { line: number; text: string; isMatch: boolean }[];
+}
+
+const MATCH = /^(.{1,500}?)([:-])(\d{1,9})\2(.*)$/;
+const MOST_FILES = 500;
+
+/** Groups `path:12:text` by file; null where the output is no such list. */
+export function deriveMatches(output: string): FoundFile[] | null {
+  const lines = output.split('\n').filter((line) => line.trim() !== '' && line !== '--');
+  if (lines.length === 0) return null;
+  const files = new Map<string, FoundFile>();
+  let read = 0;
+  for (const line of lines) {
+    const [, path, sign, number, text] = MATCH.exec(line) ?? [];
+    if (path === undefined || number === undefined || text === undefined) continue;
+    read += 1;
+    let file = files.get(path);
+    if (!file) {
+      if (files.size >= MOST_FILES) continue;
+      file = { path, matches: [] };
+      files.set(path, file);
+    }
+    file.matches.push({ line: Number(number), text, isMatch: sign === ':' });
+  }
+  // A line that tells a count or a hint is usual; more means that it is something else.
+  return read > 0 && lines.length - read <= 2 && lines.length - read < read ? [...files.values()] : null;
+}
+
+/** A result of a search of the web. */
+export interface FoundPage {
+  title: string;
+  url: string;
+}
+
+/** Results of a search of the web, as vendors write them; the rest of the text as it is. */
+export function derivePages(output: string): { pages: FoundPage[]; rest: string } {
+  const listed = /Links: (\[.{0,100000}?\])(?:\n|$)/s.exec(output);
+  if (listed?.[1]) {
+    try {
+      const pages = pagesOf(JSON.parse(listed[1]));
+      if (pages.length > 0) return { pages, rest: output.replace(listed[0], '').trim() };
+    } catch {
+      // Then it is text.
+    }
+  }
+  const pages: FoundPage[] = [];
+  const rest: string[] = [];
+  for (const line of output.split('\n')) {
+    const [, title, url] = /^(.{1,500}) (https?:\/\/\S{1,2000})$/.exec(line) ?? [];
+    if (title && url) pages.push({ title, url });
+    else rest.push(line);
+  }
+  return { pages, rest: rest.join('\n').trim() };
+}
+
+function pagesOf(list: unknown): FoundPage[] {
+  if (!Array.isArray(list)) return [];
+  return list.slice(0, 100).flatMap((entry: unknown) => {
+    if (typeof entry !== 'object' || entry === null || !('url' in entry)) return [];
+    const title = 'title' in entry && typeof entry.title === 'string' ? entry.title : String(entry.url);
+    return typeof entry.url === 'string' ? [{ title, url: entry.url }] : [];
+  });
+}

@@ -1,0 +1,58 @@
+import { SquareTerminal } from 'lucide-react';
+import { CodeView } from '../../code/CodeView';
+import type { Card, CardProps } from '../card';
+import { Output } from '../Output';
+import { Facts, Nothing } from '../parts';
+import { isTrueAt, numberAt, oneLine, textAt } from '../read-input';
+import { Preparing } from './edit';
+
+/** A script may be given as words. */
+function commandOf(input: unknown): string | null {
+  return textAt(input, 'command', 'cmd', 'script');
+}
+
+function CommandBody({ call, run }: CardProps) {
+  const { input } = call;
+  const command = commandOf(input);
+  const description = textAt(input, 'description');
+  return (
+    <>
+      {description && <Nothing>{description.slice(0, 1_000)}</Nothing>}
+      {command === null ? (
+        <Preparing call={call} />
+      ) : (
+        <CodeView text={command} language="bash" firstLine={null} maxLines={20} label="Command" />
+      )}
+      <Facts
+        facts={[
+          ['in', textAt(input, 'cwd', 'workdir', 'directory', 'dir_path')],
+          ['task', textAt(input, 'task_id', 'bash_id', 'shell_id')],
+          ['at most', milliseconds(numberAt(input, 'timeout'))],
+          [
+            'runs',
+            isTrueAt(input, 'run_in_background') || call.state === 'background' ? 'in the background' : null,
+          ],
+        ]}
+      />
+      <Output call={call} run={run} head={6} tail={10} />
+    </>
+  );
+}
+
+function milliseconds(value: number | null): string | null {
+  return value === null ? null : `${(value / 1_000).toLocaleString('en')} s`;
+}
+
+export const command: Card = {
+  icon: SquareTerminal,
+  subject: (call) => {
+    const text = commandOf(call.input);
+    return text === null ? call.subject : oneLine(text);
+  },
+  note: (call) =>
+    call.exitCode === null ? null : (
+      <span className={`chip ${call.exitCode === 0 ? '' : 'text-bad'}`}>exit code {call.exitCode}</span>
+    ),
+  isOpen: () => true,
+  Body: CommandBody,
+};
