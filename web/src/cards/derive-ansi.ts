@@ -1,3 +1,4 @@
+import { MOST_LINE_CHARS } from '../code/derive-lines';
 import type { Span } from '../code/derive-spans';
 
 const COLOURS = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'];
@@ -65,10 +66,16 @@ function overwritten(line: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are taken away.
 const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g;
 
+export interface TerminalText {
+  lines: string[];
+  /** None for a line without colours, or one that is too long to have any. */
+  spans: (Span[] | undefined)[];
+}
+
 /** The lines of a terminal's output, with its colours as classes. Every other sequence is taken away. */
-export function deriveAnsi(text: string): { lines: string[]; spans: Span[][] } {
+export function deriveAnsi(text: string): TerminalText {
   const lines: string[] = [];
-  const spans: Span[][] = [];
+  const spans: TerminalText['spans'] = [];
   let look = PLAIN;
   const rows = text.split('\n');
   if (rows.length > 1 && rows.at(-1) === '') rows.pop();
@@ -89,8 +96,10 @@ export function deriveAnsi(text: string): { lines: string[]; spans: Span[][] } {
       }
       push(line.slice(from));
     }
-    lines.push(found.map((span) => span.text).join(''));
-    spans.push(found);
+    const whole = found.map((span) => span.text).join('');
+    const isPlain = found.every((span) => span.className === '');
+    lines.push(whole);
+    spans.push(isPlain || whole.length > MOST_LINE_CHARS ? undefined : found);
   }
   return { lines, spans };
 }

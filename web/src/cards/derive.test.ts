@@ -86,7 +86,7 @@ describe('the output of a terminal', () => {
       fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
         const { lines, spans } = deriveAnsi(pieces.join(''));
         expect(lines.length).toBe(spans.length);
-        for (const span of spans.flat()) expect(span.className).toMatch(/^[a-z -]*$/);
+        for (const span of spans.flat()) expect(span?.className ?? '').toMatch(/^[a-z -]*$/);
         for (const line of lines) expect([...line].every((char) => char >= ' ' || char === '\t')).toBe(true);
       }),
       { numRuns: 500 },
