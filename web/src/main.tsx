@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { ApiError } from './api/error';
 import { router } from './router';
 import { startStream } from './stream/browser';
 import { startTheme } from './theme/theme';
@@ -10,9 +11,15 @@ import './theme/page.css';
 startTheme();
 startStream();
 
+/** What the server refuses it refuses again; what did not reach it may. */
+function isWorthRetrying(failures: number, error: Error): boolean {
+  const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500;
+  return !isRefused && failures < 2;
+}
+
 const queries = new QueryClient({
   defaultOptions: {
-    queries: { retry: 1, refetchOnWindowFocus: false, staleTime: 30_000 },
+    queries: { retry: isWorthRetrying, refetchOnWindowFocus: false, staleTime: 30_000 },
   },
 });
 

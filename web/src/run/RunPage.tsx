@@ -6,6 +6,7 @@ import { NotFound } from '../layout/NotFound';
 import { Problem } from '../layout/Problem';
 import { useTitle } from '../layout/use-title';
 import { useRun } from '../runs/use-runs';
+import { RunFoot } from '../steer/RunFoot';
 import { ActivityList, type Target } from './ActivityList';
 import { FindBar } from './FindBar';
 import { hiddenOf } from './filters';
@@ -113,6 +114,7 @@ function OneRun({ id }: { id: string }) {
             />
           )}
         </div>
+        <RunFoot id={id} run={run} feed={feed} />
       </div>
     </KeptState>
   );

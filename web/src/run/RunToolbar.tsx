@@ -34,7 +34,7 @@ export function RunToolbar({ id, search, hidden, jumps, onChange }: Props) {
         <FileDiff aria-hidden className="size-4" />
         Files changed
       </button>
-      {!isFiles && <FilterMenu hidden={hidden} onChange={onChange} />}
+      {!isFiles && <FilterMenu hidden={hidden} jumps={jumps} onChange={onChange} />}
       {!isFiles && (
         <button
           type="button"
@@ -77,7 +77,7 @@ export function RunToolbar({ id, search, hidden, jumps, onChange }: Props) {
   );
 }
 
-function FilterMenu({ hidden, onChange }: Pick<Props, 'hidden' | 'onChange'>) {
+function FilterMenu({ hidden, jumps, onChange }: Pick<Props, 'hidden' | 'jumps' | 'onChange'>) {
   const entries = Object.entries(CATEGORIES) as [Category, string][];
   return (
     <>
@@ -102,6 +102,19 @@ function FilterMenu({ hidden, onChange }: Pick<Props, 'hidden' | 'onChange'>) {
               />
               {words}
             </label>
+          ))}
+        </fieldset>
+        <fieldset className="mt-2 flex flex-col items-start gap-1 sm:hidden">
+          <legend className="mb-1 px-1 text-2xs text-muted uppercase tracking-wide">Go back to</legend>
+          {KINDS.map(([kind, words]) => (
+            <button
+              key={kind}
+              type="button"
+              className="button w-full"
+              onClick={() => jumps.jump(kind, false)}
+            >
+              {words}
+            </button>
           ))}
         </fieldset>
       </div>

@@ -17,7 +17,7 @@ export const RunCard = memo(function RunCard({ run, now }: { run: RunSummary; no
         data-run={run.id}
         className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1 px-3 py-2 hover:bg-hover focus-visible:-outline-offset-2"
       >
-        <span className="truncate font-medium">{run.title || run.task || run.id}</span>
+        <span className="line-clamp-2 font-medium sm:line-clamp-1">{run.title || run.task || run.id}</span>
         <span className="flex justify-end">
           <StateBadge activity={run.activity} />
         </span>

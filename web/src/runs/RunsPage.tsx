@@ -5,6 +5,7 @@ import { useKey } from '../keys/use-key';
 import { Problem } from '../layout/Problem';
 import { useNow } from '../layout/use-now';
 import { useTitle } from '../layout/use-title';
+import { NeedsYou } from '../steer/approvals/NeedsYou';
 import { RunCard } from './RunCard';
 import { RunFilters } from './RunFilters';
 import type { RunsSearch } from './search-params';
@@ -31,6 +32,7 @@ export function RunsPage() {
           <h1 className="mr-2 font-semibold text-lg">Runs</h1>
           <RunFilters search={search} runs={runs} />
         </div>
+        <NeedsYou />
         {pages.isError && runs.length === 0 ? (
           <Problem title="The runs cannot be shown" onRetry={() => void pages.refetch()}>
             {messageOf(pages.error)}

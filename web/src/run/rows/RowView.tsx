@@ -35,7 +35,8 @@ export const RowView = memo(
         style={depth > 0 ? { marginLeft: `${depth * 1.25}rem` } : undefined}
       >
         <span className={`flex h-6 items-center ${className}`}>
-          <Icon aria-hidden className="size-4" />
+          {/* A card has a picture of its own. */}
+          {row.body.kind !== 'tool' && <Icon aria-hidden className="size-4" />}
         </span>
         <div className="min-w-0 break-words leading-6">
           <Body row={row} run={run} isFolded={isFolded} onFold={onFold} />
