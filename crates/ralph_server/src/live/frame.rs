@@ -18,7 +18,7 @@ pub struct Frame {
 impl Frame {
     /// Puts records, each a line of JSON, into an envelope. `from` and `to` tell a client that it has missed nothing,
     /// even where pieces of text were joined or left out.
-    pub(super) fn new(run: &str, epoch: &str, (from, to): (u64, u64), end: u64, records: &[String]) -> Self {
+    pub(crate) fn new(run: &str, epoch: &str, (from, to): (u64, u64), end: u64, records: &[String]) -> Self {
         let length: usize = records.iter().map(|record| record.len() + 1).sum();
         let mut text = String::with_capacity(length + 128);
         // Names of runs and epochs need no escapes.

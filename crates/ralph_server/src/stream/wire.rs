@@ -7,6 +7,7 @@ use agent_api::{PermissionRequested, PlanProposed, QuestionAsked};
 use ralph_run::Record;
 use ralph_store::{ApprovalKind, RunSummary};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use ts_rs::{Config, Dependency, TS, TypeVisitor};
 
 use super::protocol::{FromClient, ToClient};
@@ -36,7 +37,8 @@ enum ToMany {
         /// The last one.
         to: u64,
         /// Pieces of text may be joined, or left out where their block follows.
-        records: Vec<Record>,
+        #[ts(as = "Vec<Record>")]
+        records: Vec<Value>,
     },
     /// What has changed of the runs that go on.
     Runs {
@@ -65,12 +67,14 @@ struct Approval {
     #[ts(type = "string")]
     asked_at: jiff::Timestamp,
     /// None if there is too much of it: the API has it.
-    data: Option<ApprovalData>,
+    #[ts(as = "Option<ApprovalData>")]
+    data: Option<Value>,
 }
 
 /// What somebody has to decide.
-#[derive(Debug, PartialEq, Serialize, Deserialize, TS)]
-#[serde(untagged)]
+#[derive(TS)]
+#[ts(untagged)]
+#[expect(dead_code, reason = "only its shape is wanted")]
 enum ApprovalData {
     Permission(PermissionRequested),
     Question(QuestionAsked),
@@ -173,4 +177,102 @@ fn written(file: &str, types: &[Declared], homes: &BTreeMap<String, &str>) -> St
         text.push_str(&one.text);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use ralph_store::{ApprovalKind, ApprovalRow, ApprovalState, RunSummary};
+    use serde_json::value::to_raw_value;
+    use serde_json::{Value, json};
+
+    use super::ToMany;
+    use crate::live::{Board, Frame, Inbox};
+
+    /// What is sent reads as its shape, and the shape says all of it.
+    #[track_caller]
+    fn fits(sent: &str) -> ToMany {
+        let shape: ToMany = serde_json::from_str(sent).unwrap();
+        let sent: Value = serde_json::from_str(sent).unwrap();
+        assert_eq!(serde_json::to_value(&shape).unwrap(), sent);
+        shape
+    }
+
+    #[test]
+    fn the_list_of_runs_is_sent_as_the_types_say() {
+        let run: RunSummary = serde_json::from_value(json!({
+            "id": "r", "epoch": "e", "kind": "loop", "workspace": "/w", "backend": "demo", "display_name": "Demo",
+            "title": "x", "started_at": "2026-11-16T00:00:00Z", "updated_at": "2026-11-16T00:00:01Z",
+            "activity": {"state": "tool", "name": "Bash"}, "iteration": 1, "attempt": 1, "totals": {},
+            "session_ids": [], "pending": 0, "errors": 0, "head_seq": 9
+        }))
+        .unwrap();
+        let board = Board::default();
+        board.update(&run);
+        board.tick();
+        let (texts, _) = board.since(None);
+        let expected = ToMany::Runs {
+            version: 1,
+            is_all: true,
+            runs: vec![run],
+        };
+        assert_eq!(
+            texts.iter().map(|text| fits(text)).collect::<Vec<_>>(),
+            [expected]
+        );
+    }
+
+    #[test]
+    fn what_waits_is_sent_as_the_types_say() {
+        let asked = [
+            (
+                ApprovalKind::Permission,
+                json!({"request": "a", "tool": "Bash", "kind": "execute", "input": {"command": "ls"}}),
+            ),
+            (
+                ApprovalKind::Question,
+                json!({"request": "b", "questions": [{"text": "Why?", "options": [{"label": "So"}]}]}),
+            ),
+            (ApprovalKind::Plan, json!({"request": "c", "plan": "# Do it"})),
+        ];
+        let inbox = Inbox::default();
+        for (kind, data) in &asked {
+            inbox.update(&ApprovalRow {
+                run: "r".to_owned(),
+                request: data["request"].to_string(),
+                kind: *kind,
+                seq: 3,
+                asked_at: Timestamp::UNIX_EPOCH,
+                data: to_raw_value(data).unwrap(),
+                state: ApprovalState::Pending,
+                closed_at: None,
+            });
+        }
+        inbox.tick();
+        let (text, _) = inbox.since(None);
+        let ToMany::Inbox { approvals, .. } = fits(&text.unwrap()) else {
+            panic!("no inbox");
+        };
+        let told = approvals
+            .into_iter()
+            .map(|approval| (approval.kind, approval.data.unwrap()));
+        assert_eq!(told.collect::<Vec<_>>(), asked);
+    }
+
+    #[test]
+    fn records_are_sent_as_the_types_say() {
+        let record = json!({
+            "seq": 4, "at": "2026-11-16T00:00:00Z", "iteration": 1, "attempt": 1,
+            "event": {"agent_kind": "demo", "type": "text_block", "data": {"item": "i", "text": "x"}},
+        });
+        let frame = Frame::new("r", "e", (3, 4), 0, &[record.to_string()]);
+        let expected = ToMany::Records {
+            run: "r".to_owned(),
+            epoch: "e".to_owned(),
+            from: 3,
+            to: 4,
+            records: vec![record],
+        };
+        assert_eq!(fits(&frame.text), expected);
+    }
 }
