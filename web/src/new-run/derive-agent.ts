@@ -1,0 +1,69 @@
+import type { Backend } from '../api/client';
+import type { PermissionChoice } from '../wire';
+
+/** What is known of an agent, and what it can do. */
+export interface AgentFacts {
+  name: string;
+  displayName: string;
+  isInstalled: boolean;
+  version: string | null;
+  /** What is wrong, and what to do. */
+  problem: string | null;
+  takesMessages: boolean;
+  takesModel: boolean;
+  /** Models of its last runs, the newest first. */
+  models: string[];
+  permissionModes: PermissionChoice[];
+  canResume: boolean;
+  canFork: boolean;
+}
+
+export function agentOf(backend: Backend): AgentFacts {
+  return {
+    name: backend.name,
+    displayName: backend.display_name,
+    isInstalled: backend.is_installed,
+    version: backend.version ?? null,
+    problem: backend.problem ?? null,
+    takesMessages: backend.takes_messages,
+    takesModel: backend.takes_model,
+    models: backend.models,
+    permissionModes: backend.permission_modes,
+    canResume: backend.can_resume,
+    canFork: backend.can_fork,
+  };
+}
+
+/** Those that can be used come first, the scripted one last among them. */
+export function sortAgents(agents: readonly AgentFacts[]): AgentFacts[] {
+  const rank = (agent: AgentFacts) => (agent.isInstalled ? 0 : 2) + (agent.name === 'demo' ? 1 : 0);
+  return agents
+    .map((agent, index) => ({ agent, index }))
+    .sort((a, b) => rank(a.agent) - rank(b.agent) || a.index - b.index)
+    .map(({ agent }) => agent);
+}
+
+export const PERMISSION_WORDS: Record<PermissionChoice, { name: string; means: string }> = {
+  ask: { name: 'Ask', means: 'The agent asks you before it does something.' },
+  accept_edits: { name: 'Accept edits', means: 'Edits need no asking, everything else does.' },
+  plan: { name: 'Plan', means: 'Nothing changes before you approve a plan.' },
+  refuse: { name: 'Refuse', means: 'What would be asked is refused.' },
+  bypass: { name: 'Allow everything', means: 'Nothing is asked. Only where nothing can be harmed.' },
+};
+
+/** The names that agents have for modes of their own. */
+const VENDOR_MODES: Record<string, PermissionChoice> = {
+  default: 'ask',
+  acceptEdits: 'accept_edits',
+  plan: 'plan',
+  dontAsk: 'refuse',
+  bypassPermissions: 'bypass',
+};
+
+/** Which mode a run is in, by what it is called there. */
+export function permissionOf(name: string | null | undefined): PermissionChoice | null {
+  if (!name) return null;
+  const own = name.replaceAll('-', '_');
+  if (own in PERMISSION_WORDS) return own as PermissionChoice;
+  return VENDOR_MODES[name] ?? null;
+}

@@ -1,0 +1,26 @@
+import { useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
+import { api, unwrap } from '../api/client';
+import { type AgentFacts, agentOf, sortAgents } from './derive-agent';
+
+/** The agents that there are; those that can be used first. */
+export function useAgents(): {
+  agents: AgentFacts[];
+  isPending: boolean;
+  error: Error | null;
+  refetch: () => void;
+} {
+  const { data, isPending, error, refetch } = useQuery({
+    queryKey: ['backends'],
+    queryFn: async ({ signal }) => (await unwrap(api.GET('/api/v1/backends', { signal }))).items,
+    staleTime: 60_000,
+  });
+  const agents = useMemo(() => sortAgents((data ?? []).map(agentOf)), [data]);
+  return { agents, isPending, error, refetch: () => void refetch() };
+}
+
+/** The agent of a run; none while that is not known. */
+export function useAgent(name: string | undefined): AgentFacts | undefined {
+  const { agents } = useAgents();
+  return agents.find((agent) => agent.name === name);
+}

@@ -1,0 +1,71 @@
+import { OctagonX, Pause, Square } from 'lucide-react';
+import { useState } from 'react';
+import type { AgentFacts } from '../new-run/derive-agent';
+import type { RunSummary } from '../wire';
+import { ConfirmDialog } from './ConfirmDialog';
+import { ModelMenu } from './ModelMenu';
+import { PermissionMenu } from './PermissionMenu';
+import { useCommand } from './use-command';
+
+/** What can be done with a run that goes on, but for saying something to it. */
+export function Controls({ run, agent }: { run: RunSummary; agent: AgentFacts | undefined }) {
+  const { pending, problem, note, say } = useCommand(run.id);
+  const [asks, setAsks] = useState<'stop' | 'kill' | null>(null);
+  const { state } = run.activity;
+  const isStopping = state === 'stopping' || pending === 'stop';
+  const isIdle = state === 'idle';
+  return (
+    <div className="flex flex-wrap items-center gap-1">
+      {!isStopping && (
+        <button
+          type="button"
+          className="button"
+          disabled={isIdle || pending === 'interrupt'}
+          title="End the agent's turn; the run goes on"
+          onClick={() => void say({ command: 'interrupt' })}
+        >
+          <Pause aria-hidden className="size-4" />
+          {pending === 'interrupt' ? 'Interrupting…' : 'Interrupt'}
+        </button>
+      )}
+      {isStopping ? (
+        <button type="button" className="button" data-danger onClick={() => setAsks('kill')}>
+          <OctagonX aria-hidden className="size-4" />
+          {pending === 'kill' ? 'Killing…' : 'Kill'}
+        </button>
+      ) : (
+        <button type="button" className="button" onClick={() => setAsks('stop')}>
+          <Square aria-hidden className="size-4" />
+          Stop
+        </button>
+      )}
+      {!isStopping && agent?.takesModel && <ModelMenu run={run} agent={agent} />}
+      {!isStopping && agent && agent.permissionModes.length > 0 && <PermissionMenu run={run} agent={agent} />}
+      <span role="status" className={`min-w-0 text-xs ${problem ? 'text-bad' : 'text-muted'}`}>
+        {problem ?? note ?? (isStopping ? 'The run is stopping.' : '')}
+      </span>
+      {asks === 'stop' && (
+        <ConfirmDialog
+          title="Stop this run?"
+          action="Stop the run"
+          onClose={() => setAsks(null)}
+          onConfirm={() => void say({ command: 'stop' })}
+        >
+          The agent is asked to end, and the run with it. What is written so far stays, and the run can be
+          resumed if the agent keeps its conversation.
+        </ConfirmDialog>
+      )}
+      {asks === 'kill' && (
+        <ConfirmDialog
+          title="Kill this run?"
+          action="Kill the run"
+          onClose={() => setAsks(null)}
+          onConfirm={() => void say({ command: 'kill' })}
+        >
+          The agent and everything it has started are ended at once, whatever they are doing. A file that is
+          being written may be left half done.
+        </ConfirmDialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import { useRef, useState } from 'react';
+import { api, unwrap } from '../api/client';
+import { StartKeys } from '../new-run/start-keys';
+import type { RunKind, RunSummary } from '../wire';
+import { problemWords } from './derive-problem';
+import { Modal } from './Modal';
+
+interface Props {
+  run: RunSummary;
+  as: 'resume' | 'fork';
+  /** What the message begins with. */
+  draft: string;
+  onClose: () => void;
+  onStarted: (id: string) => void;
+}
+
+const TITLES = { resume: 'Resume this run', fork: 'Fork this run' };
+
+/** Asks what the agent is told when its conversation goes on. */
+export function GoOnDialog({ run, as, draft, onClose, onStarted }: Props) {
+  const [prompt, setPrompt] = useState(draft);
+  const [kind, setKind] = useState<RunKind>(run.kind);
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const keys = useRef(new StartKeys()).current;
+  const needsPrompt = kind === 'loop' && prompt.trim() === '';
+  const start = async () => {
+    if (isBusy) return;
+    if (needsPrompt) {
+      setProblem('A loop needs something to do: say what, or choose a conversation.');
+      return;
+    }
+    const body = { kind, ...(prompt.trim() && { prompt: prompt.trim() }) };
+    const params = {
+      path: { id: run.id },
+      header: { 'idempotency-key': keys.keyFor(JSON.stringify(body)) },
+    };
+    setBusy(true);
+    setProblem(null);
+    try {
+      const asked =
+        as === 'resume'
+          ? api.POST('/api/v1/runs/{id}/resume', { params, body })
+          : api.POST('/api/v1/runs/{id}/fork', { params, body });
+      onStarted((await unwrap(asked)).id);
+    } catch (error) {
+      setProblem(problemWords(error));
+      setBusy(false);
+    }
+  };
+  return (
+    <Modal title={TITLES[as]} onClose={onClose}>
+      <form
+        className="grid gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void start();
+        }}
+      >
+        <p className="text-muted">
+          {as === 'resume'
+            ? 'The conversation goes on in a new run.'
+            : 'A copy of the conversation goes on in a new run; this one stays as it is.'}
+        </p>
+        <label className="grid gap-1">
+          <span className="font-medium">Message{kind === 'session' && ' (can be empty)'}</span>
+          <textarea
+            className="field min-h-20"
+            value={prompt}
+            aria-invalid={needsPrompt && problem !== null}
+            onChange={(event) => setPrompt(event.target.value)}
+          />
+        </label>
+        <fieldset className="flex flex-wrap gap-4">
+          <legend className="mb-1 font-medium">It goes on as</legend>
+          <label className="flex items-center gap-2">
+            <input
+              type="radio"
+              name="kind"
+              checked={kind === 'session'}
+              onChange={() => setKind('session')}
+            />
+            a conversation
+          </label>
+          <label className="flex items-center gap-2">
+            <input type="radio" name="kind" checked={kind === 'loop'} onChange={() => setKind('loop')} />a
+            loop
+          </label>
+        </fieldset>
+        {problem && (
+          <p role="alert" className="text-bad">
+            {problem}
+          </p>
+        )}
+        <div className="flex justify-end gap-2">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button" data-primary disabled={isBusy}>
+            {isBusy ? 'Starting…' : as === 'resume' ? 'Resume' : 'Fork'}
+          </button>
+        </div>
+      </form>
+    </Modal>
+  );
+}

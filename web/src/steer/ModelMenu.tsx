@@ -1,0 +1,72 @@
+import { Cpu } from 'lucide-react';
+import { useId, useState } from 'react';
+import type { AgentFacts } from '../new-run/derive-agent';
+import type { RunSummary } from '../wire';
+import { Menu } from './Menu';
+import { useCommand } from './use-command';
+
+/** Lets the agent go on with another model. */
+export function ModelMenu({ run, agent }: { run: RunSummary; agent: AgentFacts }) {
+  const { pending, problem, say } = useCommand(run.id);
+  const [draft, setDraft] = useState('');
+  const list = useId();
+  const choose = async (model: string | null, close: () => void) => {
+    if (await say({ command: 'set_model', model })) {
+      setDraft('');
+      close();
+    }
+  };
+  const known = agent.models.filter((model) => model !== run.model);
+  return (
+    <Menu
+      label="Model"
+      value={pending ? 'Changing…' : (run.model ?? 'Default model')}
+      icon={<Cpu aria-hidden className="size-4 shrink-0" />}
+    >
+      {(close) => (
+        <form
+          className="grid gap-2"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (draft.trim()) void choose(draft.trim(), close);
+          }}
+        >
+          <label className="grid gap-1 text-xs">
+            Another model, as the agent calls it
+            <input
+              className="field"
+              list={list}
+              value={draft}
+              autoComplete="off"
+              spellCheck={false}
+              onChange={(event) => setDraft(event.target.value)}
+            />
+          </label>
+          <datalist id={list}>
+            {known.map((model) => (
+              <option key={model} value={model} />
+            ))}
+          </datalist>
+          <div className="flex flex-wrap gap-1">
+            <button type="submit" className="button" disabled={draft.trim() === '' || pending !== null}>
+              Use it
+            </button>
+            <button
+              type="button"
+              className="button"
+              disabled={pending !== null}
+              onClick={() => void choose(null, close)}
+            >
+              The agent’s default
+            </button>
+          </div>
+          {problem && (
+            <p role="alert" className="text-bad text-xs">
+              {problem}
+            </p>
+          )}
+        </form>
+      )}
+    </Menu>
+  );
+}

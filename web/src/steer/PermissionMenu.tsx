@@ -1,0 +1,48 @@
+import { ShieldCheck } from 'lucide-react';
+import { type AgentFacts, PERMISSION_WORDS, permissionOf } from '../new-run/derive-agent';
+import type { RunSummary } from '../wire';
+import { Menu } from './Menu';
+import { useCommand } from './use-command';
+
+/** Changes what may happen without asking. */
+export function PermissionMenu({ run, agent }: { run: RunSummary; agent: AgentFacts }) {
+  const { pending, problem, say } = useCommand(run.id);
+  const now = permissionOf(run.permission_mode);
+  const words = now ? PERMISSION_WORDS[now].name : (run.permission_mode ?? 'Unknown');
+  return (
+    <Menu
+      label="What happens without asking"
+      value={pending ? 'Changing…' : words}
+      icon={<ShieldCheck aria-hidden className="size-4 shrink-0" />}
+    >
+      {(close) => (
+        <ul className="grid gap-0.5" aria-label="Permission modes">
+          {agent.permissionModes.map((mode) => (
+            <li key={mode}>
+              <button
+                type="button"
+                className="w-full rounded px-2 py-1 text-left hover:bg-hover"
+                aria-current={mode === now || undefined}
+                disabled={pending !== null}
+                onClick={async () => {
+                  if (await say({ command: 'set_permission_mode', mode })) close();
+                }}
+              >
+                <span className={mode === now ? 'font-semibold' : 'font-medium'}>
+                  {PERMISSION_WORDS[mode].name}
+                  {mode === now && ' (now)'}
+                </span>
+                <span className="block text-muted text-xs">{PERMISSION_WORDS[mode].means}</span>
+              </button>
+            </li>
+          ))}
+          {problem && (
+            <li role="alert" className="px-2 text-bad text-xs">
+              {problem}
+            </li>
+          )}
+        </ul>
+      )}
+    </Menu>
+  );
+}

@@ -1,0 +1,44 @@
+import type { QueuedMessage } from './derive-queue';
+import type { Outbox } from './outbox';
+import { QueueItem } from './QueueItem';
+
+interface Props {
+  run: string;
+  now: QueuedMessage[];
+  earlier: QueuedMessage[];
+  outbox: Outbox;
+}
+
+/** How many of the earlier ones are shown. */
+const MOST_EARLIER = 50;
+
+/** The messages to the agent, and how far each of them is. */
+export function QueueList({ run, now, earlier, outbox }: Props) {
+  if (now.length === 0 && earlier.length === 0) return null;
+  return (
+    <section aria-label="Messages to the agent" className="text-xs">
+      {now.length > 0 && (
+        <ul className="max-h-40 divide-y divide-line overflow-y-auto rounded border border-line">
+          {now.map((message) => (
+            <QueueItem key={message.id} run={run} message={message} outbox={outbox} />
+          ))}
+        </ul>
+      )}
+      {earlier.length > 0 && (
+        <details>
+          <summary className="w-fit rounded text-muted">
+            {earlier.length === 1 ? '1 earlier message' : `${earlier.length} earlier messages`}
+          </summary>
+          <ul className="max-h-40 divide-y divide-line overflow-y-auto rounded border border-line">
+            {earlier
+              .slice(-MOST_EARLIER)
+              .reverse()
+              .map((message) => (
+                <QueueItem key={message.id} run={run} message={message} outbox={outbox} />
+              ))}
+          </ul>
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,74 @@
+import { X } from 'lucide-react';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { Row } from '../../run/row';
+import type { Approval, RunSummary } from '../../wire';
+import { ApprovalCard } from './ApprovalCard';
+import { closedElsewhere, closedWords } from './derive-closed';
+import { usePending } from './use-pending';
+
+interface Props {
+  id: string;
+  run: RunSummary | undefined;
+  /** The activity, which says who answered. */
+  rows: readonly Row[];
+}
+
+/** Everything in a run that waits for a person, the oldest first. */
+export function Approvals({ id, run, rows }: Props) {
+  const pending = usePending(id);
+  const [late, setLate] = useState<ReadonlySet<string>>(new Set());
+  const answered = useRef(new Set<string>());
+  const before = useRef<Approval[]>([]);
+  const [news, setNews] = useState<string[]>([]);
+  const latestRows = useRef(rows);
+  latestRows.current = rows;
+  useEffect(() => {
+    const closed = closedElsewhere(before.current, pending, answered.current);
+    before.current = pending;
+    if (closed.length > 0) {
+      const words = closed.map((each) => closedWords(each, latestRows.current));
+      setNews((now) => [...now, ...words].slice(-3));
+    }
+  }, [pending]);
+  const onAnswered = useCallback((request: string) => answered.current.add(request), []);
+  const onLate = useCallback((request: string, words: string) => {
+    setLate((now) => new Set(now).add(request));
+    setNews((now) => [...now, words].slice(-3));
+  }, []);
+  const open = pending.filter((each) => !late.has(each.request));
+  const hasEnded = run?.activity.state === 'ended';
+  return (
+    <>
+      <div role="status" className="contents">
+        {news.map((words, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: they have no names, and the last ones are kept.
+          <p key={index} className="flex items-center gap-2 rounded bg-sunken px-2 py-1 text-muted text-xs">
+            <span className="min-w-0 flex-1 break-words">{words}</span>
+            <button
+              type="button"
+              aria-label="Close this note"
+              onClick={() => setNews((now) => now.filter((_, each) => each !== index))}
+            >
+              <X aria-hidden className="size-3.5" />
+            </button>
+          </p>
+        ))}
+      </div>
+      {open.length > 0 && !hasEnded && (
+        <section aria-label="Waits for you" className="grid max-h-[55dvh] gap-2 overflow-y-auto">
+          {open.length > 1 && (
+            <p className="text-warn text-xs">{open.length} requests wait for you, the oldest first.</p>
+          )}
+          {open.map((approval) => (
+            <ApprovalCard
+              key={`${approval.request}:${approval.seq}`}
+              approval={approval}
+              onAnswered={onAnswered}
+              onLate={(words) => onLate(approval.request, words)}
+            />
+          ))}
+        </section>
+      )}
+    </>
+  );
+}

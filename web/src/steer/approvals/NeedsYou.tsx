@@ -1,0 +1,121 @@
+import { Link } from '@tanstack/react-router';
+import { Hand } from 'lucide-react';
+import { useCallback, useState } from 'react';
+import { shortPath } from '../../layout/format';
+import { useInbox, useLiveRuns } from '../../stream/browser';
+import type { Approval } from '../../wire';
+import { askedOf, askedWords, isSimple } from './derive-answer';
+import { useAnswer } from './use-answer';
+
+/** How many are shown; the others are found through their runs. */
+const MOST = 10;
+
+const ASKS: Record<string, string> = {
+  permission: 'Asks for permission',
+  question: 'Asks a question',
+  plan: 'Has a plan',
+};
+
+/** What waits for a person in all runs, at the top of the list of them. */
+export function NeedsYou() {
+  const { approvals, count } = useInbox();
+  const [late, setLate] = useState<string | null>(null);
+  const runs = useLiveRuns();
+  if (count === 0 && !late) return null;
+  return (
+    <section aria-labelledby="needs-you" className="mb-4">
+      {count > 0 && (
+        <h2 id="needs-you" className="mb-1 flex items-center gap-2 font-semibold text-warn">
+          <Hand aria-hidden className="size-4" />
+          Needs you
+        </h2>
+      )}
+      <p role="status" className="text-muted text-xs">
+        {late}
+      </p>
+      {count > 0 && (
+        <ul className="divide-y divide-line rounded-lg border border-warn">
+          {approvals.slice(0, MOST).map((approval) => (
+            <Need
+              key={`${approval.run} ${approval.request}`}
+              approval={approval}
+              title={runs.get(approval.run)?.title || approval.run}
+              workspace={runs.get(approval.run)?.workspace ?? ''}
+              onLate={setLate}
+            />
+          ))}
+        </ul>
+      )}
+      {count > MOST && (
+        <p className="mt-1 text-muted text-xs">and {count - Math.min(MOST, approvals.length)} more</p>
+      )}
+    </section>
+  );
+}
+
+interface NeedProps {
+  approval: Approval;
+  title: string;
+  workspace: string;
+  onLate: (words: string) => void;
+}
+
+function Need({ approval, title, workspace, onLate }: NeedProps) {
+  const ignore = useCallback(() => {}, []);
+  const { state, problem, answer } = useAnswer(approval.run, approval.request, ignore, onLate);
+  const asked = askedOf(approval);
+  const words = askedWords(asked);
+  const isBusy = state !== 'open';
+  if (state === 'late') return null;
+  return (
+    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2" aria-busy={isBusy}>
+      <span className="min-w-0 flex-1 basis-60">
+        <span className="line-clamp-2 break-words">
+          <span className="text-warn">{ASKS[approval.kind] ?? 'Asks'}:</span>{' '}
+          <span className={asked?.kind === 'permission' ? 'font-mono text-xs' : ''}>{words}</span>
+        </span>
+        <span className="block truncate text-muted text-xs">
+          {title}
+          {workspace && ` · ${shortPath(workspace)}`}
+        </span>
+        {problem && (
+          <span role="alert" className="block text-bad text-xs">
+            {problem}
+          </span>
+        )}
+      </span>
+      <span className="flex flex-wrap gap-1">
+        {isSimple(asked) && (
+          <>
+            <button
+              type="button"
+              className="button"
+              disabled={isBusy}
+              aria-label={`Allow once: ${words}`}
+              onClick={() => answer({ kind: 'allow' })}
+            >
+              {isBusy ? 'Answering…' : 'Allow once'}
+            </button>
+            <button
+              type="button"
+              className="button"
+              disabled={isBusy}
+              aria-label={`Deny: ${words}`}
+              onClick={() => answer({ kind: 'deny', reason: 'The user does not allow this.' })}
+            >
+              Deny
+            </button>
+          </>
+        )}
+        <Link
+          to="/runs/$id"
+          params={{ id: approval.run }}
+          className="button"
+          aria-label={isSimple(asked) ? `More about: ${words}` : `Answer: ${words}`}
+        >
+          {isSimple(asked) ? 'More…' : 'Answer…'}
+        </Link>
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,46 @@
+import { useState } from 'react';
+import { Markdown } from '../../run/rows/lazy-parts';
+import type { PlanProposed } from '../../wire';
+import type { FormProps } from './ApprovalCard';
+import { DenyForm } from './DenyForm';
+
+/** Is this plan good? */
+export function PlanForm({ asked, answer, isBusy }: FormProps & { asked: PlanProposed }) {
+  const [isBack, setBack] = useState(false);
+  return (
+    <>
+      <section
+        tabIndex={0}
+        aria-label="Plan"
+        className="max-h-[40dvh] overflow-auto rounded border border-line bg-raised px-3 py-1"
+      >
+        <Markdown text={asked.plan} isStreaming={false} />
+      </section>
+      {isBack ? (
+        <DenyForm
+          answer={answer}
+          isBusy={isBusy}
+          label="What should be different? The agent is told."
+          otherwise="The user wants another plan."
+          action="Send back"
+          onCancel={() => setBack(false)}
+        />
+      ) : (
+        <div className="mt-2 flex flex-wrap gap-2">
+          <button
+            type="button"
+            className="button"
+            data-primary
+            disabled={isBusy}
+            onClick={() => answer({ kind: 'allow' })}
+          >
+            Approve the plan
+          </button>
+          <button type="button" className="button" disabled={isBusy} onClick={() => setBack(true)}>
+            Send back…
+          </button>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,162 @@
+import type {
+  AnswerChoice,
+  Approval,
+  PermissionRequested,
+  PlanProposed,
+  Question,
+  QuestionAsked,
+} from '../../wire';
+
+/** What is asked, by its kind; null while what was asked is not there. */
+export type Asked =
+  | { kind: 'permission'; data: PermissionRequested }
+  | { kind: 'question'; data: QuestionAsked }
+  | { kind: 'plan'; data: PlanProposed }
+  | null;
+
+/** What an approval asks. One that does not fit its kind, as from another version, can still be denied. */
+export function askedOf(approval: Pick<Approval, 'kind' | 'data'>): Asked {
+  const { kind } = approval;
+  const data: unknown = approval.data;
+  if (typeof data !== 'object' || data === null) return null;
+  if (kind === 'question') {
+    if (!('questions' in data) || !Array.isArray(data.questions) || data.questions.length === 0) return null;
+    return { kind, data: data as QuestionAsked };
+  }
+  if (kind === 'plan') {
+    return 'plan' in data && typeof data.plan === 'string' ? { kind, data: data as PlanProposed } : null;
+  }
+  if (kind === 'permission' && 'tool' in data) return { kind, data: data as PermissionRequested };
+  return null;
+}
+
+/** What can be answered to a request. */
+export interface AnswerOptions {
+  canAllow: boolean;
+  canAllowAlways: boolean;
+  canChange: boolean;
+  canAnswer: boolean;
+  canDeny: boolean;
+}
+
+export function answerOptions(asked: Asked): AnswerOptions {
+  const isPermission = asked?.kind === 'permission';
+  return {
+    canAllow: isPermission || asked?.kind === 'plan',
+    canAllowAlways: isPermission && hasRules(asked.data.suggestions),
+    canChange: isPermission && isObject(asked.data.input),
+    canAnswer: asked?.kind === 'question',
+    canDeny: true,
+  };
+}
+
+/** Whether a permission can be answered in a list, without more to look at than a line. */
+export function isSimple(asked: Asked): asked is Extract<Asked, { kind: 'permission' }> {
+  return asked?.kind === 'permission' && typeof asked.data.subject === 'string';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function hasRules(suggestions: unknown): boolean {
+  if (Array.isArray(suggestions)) return suggestions.length > 0;
+  return suggestions !== null && suggestions !== undefined;
+}
+
+/** What a rule that the agent suggests would allow, for people. */
+export function ruleWords(suggestions: unknown): string[] {
+  const list = Array.isArray(suggestions) ? suggestions : [suggestions];
+  return list.flatMap((each): string[] => {
+    if (!isObject(each)) return [];
+    const where = WHERE[String(each.destination)] ?? '';
+    if (Array.isArray(each.rules)) {
+      return each.rules.filter(isObject).map((rule) => {
+        const content = rule.ruleContent ? `(${String(rule.ruleContent)})` : '';
+        return `${String(rule.toolName)}${content}${where}`;
+      });
+    }
+    if (each.type === 'setMode') return [`the permission mode ${String(each.mode)}${where}`];
+    if (Array.isArray(each.directories)) return [`work in ${each.directories.join(', ')}${where}`];
+    return [JSON.stringify(each)];
+  });
+}
+
+const WHERE: Record<string, string> = {
+  session: ' in this session',
+  localSettings: ' in this workspace, for you',
+  projectSettings: ' in this workspace, for everybody',
+  userSettings: ' in all workspaces',
+};
+
+/** Changed arguments: an object, or what is wrong with the text. */
+export function parseInput(text: string): { input: Record<string, unknown> } | { problem: string } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const where = error instanceof Error ? error.message : '';
+    return { problem: `This is no JSON: ${where}` };
+  }
+  if (!isObject(value)) return { problem: 'The input must be a JSON object: { … }' };
+  return { input: value };
+}
+
+/** A refusal, with what the agent is told. */
+export function denial(reason: string, endsTurn: boolean, otherwise: string): AnswerChoice {
+  return { kind: endsTurn ? 'deny_and_interrupt' : 'deny', reason: reason.trim() || otherwise };
+}
+
+/** What a person has chosen so far for one question. */
+export interface Choice {
+  labels: string[];
+  /** A text of one's own; null if it is not chosen. */
+  other: string | null;
+}
+
+export const NO_CHOICE: Choice = { labels: [], other: null };
+
+/** Chooses an option, or lets it go where several can be chosen. */
+export function toggle(question: Question, pick: Choice, label: string): Choice {
+  if (!question.is_multiple) return { labels: [label], other: null };
+  const has = pick.labels.includes(label);
+  const labels = has ? pick.labels.filter((each) => each !== label) : [...pick.labels, label];
+  return { ...pick, labels };
+}
+
+/** The answer to one question; null if there is none yet. */
+function answerText(question: Question, pick: Choice): string | null {
+  // The order is that of the options, whatever was chosen first.
+  const chosen = (question.options ?? [])
+    .map(({ label }) => label)
+    .filter((each) => pick.labels.includes(each));
+  const other = pick.other?.trim();
+  if (pick.other !== null && !other) return null;
+  const all = other ? [...chosen, other] : chosen;
+  return all.length === 0 ? null : all.join(', ');
+}
+
+/** The answer to all questions, or which of them have none. */
+export function answersTo(
+  questions: readonly Question[],
+  picks: readonly Choice[],
+): { answer: AnswerChoice } | { missing: number[] } {
+  const texts = questions.map((question, index) => answerText(question, picks[index] ?? NO_CHOICE));
+  const missing = texts.flatMap((text, index) => (text === null ? [index] : []));
+  if (missing.length > 0) return { missing };
+  return { answer: { kind: 'answers', answers: texts.map((text) => text ?? '') } };
+}
+
+/** What is asked, in a line. */
+export function askedWords(asked: Asked): string {
+  switch (asked?.kind) {
+    case 'permission':
+      return [asked.data.tool, asked.data.subject].filter(Boolean).join(': ');
+    case 'question':
+      return asked.data.questions[0]?.text ?? 'A question';
+    case 'plan':
+      return 'A plan';
+    default:
+      return 'A request';
+  }
+}

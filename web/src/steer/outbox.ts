@@ -1,0 +1,136 @@
+import type { Receipt, SendMode } from '../wire';
+import { problemWords } from './derive-problem';
+import type { OutgoingMessage } from './derive-queue';
+
+/** Sends a message to the run. */
+export type Say = (text: string, mode: SendMode) => Promise<Receipt>;
+
+interface Kept {
+  draft: string;
+  outgoing: OutgoingMessage[];
+}
+
+const RELOADED = 'The page was reloaded before the run confirmed it. Send it again if it is not above.';
+
+/** What a person writes to one run. It outlives the page's parts, a loss of the line, and a reload. */
+export class Outbox {
+  draft = '';
+  outgoing: OutgoingMessage[] = [];
+  version = 0;
+  private lastKey = 0;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(
+    private readonly run: string,
+    private readonly say: Say,
+    private readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null,
+    private readonly now: () => number = Date.now,
+  ) {
+    this.load();
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  };
+
+  snapshot = (): number => this.version;
+
+  write(draft: string): void {
+    this.draft = draft;
+    this.changed();
+  }
+
+  /** Sends the draft; false if there is nothing in it. */
+  send(mode: SendMode): boolean {
+    const text = this.draft.trim();
+    if (text === '') return false;
+    this.draft = '';
+    void this.sendText(text, mode);
+    return true;
+  }
+
+  /** Sends one again that could not be sent. */
+  sendAgain(key: string): void {
+    const message = this.take(key);
+    if (message) void this.sendText(message.text, message.mode);
+  }
+
+  /** Brings one that could not be sent back into the input, before what is there. */
+  putBack(key: string): void {
+    const message = this.take(key);
+    if (!message) return;
+    this.draft = this.draft.trim() ? `${message.text}\n\n${this.draft}` : message.text;
+    this.changed();
+  }
+
+  discard(key: string): void {
+    if (this.take(key)) this.changed();
+  }
+
+  /** The run tells of these messages itself now. */
+  forget(ids: ReadonlySet<string>): void {
+    const kept = this.outgoing.filter((each) => !each.messageId || !ids.has(each.messageId));
+    if (kept.length === this.outgoing.length) return;
+    this.outgoing = kept;
+    this.changed();
+  }
+
+  private async sendText(text: string, mode: SendMode): Promise<void> {
+    this.lastKey += 1;
+    const key = `${this.now()}-${this.lastKey}`;
+    const message = { key, messageId: null, text, mode, at: this.now(), problem: null };
+    this.outgoing = [...this.outgoing, message];
+    this.changed();
+    try {
+      const receipt = await this.say(text, mode);
+      this.update(key, { messageId: receipt.message_id ?? null });
+      if (!receipt.message_id) this.discard(key);
+    } catch (error) {
+      this.update(key, { problem: problemWords(error) });
+    }
+  }
+
+  private take(key: string): OutgoingMessage | null {
+    const found = this.outgoing.find((each) => each.key === key) ?? null;
+    if (found) this.outgoing = this.outgoing.filter((each) => each !== found);
+    return found;
+  }
+
+  private update(key: string, change: Partial<OutgoingMessage>): void {
+    this.outgoing = this.outgoing.map((each) => (each.key === key ? { ...each, ...change } : each));
+    this.changed();
+  }
+
+  private changed(): void {
+    this.version += 1;
+    this.save();
+    for (const listener of this.listeners) listener();
+  }
+
+  private get name(): string {
+    return `ralph.steer.${this.run}`;
+  }
+
+  private load(): void {
+    try {
+      const kept = JSON.parse(this.storage?.getItem(this.name) ?? 'null') as Partial<Kept> | null;
+      if (typeof kept?.draft === 'string') this.draft = kept.draft;
+      if (!Array.isArray(kept?.outgoing)) return;
+      this.outgoing = kept.outgoing.map((each) =>
+        each.messageId || each.problem ? each : { ...each, problem: RELOADED },
+      );
+    } catch {
+      // What cannot be read is as good as nothing.
+    }
+  }
+
+  private save(): void {
+    try {
+      if (this.draft === '' && this.outgoing.length === 0) this.storage?.removeItem(this.name);
+      else this.storage?.setItem(this.name, JSON.stringify({ draft: this.draft, outgoing: this.outgoing }));
+    } catch {
+      // Storage can be full or forbidden; then it lasts as long as the page.
+    }
+  }
+}

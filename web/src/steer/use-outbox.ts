@@ -1,0 +1,24 @@
+import { useSyncExternalStore } from 'react';
+import { stream } from '../stream/browser';
+import { Outbox } from './outbox';
+
+const outboxes = new Map<string, Outbox>();
+
+function storage(): Storage | null {
+  try {
+    return globalThis.sessionStorage ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** What a person writes to this run, kept while the browser's tab is open. */
+export function useOutbox(run: string): Outbox {
+  let outbox = outboxes.get(run);
+  if (!outbox) {
+    outbox = new Outbox(run, (text, mode) => stream.command(run, { command: 'send', text, mode }), storage());
+    outboxes.set(run, outbox);
+  }
+  useSyncExternalStore(outbox.subscribe, outbox.snapshot);
+  return outbox;
+}

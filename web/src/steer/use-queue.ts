@@ -1,0 +1,43 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useMemo } from 'react';
+import { api, unwrap } from '../api/client';
+import type { RunFeed } from '../run/run-feed';
+import type { RunSummary } from '../wire';
+import { deriveQueue, messagesOfRows, type QueuedMessage, splitQueue } from './derive-queue';
+import type { Outbox } from './outbox';
+
+/** Where the activity does not say what becomes of a message, the server is asked this often. */
+const LOOK_MS = 3_000;
+
+/** The messages to a run, as they are now. */
+export function useQueue(id: string, run: RunSummary | undefined, feed: RunFeed, outbox: Outbox) {
+  const queries = useQueryClient();
+  // Rows are changed in place, so only the version tells that they were.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above.
+  const rows = useMemo(() => messagesOfRows(feed.builder.table.top), [feed.version, feed]);
+  const seen = rows.map((each) => `${each.id}:${each.state}`).join(' ');
+  const { data } = useQuery({
+    queryKey: ['queue', id],
+    queryFn: async ({ signal }) =>
+      (await unwrap(api.GET('/api/v1/runs/{id}/queue', { params: { path: { id } }, signal }))).items,
+    // What waits may be out of the activity that is loaded.
+    refetchInterval: ({ state }) => {
+      const isOpen = state.data?.some((each) => each.state === 'queued' || each.state === 'sent');
+      return isOpen && run?.activity.state !== 'ended' ? LOOK_MS : false;
+    },
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the list is another one when the activity tells of a message.
+  useEffect(() => {
+    void queries.invalidateQueries({ queryKey: ['queue', id] });
+  }, [seen, id, queries]);
+  const hasEnded = run?.activity.state === 'ended';
+  const { outgoing } = outbox;
+  const messages: QueuedMessage[] = useMemo(
+    () => deriveQueue(data ?? [], rows, outgoing, hasEnded),
+    [data, rows, outgoing, hasEnded],
+  );
+  useEffect(() => {
+    outbox.forget(new Set([...rows.map((each) => each.id), ...(data ?? []).map((each) => each.id)]));
+  }, [outbox, rows, data]);
+  return splitQueue(messages, run);
+}
