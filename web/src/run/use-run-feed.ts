@@ -4,7 +4,7 @@ import { stream } from '../stream/browser';
 import { RunFeed } from './run-feed';
 
 /** Changes are shown at most this often: more than a reader sees, less than the page can bear. */
-const SHOWN_EVERY_MS = 50;
+const SHOWN_EVERY_MS = 100;
 
 /** The records of a run that the page holds, shown anew when they change. */
 export function useRunFeed(id: string, seq: number | undefined): RunFeed {

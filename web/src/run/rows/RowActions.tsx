@@ -38,9 +38,11 @@ export function RowActions({ row, run, isRaw, onRaw }: Props) {
       <Action label="Raw output" isPressed={isRaw} onClick={onRaw}>
         <Braces aria-hidden className="size-3.5" />
       </Action>
-      <span role="status" className={done ? 'px-1.5 text-2xs' : 'sr-only'}>
-        {done}
-      </span>
+      {done && (
+        <span role="status" className="px-1.5 text-2xs">
+          {done}
+        </span>
+      )}
     </div>
   );
 }

@@ -5,32 +5,23 @@ import { GenericCard } from './GenericCard';
 type MarkdownPart = ComponentType<{ text: string; isStreaming: boolean }>;
 type CardPart = ComponentType<{ call: ToolCall; run: string }>;
 
-const found = {
-  markdown: import.meta.glob<{ Markdown: MarkdownPart }>('../../markdown/Markdown.tsx'),
-  cards: import.meta.glob<{ ToolCard: CardPart }>('../../cards/registry.tsx'),
-};
-
-function Plain({ text }: { text: string; isStreaming: boolean }) {
-  return <div className="whitespace-pre-wrap">{text}</div>;
-}
-
 /** Markdown and cards are loaded when the first of them is shown. Until then their text stands there plainly. */
 const LazyMarkdown = lazy<MarkdownPart>(async () => {
-  const module = await Object.values(found.markdown)[0]?.();
-  return { default: module?.Markdown ?? Plain };
+  const { Markdown } = await import('../../markdown/Markdown');
+  return { default: Markdown };
 });
 
 export function Markdown({ text, isStreaming }: { text: string; isStreaming: boolean }) {
   return (
-    <Suspense fallback={<Plain text={text} isStreaming={isStreaming} />}>
+    <Suspense fallback={<div className="whitespace-pre-wrap">{text}</div>}>
       <LazyMarkdown text={text} isStreaming={isStreaming} />
     </Suspense>
   );
 }
 
 const LazyToolCard = lazy<CardPart>(async () => {
-  const module = await Object.values(found.cards)[0]?.();
-  return { default: module?.ToolCard ?? GenericCard };
+  const { ToolCard } = await import('../../cards/registry');
+  return { default: ToolCard };
 });
 
 export function ToolCard({ call, run }: { call: ToolCall; run: string }) {
