@@ -63,7 +63,7 @@ pub struct StartRun {
     /// The commands that verify the work; by the workspace's settings if absent.
     #[serde(default)]
     pub verify: Option<Vec<String>>,
-    /// What may happen without asking. The agent asks if absent.
+    /// What may happen without asking. An agent that can ask does so if absent.
     #[serde(default)]
     pub permission_mode: Option<PermissionChoice>,
     /// Which conversation.
@@ -138,6 +138,16 @@ pub struct BackendInfo {
     pub path: Option<PathBuf>,
     /// Whether it takes messages while it works.
     pub takes_messages: bool,
+    /// Whether it can be told which model to use.
+    pub takes_model: bool,
+    /// What it can be told about what may happen without asking; none if it never asks.
+    pub permission_modes: Vec<PermissionChoice>,
+    /// Whether an earlier conversation can be gone on with.
+    pub can_resume: bool,
+    /// Whether a copy of an earlier conversation can be gone on with.
+    pub can_fork: bool,
+    /// Whether it can keep nothing of a conversation.
+    pub can_be_ephemeral: bool,
     /// Its capabilities.
     pub capabilities: Vec<String>,
     /// What is wrong, and what to do.

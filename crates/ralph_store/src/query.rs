@@ -31,6 +31,8 @@ pub struct RunQuery {
     pub has_ended: Option<bool>,
     /// Only those that wait for a person.
     pub is_waiting: Option<bool>,
+    /// Only those that had this conversation.
+    pub session: Option<String>,
     /// Only those that began then or later.
     pub since: Option<Timestamp>,
     /// Only those that began before.
@@ -61,6 +63,8 @@ pub struct ApprovalQuery {
     pub run: Option<String>,
     /// Only those that wait for an answer.
     pub is_pending: bool,
+    /// Only those behind this one: when it was asked, its run and its record.
+    pub after: Option<(Timestamp, String, u64)>,
     /// How many at most.
     pub limit: usize,
 }
@@ -76,6 +80,10 @@ pub struct CostQuery {
     pub workspace: Option<String>,
     /// By what they are added up.
     pub group: CostGroup,
+    /// Only keys behind this one.
+    pub after: Option<String>,
+    /// How many at most.
+    pub limit: usize,
 }
 
 /// By what costs are added up.

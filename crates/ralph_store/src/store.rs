@@ -48,13 +48,13 @@ pub trait Store: Send + Sync + 'static {
     /// that never came.
     async fn records(&self, run: &str, query: &RecordQuery) -> Result<Vec<RecordRow>, StoreError>;
 
-    /// What agents asked, oldest first: by when it was asked, then by run and seq.
+    /// What agents asked, oldest first: by when it was asked, then by run and seq. `after` is such a place, exclusive.
     async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<ApprovalRow>, StoreError>;
 
     /// The messages to an agent, by seq, at most the last [`MAX_LIMIT`].
     async fn messages(&self, run: &str) -> Result<Vec<MessageRow>, StoreError>;
 
-    /// What was spent, the keys in order; `since` and `until` are about when a message was used, and `until` is
+    /// What was spent, the keys in order, from `after` on (exclusive); `since` and `until` are about when a message was used, and `until` is
     /// exclusive. A message of no known model counts under the key `unknown`. The cost is of those messages whose
     /// cost is known.
     async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError>;

@@ -1,5 +1,7 @@
 //! Where a server starts, and where it does not.
 
+use serde_json::json;
+
 use crate::stage::Stage;
 
 #[test]
@@ -29,4 +31,36 @@ fn other_machines_are_let_in_only_if_that_is_said() {
     let (code, said) = stage.refused(&["serve", "--port", "0", "--bind", "0.0.0.0"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("--allow-remote"), "{said}");
+}
+
+#[test]
+fn an_agent_that_cannot_ask_is_started_unless_somebody_wants_it_to() {
+    let stage = Stage::new();
+    let server = stage.serve();
+    let workspace = stage.path("workspace");
+    std::fs::create_dir(&workspace).unwrap();
+    std::fs::write(
+        workspace.join("ralph.yml"),
+        "cli:\n  backend: custom\n  command: cat\n",
+    )
+    .unwrap();
+    let run = server.start(&workspace, &json!({}));
+    let mut watching = server.door.watch(&run, 0);
+    watching.until("run_ended", "reason");
+    let wanted = json!({"workspace": workspace, "prompt": "x", "once": true, "permission_mode": "ask"});
+    let (status, told) = server.door.post("/api/v1/runs", &wanted);
+    assert_eq!((status, &told["code"]), (422, &json!("unprocessable")), "{told}");
+    let backends = server.door.get("/api/v1/backends");
+    let of = |name: &str| {
+        let items = backends["items"].as_array().unwrap();
+        items.iter().find(|item| item["name"] == name).unwrap().clone()
+    };
+    assert_eq!(of("claude")["permission_modes"][0], "ask");
+    let places = server.door.get("/api/v1/workspaces");
+    let place = &places["items"][0];
+    assert_eq!(place["path"], workspace.to_string_lossy().as_ref());
+    assert_eq!(
+        (&place["is_there"], &place["last_run"]),
+        (&json!(true), &json!(run))
+    );
 }

@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
 use ralph_run::control::{AnswerChoice, ControlCommand};
-use ralph_store::{ApprovalKind, ApprovalQuery, ApprovalRow, ApprovalState};
+use ralph_store::{ApprovalKind, ApprovalQuery, ApprovalRow, ApprovalState, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -29,6 +29,9 @@ pub(super) struct ApprovalsParameters {
     /// Only those of this run.
     #[param(nullable = false)]
     run: Option<String>,
+    /// `next` of the page before.
+    #[param(nullable = false)]
+    cursor: Option<String>,
     /// How many at most.
     #[param(minimum = 1, maximum = 1000, default = 200, nullable = false)]
     limit: Option<u32>,
@@ -39,6 +42,8 @@ pub(super) struct ApprovalsParameters {
 pub(super) struct Approvals {
     /// The requests.
     items: Vec<Approval>,
+    /// Gives the next page, as `cursor`; null on the last one.
+    next: Option<String>,
 }
 
 /// What an agent asked, and what became of it.
@@ -160,14 +165,32 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     Parameters(asked): Parameters<ApprovalsParameters>,
 ) -> Result<Json<Approvals>, Problem> {
+    let limit = limit(asked.limit, 200, 1000)?;
     let query = ApprovalQuery {
         run: asked.run,
         is_pending: asked.pending,
-        limit: limit(asked.limit, 200, 1000)?,
+        after: asked.cursor.as_deref().map(place).transpose()?,
+        // One more, to know whether there are more.
+        limit: limit + 1,
     };
-    let items = app.store.approvals(&query).await?;
-    let items = items.into_iter().map(Approval::from).collect();
-    Ok(Json(Approvals { items }))
+    let mut rows = app.store.approvals(&query).await?;
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| has_more).map(mark);
+    let items = rows.into_iter().map(Approval::from).collect();
+    Ok(Json(Approvals { items, next }))
+}
+
+/// Where the next page begins, as clients give it back.
+fn mark(last: &ApprovalRow) -> String {
+    format!("{}/{}/{}", last.asked_at, last.run, last.seq)
+}
+
+fn place(mark: &str) -> Result<(Timestamp, String, u64), Problem> {
+    let mut parts = mark.splitn(3, '/');
+    let mut part = || parts.next();
+    let place = (|| Some((part()?.parse().ok()?, part()?.to_owned(), part()?.parse().ok()?)))();
+    place.ok_or_else(|| StoreError::BadCursor.into())
 }
 
 /// Answers a request of an agent. The first answer counts.

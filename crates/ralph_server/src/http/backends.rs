@@ -4,11 +4,16 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use ralph_store::RunSummary;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use super::commands::PermissionMode;
+use super::workspaces::recent_runs;
 use crate::app::App;
 use crate::launch::BackendInfo;
+
+const MOST_MODELS: usize = 20;
 
 /// The agents there are.
 #[derive(Debug, Serialize, ToSchema)]
@@ -32,14 +37,33 @@ pub(super) struct Backend {
     path: Option<String>,
     /// Whether it takes messages while it works.
     takes_messages: bool,
+    /// Whether it can be told which model to use.
+    takes_model: bool,
+    /// The models that its last runs used, newest first.
+    models: Vec<String>,
+    /// What it can be told about what may happen without asking; none if it never asks.
+    permission_modes: Vec<PermissionMode>,
+    /// Whether an earlier conversation can be gone on with.
+    can_resume: bool,
+    /// Whether a copy of an earlier conversation can be gone on with.
+    can_fork: bool,
+    /// Whether it can keep nothing of a conversation.
+    can_be_ephemeral: bool,
     /// Its capabilities.
     capabilities: Vec<String>,
     /// What is wrong, and what to do.
     problem: Option<String>,
 }
 
-impl From<BackendInfo> for Backend {
-    fn from(info: BackendInfo) -> Self {
+impl Backend {
+    fn new(info: BackendInfo, runs: &[RunSummary]) -> Self {
+        let own = runs.iter().filter(|run| run.backend == info.name);
+        let mut models: Vec<String> = Vec::new();
+        for model in own.filter_map(|run| run.model.as_ref()) {
+            if models.len() < MOST_MODELS && !models.contains(model) {
+                models.push(model.clone());
+            }
+        }
         Self {
             name: info.name,
             display_name: info.display_name,
@@ -47,6 +71,16 @@ impl From<BackendInfo> for Backend {
             version: info.version,
             path: info.path.map(|path| path.to_string_lossy().into_owned()),
             takes_messages: info.takes_messages,
+            takes_model: info.takes_model,
+            models,
+            permission_modes: info
+                .permission_modes
+                .into_iter()
+                .map(PermissionMode::from)
+                .collect(),
+            can_resume: info.can_resume,
+            can_fork: info.can_fork,
+            can_be_ephemeral: info.can_be_ephemeral,
             capabilities: info.capabilities,
             problem: info.problem,
         }
@@ -57,12 +91,9 @@ impl From<BackendInfo> for Backend {
 #[utoipa::path(get, path = "/api/v1/backends", tag = "backends",
     responses((status = 200, description = "The agents.", body = Backends)))]
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<Backends> {
-    let items = app
-        .launcher
-        .backends()
-        .await
-        .into_iter()
-        .map(Backend::from)
-        .collect();
+    let infos = app.launcher.backends().await;
+    // Without the index it is only unknown which models were used.
+    let runs = recent_runs(&app).await.unwrap_or_default();
+    let items = infos.into_iter().map(|info| Backend::new(info, &runs)).collect();
     Json(Backends { items })
 }

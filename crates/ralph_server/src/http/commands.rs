@@ -34,7 +34,7 @@ pub(super) struct CommandReceipt {
 }
 
 /// What may happen without asking.
-#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum PermissionMode {
     /// The agent asks.
@@ -57,6 +57,18 @@ impl From<PermissionMode> for PermissionChoice {
             PermissionMode::Plan => Self::Plan,
             PermissionMode::Refuse => Self::Refuse,
             PermissionMode::Bypass => Self::Bypass,
+        }
+    }
+}
+
+impl From<PermissionChoice> for PermissionMode {
+    fn from(choice: PermissionChoice) -> Self {
+        match choice {
+            PermissionChoice::Ask => Self::Ask,
+            PermissionChoice::AcceptEdits => Self::AcceptEdits,
+            PermissionChoice::Plan => Self::Plan,
+            PermissionChoice::Refuse => Self::Refuse,
+            PermissionChoice::Bypass => Self::Bypass,
         }
     }
 }

@@ -8,7 +8,7 @@ use ralph_store::{CostGroup, CostQuery, CostRow};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use super::input::{Parameters, time};
+use super::input::{Parameters, limit, time};
 use super::schema;
 use crate::app::App;
 use crate::problem::Problem;
@@ -31,6 +31,12 @@ pub(super) struct CostsParameters {
     /// Only this workspace.
     #[param(nullable = false)]
     workspace: Option<String>,
+    /// `next` of the page before.
+    #[param(nullable = false)]
+    cursor: Option<String>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 1000, default = 1000, nullable = false)]
+    limit: Option<u32>,
 }
 
 /// By what costs are added up.
@@ -55,6 +61,8 @@ pub(super) enum Group {
 pub(super) struct Costs {
     /// One for each day, model, workspace, agent or run.
     items: Vec<Cost>,
+    /// Gives the next page, as `cursor`; null on the last one.
+    next: Option<String>,
 }
 
 /// What something cost in all.
@@ -92,6 +100,7 @@ pub(super) async fn costs(
     State(app): State<Arc<App>>,
     Parameters(asked): Parameters<CostsParameters>,
 ) -> Result<Json<Costs>, Problem> {
+    let limit = limit(asked.limit, 1000, 1000)?;
     let query = CostQuery {
         since: time("since", asked.since.as_deref())?,
         until: time("until", asked.until.as_deref())?,
@@ -103,8 +112,14 @@ pub(super) async fn costs(
             Group::Backend => CostGroup::Backend,
             Group::Run => CostGroup::Run,
         },
+        after: asked.cursor,
+        // One more, to know whether there are more.
+        limit: limit + 1,
     };
-    let rows = app.store.costs(&query).await?;
+    let mut rows = app.store.costs(&query).await?;
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    let next = rows.last().filter(|_| has_more).map(|last| last.key.clone());
     let items = rows.into_iter().map(Cost::from).collect();
-    Ok(Json(Costs { items }))
+    Ok(Json(Costs { items, next }))
 }

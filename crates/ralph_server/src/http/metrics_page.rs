@@ -172,9 +172,9 @@ async fn queues(app: &App, page: &mut Page) -> Result<(), StoreError> {
             .count();
     }
     let query = ApprovalQuery {
-        run: None,
         is_pending: true,
         limit: 10_000,
+        ..ApprovalQuery::default()
     };
     let pending = app.store.approvals(&query).await?.len();
     page.family(

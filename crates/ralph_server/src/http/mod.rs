@@ -32,6 +32,7 @@ mod static_files;
 mod status;
 mod unindexed;
 mod watch;
+mod workspaces;
 
 pub use listener::{ServeOptions, serve};
 pub use openapi::openapi;

@@ -70,6 +70,10 @@ fn is_asked_for(run: &RunSummary, query: &RunQuery) -> bool {
         .workspace
         .as_ref()
         .is_none_or(|asked| *asked == run.workspace)
+        && query
+            .session
+            .as_ref()
+            .is_none_or(|asked| run.session_ids.contains(asked))
         && query.backend.as_ref().is_none_or(|asked| *asked == run.backend)
         && query
             .has_ended

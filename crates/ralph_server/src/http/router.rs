@@ -12,7 +12,7 @@ use super::idempotency::remember_answers;
 use super::route::{PublicRoutes, Route, RouteInfo};
 use super::{
     approvals, backends, commands, costs, files, login, metrics_page, openapi, pages, queue, raw, records,
-    runs, search, sessions, start, status, watch,
+    runs, search, sessions, start, status, watch, workspaces,
 };
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
@@ -55,6 +55,7 @@ pub(super) fn table() -> Vec<Route> {
         Route::authed(routes!(sessions::list)),
         Route::authed(routes!(sessions::runs_of)),
         Route::authed(routes!(backends::list)),
+        Route::authed(routes!(workspaces::list)),
         Route::authed(routes!(watch::stream)),
         Route::authed(routes!(watch::events)),
     ]

@@ -67,6 +67,7 @@ pub(super) async fn list(
         backend: asked.backend,
         has_ended: asked.ended,
         is_waiting: asked.waiting,
+        session: None,
         since: time("since", asked.since.as_deref())?,
         until: time("until", asked.until.as_deref())?,
         cursor: asked.cursor,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{InPath, Parameters, limit};
+use super::overlay::overlay;
 use super::schema;
 use crate::app::App;
 use crate::problem::Problem;
@@ -63,12 +64,27 @@ pub(super) struct Session {
     is_running: bool,
 }
 
-/// The runs that had a conversation, newest first.
+/// Which runs of a conversation.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct SessionRunsParameters {
+    /// `next` of the page before.
+    #[param(value_type = Option<String>, nullable = false)]
+    cursor: Option<Cursor>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 200, default = 50, nullable = false)]
+    limit: Option<u32>,
+}
+
+/// A page of the runs that had a conversation, newest first.
 #[derive(Serialize, ToSchema)]
 pub(super) struct SessionRuns {
     /// The runs.
     #[schema(value_type = Vec<schema::Run>)]
     items: Vec<RunSummary>,
+    /// Gives the next page, as `cursor`; null on the last one.
+    next: Option<String>,
 }
 
 /// Lists conversations, newest first. One that goes on over several runs may come again on a later page.
@@ -94,14 +110,26 @@ pub(super) async fn list(
 
 /// Lists the runs that had a conversation.
 #[utoipa::path(get, path = "/api/v1/sessions/{session}/runs", tag = "sessions",
-    params(("session" = String, Path, description = "The agent's own name for the conversation.")),
+    params(("session" = String, Path, description = "The agent's own name for the conversation."),
+        SessionRunsParameters),
     responses((status = 200, description = "The runs, newest first; none if nobody knows it.", body = SessionRuns)))]
 pub(super) async fn runs_of(
     State(app): State<Arc<App>>,
     InPath(session): InPath<String>,
+    Parameters(asked): Parameters<SessionRunsParameters>,
 ) -> Result<Json<SessionRuns>, Problem> {
-    let items = app.store.runs_of_session(&session).await?;
-    Ok(Json(SessionRuns { items }))
+    let query = RunQuery {
+        session: Some(session),
+        cursor: asked.cursor,
+        limit: limit(asked.limit, 50, 200)?,
+        ..RunQuery::default()
+    };
+    let page = app.store.runs(&query).await?;
+    let page = overlay(&app, &query, page).await?;
+    Ok(Json(SessionRuns {
+        items: page.items,
+        next: page.next.map(|cursor| cursor.0),
+    }))
 }
 
 fn sessions_of(runs: &[RunSummary]) -> Vec<Session> {

@@ -65,7 +65,7 @@ pub(super) struct NewRun {
     limits: Limits,
     /// The commands that verify the work; by the workspace's settings if absent.
     verify: Option<Vec<String>>,
-    /// What may happen without asking. The agent asks if absent.
+    /// What may happen without asking. An agent that can ask does so if absent.
     permission_mode: Option<PermissionMode>,
     /// Whether the agent keeps nothing of the conversation, where it can do so.
     #[serde(default)]
@@ -130,7 +130,7 @@ pub(super) struct NextRun {
     /// The limits of the run.
     #[serde(default)]
     limits: Limits,
-    /// What may happen without asking. The agent asks if absent.
+    /// What may happen without asking. An agent that can ask does so if absent.
     permission_mode: Option<PermissionMode>,
 }
 

@@ -337,7 +337,110 @@ async fn the_page_and_the_document_are_there() {
         (page.status, page.header("content-type")),
         (200, Some("text/html; charset=utf-8"))
     );
-    assert!(!page.text().contains("<script") && !page.text().contains("<style"));
+    // Nothing inline: the policy would not run it.
+    assert!(!page.text().contains("<script>") && !page.text().contains("<style"));
     let document = stage.get("/api/v1/openapi.json").await.json();
     assert_eq!(document["openapi"], "3.1.0");
+}
+
+#[tokio::test]
+async fn requests_costs_and_the_runs_of_a_conversation_come_in_pages() {
+    let stage = Stage::new().await;
+    let session = json!({"agent_kind": "demo", "type": "session_started", "data": {"session": "s"}});
+    let used = json!({"agent_kind": "demo", "type": "usage", "data": {"scope": "step", "model": "m",
+        "tokens": {}, "run": {"tokens": {"input": 1, "output": 1}, "is_partial": true}}});
+    for _ in 0..3 {
+        stage
+            .run(&[session.clone(), asked("one"), asked("two"), used.clone()])
+            .await;
+    }
+    for (path, count) in [
+        ("/api/v1/approvals?pending=true", 6),
+        ("/api/v1/costs?group=run", 3),
+        ("/api/v1/sessions/s/runs?", 3),
+    ] {
+        let whole = stage.get(path).await.json();
+        let all = whole["items"].as_array().unwrap();
+        assert_eq!(
+            (all.len(), &whole["next"]),
+            (count, &Value::Null),
+            "{path}: {whole}"
+        );
+        let mut pages: Vec<Value> = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let page = stage.get(&format!("{path}&limit=2{cursor}")).await.json();
+            let items = page["items"].as_array().unwrap();
+            assert!((1..=2).contains(&items.len()), "{path}: {page}");
+            pages.extend(items.iter().cloned());
+            match page["next"].as_str() {
+                Some(next) => cursor = format!("&cursor={}", next.replace('+', "%2B")),
+                None => break,
+            }
+        }
+        assert_eq!(pages, *all, "{path}");
+    }
+    let wrong = stage.get("/api/v1/approvals?cursor=mine").await;
+    assert_eq!(wrong.problem(), (422, "unprocessable".into()));
+}
+
+#[tokio::test]
+async fn what_a_new_run_can_be_asked_is_told() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[wrote(1, "hello"), ended()]).await;
+    let backend = stage.get("/api/v1/backends").await.json()["items"][0].clone();
+    assert_eq!(backend["permission_modes"], json!(["ask", "accept_edits"]));
+    assert_eq!(
+        (&backend["takes_model"], &backend["can_fork"]),
+        (&json!(true), &json!(false))
+    );
+    let places = stage.get("/api/v1/workspaces").await.json();
+    let place = &places["items"][0];
+    assert_eq!(place["path"], stage.workspace().to_string_lossy().as_ref());
+    assert_eq!(
+        (&place["last_run"], &place["is_there"], &place["runs"]),
+        (&json!(run.id()), &json!(false), &json!(1))
+    );
+    assert_eq!(stage.get("/api/v1/workspaces?limit=0").await.problem().0, 400);
+}
+
+#[tokio::test]
+async fn a_run_is_searched_for_characters_in_all_that_was_said_and_done() {
+    let stage = Stage::new().await;
+    let event = |kind: &str, data: Value| json!({"agent_kind": "demo", "type": kind, "data": data});
+    let told = |words: &str| {
+        [
+            event(
+                "thinking_block",
+                json!({"item": "a", "text": format!("x{words}1x")}),
+            ),
+            event(
+                "tool_started",
+                json!({"item": "b", "name": "Bash", "kind": "execute", "state": "running",
+                    "input": {"command": format!("x{words}2x")}}),
+            ),
+            event(
+                "tool_finished",
+                json!({"item": "b", "status": "failed", "output": format!("x{words}3x")}),
+            ),
+            event(
+                "user_message",
+                json!({"item": "c", "text": format!("x{words}4x")}),
+            ),
+            wrote(5, &format!("x{words}5x")),
+        ]
+    };
+    let run = stage.run(&told("needle")).await;
+    stage.run(&told("needle")).await;
+    for number in 1..=5 {
+        let path = format!("/api/v1/search?run={}&mode=substring&q=edle{number}", run.id());
+        let found = stage.get(&path).await.json();
+        let items = found["items"].as_array().unwrap();
+        assert_eq!(items.len(), 1, "{number}: {found}");
+        assert_eq!(
+            (&items[0]["run"], &items[0]["seq"]),
+            (&json!(run.id()), &json!(number + 1))
+        );
+        assert_eq!(found["is_complete"], true);
+    }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
+use ralph_run::control::PermissionChoice;
 use ralph_run::{Home, RunDirectory};
 use ralph_server::http::{ServeOptions, router, serve};
 use ralph_server::live::Live;
@@ -76,6 +77,11 @@ impl Launcher for FakeLauncher {
             version: None,
             path: Some(PathBuf::from("/usr/bin/demo")),
             takes_messages: true,
+            takes_model: true,
+            permission_modes: vec![PermissionChoice::Ask, PermissionChoice::AcceptEdits],
+            can_resume: true,
+            can_fork: false,
+            can_be_ephemeral: false,
             capabilities: vec!["messages".to_owned()],
             problem: None,
         }]

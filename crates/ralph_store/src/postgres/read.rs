@@ -106,6 +106,12 @@ pub(super) async fn runs(
     if let Some(is_waiting) = query.is_waiting {
         question.condition("is_waiting = ").push_bind(is_waiting);
     }
+    if let Some(session) = &query.session {
+        question
+            .condition("number IN (SELECT run FROM session WHERE session = ")
+            .push_bind(escape(session).into_owned())
+            .push(")");
+    }
     question.number("started_at >= ", query.since.map(nanoseconds));
     question.number("started_at < ", query.until.map(nanoseconds));
     if let Some((at, id)) = place {
@@ -250,6 +256,19 @@ pub(super) async fn approvals(
         question.condition("a.state = 0");
     }
     question.text("run.id = ", query.run.as_deref());
+    if let Some((at, run, seq)) = &query.after {
+        let at = nanoseconds(*at);
+        // Spelt out, so that the index by time can be used.
+        question.number("a.asked_at >= ", Some(at));
+        question
+            .condition("(a.asked_at, run.id, a.seq) > (")
+            .push_bind(at)
+            .push(", ")
+            .push_bind(escape(run).into_owned())
+            .push(", ")
+            .push_bind(integer(*seq))
+            .push(")");
+    }
     let end = " ORDER BY a.asked_at, run.id, a.seq LIMIT ";
     let limit = Some(bounded(query.limit));
     let rows = question.ask(connection, end, limit, of_run(approval)).await?;
@@ -289,20 +308,29 @@ macro_rules! sums {
 }
 
 pub(super) async fn costs(connection: &mut PgConnection, query: &CostQuery) -> Result<Vec<CostRow>, Error> {
-    let mut question = Question::new(match query.group {
+    // The key twice: as what is given, and as what must be behind another one.
+    macro_rules! by {
+        ($key:literal) => {
+            (sums!($key), concat!($key, " > "))
+        };
+    }
+    let (sums, behind) = match query.group {
         CostGroup::Day => {
-            sums!("to_char(to_timestamp(u.at / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') COLLATE \"C\"")
+            by!("to_char(to_timestamp(u.at / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') COLLATE \"C\"")
         }
-        CostGroup::Model => sums!("coalesce(u.model, 'unknown')"),
-        CostGroup::Workspace => sums!("run.workspace"),
-        CostGroup::Backend => sums!("run.backend"),
-        CostGroup::Run => sums!("run.id"),
-    });
+        CostGroup::Model => by!("coalesce(u.model, 'unknown')"),
+        CostGroup::Workspace => by!("run.workspace"),
+        CostGroup::Backend => by!("run.backend"),
+        CostGroup::Run => by!("run.id"),
+    };
+    let mut question = Question::new(sums);
     question.number("u.at >= ", query.since.map(nanoseconds));
     question.number("u.at < ", query.until.map(nanoseconds));
     question.text("run.workspace = ", query.workspace.as_deref());
+    question.text(behind, query.after.as_deref());
+    let end = " GROUP BY label ORDER BY label LIMIT ";
     question
-        .ask(connection, " GROUP BY label ORDER BY label", None, |row| {
+        .ask(connection, end, Some(bounded(query.limit)), |row| {
             Ok(CostRow {
                 key: text(row, 0)?,
                 messages: number(row, 1)?,

@@ -94,6 +94,10 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Known<Pa
         None => {}
     }
     conditions.add_some("is_waiting = ?", query.is_waiting.map(i64::from));
+    conditions.add_some(
+        "number IN (SELECT run FROM session WHERE session = ?)",
+        query.session.clone(),
+    );
     conditions.add_some("started_at >= ?", query.since.map(nanoseconds));
     conditions.add_some("started_at < ?", query.until.map(nanoseconds));
     if let Some(cursor) = &query.cursor {
@@ -271,6 +275,15 @@ pub(super) fn approvals(
         let first = key(number, 0).unwrap_or(i64::MAX);
         conditions.add("a.key BETWEEN ? AND ?", [first.into(), last_key(number).into()]);
     }
+    if let Some((at, run, seq)) = &query.after {
+        // Spelt out, so that the index by time can be used.
+        let at = nanoseconds(*at);
+        let seq = i64::try_from(*seq).unwrap_or(i64::MAX);
+        conditions.add(
+            "a.asked_at >= ? AND (a.asked_at, run.id, a.key & 0xffffffffff) > (?, ?, ?)",
+            [at.into(), at.into(), run.clone().into(), seq.into()],
+        );
+    }
     conditions.values.push(sql_limit(bounded(query.limit)));
     let sql = format!(
         "{APPROVALS}{} ORDER BY a.asked_at, run.id, a.key LIMIT ?",
@@ -311,6 +324,8 @@ pub(super) fn costs(connection: &Connection, query: &CostQuery) -> Result<Vec<Co
     conditions.add_some("at >= ?", query.since.map(nanoseconds));
     conditions.add_some("at < ?", query.until.map(nanoseconds));
     conditions.add_some("run.workspace = ?", query.workspace.clone());
+    conditions.add_some(&format!("{group} > ?"), query.after.clone());
+    conditions.values.push(sql_limit(bounded(query.limit)));
     let mut sql = format!("SELECT {group} AS label, count(*)");
     for column in [
         "input",
@@ -324,7 +339,7 @@ pub(super) fn costs(connection: &Connection, query: &CostQuery) -> Result<Vec<Co
     }
     let _ = write!(
         sql,
-        ", max(is_estimate) FROM usage JOIN run ON run.number = {RUN_OF_KEY}{} GROUP BY label ORDER BY label",
+        ", max(is_estimate) FROM usage JOIN run ON run.number = {RUN_OF_KEY}{} GROUP BY label ORDER BY label LIMIT ?",
         conditions.sql
     );
     let mut statement = connection.prepare_cached(&sql).map_err(explain)?;

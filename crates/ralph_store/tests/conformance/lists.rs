@@ -141,6 +141,24 @@ pub(crate) async fn runs_of_a_conversation_are_newest_first(stage: &Stage) {
         let runs = store.runs_of_session(session).await.unwrap();
         runs.into_iter().map(|run| run.id).collect()
     };
+    let pages = async |session: &str| -> Vec<String> {
+        let mut query = RunQuery {
+            session: Some(session.to_owned()),
+            limit: 2,
+            ..RunQuery::default()
+        };
+        let mut pages = Vec::new();
+        loop {
+            let page = store.runs(&query).await.unwrap();
+            pages.push(page.items.into_iter().map(|run| run.id).collect());
+            query.cursor = page.next;
+            if query.cursor.is_none() {
+                return pages;
+            }
+        }
+    };
+    assert_eq!(pages("t").await, ["cb", "a"]);
+    assert_eq!(pages("u").await, [""]);
     assert_eq!(find("t").await, "cba");
     assert_eq!(find("s").await, "a");
     assert_eq!(find("u").await, "");

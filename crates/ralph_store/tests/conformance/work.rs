@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
-use ralph_store::{ApprovalKind, ApprovalQuery, CostGroup, CostQuery, MessageState, Remembered};
+use ralph_store::{
+    ApprovalKind, ApprovalQuery, ApprovalRow, CostGroup, CostQuery, CostRow, MessageState, Remembered,
+};
 use serde_json::json;
 
 use crate::journal::Journal;
@@ -27,6 +29,7 @@ pub(crate) async fn questions_wait_until_they_are_closed(stage: &Stage) {
             run: run.map(str::to_owned),
             is_pending,
             limit,
+            after: None,
         };
         let rows = store.approvals(&query).await.unwrap();
         rows.into_iter().map(|row| row.request).collect()
@@ -36,6 +39,16 @@ pub(crate) async fn questions_wait_until_they_are_closed(stage: &Stage) {
     assert_eq!(find(Some("one"), true, 0).await, ["first", "third"]);
     assert_eq!(find(Some("unknown"), true, 0).await, [""; 0]);
     let rows = store.approvals(&ApprovalQuery::default()).await.unwrap();
+    for (index, row) in rows.iter().enumerate() {
+        let behind = ApprovalQuery {
+            after: Some((row.asked_at, row.run.clone(), row.seq)),
+            ..ApprovalQuery::default()
+        };
+        let behind = store.approvals(&behind).await.unwrap();
+        let names =
+            |rows: &[ApprovalRow]| -> Vec<String> { rows.iter().map(|row| row.request.clone()).collect() };
+        assert_eq!(names(&behind), names(&rows[index + 1..]));
+    }
     let kinds: Vec<ApprovalKind> = rows.iter().map(|row| row.kind).collect();
     assert_eq!(
         kinds,
@@ -166,6 +179,21 @@ pub(crate) async fn costs_are_what_was_spent_however_they_are_added_up(stage: &S
         let cost: u64 = rows.iter().map(|row| row.cost.as_micro_usd()).sum();
         assert_eq!(cost, cost_in_all, "{name}");
         assert!(rows.iter().all(|row| !row.is_estimate), "the agent said so");
+        let mut pages = Vec::new();
+        loop {
+            let query = CostQuery {
+                group,
+                after: pages.last().map(|row: &CostRow| row.key.clone()),
+                limit: 1,
+                ..CostQuery::default()
+            };
+            let page = store.costs(&query).await.unwrap();
+            if page.is_empty() {
+                break;
+            }
+            pages.extend(page);
+        }
+        assert_eq!(pages, rows, "{name}");
     }
     let midnight: Timestamp = "2026-11-17T00:00:00Z".parse().unwrap();
     let days = async |since: Option<Timestamp>, until: Option<Timestamp>, workspace: Option<&str>| {
@@ -174,6 +202,7 @@ pub(crate) async fn costs_are_what_was_spent_however_they_are_added_up(stage: &S
             until,
             workspace: workspace.map(str::to_owned),
             group: CostGroup::Day,
+            ..CostQuery::default()
         };
         let rows = store.costs(&query).await.unwrap();
         rows.into_iter()

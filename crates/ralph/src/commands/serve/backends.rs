@@ -1,6 +1,7 @@
 //! The agents there are, for the server's page.
 
 use agent_api::{ReportEntry, capability};
+use ralph_run::control::PermissionChoice;
 use ralph_server::BackendInfo;
 
 use crate::cli::RunArgs;
@@ -50,7 +51,23 @@ fn describe(entry: ReportEntry, profile: Option<agent_api::Profile>) -> BackendI
         version,
         path,
         takes_messages: has(capability::SEND),
+        takes_model: has(capability::CONFIG_MODEL),
+        permission_modes: permission_modes(has(capability::CONFIG_PERMISSIONS), has(capability::ANSWER)),
+        can_resume: has(capability::SESSION_RESUME),
+        can_fork: has(capability::SESSION_RESUME) && has(capability::SESSION_FORK),
+        can_be_ephemeral: has(capability::SESSION_EPHEMERAL),
         capabilities: capabilities.unwrap_or_default(),
         problem,
+    }
+}
+
+/// What an agent can be told about what may happen without asking.
+fn permission_modes(has_modes: bool, takes_answers: bool) -> Vec<PermissionChoice> {
+    use PermissionChoice::{AcceptEdits, Ask, Bypass, Plan, Refuse};
+    match (has_modes, takes_answers) {
+        (true, true) => vec![Ask, AcceptEdits, Plan, Refuse, Bypass],
+        // Nobody could answer it.
+        (true, false) => vec![AcceptEdits, Refuse, Bypass],
+        (false, _) => Vec::new(),
     }
 }

@@ -13,7 +13,7 @@ use super::backends;
 use crate::cli::RunArgs;
 use crate::commands::run::{Start, StartError, start_detached};
 use crate::settings::values::parse_money;
-use crate::settings::{Backend, PermissionMode, load_settings};
+use crate::settings::{Backend, Origin, PermissionMode, SETTINGS, load_settings};
 use crate::versions::VersionFile;
 
 /// Starts runs as `ralph run --detach` does.
@@ -52,10 +52,21 @@ impl Launcher for Detached {
     async fn start(&self, id: &str, request: StartRun) -> Result<(), LaunchError> {
         let (args, resumed_from) = self.arguments(&request)?;
         let variables = |name: &str| std::env::var(name).ok();
-        let (settings, _) =
+        let (mut settings, _) =
             load_settings(&args, &variables, &request.workspace).map_err(|error| LaunchError::Invalid {
                 message: error.to_string(),
             })?;
+        // We say this of every agent, so one that does not know it runs without.
+        let said = ["--ask"]
+            .into_iter()
+            .chain(request.permission_mode.is_none().then_some("--permission-mode"));
+        for flag in said {
+            for setting in SETTINGS.iter().filter(|setting| setting.flag == flag) {
+                settings
+                    .origins
+                    .insert(setting.name().to_owned(), Origin::Default);
+            }
+        }
         let start = Start {
             settings,
             prompt: request.prompt,

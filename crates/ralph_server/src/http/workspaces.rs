@@ -1,0 +1,108 @@
+//! Where agents have worked.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use jiff::Timestamp;
+use ralph_store::{RunQuery, RunSummary};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use super::input::{Parameters, limit};
+use super::overlay::overlay;
+use crate::app::App;
+use crate::problem::Problem;
+
+/// How many runs are looked at: what was before them is not recent.
+const RECENT_RUNS: usize = 1000;
+
+/// How many workspaces.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct WorkspacesParameters {
+    /// How many at most.
+    #[param(minimum = 1, maximum = 200, default = 50, nullable = false)]
+    limit: Option<u32>,
+}
+
+/// Where agents have worked, the last one first.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Workspaces {
+    /// The workspaces.
+    items: Vec<Workspace>,
+}
+
+/// Where agents have worked.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Workspace {
+    /// The directory.
+    path: String,
+    /// Whether it is still there.
+    is_there: bool,
+    /// How many of the last 1,000 runs were there.
+    runs: u32,
+    /// The newest of them.
+    last_run: String,
+    /// Which agent that was.
+    last_backend: String,
+    /// When it began.
+    #[schema(value_type = String, format = DateTime)]
+    last_started_at: Timestamp,
+}
+
+/// Lists where agents have worked lately.
+#[utoipa::path(get, path = "/api/v1/workspaces", tag = "runs", params(WorkspacesParameters),
+    responses((status = 200, description = "The workspaces, the last one first.", body = Workspaces)))]
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Parameters(asked): Parameters<WorkspacesParameters>,
+) -> Result<Json<Workspaces>, Problem> {
+    let limit = limit(asked.limit, 50, 200)?;
+    let mut items = workspaces_of(&recent_runs(&app).await?);
+    items.truncate(limit);
+    // A directory may be on a disk that does not answer.
+    let looked = tokio::task::spawn_blocking(move || {
+        for item in &mut items {
+            item.is_there = PathBuf::from(&item.path).is_dir();
+        }
+        items
+    });
+    match looked.await {
+        Ok(items) => Ok(Json(Workspaces { items })),
+        Err(error) => Err(Problem::internal("looking at workspaces failed", &error)),
+    }
+}
+
+/// The last runs, newest first, those that go on included.
+pub(super) async fn recent_runs(app: &App) -> Result<Vec<RunSummary>, Problem> {
+    let query = RunQuery {
+        limit: RECENT_RUNS,
+        ..RunQuery::default()
+    };
+    let page = app.store.runs(&query).await?;
+    Ok(overlay(app, &query, page).await?.items)
+}
+
+fn workspaces_of(runs: &[RunSummary]) -> Vec<Workspace> {
+    let mut items: Vec<Workspace> = Vec::new();
+    let mut places = HashMap::new();
+    for run in runs {
+        let place = *places.entry(&run.workspace).or_insert(items.len());
+        match items.get_mut(place) {
+            Some(item) => item.runs += 1,
+            None => items.push(Workspace {
+                path: run.workspace.clone(),
+                is_there: false,
+                runs: 1,
+                last_run: run.id.clone(),
+                last_backend: run.backend.clone(),
+                last_started_at: run.started_at,
+            }),
+        }
+    }
+    items
+}
