@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use agent_api::{
     AgentKind, Body, ChangeKind, CloseReason, CommandAnswered, ContextUse, Cost, CostSource, Delta,
@@ -338,6 +339,30 @@ fn names_and_shapes_stay_as_they_are() {
         .map(|body| serde_json::to_string(&event(body)).unwrap())
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// The page's compiler holds the sample against the page's types, with everything filled in and nothing more.
+#[test]
+fn the_pages_sample_has_one_of_each_kind_as_it_is_sent() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../web/src/wire/agent.sample.ts");
+    let lines = full().into_iter().map(|body| {
+        let value: Value = serde_json::to_value(event(body)).unwrap();
+        format!("  {value},\n")
+    });
+    let made = format!(
+        "// Made from the Rust code, and held against it by a test of agent_api. Do not edit.\n\
+         import type {{ AgentEvent }} from './agent';\n\n\
+         export const sample = [\n{}] satisfies AgentEvent[];\n",
+        lines.collect::<String>()
+    );
+    if std::env::var_os("RALPH_WRITE_WIRE").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == made,
+        "web/src/wire/agent.sample.ts is not what the code says: run `RALPH_WRITE_WIRE=1 cargo test -p agent_api --test wire`"
+    );
 }
 
 #[test]
