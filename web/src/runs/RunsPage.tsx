@@ -1,5 +1,6 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useRef } from 'react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { lazy, Suspense, useRef } from 'react';
 import { messageOf } from '../api/error';
 import { useKey } from '../keys/use-key';
 import { Problem } from '../layout/Problem';
@@ -10,6 +11,10 @@ import { RunCard } from './RunCard';
 import { RunFilters } from './RunFilters';
 import type { RunsSearch } from './search-params';
 import { useRuns } from './use-runs';
+
+const NewRunDialog = lazy(() =>
+  import('../new-run/NewRunDialog').then((module) => ({ default: module.NewRunDialog })),
+);
 
 /** All runs: who waits for a person first. */
 export function RunsPage() {
@@ -31,7 +36,17 @@ export function RunsPage() {
         <div className="mb-3 flex flex-wrap items-center gap-2">
           <h1 className="mr-2 font-semibold text-lg">Runs</h1>
           <RunFilters search={search} runs={runs} />
+          <span className="flex-1" />
+          <Link to="/" search={{ ...search, new: 1 }} className="button" data-primary>
+            <Plus aria-hidden className="size-4" />
+            New run
+          </Link>
         </div>
+        {search.new && (
+          <Suspense fallback={null}>
+            <NewRunDialog />
+          </Suspense>
+        )}
         <NeedsYou />
         {pages.isError && runs.length === 0 ? (
           <Problem title="The runs cannot be shown" onRetry={() => void pages.refetch()}>

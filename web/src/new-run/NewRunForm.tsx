@@ -1,0 +1,167 @@
+import { useId, useMemo, useRef, useState } from 'react';
+import { api, unwrap } from '../api/client';
+import { problemWords } from '../steer/derive-problem';
+import { AgentField } from './AgentField';
+import {
+  checkForm,
+  type FieldProblems,
+  fieldOf,
+  firstWorkspace,
+  formOf,
+  type RunForm,
+  requestOf,
+} from './derive-form';
+import { Field } from './Field';
+import { KindField } from './KindField';
+import { MoreFields } from './MoreFields';
+import { StartKeys } from './start-keys';
+import { useAgents } from './use-agents';
+import { useProposal, useWorkspaces } from './use-proposal';
+
+interface Props {
+  /** The workspace that the list of runs shows. */
+  wanted: string | undefined;
+  onCancel: () => void;
+  onStarted: (id: string) => void;
+}
+
+/** Everything that a run is asked to do. */
+export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
+  const { agents, isPending, error } = useAgents();
+  const { workspaces } = useWorkspaces();
+  const [typed, setTyped] = useState<Partial<RunForm>>({});
+  const [refused, setRefused] = useState<FieldProblems>({});
+  const [problem, setProblem] = useState<string | null>(null);
+  const [wasChecked, setChecked] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const keys = useRef(new StartKeys()).current;
+  const element = useRef<HTMLFormElement>(null);
+  const known = useId();
+
+  const path = typed.workspace ?? firstWorkspace(workspaces, wanted);
+  const workspace = useMemo(() => workspaces.find((each) => each.path === path.trim()), [workspaces, path]);
+  const proposed = useProposal(workspace, agents);
+  const form = formOf({ ...proposed, workspace: path }, typed);
+  const agent = agents.find((each) => each.name === form.backend);
+  const problems: FieldProblems = { ...refused, ...(wasChecked && checkForm(form, agents)) };
+
+  const change = (next: Partial<RunForm>) => {
+    setTyped((now) => ({ ...now, ...next }));
+    setRefused({});
+    setProblem(null);
+  };
+  const start = async () => {
+    if (isBusy) return;
+    setChecked(true);
+    if (Object.keys(checkForm(form, agents)).length > 0) {
+      // The first field that is wrong, once it says so.
+      requestAnimationFrame(() =>
+        element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
+      );
+      return;
+    }
+    const body = requestOf(form, agent);
+    const header = { 'idempotency-key': keys.keyFor(JSON.stringify(body)) };
+    setBusy(true);
+    setProblem(null);
+    try {
+      const { id } = await unwrap(api.POST('/api/v1/runs', { params: { header }, body }));
+      onStarted(id);
+    } catch (failure) {
+      const words = problemWords(failure);
+      const field = fieldOf(words);
+      if (field) setRefused({ [field]: words });
+      setProblem(words);
+      setBusy(false);
+    }
+  };
+  return (
+    <form
+      ref={element}
+      noValidate
+      className="grid gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void start();
+      }}
+    >
+      <Field
+        label="Workspace"
+        problem={problems.workspace}
+        help={
+          workspace && !workspace.is_there
+            ? 'This directory is gone.'
+            : 'Where the agent works: an absolute path'
+        }
+      >
+        {(control) => (
+          <input
+            {...control}
+            className="field w-full font-mono"
+            list={known}
+            autoComplete="off"
+            spellCheck={false}
+            placeholder="/home/me/project"
+            value={path}
+            onChange={(event) => change({ workspace: event.target.value })}
+          />
+        )}
+      </Field>
+      <datalist id={known}>
+        {workspaces
+          .filter((each) => each.is_there)
+          .map((each) => (
+            <option key={each.path} value={each.path} />
+          ))}
+      </datalist>
+      <KindField value={form.kind} onChange={(kind) => change({ kind })} />
+      <Field
+        label="Prompt"
+        problem={problems.prompt}
+        help={
+          form.kind === 'loop'
+            ? 'What is to be done, and how one knows that it is'
+            : 'Can be empty: say it later'
+        }
+      >
+        {(control) => (
+          <textarea
+            {...control}
+            className="field min-h-24 w-full"
+            rows={4}
+            value={form.prompt}
+            onChange={(event) => change({ prompt: event.target.value })}
+          />
+        )}
+      </Field>
+      {isPending && <p className="text-muted">Looking for agents…</p>}
+      {error && (
+        <p role="alert" className="text-bad">
+          {problemWords(error)}
+        </p>
+      )}
+      {agents.length > 0 && (
+        <AgentField
+          agents={agents}
+          value={form.backend}
+          problem={problems.backend}
+          onChange={(backend) => change({ backend, model: '', permission: '' })}
+        />
+      )}
+      <MoreFields form={form} agent={agent} problems={problems} onChange={change} />
+      {problem && (
+        <p role="alert" className="text-bad">
+          {problem}
+        </p>
+      )}
+      <div className="sticky bottom-0 -mx-4 -mb-4 flex justify-end gap-2 border-line border-t bg-bg px-4 py-2 max-sm:-mx-3 max-sm:-mb-3 max-sm:px-3">
+        <button type="button" className="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <button type="submit" className="button" data-primary disabled={isBusy}>
+          {isBusy ? 'Starting…' : 'Start the run'}
+        </button>
+      </div>
+    </form>
+  );
+}
