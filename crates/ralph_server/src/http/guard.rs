@@ -43,6 +43,8 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
 ];
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+/// Our page sends this with everything. A page of another site cannot without asking first, and is told no.
+const PAGE: HeaderName = HeaderName::from_static("x-ralph-page");
 
 /// Who asks.
 #[derive(Debug, Clone, Copy)]
@@ -130,7 +132,11 @@ impl Guard {
         // A browser sends the cookie whoever asks it to: that the page is ours must be shown, too.
         let is_safe =
             matches!(*request.method(), Method::GET | Method::HEAD) && !headers.contains_key(header::UPGRADE);
-        let is_same_site = only(headers, &SEC_FETCH_SITE) == Some("same-origin");
+        // Over plain HTTP a browser says where a request comes from on loopback only, so there the page says it.
+        let is_same_site = match only(headers, &SEC_FETCH_SITE) {
+            Some(site) => site == "same-origin",
+            None => !headers.contains_key(&SEC_FETCH_SITE) && only(headers, &PAGE) == Some("1"),
+        };
         if origin == Origin::Own || (is_safe && is_same_site) {
             return Ok(Some(visit));
         }

@@ -118,3 +118,42 @@ async fn only_a_whole_and_single_token_counts() {
     let in_address = format!("/api/v1/runs?token={token}");
     assert_eq!(stage.ask("GET", &in_address, &[], "").await.problem().0, 401);
 }
+
+#[tokio::test]
+async fn a_page_is_known_as_ours_where_browsers_do_not_say_where_it_is_from() {
+    let stage = Stage::new().await;
+    let body = json!({"token": stage.token}).to_string();
+    let json = [("content-type", "application/json")];
+    let answer = stage.ask("POST", "/api/v1/login", &json, &body).await;
+    let cookie = answer
+        .header("set-cookie")
+        .unwrap()
+        .split(';')
+        .next()
+        .unwrap()
+        .to_owned();
+    let cookie = ("cookie", cookie.as_str());
+    // A foreign page cannot send the header: it would have to ask by OPTIONS first, and is not let.
+    let asked = [
+        cookie,
+        ("origin", "http://evil.example"),
+        ("access-control-request-headers", "x-ralph-page"),
+    ];
+    let preflight = stage.ask("OPTIONS", "/api/v1/runs", &asked, "").await;
+    assert_eq!(preflight.problem().0, 403);
+    assert_eq!(preflight.header("access-control-allow-headers"), None);
+    let page = ("x-ralph-page", "1");
+    for (headers, status) in [
+        (vec![cookie], 403),
+        (vec![cookie, page], 200),
+        (vec![cookie, page, ("sec-fetch-site", "cross-site")], 403),
+        (vec![cookie, page, ("origin", "http://evil.example")], 403),
+        (vec![page], 401),
+    ] {
+        let answer = stage.ask("GET", "/api/v1/runs", &headers, "").await;
+        assert_eq!(answer.status, status, "{headers:?}");
+    }
+    // What changes something needs an origin all the same.
+    let out = stage.ask("POST", "/api/v1/logout", &[cookie, page], "").await;
+    assert_eq!(out.problem().0, 403);
+}

@@ -346,7 +346,7 @@ async fn the_page_and_the_document_are_there() {
 #[tokio::test]
 async fn requests_costs_and_the_runs_of_a_conversation_come_in_pages() {
     let stage = Stage::new().await;
-    let session = json!({"agent_kind": "demo", "type": "session_started", "data": {"session": "s"}});
+    let session = json!({"agent_kind": "demo", "type": "session_started", "data": {"session_id": "s"}});
     let used = json!({"agent_kind": "demo", "type": "usage", "data": {"scope": "step", "model": "m",
         "tokens": {}, "run": {"tokens": {"input": 1, "output": 1}, "is_partial": true}}});
     for _ in 0..3 {
