@@ -25,6 +25,7 @@ export function CardFrame({ card, call, rawSlot, children }: CardFrameProps) {
   const isOpen = chosen ?? (isBad || (card.isOpen?.(call) ?? false));
   const title = oneLine(card.title?.(call) ?? call.name, 120) || 'Tool';
   const subject = oneLine(card.subject?.(call) ?? call.subject ?? '');
+  const isTold = isOpen && (card.isSubjectInBody?.(call) ?? false);
   return (
     <div className="tool-card" data-state={call.state}>
       <div className="flex items-start">
@@ -37,7 +38,7 @@ export function CardFrame({ card, call, rawSlot, children }: CardFrameProps) {
           <CardState call={call} />
           {card.note?.(call)}
           {subject !== '' && (
-            <span className="tool-subject" title={subject}>
+            <span className={isTold ? 'sr-only' : 'tool-subject'} data-prose={card.isProse} title={subject}>
               <bdi>{subject}</bdi>
             </span>
           )}

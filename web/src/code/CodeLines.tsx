@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { deriveVisible, longestLine, shownLine } from './derive-lines';
 import type { Span } from './derive-spans';
 
@@ -6,6 +6,10 @@ import type { Span } from './derive-spans';
 const LINE_HEIGHT = 20;
 /** Longer texts render only the lines in view. */
 const MOST_WHOLE = 120;
+/** More lines than this scroll in a box of their own. */
+const MOST_UNBOXED = 50;
+/** Shorter lines fit on any screen. */
+const MOST_NARROW = 40;
 
 interface CodeLinesProps {
   lines: readonly string[];
@@ -17,6 +21,8 @@ interface CodeLinesProps {
 
 export function CodeLines({ lines, spans, firstLine, label }: CodeLinesProps) {
   const [{ top, height }, setPlace] = useState({ top: 0, height: 0 });
+  const longest = useMemo(() => longestLine(lines), [lines]);
+  const isTall = lines.length > MOST_UNBOXED;
   const isWindowed = lines.length > MOST_WHOLE;
   const { first, end } = isWindowed
     ? deriveVisible(top, height, LINE_HEIGHT, lines.length)
@@ -30,14 +36,13 @@ export function CodeLines({ lines, spans, firstLine, label }: CodeLinesProps) {
       className="code-box py-1"
       aria-label={label}
       // A box that scrolls must be reached by keys, to be scrolled by them.
-      tabIndex={0}
+      tabIndex={isTall || longest > MOST_NARROW ? 0 : undefined}
+      data-tall={isTall || undefined}
       onScroll={(event) => place(event.currentTarget)}
     >
       <div
         className="code-lines bg-sunken"
-        style={
-          isWindowed ? { height: lines.length * LINE_HEIGHT, minWidth: `${longestLine(lines) + 10}ch` } : {}
-        }
+        style={isWindowed ? { height: lines.length * LINE_HEIGHT, minWidth: `${longest + 10}ch` } : {}}
       >
         {numbers && (
           <div

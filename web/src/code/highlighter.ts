@@ -4,10 +4,16 @@ import { type Language, loadLanguage } from './languages';
 
 const THEME = 'page';
 /** So many lines are coloured before the page gets a turn. */
-const LINES_AT_ONCE = 80;
+const LINES_AT_ONCE = 25;
+/** For one line, in milliseconds; what is left of it gets no colour. */
+const MOST_LINE_TIME = 500;
+/** A portion that took longer is the last one. */
+const MOST_PORTION_TIME = 1_000;
 
 let highlighter: Promise<HighlighterCore> | undefined;
 const loading = new Map<Language, Promise<void>>();
+/** Languages whose patterns are compiled. That can take longer than a line may, and would leave it half coloured. */
+const warm = new Set<Language>();
 
 async function makeHighlighter(): Promise<HighlighterCore> {
   const [core, engine] = await Promise.all([import('@shikijs/core'), import('@shikijs/engine-javascript')]);
@@ -42,14 +48,21 @@ export async function colourLines(
   const made = await highlighterFor(language);
   const spans: Span[][] = [];
   let grammarState: GrammarState | undefined;
-  for (let first = 0; first < lines.length && !signal.aborted; first += LINES_AT_ONCE) {
-    const portion = lines.slice(first, first + LINES_AT_ONCE).join('\n');
-    const tokens = made.codeToTokensBase(portion, {
+  const colour = (portion: string) =>
+    made.codeToTokensBase(portion, {
       lang: language,
       theme: THEME,
-      tokenizeTimeLimit: 100,
+      tokenizeTimeLimit: MOST_LINE_TIME,
       ...(grammarState && { grammarState }),
     });
+  if (!warm.has(language)) {
+    warm.add(language);
+    colour(lines.slice(0, LINES_AT_ONCE).join('\n'));
+    await turn();
+  }
+  for (let first = 0; first < lines.length && !signal.aborted; first += LINES_AT_ONCE) {
+    const started = performance.now();
+    const tokens = colour(lines.slice(first, first + LINES_AT_ONCE).join('\n'));
     for (const line of tokens) {
       spans.push(
         mergeSpans(line.map(({ content, color }) => ({ text: content, className: classOfColour(color) }))),
@@ -57,6 +70,7 @@ export async function colourLines(
     }
     grammarState = made.getLastGrammarState(tokens);
     tell(spans.slice());
+    if (performance.now() - started > MOST_PORTION_TIME) break;
     await turn();
   }
   return spans;

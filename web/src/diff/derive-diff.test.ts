@@ -104,6 +104,11 @@ describe('hunks', () => {
     ]);
   });
 
+  test('with wrong counts are read all the same', () => {
+    const rows = diffOfHunks('@@ -1,9 +1,9 @@\n a\n@@ -20 +20 @@\n-b\n+c\n').rows;
+    expect(short(rows)).toEqual(['1 1   a', '… 18', '20 - b', '20 + c']);
+  });
+
   test('of any text never throw and lose no line of it', () => {
     fc.assert(
       fc.property(

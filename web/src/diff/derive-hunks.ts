@@ -13,7 +13,8 @@ export function diffOfHunks(diff: string): Diff {
   if (lines.at(-1) === '') lines.pop();
   for (const line of lines) {
     const isInside = oldLeft > 0 || newLeft > 0;
-    const header = isInside ? null : HEADER.exec(line);
+    // Lines of a file have a sign before them, so this is none, even where the counts are wrong.
+    const header = HEADER.exec(line);
     if (header) {
       const first = Number(header[1]);
       const gap = old === null ? first - 1 : first - old;

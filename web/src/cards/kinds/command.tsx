@@ -54,5 +54,6 @@ export const command: Card = {
       <span className={`chip ${call.exitCode === 0 ? '' : 'text-bad'}`}>exit code {call.exitCode}</span>
     ),
   isOpen: () => true,
+  isSubjectInBody: (call) => commandOf(call.input) !== null,
   Body: CommandBody,
 };

@@ -60,5 +60,9 @@ export const edit: Card = {
     return counts && <DiffCounts {...counts} />;
   },
   isOpen: () => true,
+  isSubjectInBody: (call) => {
+    const { diffs, files } = deriveEdits(call);
+    return diffs.length + files.length > 0;
+  },
   Body: EditBody,
 };

@@ -60,7 +60,7 @@ function SearchBody({ call, run }: CardProps) {
         facts={[
           ['for', textAt(input, 'pattern', 'query', 'glob')],
           ['in', pathAt(input)],
-          ['files', textAt(input, 'glob', 'include', 'type')],
+          ['files', textAt(input, 'pattern') === null ? null : textAt(input, 'glob', 'include', 'type')],
           ['shows', textAt(input, 'output_mode')],
           ['case', isTrueAt(input, '-i') ? 'ignored' : null],
         ]}
@@ -119,6 +119,7 @@ export const search: Card = {
       </span>
     );
   },
+  isSubjectInBody: (call) => textAt(call.input, 'pattern', 'query', 'glob') !== null,
   Body: SearchBody,
 };
 

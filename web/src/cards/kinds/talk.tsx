@@ -45,6 +45,7 @@ function AgentBody({ call, run }: CardProps) {
 export const agent: Card = {
   icon: Bot,
   subject: (call) => textAt(call.input, 'description') ?? call.subject ?? textAt(call.input, 'prompt'),
+  isProse: true,
   Body: AgentBody,
 };
 
@@ -64,7 +65,9 @@ export function Checklist({ entries }: { entries: readonly PlanEntry[] }) {
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: entries are known by their place only.
           <li key={at} className={`flex gap-2 ${tone}`}>
-            <span aria-hidden>{mark}</span>
+            <span aria-hidden className="w-4 shrink-0 text-center">
+              {mark}
+            </span>
             <span className="sr-only">{word}:</span>
             <span className="wrap-anywhere min-w-0">{text.slice(0, 1_000)}</span>
           </li>
@@ -91,6 +94,7 @@ export const plan: Card = {
     const entries = derivePlan(call.input);
     return entries.length > 0 ? planSummary(entries) : call.subject;
   },
+  isProse: true,
   isOpen: (call) => derivePlan(call.input).length > 0,
   Body: PlanBody,
 };
@@ -129,6 +133,8 @@ export const question: Card = {
   icon: CircleHelp,
   title: () => 'Question',
   subject: (call) => deriveQuestions(call.input)[0]?.text ?? call.subject,
+  isProse: true,
+  isSubjectInBody: (call) => deriveQuestions(call.input).length > 0,
   isOpen: () => true,
   Body: QuestionBody,
 };

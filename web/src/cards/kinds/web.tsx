@@ -37,7 +37,11 @@ function FetchBody({ call, run }: CardProps) {
   );
 }
 
-export const fetchPage: Card = { icon: Globe, Body: FetchBody };
+export const fetchPage: Card = {
+  icon: Globe,
+  isSubjectInBody: (call) => textAt(call.input, 'url') !== null,
+  Body: FetchBody,
+};
 
 function WebSearchBody({ call, run }: CardProps) {
   const { pages, rest } = useMemo(() => derivePages(call.output ?? ''), [call.output]);
@@ -71,5 +75,6 @@ function WebSearchBody({ call, run }: CardProps) {
 export const webSearch: Card = {
   icon: Search,
   subject: (call) => textAt(call.input, 'query') ?? call.subject,
+  isProse: true,
   Body: WebSearchBody,
 };
