@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useKey } from '../keys/use-key';
-import { flattenRows, indexOfSeq } from './flatten-rows';
+import { type FlatRow, flattenRows, indexOfSeq } from './flatten-rows';
 import type { Category } from './row';
 import { RowView } from './rows/RowView';
 import type { RunFeed } from './run-feed';
@@ -24,7 +24,7 @@ interface Props {
 /** How near to an edge more is fetched, in rows. */
 const NEAR = 8;
 /** Pages that are fetched by themselves until somebody scrolls: what is hidden must not fetch a whole run. */
-const MOST_PAGES = 3;
+const MOST_PAGES = 6;
 
 /** What happened, as a list of which only the visible part is there. */
 export function ActivityList({ feed, run, hidden, target, find, onLatest }: Props) {
@@ -35,7 +35,14 @@ export function ActivityList({ feed, run, hidden, target, find, onLatest }: Prop
   const { structure } = table;
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows are changed in place; `structure` says when.
   const flat = useMemo(() => flattenRows(table.top, hidden, folded), [table, structure, hidden, folded]);
-  const { follow, isFollowing, handlers, setFollowing } = useFollow(target === null || target === 'latest');
+  // Who was sent to a record stays there: earlier ones are fetched when that person scrolls.
+  const pages = useRef(target === null ? 0 : MOST_PAGES);
+  const pinned = useRef<Target | null>(null);
+  const startsAtEnd = target === null || target === 'latest';
+  const { follow, isFollowing, handlers, setFollowing } = useFollow(startsAtEnd, !state.hasAfter, () => {
+    pages.current = 0;
+    pinned.current = null;
+  });
   feed.follow(isFollowing);
 
   const list = useVirtualizer({
@@ -51,10 +58,16 @@ export function ActivityList({ feed, run, hidden, target, find, onLatest }: Prop
   });
   const items = list.getVirtualItems();
 
-  // The end stays in view, whatever has grown.
+  // The end, or the record that somebody was sent to, stays in view whatever has grown.
   useLayoutEffect(() => {
     const element = scroller.current;
-    if (element && follow.isOn && state.status === 'ready') element.scrollTop = element.scrollHeight;
+    if (!element || state.status !== 'ready') return;
+    if (follow.isOn) element.scrollTop = element.scrollHeight;
+    else if (pinned.current !== null && pinned.current !== 'latest') {
+      const { seq } = pinned.current;
+      const place = list.getOffsetForIndex(indexOfSeq(flat, table.rowOf(seq), seq), 'center');
+      if (place && Math.abs(element.scrollTop - place[0]) > 2) element.scrollTop = place[0];
+    }
   });
 
   useHighlights(scroller, find, `${feed.version} ${list.range?.startIndex} ${list.range?.endIndex}`);
@@ -64,7 +77,6 @@ export function ActivityList({ feed, run, hidden, target, find, onLatest }: Prop
     row?.querySelector<HTMLElement>('[aria-label="Raw output"]')?.click();
   });
 
-  const pages = useRef(0);
   const firstIndex = items[0]?.index ?? 0;
   const lastIndex = items.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -87,12 +99,13 @@ export function ActivityList({ feed, run, hidden, target, find, onLatest }: Prop
       if (state.head >= target.seq) return;
     }
     moved.current = { target, opened: feed.opened };
-    pages.current = 0;
+    pages.current = target === 'latest' ? 0 : MOST_PAGES;
     if (target === 'latest') {
       setFollowing(true);
       return;
     }
     setFollowing(false);
+    pinned.current = target;
     list.scrollToIndex(indexOfSeq(flat, table.rowOf(target.seq), target.seq), { align: 'center' });
   }, [target, state.status, state.head, feed, feed.opened, flat, table, list, setFollowing]);
 
@@ -102,7 +115,7 @@ export function ActivityList({ feed, run, hidden, target, find, onLatest }: Prop
     setFolded(next);
   };
   const targetRow = targetSeq === null ? undefined : table.rowOf(targetSeq);
-  const fresh = useFreshCount(isFollowing, flat.at(-1)?.row.seq ?? 0, flat);
+  const fresh = useFreshCount(feed, isFollowing, flat);
   return (
     <div className="relative h-full">
       <section
@@ -111,10 +124,6 @@ export function ActivityList({ feed, run, hidden, target, find, onLatest }: Prop
         tabIndex={0}
         className="h-full overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"
         {...handlers}
-        onScroll={(event) => {
-          pages.current = 0;
-          handlers.onScroll(event);
-        }}
       >
         {state.status === 'loading' && flat.length === 0 && (
           <p role="status" className="p-4 text-muted">
@@ -172,14 +181,17 @@ export function ActivityList({ feed, run, hidden, target, find, onLatest }: Prop
   );
 }
 
-/** How many rows have come since the reader left the end. */
-function useFreshCount(isFollowing: boolean, lastSeq: number, flat: { row: { seq: number } }[]): number {
-  const left = useRef(lastSeq);
-  if (isFollowing) left.current = lastSeq;
-  if (isFollowing) return 0;
+/** How many rows have come since the reader left the end, or came elsewhere. */
+function useFreshCount(feed: RunFeed, isFollowing: boolean, flat: readonly FlatRow[]): number {
+  const left = useRef({ opened: -1, head: 0 });
+  const { status, head } = feed.state;
+  if (isFollowing || status !== 'ready' || left.current.opened !== feed.opened) {
+    left.current = { opened: status === 'ready' ? feed.opened : -1, head };
+    return 0;
+  }
   let count = 0;
   for (let index = flat.length - 1; index >= 0; index -= 1) {
-    if ((flat[index]?.row.seq ?? 0) <= left.current) break;
+    if ((flat[index]?.row.seq ?? 0) <= left.current.head) break;
     count += 1;
   }
   return count;

@@ -44,7 +44,8 @@ export function FindBar({ id, text, at, onChange, onGo }: Props) {
   const hits = [...new Set(data?.pages.flatMap((page) => page.items.map((item) => item.seq)) ?? [])].sort(
     (a, b) => a - b,
   );
-  const isAll = data?.pages.every((page) => page.is_complete && page.lag === 0) ?? true;
+  const isAll =
+    !data || (data.pages.every((page) => page.is_complete && page.lag === 0) && !data.pages.at(-1)?.next);
   const place = hits.indexOf(at);
   const go = (isForward: boolean) => {
     const hit = nearestHit(hits, at, isForward);
@@ -93,7 +94,7 @@ export function FindBar({ id, text, at, onChange, onGo }: Props) {
             ? messageOf(found.error)
             : isFetching && hits.length === 0
               ? 'Looking…'
-              : `${place >= 0 ? `${place + 1} of ` : ''}${hits.length}${isAll && !hasNextPage ? '' : '+'} ${hits.length === 1 ? 'record' : 'records'}`}
+              : `${place >= 0 ? `${place + 1} of ` : ''}${hits.length}${isAll ? '' : '+'} ${hits.length === 1 ? 'record' : 'records'}`}
       </span>
       <button
         type="button"

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Follow, intentOfKey } from './follow';
 
-const place = (top: number, total = 1_000) => ({ top, height: 200, total });
+const place = (top: number, total = 1_000, hasEnd = true) => ({ top, height: 200, total, hasEnd });
 
 test('growing and correcting never ends following', () => {
   const follow = new Follow(true);
@@ -22,7 +22,7 @@ test('a wheel up ends it before the list has moved', () => {
 
 test('a wheel up in a list that cannot scroll changes nothing', () => {
   const follow = new Follow(true);
-  follow.scrolled({ top: 0, height: 200, total: 150 });
+  follow.scrolled(place(0, 150));
   follow.moves('up');
   expect(follow.isOn).toBe(true);
 });
@@ -34,6 +34,13 @@ test('whoever scrolls down to the end is back', () => {
   expect(follow.scrolled(place(500))).toBe(false);
   expect(follow.scrolled(place(800))).toBe(true);
   expect(follow.isOn).toBe(true);
+});
+
+test('the end of a part of the run is not the end', () => {
+  const follow = new Follow(false);
+  follow.moves('down');
+  follow.scrolled(place(800, 1_000, false));
+  expect(follow.isOn).toBe(false);
 });
 
 test('a list that shrinks to its end is not a person who comes back', () => {

@@ -6,6 +6,8 @@ export interface ScrollPlace {
   top: number;
   height: number;
   total: number;
+  /** Whether the list's end is the end of all there is. */
+  hasEnd: boolean;
 }
 
 /**
@@ -16,7 +18,7 @@ export class Follow {
   isOn: boolean;
   /** A person moved the list just now, and which way. */
   private intent: 'up' | 'down' | 'any' | null = null;
-  private last: ScrollPlace = { top: 0, height: 0, total: 0 };
+  private last: ScrollPlace = { top: 0, height: 0, total: 0, hasEnd: true };
 
   constructor(isOn: boolean) {
     this.isOn = isOn;
@@ -33,7 +35,7 @@ export class Follow {
   scrolled(place: ScrollPlace): boolean {
     const before = this.isOn;
     const wentUp = place.top < this.last.top - 1 && place.total >= this.last.total;
-    const isAtEnd = place.total - place.height - place.top <= NEAR;
+    const isAtEnd = place.hasEnd && place.total - place.height - place.top <= NEAR;
     this.last = place;
     if (this.intent === null) return false;
     if (isAtEnd && this.intent !== 'up') this.isOn = true;

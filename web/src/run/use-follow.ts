@@ -13,11 +13,13 @@ import { Follow, intentOfKey } from './follow';
 const MOMENTUM_MS = 1_000;
 
 /** Follow mode of a list, and what the list must tell it. */
-export function useFollow(isOnAtFirst: boolean) {
+export function useFollow(isOnAtFirst: boolean, hasEnd: boolean, onMove: () => void) {
   const [follow] = useState(() => new Follow(isOnAtFirst));
   const [isFollowing, setShown] = useState(follow.isOn);
   const rest = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const touchY = useRef(0);
+  const latest = useRef({ onMove, hasEnd });
+  latest.current = { onMove, hasEnd };
   const setFollowing = useCallback(
     (next: boolean) => {
       follow.isOn = next;
@@ -27,6 +29,7 @@ export function useFollow(isOnAtFirst: boolean) {
   );
   const handlers = useMemo(() => {
     const moves = (intent: 'up' | 'down' | 'any') => {
+      latest.current.onMove();
       follow.moves(intent);
       setShown(follow.isOn);
       clearTimeout(rest.current);
@@ -54,7 +57,8 @@ export function useFollow(isOnAtFirst: boolean) {
       },
       onScroll: (event: UIEvent<HTMLElement>) => {
         const { scrollTop, clientHeight, scrollHeight } = event.currentTarget;
-        const place = { top: scrollTop, height: clientHeight, total: scrollHeight };
+        const { hasEnd } = latest.current;
+        const place = { top: scrollTop, height: clientHeight, total: scrollHeight, hasEnd };
         if (follow.scrolled(place)) setShown(follow.isOn);
       },
     };
