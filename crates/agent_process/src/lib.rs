@@ -80,7 +80,7 @@ pub use heap::share_heap;
 pub use lines::{DEFAULT_MAX_LINE_BYTES, Framed, Line, LineEnding, LineFramer};
 #[cfg(unix)]
 pub use own::effective_user;
-pub use own::{is_root, is_stdout_deserted, open_regular, start_session};
+pub use own::{is_root, is_stdout_deserted, open_regular, raise_open_files, start_session};
 pub use process::{Control, ExitWaiter, Lines, Output, Process, StderrOutput, StdinWriter};
 pub use spawn::spawn;
 pub use spec::{EnvPolicy, Isolation, Limits, MARKER_VARIABLE, SpawnSpec, StderrMode, StdinMode, StdoutMode};

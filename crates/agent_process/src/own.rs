@@ -84,3 +84,21 @@ pub fn open_regular(path: &std::path::Path) -> io::Result<std::fs::File> {
     }
     Ok(file)
 }
+/// Lets this process have as many files open as the system allows it. Gives how many that is; none if there is no
+/// limit, or nobody knows it. What is started later inherits it.
+pub fn raise_open_files() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+        let limit = getrlimit(Resource::Nofile);
+        let raised = Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        };
+        // macOS has a limit of its own below the one it tells.
+        let _ = setrlimit(Resource::Nofile, raised);
+        getrlimit(Resource::Nofile).current
+    }
+    #[cfg(not(unix))]
+    None
+}

@@ -55,12 +55,40 @@ fn an_agent_that_cannot_ask_is_started_unless_somebody_wants_it_to() {
         let items = backends["items"].as_array().unwrap();
         items.iter().find(|item| item["name"] == name).unwrap().clone()
     };
-    assert_eq!(of("claude")["permission_modes"][0], "ask");
+    assert_eq!(of("claude_code")["permission_modes"][0], "ask");
     let places = server.door.get("/api/v1/workspaces");
     let place = &places["items"][0];
     assert_eq!(place["path"], workspace.to_string_lossy().as_ref());
     assert_eq!(
         (&place["is_there"], &place["last_run"]),
         (&json!(true), &json!(run))
+    );
+}
+
+#[test]
+fn a_server_has_as_many_files_open_as_it_may_and_says_if_that_is_few() {
+    let stage = Stage::new();
+    let serve = |limits: &str| {
+        let program = env!("CARGO_BIN_EXE_ralph");
+        let mut command = stage.command("/bin/sh");
+        command.args(["-c", &format!("{limits}; exec {program} serve --port 0 2>said")]);
+        let server = stage.serve_by(command);
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", server.pid())).unwrap();
+        let line = limits
+            .lines()
+            .find(|line| line.starts_with("Max open files"))
+            .unwrap();
+        let soft = line.split_whitespace().nth(3).unwrap().to_owned();
+        drop(server.terminate());
+        let said = std::fs::read_to_string(stage.path("home").join("said")).unwrap();
+        (soft, said.contains("only 1000 files can be open"))
+    };
+    assert_eq!(
+        serve("ulimit -Sn 256; ulimit -Hn 5000"),
+        ("5000".to_owned(), false)
+    );
+    assert_eq!(
+        serve("ulimit -Sn 256; ulimit -Hn 1000"),
+        ("1000".to_owned(), true)
     );
 }

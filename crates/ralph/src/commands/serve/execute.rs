@@ -26,6 +26,9 @@ use crate::commands::stop::{self, Stop, Target, Wait};
 use crate::console::{Direct, write_stderr, write_stdout};
 use crate::versions::VersionFile;
 
+/// What 300 runs need: a journal and at times a socket each, 1,024 connections, the index and its readers.
+const OPEN_FILES: u64 = 4096;
+
 /// How long a browser has to read the page that leads it to the login.
 const LOGIN_PAGE_KEPT: Duration = Duration::from_secs(30);
 
@@ -40,6 +43,12 @@ pub async fn execute(
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<u8> {
     home.prepare()?;
+    if let Some(files) = agent_process::raise_open_files().filter(|files| *files < OPEN_FILES) {
+        write_stderr(&format!(
+            "ralph: only {files} files can be open at once, which is too few for 300 runs and their clients: raise \
+             the limit to {OPEN_FILES} (`ulimit -Hn`, or LimitNOFILE= of the service)\n"
+        ));
+    }
     let store = open_index(home, args.data.as_deref(), variables).await?;
     let server = Server::bind(ServerOptions {
         home: home.clone(),
