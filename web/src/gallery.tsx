@@ -1,4 +1,4 @@
-import { StrictMode, useState } from 'react';
+import { StrictMode, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 import { callOf } from './cards/calls-for-tests';
 import { calls, markdownText } from './cards/gallery-calls';
@@ -23,11 +23,32 @@ function Gallery() {
       >
         {theme}
       </button>
+      <Growing />
       <Markdown text={markdownText} />
       {shown.map((call) => (
         <ToolCard key={call.seq} call={call} run="gallery" />
       ))}
     </main>
+  );
+}
+
+/** A text that grows by a thousand pieces a second. */
+function Growing() {
+  const [length, setLength] = useState(-1);
+  const whole = markdownText.repeat(60);
+  const isStreaming = length >= 0 && length < whole.length;
+  useEffect(() => {
+    if (!isStreaming) return;
+    const timer = setInterval(() => setLength((before) => before + 80), 16);
+    return () => clearInterval(timer);
+  }, [isStreaming]);
+  return (
+    <>
+      <button type="button" className="button self-start" onClick={() => setLength(0)}>
+        Stream a text
+      </button>
+      {length >= 0 && <Markdown text={whole.slice(0, length)} isStreaming={isStreaming} />}
+    </>
   );
 }
 

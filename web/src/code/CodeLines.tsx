@@ -32,7 +32,7 @@ export function CodeLines({ lines, spans, firstLine, label }: CodeLinesProps) {
     firstLine === null ? null : Array.from({ length: end - first }, (_, at) => firstLine + first + at);
   const before = first * LINE_HEIGHT;
   return (
-    <section
+    <figure
       className="code-box py-1"
       aria-label={label}
       // A box that scrolls must be reached by keys, to be scrolled by them.
@@ -60,7 +60,7 @@ export function CodeLines({ lines, spans, firstLine, label }: CodeLinesProps) {
           ))}
         </code>
       </div>
-    </section>
+    </figure>
   );
 }
 

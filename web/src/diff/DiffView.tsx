@@ -64,7 +64,7 @@ function DiffBody({ diff, path, mode }: { diff: Diff; path: string; mode: DiffMo
   const open = (fold: DiffRow) => setOpened(new Set(opened).add(fold));
   if (all.length === 0) return <p className="px-3 py-1 text-xs text-muted">Nothing has changed.</p>;
   return (
-    <section aria-label={`Changes in ${path}`}>
+    <figure aria-label={`Changes in ${path}`}>
       <Rows mode={mode} highest={highestNumber(rows)}>
         {all.slice(0, count).map((row, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is known by its place only.
@@ -77,7 +77,7 @@ function DiffBody({ diff, path, mode }: { diff: Diff; path: string; mode: DiffMo
           {all.length.toLocaleString('en')} lines
         </button>
       )}
-    </section>
+    </figure>
   );
 }
 

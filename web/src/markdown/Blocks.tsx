@@ -13,8 +13,12 @@ interface BlocksProps {
 }
 
 /** A text in blocks, of which only those that changed are parsed again. */
-export function Blocks({ text: latest, isStreaming }: BlocksProps) {
-  const text = useThrottled(latest, isStreaming);
+export function Blocks({ text, isStreaming }: BlocksProps) {
+  return <BlockList text={useThrottled(text, isStreaming)} isStreaming={isStreaming} />;
+}
+
+/** Remembered, so that a piece that is not told yet costs nothing. */
+const BlockList = memo(function BlockList({ text, isStreaming }: BlocksProps) {
   const splitter = useRef<BlockSplitter>(null);
   splitter.current ??= new BlockSplitter();
   const { current } = splitter;
@@ -33,7 +37,7 @@ export function Blocks({ text: latest, isStreaming }: BlocksProps) {
       {rest && <PlainText text={text.slice(rest.start)} isNoted />}
     </div>
   );
-}
+});
 
 interface OneBlockProps {
   block: Block;

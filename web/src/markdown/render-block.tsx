@@ -28,9 +28,9 @@ const COMPONENTS: Components = {
   h5: ({ children }) => <h6 className="text-sm font-semibold">{children}</h6>,
   h6: ({ children }) => <h6 className="text-sm font-semibold">{children}</h6>,
   table: ({ children }) => (
-    <section className="overflow-x-auto" aria-label="Table">
+    <figure className="overflow-x-auto" aria-label="Table" tabIndex={0}>
       <table>{children}</table>
-    </section>
+    </figure>
   ),
   input: ({ checked }) => (
     <span>
