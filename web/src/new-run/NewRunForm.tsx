@@ -134,7 +134,7 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
           />
         )}
       </Field>
-      {isPending && <p className="text-muted">Looking for agents…</p>}
+      {isPending && <p className="min-h-[4.5rem] text-muted">Looking for agents…</p>}
       {error && (
         <p role="alert" className="text-bad">
           {problemWords(error)}

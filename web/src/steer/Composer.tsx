@@ -33,7 +33,7 @@ export function Composer({ outbox, isBusy }: Props) {
         className="field steer-input min-w-0 flex-1 resize-none py-1.5"
         aria-label="Message to the agent"
         aria-describedby={hint}
-        placeholder={isBusy ? 'Tell the agent something…' : 'What should the agent do next?'}
+        placeholder={isBusy ? 'Message…' : 'What next?'}
         rows={1}
         value={outbox.draft}
         onChange={(event) => outbox.write(event.target.value)}

@@ -25,7 +25,7 @@ export function Controls({ run, agent }: { run: RunSummary; agent: AgentFacts | 
           onClick={() => void say({ command: 'interrupt' })}
         >
           <Pause aria-hidden className="size-4" />
-          {pending === 'interrupt' ? 'Interrupting…' : 'Interrupt'}
+          <span className="max-sm:sr-only">{pending === 'interrupt' ? 'Interrupting…' : 'Interrupt'}</span>
         </button>
       )}
       {isStopping ? (
@@ -36,7 +36,7 @@ export function Controls({ run, agent }: { run: RunSummary; agent: AgentFacts | 
       ) : (
         <button type="button" className="button" onClick={() => setAsks('stop')}>
           <Square aria-hidden className="size-4" />
-          Stop
+          <span className="max-sm:sr-only">Stop</span>
         </button>
       )}
       {!isStopping && agent?.takesModel && <ModelMenu run={run} agent={agent} />}

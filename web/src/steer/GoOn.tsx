@@ -43,7 +43,7 @@ export function GoOn({ run, agent, outbox }: Props) {
         onClick={() => setAsks('fork')}
       >
         <GitBranch aria-hidden className="size-4" />
-        Fork
+        <span className={hasEnded ? '' : 'max-sm:sr-only'}>Fork</span>
       </button>
       {problem && hasEnded && <span className="text-muted text-xs">{problem}</span>}
       {asks && (

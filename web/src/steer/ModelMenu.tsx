@@ -3,24 +3,29 @@ import { useId, useState } from 'react';
 import type { AgentFacts } from '../new-run/derive-agent';
 import type { RunSummary } from '../wire';
 import { Menu } from './Menu';
+import { useChosen } from './use-chosen';
 import { useCommand } from './use-command';
 
 /** Lets the agent go on with another model. */
 export function ModelMenu({ run, agent }: { run: RunSummary; agent: AgentFacts }) {
   const { pending, problem, say } = useCommand(run.id);
   const [draft, setDraft] = useState('');
+  const [chosen, setChosen] = useChosen(run.model);
   const list = useId();
   const choose = async (model: string | null, close: () => void) => {
     if (await say({ command: 'set_model', model })) {
       setDraft('');
+      setChosen(model);
       close();
     }
   };
+  const now = run.model ?? 'Default model';
+  const next = chosen === undefined ? '' : ` → ${chosen ?? 'default'}`;
   const known = agent.models.filter((model) => model !== run.model);
   return (
     <Menu
       label="Model"
-      value={pending ? 'Changing…' : (run.model ?? 'Default model')}
+      value={pending ? 'Changing…' : `${now}${next}`}
       icon={<Cpu aria-hidden className="size-4 shrink-0" />}
     >
       {(close) => (

@@ -2,17 +2,20 @@ import { ShieldCheck } from 'lucide-react';
 import { type AgentFacts, PERMISSION_WORDS, permissionOf } from '../new-run/derive-agent';
 import type { RunSummary } from '../wire';
 import { Menu } from './Menu';
+import { useChosen } from './use-chosen';
 import { useCommand } from './use-command';
 
 /** Changes what may happen without asking. */
 export function PermissionMenu({ run, agent }: { run: RunSummary; agent: AgentFacts }) {
   const { pending, problem, say } = useCommand(run.id);
   const now = permissionOf(run.permission_mode);
+  const [chosen, setChosen] = useChosen(now);
   const words = now ? PERMISSION_WORDS[now].name : (run.permission_mode ?? 'Unknown');
+  const next = chosen ? ` → ${PERMISSION_WORDS[chosen].name}` : '';
   return (
     <Menu
       label="What happens without asking"
-      value={pending ? 'Changing…' : words}
+      value={pending ? 'Changing…' : `${words}${next}`}
       icon={<ShieldCheck aria-hidden className="size-4 shrink-0" />}
     >
       {(close) => (
@@ -25,12 +28,15 @@ export function PermissionMenu({ run, agent }: { run: RunSummary; agent: AgentFa
                 aria-current={mode === now || undefined}
                 disabled={pending !== null}
                 onClick={async () => {
-                  if (await say({ command: 'set_permission_mode', mode })) close();
+                  if (!(await say({ command: 'set_permission_mode', mode }))) return;
+                  setChosen(mode);
+                  close();
                 }}
               >
                 <span className={mode === now ? 'font-semibold' : 'font-medium'}>
                   {PERMISSION_WORDS[mode].name}
                   {mode === now && ' (now)'}
+                  {mode === chosen && ' (told, not confirmed yet)'}
                 </span>
                 <span className="block text-muted text-xs">{PERMISSION_WORDS[mode].means}</span>
               </button>

@@ -19,7 +19,10 @@ export function RunFoot({ id, run, feed }: { id: string; run: RunSummary | undef
   const input = deriveInput(run, agent);
   const hasEnded = run?.activity.state === 'ended';
   return (
-    <section aria-label="Steering" className="grid shrink-0 gap-2 border-line border-t bg-raised px-3 py-2">
+    <section
+      aria-label="Steering"
+      className="grid max-h-[75dvh] shrink-0 grid-cols-[minmax(0,1fr)] gap-2 overflow-y-auto border-line border-t bg-raised px-3 py-2"
+    >
       <Approvals id={id} run={run} rows={feed.builder.table.top} />
       <QueueList run={id} now={now} earlier={earlier} outbox={outbox} />
       {input.is === 'open' && (

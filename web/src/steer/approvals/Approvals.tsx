@@ -55,7 +55,10 @@ export function Approvals({ id, run, rows }: Props) {
         ))}
       </div>
       {open.length > 0 && !hasEnded && (
-        <section aria-label="Waits for you" className="grid max-h-[55dvh] gap-2 overflow-y-auto">
+        <section
+          aria-label="Waits for you"
+          className="grid max-h-[min(30rem,45dvh)] grid-cols-[minmax(0,1fr)] gap-2 overflow-y-auto"
+        >
           {open.length > 1 && (
             <p className="text-warn text-xs">{open.length} requests wait for you, the oldest first.</p>
           )}

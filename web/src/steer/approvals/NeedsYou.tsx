@@ -5,6 +5,7 @@ import { shortPath } from '../../layout/format';
 import { useInbox, useLiveRuns } from '../../stream/browser';
 import type { Approval } from '../../wire';
 import { askedOf, askedWords, isSimple } from './derive-answer';
+import { oldestFirst } from './derive-pending';
 import { useAnswer } from './use-answer';
 
 /** How many are shown; the others are found through their runs. */
@@ -35,15 +36,17 @@ export function NeedsYou() {
       </p>
       {count > 0 && (
         <ul className="divide-y divide-line rounded-lg border border-warn">
-          {approvals.slice(0, MOST).map((approval) => (
-            <Need
-              key={`${approval.run} ${approval.request}`}
-              approval={approval}
-              title={runs.get(approval.run)?.title || approval.run}
-              workspace={runs.get(approval.run)?.workspace ?? ''}
-              onLate={setLate}
-            />
-          ))}
+          {oldestFirst(approvals)
+            .slice(0, MOST)
+            .map((approval) => (
+              <Need
+                key={`${approval.run} ${approval.request}`}
+                approval={approval}
+                title={runs.get(approval.run)?.title || approval.run}
+                workspace={runs.get(approval.run)?.workspace ?? ''}
+                onLate={setLate}
+              />
+            ))}
         </ul>
       )}
       {count > MOST && (

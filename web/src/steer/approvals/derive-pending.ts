@@ -8,5 +8,13 @@ export function mergePending(told: readonly Approval[], listed: readonly Approva
     const known = all.get(each.request);
     all.set(each.request, each.data === null && known ? known : each);
   }
-  return [...all.values()].sort((a, b) => a.seq - b.seq);
+  return oldestFirst([...all.values()]);
+}
+
+/** By when they were asked; what was asked at once in one run, by its records. */
+export function oldestFirst(approvals: readonly Approval[]): Approval[] {
+  return [...approvals].sort((a, b) => {
+    if (a.run === b.run) return a.seq - b.seq;
+    return Date.parse(a.asked_at) - Date.parse(b.asked_at) || a.run.localeCompare(b.run);
+  });
 }

@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import { agent } from '../steer/fakes-for-tests';
+import type { RunStarted } from '../wire';
+import { permissionOf, sortAgents } from './derive-agent';
+import {
+  checkForm,
+  EMPTY_FORM,
+  fieldOf,
+  firstWorkspace,
+  formOf,
+  proposedAgent,
+  proposedBy,
+  requestOf,
+  type Workspace,
+} from './derive-form';
+import { StartKeys } from './start-keys';
+
+const claude = agent();
+const demo = agent({ name: 'demo', displayName: 'Demo' });
+const gone = agent({
+  name: 'codex',
+  displayName: 'Codex',
+  isInstalled: false,
+  problem: 'Run `npm install`.',
+});
+const good = { ...EMPTY_FORM, workspace: '/work/a', backend: 'claude_code', prompt: 'do it' };
+const place = (path: string, is_there = true) => ({ path, is_there }) as Workspace;
+
+test('agents that can be used come first, the scripted one after the others', () => {
+  expect(sortAgents([gone, demo, claude]).map(({ name }) => name)).toEqual(['claude_code', 'demo', 'codex']);
+});
+
+test('modes are known by the names of ralph and of the agents', () => {
+  expect(['bypass', 'accept-edits', 'acceptEdits', 'default', 'odd', null].map(permissionOf)).toEqual([
+    'bypass',
+    'accept_edits',
+    'accept_edits',
+    'ask',
+    null,
+    null,
+  ]);
+});
+
+test('the workspace is the one that is looked at, or the last one that is still there', () => {
+  expect(firstWorkspace([place('/gone', false), place('/there')], undefined)).toBe('/there');
+  expect(firstWorkspace([place('/there')], '/wanted')).toBe('/wanted');
+  expect(firstWorkspace([], undefined)).toBe('');
+});
+
+test('the agent is the last one there, if it is installed', () => {
+  expect(proposedAgent([claude, demo, gone], 'demo')).toBe('demo');
+  expect(proposedAgent([claude, demo, gone], 'codex')).toBe('claude_code');
+  expect(proposedAgent([gone], undefined)).toBe('');
+});
+
+test('the last run proposes what the next one is asked', () => {
+  const last = {
+    backend: 'claude_code',
+    kind: 'session',
+    model: 'opus',
+    permission_mode: 'accept_edits',
+    max_iterations: 7,
+    max_cost: 2_500_000,
+    verify: ['make', 'make test'],
+  } as RunStarted;
+  expect(proposedBy(last, [claude])).toEqual({
+    backend: 'claude_code',
+    kind: 'session',
+    mode: '',
+    model: 'opus',
+    permission: 'accept_edits',
+    iterations: '7',
+    cost: '2.5',
+    verify: 'make\nmake test',
+  });
+  expect(proposedBy(last, [demo])).not.toHaveProperty('model');
+});
+
+test('what somebody typed is not replaced by a proposal', () => {
+  expect(formOf({ model: 'opus', mode: 'coder' }, { model: '' })).toMatchObject({ model: '', mode: 'coder' });
+});
+
+test('a form that is complete has nothing wrong', () => {
+  expect(checkForm({ ...good, iterations: '3', cost: '0.5', minutes: '1.5' }, [claude])).toEqual({});
+});
+
+test.each([
+  ['workspace', { workspace: ' ' }],
+  ['workspace', { workspace: 'relative/path' }],
+  ['backend', { backend: '' }],
+  ['backend', { backend: 'codex' }],
+  ['prompt', { prompt: ' ' }],
+  ['prompt', { prompt: 'ä'.repeat(500_000) }],
+  ['iterations', { iterations: '0' }],
+  ['iterations', { iterations: '2.5' }],
+  ['iterations', { iterations: 'many' }],
+  ['cost', { cost: '-1' }],
+  ['cost', { cost: 'much' }],
+  ['minutes', { minutes: '0' }],
+  ['verify', { verify: 'x\n'.repeat(101) }],
+])('the field %s says what is wrong with %j', (field, change) => {
+  expect(Object.keys(checkForm({ ...good, ...change }, [claude, gone]))).toEqual([field]);
+});
+
+test('a conversation needs no prompt', () => {
+  expect(checkForm({ ...good, kind: 'session', prompt: '' }, [claude])).toEqual({});
+});
+
+test('an agent that is not there says what to do', () => {
+  expect(checkForm({ ...good, backend: 'codex' }, [gone]).backend).toBe('Run `npm install`.');
+});
+
+test('what is empty is left to the settings, and what does not belong to the kind is not asked', () => {
+  const limits = { iterations: null, cost_usd: null, runtime_seconds: null, tokens: null, turns: null };
+  expect(requestOf(good, claude)).toEqual({
+    kind: 'loop',
+    workspace: '/work/a',
+    backend: 'claude_code',
+    prompt: 'do it',
+    limits,
+  });
+  const talk = { ...good, kind: 'session' as const, verify: 'make', iterations: '3', prompt: '' };
+  expect(requestOf(talk, claude)).toEqual({
+    kind: 'session',
+    workspace: '/work/a',
+    backend: 'claude_code',
+    limits,
+  });
+});
+
+test('everything that was said is asked', () => {
+  const form = {
+    ...good,
+    model: ' opus ',
+    mode: 'coder',
+    iterations: '3',
+    cost: '0.25',
+    minutes: '1.5',
+    verify: ' make \n\nmake test\n',
+    permission: 'plan' as const,
+  };
+  expect(requestOf(form, claude)).toMatchObject({
+    model: 'opus',
+    mode: 'coder',
+    verify: ['make', 'make test'],
+    permission_mode: 'plan',
+    limits: { iterations: 3, cost_usd: 0.25, runtime_seconds: 90 },
+  });
+});
+
+test('an agent is not told what it does not know', () => {
+  const plain = agent({ takesModel: false, permissionModes: [] });
+  const asked = requestOf({ ...good, model: 'opus', permission: 'ask' }, plain);
+  expect(asked).not.toHaveProperty('model');
+  expect(asked).not.toHaveProperty('permission_mode');
+});
+
+test('a refusal stands at its field where that is known', () => {
+  expect(fieldOf('The workspace `/x` is no directory.')).toBe('workspace');
+  expect(fieldOf('Claude is not installed.')).toBe('backend');
+  expect(fieldOf('Too many runs are started at once.')).toBeNull();
+});
+
+test('the same wish has the same key, another wish another one', () => {
+  const keys = new StartKeys();
+  const first = keys.keyFor('a');
+  expect(keys.keyFor('a')).toBe(first);
+  expect(keys.keyFor('b')).not.toBe(first);
+  expect(new StartKeys().keyFor('a')).not.toBe(first);
+});

@@ -1,0 +1,150 @@
+import { expect, test } from 'vitest';
+import { approval, BASH } from '../fakes-for-tests';
+import {
+  answerOptions,
+  answersTo,
+  askedOf,
+  denial,
+  isSimple,
+  NO_CHOICE,
+  parseInput,
+  ruleWords,
+  toggle,
+} from './derive-answer';
+import { closedElsewhere, closedWords } from './derive-closed';
+import { mergePending, oldestFirst } from './derive-pending';
+import { previewOf } from './derive-preview';
+
+const rules = [
+  { type: 'addRules', rules: [{ toolName: 'Bash', ruleContent: 'ls:*' }], destination: 'session' },
+];
+
+test('a permission can be given once, and always only by the agent’s own rules', () => {
+  const plain = answerOptions(askedOf(approval('permission', BASH)));
+  expect(plain).toMatchObject({ canAllow: true, canAllowAlways: false, canChange: true, canAnswer: false });
+  const ruled = answerOptions(askedOf(approval('permission', { ...BASH, suggestions: rules })));
+  expect(ruled.canAllowAlways).toBe(true);
+  expect(answerOptions(askedOf(approval('permission', { ...BASH, suggestions: [] }))).canAllowAlways).toBe(
+    false,
+  );
+});
+
+test('arguments that are not there cannot be changed', () => {
+  const { input: _, ...bare } = BASH;
+  expect(answerOptions(askedOf(approval('permission', bare))).canChange).toBe(false);
+});
+
+test('a question is answered, a plan is allowed, and both can be denied', () => {
+  const question = askedOf(approval('question', { request: 'q', questions: [{ text: 'Why?' }] }));
+  expect(answerOptions(question)).toMatchObject({ canAllow: false, canAnswer: true, canDeny: true });
+  const plan = askedOf(approval('plan', { request: 'q', plan: '# Do it' }));
+  expect(answerOptions(plan)).toMatchObject({ canAllow: true, canAnswer: false, canChange: false });
+});
+
+test.each([
+  ['permission', null],
+  ['permission', 'text'],
+  ['question', { questions: [] }],
+  ['question', { questions: 'all' }],
+  ['plan', { plan: 3 }],
+] as const)('what is not understood of a %s can only be denied', (kind, data) => {
+  const asked = askedOf(approval(kind, data));
+  expect(asked).toBeNull();
+  expect(answerOptions(asked)).toMatchObject({ canAllow: false, canAnswer: false, canDeny: true });
+});
+
+test('only a permission with a subject is answered in a list', () => {
+  expect(isSimple(askedOf(approval('permission', BASH)))).toBe(true);
+  expect(isSimple(askedOf(approval('permission', { ...BASH, subject: undefined })))).toBe(false);
+  expect(isSimple(askedOf(approval('plan', { plan: 'x' })))).toBe(false);
+});
+
+test('rules are told in words, whatever shape they have', () => {
+  expect(ruleWords(rules)).toEqual(['Bash(ls:*) in this session']);
+  expect(ruleWords([{ type: 'setMode', mode: 'acceptEdits' }])).toEqual(['the permission mode acceptEdits']);
+  expect(ruleWords([{ type: 'addDirectories', directories: ['/a', '/b'] }, null, 3])).toEqual([
+    'work in /a, /b',
+  ]);
+  expect(ruleWords({ what: 1 })).toEqual(['{"what":1}']);
+  expect(ruleWords(undefined)).toEqual([]);
+});
+
+test('changed arguments must be an object', () => {
+  expect(parseInput('{"a":1}')).toEqual({ input: { a: 1 } });
+  for (const text of ['', '{', '[1]', 'null', '3']) expect(parseInput(text)).toHaveProperty('problem');
+});
+
+test('a denial says why, or that it is one', () => {
+  expect(denial(' not now ', false, 'No.')).toEqual({ kind: 'deny', reason: 'not now' });
+  expect(denial(' ', true, 'No.')).toEqual({ kind: 'deny_and_interrupt', reason: 'No.' });
+});
+
+const one = { text: 'Colour?', options: [{ label: 'Blue' }, { label: 'Red' }] };
+const many = { text: 'Where?', options: [{ label: 'Linux' }, { label: 'macOS' }], is_multiple: true };
+const free = { text: 'Name?' };
+
+test('one choice replaces the other, several add up', () => {
+  expect(toggle(one, toggle(one, { labels: [], other: 'x' }, 'Blue'), 'Red')).toEqual({
+    labels: ['Red'],
+    other: null,
+  });
+  const both = toggle(many, toggle(many, NO_CHOICE, 'macOS'), 'Linux');
+  expect(both.labels).toEqual(['macOS', 'Linux']);
+  expect(toggle(many, both, 'macOS').labels).toEqual(['Linux']);
+});
+
+test('answers come in the order of the questions, choices in the order of the options', () => {
+  const choices = [
+    { labels: ['Red'], other: null },
+    { labels: ['macOS', 'Linux'], other: ' BSD ' },
+    { labels: [], other: 'Ralph' },
+  ];
+  expect(answersTo([one, many, free], choices)).toEqual({
+    answer: { kind: 'answers', answers: ['Red', 'Linux, macOS, BSD', 'Ralph'] },
+  });
+});
+
+test('questions without an answer are named', () => {
+  const choices = [NO_CHOICE, { labels: ['Linux'], other: ' ' }];
+  expect(answersTo([one, many, free], choices)).toEqual({ missing: [0, 1, 2] });
+});
+
+test('a request that this page did not answer was closed elsewhere', () => {
+  const before = ['a', 'b', 'c'].map((request) => approval('permission', { ...BASH, request }));
+  const now = before.slice(0, 1);
+  expect(closedElsewhere(before, now, new Set(['b'])).map(({ request }) => request)).toEqual(['c']);
+});
+
+test('who answered is told as far as the activity knows', () => {
+  const asked = approval('permission', BASH);
+  const command = { kind: 'command', command: { request: 'p1', by: 'ralph answer' }, state: null };
+  const ask = { kind: 'ask', request: 'p1', state: 'denied' };
+  const rows = [{ body: ask }, { body: command }] as unknown as Parameters<typeof closedWords>[1];
+  expect(closedWords(asked, rows)).toBe('“Bash: rm -rf build” was denied elsewhere by ralph answer.');
+  expect(closedWords(asked, [])).toBe('“Bash: rm -rf build” was answered elsewhere.');
+});
+
+test('what the feed leaves out comes from the list, the oldest first', () => {
+  const long = approval('plan', null, { request: 'b', seq: 2 });
+  const whole = approval('plan', { plan: 'x' }, { request: 'b', seq: 2 });
+  const first = approval('permission', BASH, { request: 'a', seq: 1 });
+  expect(mergePending([long], [whole, first])).toEqual([first, whole]);
+  expect(mergePending([long], undefined)).toEqual([long]);
+});
+
+test('over several runs the time counts, in one run the record', () => {
+  const late = approval('permission', BASH, { run: 'x', asked_at: '2026-01-01T00:00:02Z', seq: 1 });
+  const early = approval('permission', BASH, { run: 'y', asked_at: '2026-01-01T00:00:01Z', seq: 9 });
+  const next = approval('permission', BASH, { run: 'y', asked_at: '2026-01-01T00:00:01Z', seq: 8 });
+  expect(oldestFirst([late, early, next])).toEqual([next, early, late]);
+});
+
+test('a command is shown as one, an edit as a diff, everything else as it is', () => {
+  expect(previewOf(BASH)).toEqual({ as: 'command', text: 'rm -rf build' });
+  const edit = { file_path: '/a', old_string: 'x', new_string: 'y' };
+  expect(previewOf({ input: edit })).toEqual({ as: 'diff', path: '/a', old: 'x', new: 'y' });
+  const write = { file_path: '/a', content: 'y' };
+  expect(previewOf({ input: write })).toEqual({ as: 'diff', path: '/a', old: '', new: 'y' });
+  expect(previewOf({ input: { file_path: 3 } })).toMatchObject({ as: 'json' });
+  expect(previewOf({ input: null })).toBeNull();
+});

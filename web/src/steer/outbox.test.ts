@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest';
+import { CommandError } from '../stream/commands';
+import type { Receipt } from '../wire';
+import { Outbox, type Say } from './outbox';
+
+class FakeStorage {
+  kept = new Map<string, string>();
+  getItem = (name: string) => this.kept.get(name) ?? null;
+  setItem = (name: string, value: string) => void this.kept.set(name, value);
+  removeItem = (name: string) => void this.kept.delete(name);
+}
+
+function stage(storage = new FakeStorage()) {
+  const said: string[] = [];
+  let answer: { resolve: (receipt: Receipt) => void; reject: (error: unknown) => void } | null = null;
+  const say: Say = (text, mode) => {
+    said.push(`${mode} ${text}`);
+    return new Promise((resolve, reject) => {
+      answer = { resolve, reject };
+    });
+  };
+  const outbox = new Outbox('r', say, storage, () => 1);
+  const settle = async (how: 'takes' | CommandError) => {
+    if (how === 'takes') answer?.resolve({ message_id: 'm1' });
+    else answer?.reject(how);
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  return { outbox, said, storage, settle };
+}
+
+test('what is written outlives a reload', () => {
+  const { outbox, storage } = stage();
+  outbox.write('half a thought');
+  expect(stage(storage).outbox.draft).toBe('half a thought');
+});
+
+test('nothing but blanks is not sent', () => {
+  const { outbox, said } = stage();
+  outbox.write(' \n ');
+  expect(outbox.send('steer')).toBe(false);
+  expect(said).toEqual([]);
+});
+
+test('a message leaves the input at once and is kept until the run tells of it', async () => {
+  const { outbox, said, settle, storage } = stage();
+  outbox.write('go on ');
+  outbox.send('queue');
+  expect([outbox.draft, said]).toEqual(['', ['queue go on']]);
+  await settle('takes');
+  expect(outbox.outgoing).toMatchObject([{ messageId: 'm1', problem: null }]);
+  outbox.forget(new Set(['m1']));
+  expect(outbox.outgoing).toEqual([]);
+  expect(storage.kept.size).toBe(0);
+});
+
+test('a message that is refused is not lost, and can be sent again or changed', async () => {
+  const { outbox, said, settle } = stage();
+  outbox.write('go on');
+  outbox.send('steer');
+  await settle(new CommandError('runner_busy', 'too much waits'));
+  const [failed] = outbox.outgoing;
+  expect(failed?.problem).toBe('Too much waits. Try again in a moment.');
+  outbox.sendAgain(failed?.key ?? '');
+  expect(said).toHaveLength(2);
+  await settle(new CommandError('runner_busy', 'too much waits'));
+  outbox.write('new words');
+  outbox.putBack(outbox.outgoing[0]?.key ?? '');
+  expect(outbox.draft).toBe('go on\n\nnew words');
+  expect(outbox.outgoing).toEqual([]);
+});
+
+test('a reload before the receipt leaves the words, and says that nobody knows', () => {
+  const { outbox, storage } = stage();
+  outbox.write('go on');
+  outbox.send('steer');
+  const [kept] = stage(storage).outbox.outgoing;
+  expect(kept?.text).toBe('go on');
+  expect(kept?.problem).toContain('reloaded');
+});
+
+test('what is broken in the storage is nothing', () => {
+  const storage = new FakeStorage();
+  storage.setItem('ralph.steer.r', '{"draft":7,"outgoing":');
+  expect(stage(storage).outbox.draft).toBe('');
+});
