@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useKey } from '../keys/use-key';
 import { type FlatRow, flattenRows, indexOfSeq } from './flatten-rows';
 import type { Category } from './row';
@@ -18,6 +18,8 @@ interface Props {
   hidden: ReadonlySet<Category>;
   target: Target | null;
   find: string | undefined;
+  /** Told where the reader is. */
+  reader: RefObject<number>;
   onLatest: () => void;
 }
 
@@ -27,7 +29,7 @@ const NEAR = 8;
 const MOST_PAGES = 6;
 
 /** What happened, as a list of which only the visible part is there. */
-export function ActivityList({ feed, run, hidden, target, find, onLatest }: Props) {
+export function ActivityList({ feed, run, hidden, target, find, reader, onLatest }: Props) {
   const { state } = feed;
   const { table } = feed.builder;
   const scroller = useRef<HTMLElement>(null);
@@ -62,6 +64,9 @@ export function ActivityList({ feed, run, hidden, target, find, onLatest }: Prop
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || state.status !== 'ready') return;
+    const middle = list.getVirtualItemForOffset(element.scrollTop + element.clientHeight / 2);
+    reader.current = follow.isOn ? feed.last + 1 : (flat[middle?.index ?? 0]?.row.seq ?? 0);
+    if (pinned.current !== null && pinned.current !== 'latest') reader.current = pinned.current.seq;
     if (follow.isOn) element.scrollTop = element.scrollHeight;
     else if (pinned.current !== null && pinned.current !== 'latest') {
       const { seq } = pinned.current;

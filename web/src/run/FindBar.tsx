@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { ChevronDown, ChevronUp, X } from 'lucide-react';
-import { useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useRef, useState } from 'react';
 import { messageOf } from '../api/error';
 import { searchRun } from '../api/records';
 import { nearestHit } from './derive-find';
@@ -8,8 +8,10 @@ import { nearestHit } from './derive-find';
 interface Props {
   id: string;
   text: string;
-  /** Where the reader is. */
+  /** The record that is shown. */
   at: number;
+  /** Where the reader is. */
+  reader: RefObject<number>;
   onChange: (text: string | undefined) => void;
   onGo: (seq: number) => void;
 }
@@ -18,7 +20,7 @@ interface Props {
 const MOST_PAGES = 10;
 
 /** Finds in the whole run: the server looks, not the page. */
-export function FindBar({ id, text, at, onChange, onGo }: Props) {
+export function FindBar({ id, text, at, reader, onChange, onGo }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(text);
   const query = text.trim();
@@ -48,7 +50,7 @@ export function FindBar({ id, text, at, onChange, onGo }: Props) {
     !data || (data.pages.every((page) => page.is_complete && page.lag === 0) && !data.pages.at(-1)?.next);
   const place = hits.indexOf(at);
   const go = (isForward: boolean) => {
-    const hit = nearestHit(hits, at, isForward);
+    const hit = nearestHit(hits, reader.current, isForward);
     if (hit !== null) onGo(hit);
   };
   return (

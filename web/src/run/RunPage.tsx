@@ -63,7 +63,9 @@ function OneRun({ id }: { id: string }) {
     if (feed.state.hasAfter) void feed.open();
   }, [feed, change]);
   const at = typeof target === 'object' && target ? target.seq : feed.last + 1;
-  const jumps = useJumps(id, at, goTo);
+  /** Where the reader is: jumps and finds go on from there. */
+  const reader = useRef(at);
+  const jumps = useJumps(id, reader, goTo);
   useKey('latest', goToLatest);
   useKey('first', () => goTo(1));
   useKey('files', () => change({ view: search.view === 'files' ? undefined : 'files' }));
@@ -92,7 +94,14 @@ function OneRun({ id }: { id: string }) {
         <RunHeader run={run} id={id} plan={feed.builder.plan} />
         <RunToolbar id={id} search={search} hidden={hidden} jumps={jumps} onChange={change} />
         {search.find !== undefined && search.view !== 'files' && (
-          <FindBar id={id} text={search.find} at={at} onChange={(find) => change({ find })} onGo={goTo} />
+          <FindBar
+            id={id}
+            text={search.find}
+            at={at}
+            reader={reader}
+            onChange={(find) => change({ find })}
+            onGo={goTo}
+          />
         )}
         <div className="min-h-0 flex-1">
           {search.view === 'files' ? (
@@ -109,6 +118,7 @@ function OneRun({ id }: { id: string }) {
               run={id}
               hidden={hidden}
               target={target}
+              reader={reader}
               find={search.find}
               onLatest={goToLatest}
             />

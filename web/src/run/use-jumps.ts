@@ -1,4 +1,4 @@
-import { useCallback, useState } from 'react';
+import { type RefObject, useCallback, useState } from 'react';
 import { messageOf } from '../api/error';
 import { fetchRecords, type RecordQuery } from '../api/records';
 import { useKey } from '../keys/use-key';
@@ -60,20 +60,20 @@ export interface Jumps {
 }
 
 /** Jumps to errors, edits and questions, from where the reader is. */
-export function useJumps(run: string, at: number, goTo: (seq: number) => void): Jumps {
+export function useJumps(run: string, reader: RefObject<number>, goTo: (seq: number) => void): Jumps {
   const [message, setMessage] = useState<string | null>(null);
   const jump = useCallback(
     async (kind: JumpKind, isForward: boolean) => {
       setMessage(null);
       try {
-        const seq = await findNearest((query) => fetchRecords(run, query), kind, at, isForward);
+        const seq = await findNearest((query) => fetchRecords(run, query), kind, reader.current, isForward);
         if (seq !== null) goTo(seq);
         else setMessage(`No ${isForward ? 'later' : 'earlier'} ${kind}`);
       } catch (error) {
         setMessage(messageOf(error));
       }
     },
-    [run, at, goTo],
+    [run, reader, goTo],
   );
   useKey('nextError', () => void jump('errors', true));
   useKey('previousError', () => void jump('errors', false));

@@ -1,0 +1,50 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { api, probe, unwrap } from './client';
+import { ApiError, errorOf } from './error';
+import { loginState } from './login-state';
+import { fileOfAttempt } from './raw';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  loginState.set(false);
+});
+
+function answer(status: number, body: unknown, type = 'application/json'): void {
+  const respond = async () =>
+    new Response(JSON.stringify(body), { status, headers: { 'content-type': type } });
+  vi.stubGlobal('fetch', respond);
+}
+
+const ask = () => unwrap(api.GET('/api/v1/runs', {}));
+
+test('an answer is its data', async () => {
+  answer(200, { items: [] });
+  expect(await ask()).toEqual({ items: [] });
+});
+
+test('a problem says what to do in its own words', async () => {
+  answer(404, { code: 'run_not_found', detail: 'no such run' }, 'application/problem+json');
+  await expect(ask()).rejects.toEqual(new ApiError(404, 'run_not_found', 'no such run'));
+});
+
+test('who is not logged in is told so everywhere', async () => {
+  answer(401, { code: 'unauthenticated', detail: 'log in' }, 'application/problem+json');
+  expect(await probe()).toBe('logged_out');
+  expect(loginState.isLoggedOut()).toBe(true);
+});
+
+test('a server that is gone is an error that says so', async () => {
+  vi.stubGlobal('fetch', () => Promise.reject(new TypeError('failed')));
+  await expect(ask()).rejects.toMatchObject({ status: 0, code: 'unreachable' });
+  expect(await probe()).toBe('gone');
+});
+
+test('an answer of something else than the server is an error, too', () => {
+  expect(errorOf(502, '<html>')).toMatchObject({ status: 502, code: 'unreadable' });
+  expect(errorOf(502, null)).toMatchObject({ code: 'unreadable' });
+});
+
+test('the file of a process is in the name of its log', () => {
+  expect(fileOfAttempt('raw/12.ndjson')).toBe(12);
+  expect(fileOfAttempt('elsewhere')).toBeNull();
+});
