@@ -79,7 +79,7 @@ fn a_server_has_as_many_files_open_as_it_may_and_says_if_that_is_few() {
             .find(|line| line.starts_with("Max open files"))
             .unwrap();
         let soft = line.split_whitespace().nth(3).unwrap().to_owned();
-        drop(server.terminate());
+        assert!(server.terminate().success());
         let said = std::fs::read_to_string(stage.path("home").join("said")).unwrap();
         (soft, said.contains("only 1000 files can be open"))
     };
