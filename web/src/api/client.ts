@@ -10,9 +10,13 @@ export type Found = Schemas['Found'];
 export type FoundRecord = Schemas['FoundRecord'];
 export type Backend = Schemas['Backend'];
 
+/** Only a page of the server itself can send this: over plain HTTP a browser says nothing else of where it asks from. */
+export const PAGE_HEADERS = { 'X-Ralph-Page': '1' };
+
 /** Asks the server that the page came from; the browser's cookie says who asks. */
 export const api = createClient<paths>({
   baseUrl: globalThis.location?.origin ?? '',
+  headers: PAGE_HEADERS,
   // Looked up anew each time, so that tests can put another one in its place.
   fetch: (request) => globalThis.fetch(request),
 });

@@ -1,5 +1,5 @@
 import type { RawRef } from '../run/tool-call';
-import { noteLogin } from './client';
+import { noteLogin, PAGE_HEADERS } from './client';
 import { errorOf, unreachable } from './error';
 import { fetchAllRecords } from './records';
 
@@ -42,7 +42,7 @@ export async function fetchRaw(run: string, ref: RawRef, signal?: AbortSignal): 
   const file = await fileOf(run, ref);
   const length = Math.min(ref.length, MOST_RAW_BYTES);
   const address = `/api/v1/runs/${encodeURIComponent(run)}/raw/${file}`;
-  const headers = { range: `bytes=${ref.offset}-${ref.offset + Math.max(1, length) - 1}` };
+  const headers = { ...PAGE_HEADERS, range: `bytes=${ref.offset}-${ref.offset + Math.max(1, length) - 1}` };
   let response: Response;
   try {
     response = await fetch(address, { headers, ...(signal && { signal }) });

@@ -106,6 +106,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     moved.current = { target, opened: feed.opened };
     pages.current = target === 'latest' ? 0 : MOST_PAGES;
     if (target === 'latest') {
+      pinned.current = null;
       setFollowing(true);
       return;
     }
