@@ -53,7 +53,7 @@ function apply(look: Look, parameters: string): Look {
       at += isIndexed ? 2 : codes[at + 1] === 2 ? 4 : 0;
     }
   }
-  return next;
+  return classOf(next) === '' ? PLAIN : next;
 }
 
 /** What a terminal would show of a line that was written over with carriage returns. */
@@ -81,6 +81,12 @@ export function deriveAnsi(text: string): TerminalText {
   if (rows.length > 1 && rows.at(-1) === '') rows.pop();
   for (const row of rows) {
     const line = overwritten(row);
+    if (look === PLAIN && line.search(CONTROLS) < 0) {
+      // By far the most lines.
+      lines.push(line);
+      spans.push(undefined);
+      continue;
+    }
     const found: Span[] = [];
     const push = (piece: string) => {
       const clean = piece.replace(CONTROLS, '');

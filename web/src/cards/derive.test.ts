@@ -9,6 +9,7 @@ import { deriveJson, prettyIfJson } from './derive-json';
 import { derivePlan, planSummary } from './derive-plan';
 import { deriveQuestions } from './derive-questions';
 import { deriveRead } from './derive-read';
+import { withoutExitCode } from './kinds/command';
 import { mcpTitle } from './kinds/generic';
 import { numberAt, oneLine, pathAt, textAt } from './read-input';
 
@@ -234,6 +235,13 @@ test('values are readable, whatever they are', () => {
   expect(deriveJson('x'.repeat(200_000)).length).toBeLessThan(101_000);
   expect(prettyIfJson('{"a":1}')).toEqual({ text: '{\n  "a": 1\n}', isJson: true });
   expect(prettyIfJson('{a')).toEqual({ text: '{a', isJson: false });
+});
+
+test('an exit code is told once', () => {
+  expect(withoutExitCode({ output: 'Exit code 2\nbad', exitCode: 2 })).toBe('bad');
+  expect(withoutExitCode({ output: 'Exit code 2', exitCode: 2 })).toBe('');
+  expect(withoutExitCode({ output: 'Exit code 2\nbad', exitCode: 3 })).toBe('Exit code 2\nbad');
+  expect(withoutExitCode({ output: 'Exit code 2\nbad', exitCode: null })).toBe('Exit code 2\nbad');
 });
 
 test('a tool of a server is named with its server', () => {

@@ -22,6 +22,11 @@ const FILE = Array.from(
     `${String(at + 21).padStart(6)}→${at % 9 === 0 ? '/// Says hello.' : `    let answer_${at} = compute("value", ${at}).await?;`}`,
 ).join('\n');
 
+const LONG_FILE = Array.from(
+  { length: 4_000 },
+  (_, at) => `${String(at + 1).padStart(6)}→    let value_${at + 1} = read("${'x'.repeat(at % 90)}")?;`,
+).join('\n');
+
 const TESTS = `\u001b[1m RUN \u001b[0m v4.1.12\n${Array.from({ length: 60 }, (_, at) => ` \u001b[32m✓\u001b[39m src/part-${at}.test.ts \u001b[2m(${at} tests)\u001b[22m 12ms`).join('\n')}\n \u001b[31m✗ src/bad.test.ts\u001b[39m\n\u001b[31mAssertionError: expected 1 to be 2\u001b[0m\n\n Tests  1 failed | 60 passed`;
 
 export const markdownText = `# What was done
@@ -102,6 +107,13 @@ export const calls: Partial<ToolCall>[] = [
     subject: 'src/answer.rs',
     input: { file_path: 'src/answer.rs', offset: 21, limit: 70 },
     output: FILE,
+  },
+  {
+    name: 'Read',
+    kind: 'read',
+    subject: 'long.rs',
+    input: { file_path: 'long.rs' },
+    output: LONG_FILE,
   },
   {
     name: 'Read',

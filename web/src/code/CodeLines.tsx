@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { deriveVisible, longestLine, shownLine } from './derive-lines';
+import { deriveVisible, longestLine, MOST_LINES, shownLine } from './derive-lines';
 import type { Span } from './derive-spans';
 
 /** In pixels, as `code.css` has it. */
@@ -19,7 +19,22 @@ interface CodeLinesProps {
   label: string;
 }
 
-export function CodeLines({ lines, spans, firstLine, label }: CodeLinesProps) {
+export function CodeLines({ lines: all, spans, firstLine, label }: CodeLinesProps) {
+  const lines = useMemo(() => (all.length > MOST_LINES ? all.slice(0, MOST_LINES) : all), [all]);
+  const box = <LinesBox lines={lines} spans={spans} firstLine={firstLine} label={label} />;
+  if (lines === all) return box;
+  return (
+    <>
+      {box}
+      <p className="border-line border-t px-3 text-muted text-xs">
+        The first {MOST_LINES.toLocaleString('en')} of {all.length.toLocaleString('en')} lines. The raw output
+        has them all.
+      </p>
+    </>
+  );
+}
+
+function LinesBox({ lines, spans, firstLine, label }: CodeLinesProps) {
   const [{ top, height }, setPlace] = useState({ top: 0, height: 0 });
   const longest = useMemo(() => longestLine(lines), [lines]);
   const isTall = lines.length > MOST_UNBOXED;

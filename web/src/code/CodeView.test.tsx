@@ -44,3 +44,11 @@ test('markup in a text stays text', async () => {
   expect(container.querySelector('img, script')).toBeNull();
   expect(container.querySelector('code')?.textContent).toBe(`${text}\n`);
 });
+
+test('more lines than a browser can scroll are cut, and it is said', () => {
+  const { container } = render(
+    <CodeView text={'y\n'.repeat(1_500_000)} maxLines={Number.MAX_SAFE_INTEGER} />,
+  );
+  expect(container.textContent).toContain('The first 1,000,000 of 1,500,000 lines.');
+  expect(container.querySelectorAll('*').length).toBeLessThan(100);
+});

@@ -31,6 +31,9 @@ export function shownLine(line: string): string {
   return `${line.slice(0, MOST_LINE_CHARS)} … ${rest.toLocaleString('en')} more characters in this line`;
 }
 
+/** A browser cannot scroll further than this many lines. */
+export const MOST_LINES = 1_000_000;
+
 /** Which lines of a scrolled list to render: `first` up to, but without, `end`. */
 export function deriveVisible(
   top: number,

@@ -1,5 +1,6 @@
 import { SquareTerminal } from 'lucide-react';
 import { CodeView } from '../../code/CodeView';
+import type { ToolCall } from '../../run/tool-call';
 import type { Card, CardProps } from '../card';
 import { Output } from '../Output';
 import { Facts, Nothing } from '../parts';
@@ -34,9 +35,17 @@ function CommandBody({ call, run }: CardProps) {
           ],
         ]}
       />
-      <Output call={call} run={run} head={6} tail={10} />
+      <Output call={{ ...call, output: withoutExitCode(call) }} run={run} head={6} tail={10} />
     </>
   );
+}
+
+/** The heading tells the code already; some agents write it before the output as well. */
+export function withoutExitCode({ output, exitCode }: Pick<ToolCall, 'output' | 'exitCode'>): string | null {
+  if (output === null || exitCode === null) return output;
+  const line = `Exit code ${exitCode}`;
+  if (output === line) return '';
+  return output.startsWith(`${line}\n`) ? output.slice(line.length + 1) : output;
 }
 
 function milliseconds(value: number | null): string | null {
