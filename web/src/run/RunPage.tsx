@@ -13,6 +13,7 @@ import { hiddenOf } from './filters';
 import { KeptState } from './kept-state';
 import { RunHeader } from './RunHeader';
 import { RunToolbar } from './RunToolbar';
+import { RowBoundary } from './rows/RowBoundary';
 import type { RunSearch } from './search-params';
 import { useJumps } from './use-jumps';
 import { useRunFeed } from './use-run-feed';
@@ -124,7 +125,13 @@ function OneRun({ id }: { id: string }) {
             />
           )}
         </div>
-        <RunFoot id={id} run={run} feed={feed} />
+        <RowBoundary
+          fallback={null}
+          resetKey={run}
+          note="The controls cannot be shown. Reload the page, or use the terminal."
+        >
+          <RunFoot id={id} run={run} feed={feed} />
+        </RowBoundary>
       </div>
     </KeptState>
   );

@@ -5,9 +5,11 @@ interface Props {
   fallback: ReactNode;
   /** Another one is another try. */
   resetKey: unknown;
+  /** What a person is told. */
+  note?: string;
 }
 
-/** A card that cannot show what an agent wrote takes no other row with it. */
+/** A part that cannot show what an agent or a server said takes nothing else with it. */
 export class RowBoundary extends Component<Props, { failedAt: unknown; hasFailed: boolean }> {
   override state = { failedAt: null as unknown, hasFailed: false };
 
@@ -31,7 +33,9 @@ export class RowBoundary extends Component<Props, { failedAt: unknown; hasFailed
     return (
       <>
         {this.props.fallback}
-        <p className="text-warn text-xs">This card cannot be shown. Its raw output is there all the same.</p>
+        <p role="alert" className="text-warn text-xs">
+          {this.props.note ?? 'This card cannot be shown. Its raw output is there all the same.'}
+        </p>
       </>
     );
   }
