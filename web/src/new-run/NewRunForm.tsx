@@ -50,14 +50,14 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
     setRefused({});
     setProblem(null);
   };
+  // The first field that is wrong, once it says so.
+  const focusFirstFault = () =>
+    requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
   const start = async () => {
     if (isBusy) return;
     setChecked(true);
     if (Object.keys(checkForm(form, agents)).length > 0) {
-      // The first field that is wrong, once it says so.
-      requestAnimationFrame(() =>
-        element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus(),
-      );
+      focusFirstFault();
       return;
     }
     const body = requestOf(form, agent);
@@ -71,8 +71,9 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
       const words = problemWords(failure);
       const field = fieldOf(words);
       if (field) setRefused({ [field]: words });
-      setProblem(words);
+      else setProblem(words);
       setBusy(false);
+      focusFirstFault();
     }
   };
   return (

@@ -1,3 +1,4 @@
+import './steer.css';
 import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 
 interface Props {

@@ -40,7 +40,7 @@ export function Approvals({ id, run, rows }: Props) {
   return (
     <>
       <div role="status" className="contents">
-        {news.map((words, index) => (
+        {(hasEnded ? [] : news).map((words, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: they have no names, and the last ones are kept.
           <p key={index} className="flex items-center gap-2 rounded bg-sunken px-2 py-1 text-muted text-xs">
             <span className="min-w-0 flex-1 break-words">{words}</span>

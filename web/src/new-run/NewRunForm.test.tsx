@@ -1,0 +1,135 @@
+import { cleanup, screen, waitFor, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { problem, serve, show } from '../steer/page-for-tests';
+import { NewRunForm } from './NewRunForm';
+
+const backend = (name: string, display_name: string, change: object = {}) => ({
+  name,
+  display_name,
+  is_installed: true,
+  takes_messages: true,
+  takes_model: true,
+  models: [],
+  permission_modes: ['ask', 'bypass'],
+  can_resume: true,
+  can_fork: true,
+  ...change,
+});
+const codex = backend('codex', 'Codex', { is_installed: false, problem: 'Install it with npm.' });
+const workspaces = [{ path: '/work/a', is_there: true, last_run: 'r1', last_backend: 'claude_code' }];
+const started = {
+  backend: 'claude_code',
+  kind: 'loop',
+  model: 'opus',
+  max_iterations: 5,
+  verify: ['make test'],
+};
+const record = { seq: 1, at: '', iteration: 0, attempt: 0, event: { type: 'run_started', data: started } };
+
+const onStarted = vi.fn();
+let bodies: unknown[] = [];
+let keys: (string | null)[] = [];
+
+function page(answer: () => unknown = () => ({ id: 'new' })) {
+  serve({
+    'GET /api/v1/backends': () => ({
+      items: [codex, backend('demo', 'Demo'), backend('claude_code', 'Claude')],
+    }),
+    'GET /api/v1/workspaces': () => ({ items: workspaces }),
+    'GET /api/v1/runs/r1/records': () => ({ epoch: 'e', head_seq: 9, records: [record] }),
+    'POST /api/v1/runs': (body, headers) => {
+      bodies.push(body);
+      keys.push(headers.get('idempotency-key'));
+      return answer();
+    },
+  });
+  return show(<NewRunForm wanted={undefined} onCancel={() => {}} onStarted={onStarted} />);
+}
+
+const start = () => screen.getByRole('button', { name: 'Start the run' });
+const field = (name: string) => screen.findByLabelText<HTMLInputElement>(name);
+
+beforeEach(() => {
+  bodies = [];
+  keys = [];
+  onStarted.mockReset();
+});
+afterEach(cleanup);
+
+test('the last run in the last workspace proposes the next one', async () => {
+  await page();
+  await waitFor(async () => expect((await field('Model')).value).toBe('opus'));
+  expect((await field('Workspace')).value).toBe('/work/a');
+  expect((await field('Iterations at most')).value).toBe('5');
+  expect((await field('Commands that verify the work')).value).toBe('make test');
+  expect(screen.getByRole<HTMLInputElement>('radio', { name: /Claude/ }).checked).toBe(true);
+});
+
+test('an agent that is not installed cannot be chosen, and says what to do', async () => {
+  await page();
+  const radio = await screen.findByRole<HTMLInputElement>('radio', { name: /Codex/ });
+  expect(radio.disabled).toBe(true);
+  expect(screen.getByText('Install it with npm.')).toBeTruthy();
+  const agents = within(screen.getByRole('group', { name: 'Agent' })).getAllByRole('radio');
+  expect(agents.map((each) => each.getAttribute('value'))).toEqual(['claude_code', 'demo', 'codex']);
+});
+
+test('what is wrong stands at its field, and nothing is started', async () => {
+  await page();
+  await screen.findByRole('radio', { name: /Claude/ });
+  await userEvent.clear(await field('Workspace'));
+  await userEvent.type(await field('Workspace'), 'here');
+  await userEvent.click(start());
+  const described = async (name: string) =>
+    document.getElementById((await field(name)).getAttribute('aria-describedby') ?? '')?.textContent;
+  expect(await described('Workspace')).toContain('absolute path');
+  expect(await described('Prompt')).toContain('something to do');
+  await waitFor(async () => expect(document.activeElement).toBe(await field('Workspace')));
+  expect(bodies).toEqual([]);
+});
+
+test('a double click starts one run', async () => {
+  await page();
+  await screen.findByRole('radio', { name: /Claude/ });
+  await userEvent.type(await field('Prompt'), 'do it');
+  await userEvent.dblClick(start());
+  await waitFor(() => expect(onStarted).toHaveBeenCalledWith('new'));
+  expect(bodies).toHaveLength(1);
+  expect(bodies[0]).toMatchObject({ kind: 'loop', workspace: '/work/a', prompt: 'do it', model: 'opus' });
+});
+
+test('another try has the same key, a changed wish another one', async () => {
+  await page(() => problem(503, 'store_unavailable', 'the index cannot be read'));
+  await screen.findByRole('radio', { name: /Claude/ });
+  await userEvent.type(await field('Prompt'), 'do it');
+  await userEvent.click(start());
+  expect((await screen.findByRole('alert')).textContent).toBe('The index cannot be read.');
+  await userEvent.click(start());
+  await waitFor(() => expect(keys).toHaveLength(2));
+  await screen.findByRole('alert');
+  await userEvent.type(await field('Prompt'), ' well');
+  await userEvent.click(start());
+  await waitFor(() => expect(keys).toHaveLength(3));
+  expect(keys[1]).toBe(keys[0]);
+  expect(keys[2]).not.toBe(keys[0]);
+});
+
+test('a refusal of the server stands at its field', async () => {
+  await page(() => problem(422, 'unprocessable', 'the workspace `/work/a` is no directory'));
+  await screen.findByRole('radio', { name: /Claude/ });
+  await userEvent.type(await field('Prompt'), 'do it');
+  await userEvent.click(start());
+  await screen.findByText('The workspace `/work/a` is no directory.');
+  expect((await field('Workspace')).getAttribute('aria-invalid')).toBe('true');
+});
+
+test('a conversation has no iterations and no checks, and needs no prompt', async () => {
+  await page();
+  await screen.findByRole('radio', { name: /Claude/ });
+  await userEvent.click(screen.getByRole('radio', { name: /Conversation/ }));
+  expect(screen.queryByLabelText('Iterations at most')).toBeNull();
+  await userEvent.click(start());
+  await waitFor(() => expect(bodies).toHaveLength(1));
+  expect(bodies[0]).not.toHaveProperty('verify');
+});

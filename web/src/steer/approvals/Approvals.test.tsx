@@ -1,0 +1,174 @@
+import { act, cleanup, screen, within } from '@testing-library/react';
+import userEvent from '@testing-library/user-event';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Row } from '../../run/row';
+import { fake } from '../fake-stream-for-tests';
+import { approval, BASH, summary } from '../fakes-for-tests';
+import { serve, show } from '../page-for-tests';
+import { Approvals } from './Approvals';
+import { NeedsYou } from './NeedsYou';
+
+vi.mock('../../stream/browser', async () => (await import('../fake-stream-for-tests')).browser);
+
+const rows: Row[] = [];
+const page = () => show(<Approvals id="r1" run={summary()} rows={rows} />);
+const card = (name: RegExp) => screen.findByRole('article', { name });
+const answers = () =>
+  fake.commands().map((command) => (command.command === 'answer' ? [command.request, command.answer] : null));
+
+beforeEach(() => {
+  fake.reset();
+  serve({});
+});
+afterEach(cleanup);
+
+test('a permission is given once, and the card says that it was', async () => {
+  fake.ask(approval('permission', BASH));
+  await page();
+  const bash = within(await card(/Bash: rm -rf build/));
+  expect(bash.getByLabelText('Command').textContent).toBe('rm -rf build');
+  expect(bash.queryByRole('button', { name: 'Always allow' })).toBeNull();
+  await userEvent.click(bash.getByRole('button', { name: 'Allow once' }));
+  expect(answers()).toEqual([['p1', { kind: 'allow' }]]);
+  expect(bash.getByRole<HTMLButtonElement>('button', { name: 'Allow once' }).disabled).toBe(true);
+  await act(async () => fake.take());
+  expect(bash.getByRole('status').textContent).toContain('Answered');
+  act(() => fake.ask());
+  expect(screen.queryByRole('article')).toBeNull();
+  expect(screen.queryByText(/elsewhere/)).toBeNull();
+});
+
+test('always is by the rules of the agent, which are told', async () => {
+  const suggestions = [{ rules: [{ toolName: 'Bash', ruleContent: 'rm:*' }] }];
+  fake.ask(approval('permission', { ...BASH, suggestions }));
+  await page();
+  const bash = within(await card(/Bash/));
+  expect(bash.getByText('Always: Bash(rm:*)')).toBeTruthy();
+  await userEvent.click(bash.getByRole('button', { name: 'Always allow' }));
+  expect(answers()).toEqual([['p1', { kind: 'allow_always' }]]);
+});
+
+test('the input can be changed, but only to JSON', async () => {
+  fake.ask(approval('permission', BASH));
+  await page();
+  const bash = within(await card(/Bash/));
+  await userEvent.click(bash.getByRole('button', { name: 'Edit input…' }));
+  const field = bash.getByLabelText('Input of the tool, as JSON');
+  await userEvent.clear(field);
+  await userEvent.type(field, '{{"command":');
+  const allow = bash.getByRole<HTMLButtonElement>('button', { name: 'Allow with this input' });
+  expect(allow.disabled).toBe(true);
+  expect(bash.getByText(/This is no JSON/)).toBeTruthy();
+  await userEvent.type(field, '"ls"}');
+  await userEvent.click(allow);
+  expect(answers()).toEqual([['p1', { kind: 'allow_changed', input: { command: 'ls' } }]]);
+});
+
+test('a denial has a reason, and can end the turn', async () => {
+  fake.ask(approval('permission', BASH));
+  await page();
+  const bash = within(await card(/Bash/));
+  await userEvent.click(bash.getByRole('button', { name: 'Deny…' }));
+  await userEvent.type(bash.getByLabelText(/Why not/), 'keep it');
+  await userEvent.click(bash.getByLabelText('and end the turn'));
+  await userEvent.click(bash.getByRole('button', { name: 'Deny' }));
+  expect(answers()).toEqual([['p1', { kind: 'deny_and_interrupt', reason: 'keep it' }]]);
+});
+
+test('several questions are answered together: one, many, and a text', async () => {
+  const questions = [
+    { text: 'Colour?', options: [{ label: 'Blue' }, { label: 'Red' }] },
+    { text: 'Where?', options: [{ label: 'Linux' }, { label: 'macOS' }], is_multiple: true },
+    { text: 'Name?' },
+  ];
+  fake.ask(approval('question', { request: 'q1', questions }));
+  await page();
+  const form = within(await card(/Colour\?/));
+  await userEvent.click(form.getByRole('button', { name: 'Send the answers' }));
+  expect(form.getAllByText('This question has no answer yet.')).toHaveLength(3);
+  expect(answers()).toEqual([]);
+  await userEvent.click(form.getByLabelText('Red'));
+  await userEvent.click(form.getByLabelText('macOS'));
+  const where = within(form.getByRole('group', { name: /Where\?/ }));
+  await userEvent.click(where.getByLabelText('Something else'));
+  await userEvent.type(where.getByRole('textbox'), 'BSD');
+  await userEvent.type(form.getByLabelText('Your answer to: Name?'), 'Ralph');
+  await userEvent.click(form.getByRole('button', { name: 'Send the answers' }));
+  expect(answers()).toEqual([['q1', { kind: 'answers', answers: ['Red', 'macOS, BSD', 'Ralph'] }]]);
+});
+
+test('a plan is approved, or sent back with a remark', async () => {
+  fake.ask(
+    approval('plan', { request: 'a', plan: 'First this' }),
+    approval('plan', { request: 'b', plan: 'x' }),
+  );
+  await page();
+  const [first, second] = await screen.findAllByRole('article', { name: /plan/ });
+  if (!first || !second) throw new Error('no plans');
+  await userEvent.click(within(first).getByRole('button', { name: 'Approve the plan' }));
+  await userEvent.click(within(second).getByRole('button', { name: 'Send back…' }));
+  await userEvent.type(within(second).getByLabelText(/What should be different/), 'smaller');
+  await userEvent.click(within(second).getByRole('button', { name: 'Send back' }));
+  expect(answers()).toEqual([
+    ['a', { kind: 'allow' }],
+    ['b', { kind: 'deny', reason: 'smaller' }],
+  ]);
+});
+
+test('several wait in the order they were asked', async () => {
+  fake.ask(
+    approval('permission', { ...BASH, request: 'b', subject: 'second' }, { seq: 9 }),
+    approval('permission', { ...BASH, request: 'x', subject: 'elsewhere' }, { run: 'other', seq: 1 }),
+    approval('permission', { ...BASH, request: 'a', subject: 'first' }, { seq: 3 }),
+  );
+  await page();
+  const cards = await screen.findAllByRole('article');
+  expect(cards.map((each) => each.dataset.request)).toEqual(['a', 'b']);
+});
+
+test('what somebody else has answered closes, and that is told', async () => {
+  fake.ask(approval('permission', BASH));
+  await page();
+  await card(/Bash/);
+  act(() => fake.ask());
+  expect(screen.queryByRole('article')).toBeNull();
+  expect(screen.getByText('“Bash: rm -rf build” was answered elsewhere.')).toBeTruthy();
+});
+
+test('an answer that comes second closes the card and says who was first', async () => {
+  fake.ask(approval('permission', BASH));
+  await page();
+  await userEvent.click(within(await card(/Bash/)).getByRole('button', { name: 'Allow once' }));
+  await act(async () => fake.refuse('already_answered', 'it was answered at 10:00 by ralph answer'));
+  expect(screen.queryByRole('article')).toBeNull();
+  expect(screen.getByText('It was answered at 10:00 by ralph answer.')).toBeTruthy();
+});
+
+test('an answer that fails can be given again', async () => {
+  fake.ask(approval('permission', BASH));
+  await page();
+  const allow = within(await card(/Bash/)).getByRole<HTMLButtonElement>('button', { name: 'Allow once' });
+  await userEvent.click(allow);
+  await act(async () => fake.refuse('runner_silent', 'no runner answers'));
+  expect(screen.getByRole('alert').textContent).toContain('Try again in a moment');
+  expect(allow.disabled).toBe(false);
+});
+
+test('what is too long for the feed is fetched', async () => {
+  const listed = { items: [approval('plan', { request: 'q1', plan: 'A long plan' })] };
+  serve({ 'GET /api/v1/approvals': () => listed });
+  fake.ask(approval('plan', null));
+  await page();
+  expect(await screen.findByText('A long plan')).toBeTruthy();
+});
+
+test('the list of runs answers simple permissions, and leads to the others', async () => {
+  fake.tell(summary());
+  fake.ask(approval('permission', BASH), approval('plan', { request: 'b', plan: 'x' }, { seq: 8 }));
+  await show(<NeedsYou />);
+  const list = within(await screen.findByRole('region', { name: 'Needs you' }));
+  expect(list.getAllByText(/Fix it/)).toHaveLength(2);
+  expect(list.getByRole('link', { name: 'Answer: A plan' }).getAttribute('href')).toBe('/runs/r1');
+  await userEvent.click(list.getByRole('button', { name: 'Deny: Bash: rm -rf build' }));
+  expect(answers()).toEqual([['p1', { kind: 'deny', reason: 'The user does not allow this.' }]]);
+});
