@@ -60,6 +60,8 @@ export interface paths {
                     pending?: boolean;
                     /** @description Only those of this run. */
                     run?: string;
+                    /** @description `next` of the page before. */
+                    cursor?: string;
                     /** @description How many at most. */
                     limit?: number;
                 };
@@ -165,6 +167,10 @@ export interface paths {
                     until?: string;
                     /** @description Only this workspace. */
                     workspace?: string;
+                    /** @description `next` of the page before. */
+                    cursor?: string;
+                    /** @description How many at most. */
+                    limit?: number;
                 };
                 header?: never;
                 path?: never;
@@ -1586,7 +1592,12 @@ export interface paths {
         /** Lists the runs that had a conversation. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description `next` of the page before. */
+                    cursor?: string;
+                    /** @description How many at most. */
+                    limit?: number;
+                };
                 header?: never;
                 path: {
                     /** @description The agent's own name for the conversation. */
@@ -2160,6 +2171,8 @@ export interface components {
         Approvals: {
             /** @description The requests. */
             items: components["schemas"]["Approval"][];
+            /** @description Gives the next page, as `cursor`; null on the last one. */
+            next?: string | null;
         };
         /** @description An agent that could run here. */
         Backend: {
@@ -2244,6 +2257,8 @@ export interface components {
         Costs: {
             /** @description One for each day, model, workspace, agent or run. */
             items: components["schemas"]["Cost"][];
+            /** @description Gives the next page, as `cursor`; null on the last one. */
+            next?: string | null;
         };
         /** @description Another text. */
         EditMessage: {
@@ -2688,10 +2703,12 @@ export interface components {
             /** @description Gives the next page, as `cursor`; null on the last one. */
             next?: string | null;
         };
-        /** @description The runs that had a conversation, newest first. */
+        /** @description A page of the runs that had a conversation, newest first. */
         SessionRuns: {
             /** @description The runs. */
             items: components["schemas"]["Run"][];
+            /** @description Gives the next page, as `cursor`; null on the last one. */
+            next?: string | null;
         };
         /** @description Which model. */
         SetModel: {
