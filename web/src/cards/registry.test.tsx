@@ -330,6 +330,20 @@ describe('pictures', () => {
     vi.unstubAllGlobals();
   });
 
+  test('are shown from the raw line; one that the browser cannot read says so', async () => {
+    const data =
+      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    const line = JSON.stringify({ content: [{ type: 'image', source: { media_type: 'image/png', data } }] });
+    vi.stubGlobal('fetch', async () => new Response(line, { status: 206 }));
+    showOpen({ name: 'Read', kind: 'read', attachments: ['image/png, 70 bytes'], raw });
+    fireEvent.click(screen.getByRole('button', { name: 'Show picture' }));
+    const picture = await screen.findByRole('img', { name: 'Attachment: image/png, 70 bytes' });
+    expect(picture.getAttribute('src')).toMatch(/^blob:/);
+    fireEvent.error(picture);
+    expect(document.body.textContent).toContain('the browser cannot show it');
+    vi.unstubAllGlobals();
+  });
+
   test('of other kinds have no button', () => {
     showOpen({ name: 'Read', kind: 'read', attachments: ['image/svg+xml, 10 bytes'], raw });
     expect(screen.queryByRole('button', { name: 'Show picture' })).toBeNull();

@@ -42,8 +42,14 @@ function EditBody({ call, run }: CardProps) {
 
 /** Arguments that are still being written, or were too long to be kept. */
 export function Preparing({ call }: { call: ToolCall }) {
-  if (call.partialInput === null)
-    return call.input === null ? <Nothing>The arguments are not known.</Nothing> : null;
+  if (call.partialInput === null) {
+    if (call.input !== null) return null;
+    return (
+      <Nothing>
+        {call.state === 'preparing' ? 'The arguments are being written.' : 'The arguments are not known.'}
+      </Nothing>
+    );
+  }
   const end = call.partialInput.slice(-600);
   return (
     <p className="wrap-anywhere max-h-24 overflow-hidden whitespace-pre-wrap font-mono text-2xs text-muted">
