@@ -81,6 +81,9 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Send(args) => {
             commands::send::execute(args.into(), &home()?, std::io::stdin().lock(), &mut stdout()).await
         }
+        Command::Queue(args) => {
+            commands::queue::execute(args.into(), &home()?, std::io::stdin().lock(), &mut stdout()).await
+        }
         Command::Answer(args) => commands::answer::execute(args.into(), &home()?, &mut stdout()).await,
         Command::Interrupt(args) => commands::interrupt::execute(&args.run, &home()?, &mut stdout()).await,
         Command::Stop(args) => commands::stop::execute(args.into(), &home()?, &mut stdout()).await,

@@ -1,4 +1,4 @@
-//! `attach`, `send`, `answer`, `interrupt` and `stop` against a run's directory with a scripted runner.
+//! `attach`, `send`, `queue`, `answer`, `interrupt` and `stop` against a run's directory with a scripted runner.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
@@ -8,9 +8,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use ralph::commands::answer::{Answer, ListFormat};
 use ralph::commands::attach::Attach;
+use ralph::commands::queue::{Queue, QueueAction};
 use ralph::commands::send::Send;
 use ralph::commands::stop::{Stop, Target, Wait};
-use ralph::commands::{answer, attach, interrupt, send, stop};
+use ralph::commands::{answer, attach, interrupt, queue, send, stop};
 use ralph::console::Port;
 use ralph_run::control::{
     AnswerChoice, ControlCommand, ControlServer, Greeting, Receipt, Refusal, RefusalCode, SendMode,
@@ -558,6 +559,72 @@ async fn the_only_request_need_not_be_named() {
     assert!(error.to_string().contains("no open request `req_2`"), "{error}");
 }
 
+fn queued(seq: u64, id: &str, text: &str) -> Record {
+    let data = json!({"command_id": format!("c{seq}"), "command": "send", "message_id": id, "mode": "queue",
+        "text": text});
+    record(seq, json!({"type": "command_received", "data": data}))
+}
+
+fn edit(message: &str, text: &str) -> Queue {
+    Queue {
+        run: "last".to_owned(),
+        action: QueueAction::Edit {
+            message: message.to_owned(),
+            text: text.to_owned(),
+        },
+    }
+}
+
+#[tokio::test]
+async fn the_start_of_an_id_means_the_one_message_that_waits() {
+    let place = place();
+    let run = new_run(&place.home);
+    let sent = record(4, json!({"type": "message_sent", "data": {"message_id": "ab1"}}));
+    let mut writer = journal(&run, &[queued(2, "ab1", "one"), queued(3, "ab2", "two"), sent]);
+    let mut taken = runner(&run, None).await;
+    let mut out = Text::default();
+    let changed = queue::execute(edit("ab", "-"), &place.home, &b"from a pipe\n"[..], &mut out);
+    assert_eq!(changed.await.unwrap(), 0);
+    assert_eq!(out.0, format!("changed message ab2 of run {}\n", run.id()));
+    let (message_id, text) = ("ab2".to_owned(), "from a pipe\n".to_owned());
+    assert_eq!(
+        taken.recv().await,
+        Some(ControlCommand::EditMessage { message_id, text })
+    );
+
+    writer.append(&queued(5, "ab3", "three")).unwrap();
+    let unclear = queue::execute(edit("ab", "x"), &place.home, &b""[..], &mut out).await;
+    assert_eq!(
+        unclear.unwrap_err().to_string(),
+        format!(
+            "several messages of run {} begin with `ab`, say which: ab2 (two), ab3 (three)",
+            run.id()
+        )
+    );
+    let unnamed = queue::execute(edit("", "x"), &place.home, &b""[..], &mut out).await;
+    assert!(unnamed.unwrap_err().to_string().contains("has no message ``"));
+    assert!(taken.try_recv().is_err(), "nothing was changed");
+}
+
+#[tokio::test]
+async fn listed_messages_hold_nothing_that_a_terminal_would_obey() {
+    let place = place();
+    let run = new_run(&place.home);
+    let _writer = journal(&run, &[queued(2, "m1", "a \u{1b}[2Jred\u{9b}31m text")]);
+    for format in [ListFormat::Text, ListFormat::Json] {
+        let mut out = Text::default();
+        let list = Queue {
+            run: run.id().to_owned(),
+            action: QueueAction::List(format),
+        };
+        queue::execute(list, &place.home, &b""[..], &mut out)
+            .await
+            .unwrap();
+        assert!(out.0.contains("m1") && out.0.contains("red"), "{:?}", out.0);
+        assert!(!out.0.contains(['\u{1b}', '\u{9b}']), "{:?}", out.0);
+    }
+}
+
 fn attach_to(from: u64) -> Attach {
     Attach {
         run: "last".to_owned(),
@@ -701,6 +768,23 @@ fn what_is_typed_becomes_what_is_done() {
             ..message("r", "hello")
         }
     );
+    for (words, action) in [
+        ("ralph queue last", QueueAction::List(ListFormat::Text)),
+        ("ralph queue last --json", QueueAction::List(ListFormat::Json)),
+        ("ralph queue edit last m1 -", edit("m1", "-").action),
+        (
+            "ralph queue withdraw last m1",
+            QueueAction::Withdraw {
+                message: "m1".to_owned(),
+            },
+        ),
+    ] {
+        let Command::Queue(args) = typed(words) else {
+            unreachable!()
+        };
+        let run = "last".to_owned();
+        assert_eq!(Queue::from(args), Queue { run, action }, "{words}");
+    }
     let Command::Stop(args) = typed("ralph stop --all") else {
         unreachable!()
     };

@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use super::answer::AnswerArgs;
 use super::clean::CleanArgs;
 use super::logs::LogsArgs;
+use super::queue::QueueArgs;
 use super::replay::ReplayArgs;
 use super::run::RunArgs;
 use super::runs::RunsArgs;
@@ -49,6 +50,8 @@ pub enum Command {
     Attach(AttachArgs),
     /// Send a message to a running agent
     Send(SendArgs),
+    /// List the messages to an agent, change them or take them back
+    Queue(QueueArgs),
     /// Answer what an agent asks, or list what it asks
     Answer(AnswerArgs),
     /// End the agent's turn; a loop ends with it
@@ -95,6 +98,7 @@ impl Command {
             Self::Replay(args) => args.view.quiet,
             Self::Demo(args) => args.view.quiet,
             Self::Send(_)
+            | Self::Queue(_)
             | Self::Answer(_)
             | Self::Interrupt(_)
             | Self::Stop(_)

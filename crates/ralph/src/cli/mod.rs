@@ -5,6 +5,7 @@ mod clean;
 mod command;
 mod logs;
 mod parse;
+mod queue;
 mod replay;
 mod run;
 mod runs;
@@ -20,6 +21,7 @@ pub use command::{
 };
 pub use logs::LogsArgs;
 pub use parse::{Stop, USAGE_EXIT_CODE, command, parse};
+pub use queue::{QueueArgs, QueueCommand, QueueEditArgs, QueueWithdrawArgs};
 pub use replay::ReplayArgs;
 pub use run::RunArgs;
 pub use runs::RunsArgs;

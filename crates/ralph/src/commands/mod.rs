@@ -10,6 +10,7 @@ pub mod init;
 pub mod interrupt;
 mod listing;
 pub mod logs;
+pub mod queue;
 mod reach;
 pub mod replay;
 pub mod run;

@@ -39,7 +39,7 @@ pub(super) async fn request(
 }
 
 /// Says what is the matter with a run whose runner does not answer.
-fn explain(run: &RunDirectory, error: ControlError) -> anyhow::Error {
+pub(super) fn explain(run: &RunDirectory, error: ControlError) -> anyhow::Error {
     match &error {
         ControlError::Refused(refusal) if refusal.code != RefusalCode::RunEnded => {
             anyhow!("{}", one_line(&refusal.message, MESSAGE_COLUMNS))

@@ -42,13 +42,7 @@ impl From<SendArgs> for Send {
 /// When there is no such run, it has ended, or it takes no messages.
 pub async fn execute(send: Send, home: &Home, input: impl Read, out: &mut dyn Port) -> anyhow::Result<u8> {
     let run = reach::find(home, &send.run)?;
-    let text = match send.text.as_str() {
-        "-" => read_message(input)?,
-        _ => send.text,
-    };
-    if text.trim().is_empty() {
-        bail!("an empty message: say something");
-    }
+    let text = message_text(send.text, input)?;
     let mode = send.mode;
     let receipt = reach::ask(&run, ControlCommand::Send { text, mode }).await?;
     let how = match mode {
@@ -62,6 +56,18 @@ pub async fn execute(send: Send, home: &Home, input: impl Read, out: &mut dyn Po
         note.unwrap_or_default()
     ));
     Ok(0)
+}
+
+/// What was typed, or for `-` what comes from the input.
+pub(super) fn message_text(typed: String, input: impl Read) -> anyhow::Result<String> {
+    let text = match typed.as_str() {
+        "-" => read_message(input)?,
+        _ => typed,
+    };
+    if text.trim().is_empty() {
+        bail!("an empty message: say something");
+    }
+    Ok(text)
 }
 
 /// As much as can be sent; one byte more shows that there is too much.

@@ -18,7 +18,13 @@ fn help(name: &str) -> String {
     command.build();
     let mut page = match name {
         "ralph" => command,
-        name => command.find_subcommand(name).unwrap().clone(),
+        name => {
+            let mut found = &command;
+            for word in name.split(' ') {
+                found = found.find_subcommand(word).unwrap();
+            }
+            found.clone()
+        }
     };
     page.render_help().to_string()
 }
@@ -26,8 +32,14 @@ fn help(name: &str) -> String {
 /// The commands that people see.
 fn names() -> Vec<String> {
     let command = cli::command();
-    let visible = command.get_subcommands().filter(|command| !command.is_hide_set());
-    visible.map(|command| command.get_name().to_owned()).collect()
+    let mut names = Vec::new();
+    for command in command.get_subcommands().filter(|command| !command.is_hide_set()) {
+        let name = command.get_name();
+        names.push(name.to_owned());
+        let below = command.get_subcommands();
+        names.extend(below.map(|command| format!("{name} {}", command.get_name())));
+    }
+    names
 }
 
 #[test]
@@ -140,6 +152,10 @@ fn mistakes_exit_with_64_and_belong_on_stderr() {
         "ralph stop latest --all",
         "ralph send latest",
         "ralph send latest a --steer --queue",
+        "ralph queue edit latest 3fd2",
+        "ralph queue withdraw latest",
+        "ralph queue latest withdraw 3fd2",
+        "ralph queue --json withdraw latest 3fd2",
         "ralph answer latest --allow --deny",
         "ralph answer latest --allow --json",
         "ralph logs latest --raw -v",

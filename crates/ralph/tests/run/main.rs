@@ -11,6 +11,7 @@ mod bad_input;
 mod disk;
 mod endings;
 mod files;
+mod queue;
 mod sessions;
 mod stage;
 mod stopping;

@@ -63,7 +63,7 @@ fn interrupts() -> (Value, Script) {
 }
 
 /// Ends its turn at once, but for `slow`, dies of `die`, fails at `fail`, and can be interrupted.
-fn talks() -> Script {
+pub(crate) fn talks() -> Script {
     let failed = json!({"subtype": "success", "is_error": true, "result": "API Error: 500"});
     Script::new().converse([
         (user("slow"), begins()),
@@ -80,12 +80,13 @@ fn talks() -> Script {
     ])
 }
 
-struct Talk {
-    stage: Stage,
+/// A conversation with a scripted agent.
+pub(crate) struct Talk {
+    pub(crate) stage: Stage,
 }
 
 impl Talk {
-    fn start(script: &Script, args: &[&str]) -> Self {
+    pub(crate) fn start(script: &Script, args: &[&str]) -> Self {
         let stage = Stage::new(script);
         let mut all = vec!["run", "--interactive", "--detach"];
         all.extend(args);
@@ -94,7 +95,7 @@ impl Talk {
         Self { stage }
     }
 
-    fn ralph(&self, args: &[&str]) -> Ran {
+    pub(crate) fn ralph(&self, args: &[&str]) -> Ran {
         Ran::of(&self.stage.ralph(args).output().unwrap())
     }
 
@@ -111,13 +112,13 @@ impl Talk {
         records.collect()
     }
 
-    fn of_kind(&self, kind: &str) -> Vec<Value> {
+    pub(crate) fn of_kind(&self, kind: &str) -> Vec<Value> {
         let records = self.records().into_iter();
         let found = records.filter(|record| record["event"]["type"] == kind);
         found.map(|record| record["event"]["data"].clone()).collect()
     }
 
-    fn wait_for(&self, kind: &str, count: usize) -> Vec<Value> {
+    pub(crate) fn wait_for(&self, kind: &str, count: usize) -> Vec<Value> {
         self.wait_until(|talk| {
             let found = talk.of_kind(kind);
             (found.len() >= count).then_some(found)
@@ -142,7 +143,7 @@ impl Talk {
         }
     }
 
-    fn idle(&self, turns: usize) {
+    pub(crate) fn idle(&self, turns: usize) {
         self.wait_for("turn_finished", turns);
         self.wait_for_state("idle");
     }
@@ -166,7 +167,7 @@ impl Talk {
         }
     }
 
-    fn end(&self) -> Value {
+    pub(crate) fn end(&self) -> Value {
         let stopped = self.ralph(&["stop", "latest"]);
         assert_eq!(stopped.code, Some(0), "{stopped:?}");
         self.stage.run_file()

@@ -43,6 +43,46 @@ fn two_clients_see_the_same_and_the_first_answer_counts() {
 }
 
 #[test]
+fn the_command_line_and_the_server_tell_and_change_one_queue() {
+    let mut stage = Stage::new();
+    let gate = stage.path("gate");
+    let script = works().wait_for_file(&gate).then(is_done());
+    let workspace = stage.workspace("workspace", &script);
+    let server = stage.serve();
+    let run = server.start(&workspace, &json!({}));
+    until(|| !stage.journal(&run).is_empty());
+    let ralph = |args: &[&str]| {
+        let output = stage.ralph(args).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let mut ids = Vec::new();
+    for text in ["one", "two"] {
+        let message = json!({"text": text, "mode": "queue"});
+        // Before the agent is there it hears nothing.
+        until(|| {
+            let (status, receipt) = server
+                .door
+                .post(&format!("/api/v1/runs/{run}/messages"), &message);
+            status == 202 && !receipt.is_null()
+        });
+        let listed: serde_json::Value = serde_json::from_str(&ralph(&["queue", &run, "--json"])).unwrap();
+        let last = listed.as_array().unwrap().last().unwrap();
+        ids.push(last["id"].as_str().unwrap().to_owned());
+    }
+    ralph(&["queue", "edit", &run, &ids[0], "uno"]);
+    ralph(&["queue", "withdraw", &run, &ids[1]]);
+    let listed: serde_json::Value = serde_json::from_str(&ralph(&["queue", &run, "--json"])).unwrap();
+    assert_eq!(
+        (&listed[0]["text"], &listed[0]["state"], &listed[1]["state"]),
+        (&json!("uno"), &json!("queued"), &json!("withdrawn"))
+    );
+    // The index comes a moment later than the journal.
+    until(|| server.door.get(&format!("/api/v1/runs/{run}/queue"))["items"] == listed);
+    std::fs::write(&gate, "").unwrap();
+}
+
+#[test]
 fn questions_and_plans_wait_for_a_person_in_every_permission_mode() {
     let mut stage = Stage::new();
     let server = stage.serve();
