@@ -124,6 +124,16 @@ test('a refusal of the server stands at its field', async () => {
   expect((await field('Workspace')).getAttribute('aria-invalid')).toBe('true');
 });
 
+test('a workspace that is in use leads to the run that has it', async () => {
+  const detail = 'the workspace `/work/a` is in use by run 20261116-063622-004fd8';
+  await page(() => problem(409, 'busy', detail));
+  await screen.findByRole('radio', { name: /Claude/ });
+  await userEvent.type(await field('Prompt'), 'do it');
+  await userEvent.click(start());
+  const link = await screen.findByRole('link', { name: 'Show the run that is there' });
+  expect(link.getAttribute('href')).toBe('/runs/20261116-063622-004fd8');
+});
+
 test('a conversation has no iterations and no checks, and needs no prompt', async () => {
   await page();
   await screen.findByRole('radio', { name: /Claude/ });

@@ -14,6 +14,7 @@ import {
 import { Field } from './Field';
 import { KindField } from './KindField';
 import { MoreFields } from './MoreFields';
+import { RunInWay } from './RunInWay';
 import { StartKeys } from './start-keys';
 import { useAgents } from './use-agents';
 import { useProposal, useWorkspaces } from './use-proposal';
@@ -115,6 +116,7 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
             <option key={each.path} value={each.path} />
           ))}
       </datalist>
+      <RunInWay message={refused.workspace} />
       <KindField value={form.kind} onChange={(kind) => change({ kind })} />
       <Field
         label="Prompt"

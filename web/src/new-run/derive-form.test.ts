@@ -11,6 +11,7 @@ import {
   proposedAgent,
   proposedBy,
   requestOf,
+  runIn,
   type Workspace,
 } from './derive-form';
 import { StartKeys } from './start-keys';
@@ -159,6 +160,13 @@ test('a refusal stands at its field where that is known', () => {
   expect(fieldOf('The workspace `/x` is no directory.')).toBe('workspace');
   expect(fieldOf('Claude is not installed.')).toBe('backend');
   expect(fieldOf('Too many runs are started at once.')).toBeNull();
+});
+
+test('a refusal that speaks of a run leads to it', () => {
+  expect(runIn('The workspace `/a` is in use by run 20261116-063622-004fd8 (pid 1)')).toBe(
+    '20261116-063622-004fd8',
+  );
+  expect(runIn('The workspace is no directory.')).toBeNull();
 });
 
 test('the same wish has the same key, another wish another one', () => {

@@ -139,6 +139,11 @@ export function requestOf(form: RunForm, agent: AgentFacts | undefined): NewRun 
   };
 }
 
+/** The run that a refusal speaks of, as one that has the workspace. */
+export function runIn(message: string): string | null {
+  return /\b\d{8}-\d{6}-[0-9a-f]{6}\b/.exec(message)?.[0] ?? null;
+}
+
 /** The field that a refusal of the server is about; null if that is not known. */
 export function fieldOf(message: string): FieldName | null {
   if (/workspace|directory/i.test(message)) return 'workspace';

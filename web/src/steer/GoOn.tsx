@@ -19,22 +19,19 @@ export function GoOn({ run, agent, outbox }: Props) {
   const [asks, setAsks] = useState<'resume' | 'fork' | null>(null);
   const navigate = useNavigate();
   const { resumeProblem, forkProblem } = deriveGoingOn(run, agent);
-  const hasEnded = run.activity.state === 'ended';
   const problem = resumeProblem ?? forkProblem;
   return (
     <>
-      {hasEnded && (
-        <button
-          type="button"
-          className="button"
-          disabled={resumeProblem !== null}
-          title={resumeProblem ?? 'Go on with this conversation in a new run'}
-          onClick={() => setAsks('resume')}
-        >
-          <Play aria-hidden className="size-4" />
-          Resume
-        </button>
-      )}
+      <button
+        type="button"
+        className="button"
+        disabled={resumeProblem !== null}
+        title={resumeProblem ?? 'Go on with this conversation in a new run'}
+        onClick={() => setAsks('resume')}
+      >
+        <Play aria-hidden className="size-4" />
+        Resume
+      </button>
       <button
         type="button"
         className="button"
@@ -43,18 +40,18 @@ export function GoOn({ run, agent, outbox }: Props) {
         onClick={() => setAsks('fork')}
       >
         <GitBranch aria-hidden className="size-4" />
-        <span className={hasEnded ? '' : 'max-sm:sr-only'}>Fork</span>
+        Fork
       </button>
-      {problem && hasEnded && <span className="text-muted text-xs">{problem}</span>}
+      {problem && <span className="text-muted text-xs">{problem}</span>}
       {asks && (
         <GoOnDialog
           run={run}
           as={asks}
-          draft={hasEnded ? outbox.draft : ''}
+          draft={outbox.draft}
           onClose={() => setAsks(null)}
           onStarted={(id) => {
             setAsks(null);
-            if (hasEnded) outbox.write('');
+            outbox.write('');
             void navigate({ to: '/runs/$id', params: { id } });
           }}
         />

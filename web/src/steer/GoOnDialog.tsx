@@ -1,5 +1,6 @@
 import { useRef, useState } from 'react';
 import { api, unwrap } from '../api/client';
+import { RunInWay } from '../new-run/RunInWay';
 import { StartKeys } from '../new-run/start-keys';
 import type { RunKind, RunSummary } from '../wire';
 import { problemWords } from './derive-problem';
@@ -92,6 +93,7 @@ export function GoOnDialog({ run, as, draft, onClose, onStarted }: Props) {
             {problem}
           </p>
         )}
+        <RunInWay message={problem} />
         <div className="flex justify-end gap-2">
           <button type="button" className="button" onClick={onClose}>
             Cancel

@@ -19,7 +19,7 @@ export function Menu({ label, value, icon, children }: Props) {
     <>
       <button
         type="button"
-        className="button max-w-48 max-sm:max-w-28"
+        className="button max-w-48 max-sm:max-w-36"
         popoverTarget={id}
         aria-label={`${label}: ${value}`}
         title={label}

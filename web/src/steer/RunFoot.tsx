@@ -31,7 +31,7 @@ export function RunFoot({ id, run, feed }: { id: string; run: RunSummary | undef
       <div className="flex min-h-[1.875rem] flex-wrap items-center gap-1">
         {input.is === 'absent' && <span className="mr-2 text-muted">{input.why}</span>}
         {run && !hasEnded && <Controls run={run} agent={agent} />}
-        {run && <GoOn run={run} agent={agent} outbox={outbox} />}
+        {run && hasEnded && <GoOn run={run} agent={agent} outbox={outbox} />}
       </div>
     </section>
   );

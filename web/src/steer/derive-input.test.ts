@@ -28,10 +28,10 @@ test('a run that has ended can be resumed and forked', () => {
   expect(deriveGoingOn(summary(ended), agent())).toEqual({ resumeProblem: null, forkProblem: null });
 });
 
-test('a run that goes on can be forked, not resumed', () => {
+test('a run that goes on has its workspace, and nothing else can go on there', () => {
   const { resumeProblem, forkProblem } = deriveGoingOn(summary(), agent());
   expect(resumeProblem).toContain('goes on');
-  expect(forkProblem).toBeNull();
+  expect(forkProblem).toContain('goes on');
 });
 
 test.each([

@@ -36,11 +36,13 @@ export function deriveGoingOn(run: RunSummary, agent: AgentFacts | undefined): G
       : null;
   const installed = agent && !agent.isInstalled ? `${name} is not installed here.` : null;
   const ended =
-    run.activity.state === 'ended' ? null : 'The run goes on: send it a message, or stop it first.';
+    run.activity.state === 'ended'
+      ? null
+      : 'The run goes on and has the workspace: send it a message, or stop it first.';
   const resumes = agent && !agent.canResume ? `${name} cannot go on with an earlier conversation.` : null;
   const forks = agent && !agent.canFork ? `${name} cannot copy a conversation.` : null;
   return {
     resumeProblem: kept ?? installed ?? resumes ?? ended,
-    forkProblem: kept ?? installed ?? forks,
+    forkProblem: kept ?? installed ?? forks ?? ended,
   };
 }

@@ -11,7 +11,7 @@ import { type Answering, useAnswer } from './use-answer';
 
 interface Props {
   approval: Approval;
-  onAnswered: (request: string) => void;
+  onAnswered: () => void;
   onLate: (words: string) => void;
 }
 

@@ -3,7 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Row } from '../../run/row';
 import type { Approval, RunSummary } from '../../wire';
 import { ApprovalCard } from './ApprovalCard';
-import { closedElsewhere, closedWords } from './derive-closed';
+import { askOf, closedElsewhere, closedWords } from './derive-closed';
 import { usePending } from './use-pending';
 
 interface Props {
@@ -30,12 +30,11 @@ export function Approvals({ id, run, rows }: Props) {
       setNews((now) => [...now, ...words].slice(-3));
     }
   }, [pending]);
-  const onAnswered = useCallback((request: string) => answered.current.add(request), []);
-  const onLate = useCallback((request: string, words: string) => {
-    setLate((now) => new Set(now).add(request));
+  const onLate = useCallback((ask: string, words: string) => {
+    setLate((now) => new Set(now).add(ask));
     setNews((now) => [...now, words].slice(-3));
   }, []);
-  const open = pending.filter((each) => !late.has(each.request));
+  const open = pending.filter((each) => !late.has(askOf(each)));
   const hasEnded = run?.activity.state === 'ended';
   return (
     <>
@@ -64,10 +63,10 @@ export function Approvals({ id, run, rows }: Props) {
           )}
           {open.map((approval) => (
             <ApprovalCard
-              key={`${approval.request}:${approval.seq}`}
+              key={askOf(approval)}
               approval={approval}
-              onAnswered={onAnswered}
-              onLate={(words) => onLate(approval.request, words)}
+              onAnswered={() => answered.current.add(askOf(approval))}
+              onLate={(words) => onLate(askOf(approval), words)}
             />
           ))}
         </section>

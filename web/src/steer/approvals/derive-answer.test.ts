@@ -112,7 +112,7 @@ test('questions without an answer are named', () => {
 test('a request that this page did not answer was closed elsewhere', () => {
   const before = ['a', 'b', 'c'].map((request) => approval('permission', { ...BASH, request }));
   const now = before.slice(0, 1);
-  expect(closedElsewhere(before, now, new Set(['b'])).map(({ request }) => request)).toEqual(['c']);
+  expect(closedElsewhere(before, now, new Set(['b:5'])).map(({ request }) => request)).toEqual(['c']);
 });
 
 test('who answered is told as far as the activity knows', () => {

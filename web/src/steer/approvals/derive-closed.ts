@@ -21,12 +21,17 @@ export function closedWords(approval: Approval, rows: readonly Row[]): string {
   return `“${what}” ${how}${by}.`;
 }
 
+/** Names one asking: the same request can be made again. */
+export function askOf(approval: Approval): string {
+  return `${approval.request}:${approval.seq}`;
+}
+
 /** Those that waited before and do not now, and that this page did not answer. */
 export function closedElsewhere(
   before: readonly Approval[],
   now: readonly Approval[],
   answered: ReadonlySet<string>,
 ): Approval[] {
-  const waiting = new Set(now.map((each) => each.request));
-  return before.filter((each) => !waiting.has(each.request) && !answered.has(each.request));
+  const waiting = new Set(now.map(askOf));
+  return before.filter((each) => !waiting.has(askOf(each)) && !answered.has(askOf(each)));
 }

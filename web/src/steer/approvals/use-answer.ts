@@ -17,7 +17,7 @@ export interface Answering {
 export function useAnswer(
   run: string,
   request: string,
-  onAnswered: (request: string) => void,
+  onAnswered: () => void,
   onLate: (words: string) => void,
 ): Answering {
   const [state, setState] = useState<Answering['state']>('open');
@@ -35,7 +35,7 @@ export function useAnswer(
       setState('sending');
       setProblem(null);
       // From now on it is this page that closes the request.
-      onAnswered(request);
+      onAnswered();
       stream.command(run, { command: 'answer', request, answer: choice }).then(
         () => setState('taken'),
         (error: unknown) => {
