@@ -3,6 +3,8 @@ import { Script } from './script';
 /** Lines as Claude Code writes them, cut down to what the server reads. */
 
 export const SESSION = '00000000-0000-4000-8000-000000000001';
+/** Stands for the agent's directory. */
+export const PLACE = 'THE_WORKSPACE';
 const MODEL = 'claude-opus-5-5';
 const USAGE = {
   input_tokens: 12,
@@ -12,14 +14,17 @@ const USAGE = {
 };
 
 let messages = 0;
-const nextMessage = () => `msg_${(messages += 1)}`;
+function nextMessage(): string {
+  messages += 1;
+  return `msg_${messages}`;
+}
 const tail = { parent_tool_use_id: null as string | null, session_id: SESSION };
 
 export function init(more: object = {}): object {
   return {
     type: 'system',
     subtype: 'init',
-    cwd: '/',
+    cwd: PLACE,
     tools: ['Task', 'Bash', 'Edit', 'Read', 'Write'],
     mcp_servers: [],
     model: MODEL,
@@ -169,16 +174,25 @@ export const works = () => new Script().readLine().emit(init(), text('Working.')
 /** Ends its turn, and leaves when nothing more comes. */
 export const isFinished = () => new Script().emit(result()).readToEnd();
 
-/** A conversation: answers each message, but for `slow`, at which it works until it is interrupted. */
+/** A conversation: answers each message, but for `slow`, at which it works until it is interrupted; from `changed` on
+ * it works with what it was told to. */
 export function talks(): Script {
-  const replies = new Script()
-    .answer(lifecycle('started'))
-    .emit(init())
-    .answer(text('You said: ${/message/content}', 'msg_${/uuid}'), lifecycle('completed'))
-    .emit(result('ok'));
+  const changed = { model: 'claude-haiku-5', permissionMode: 'plan' };
+  const replies = (more: object = {}) =>
+    new Script()
+      .answer(lifecycle('started'))
+      .emit(init(more))
+      .answer(text('You said: ${/message/content}', 'msg_${/uuid}'), lifecycle('completed'))
+      .emit(result('ok'));
   const begins = new Script()
     .answer(lifecycle('started'))
     .emit(init())
     .answer(text('This takes a while.', 'msg_${/uuid}'));
-  return new Script().converse([said('slow'), begins], [{ type: 'user' }, replies], interrupts, obeys);
+  return new Script().converse(
+    [said('slow'), begins],
+    [said('changed'), replies(changed)],
+    [{ type: 'user' }, replies()],
+    interrupts,
+    obeys,
+  );
 }

@@ -60,7 +60,7 @@ export class Script {
     return this.step({ step: 'exit', code });
   }
 
-  then(other: Script): this {
+  and(other: Script): this {
     this.steps.push(...other.steps);
     return this;
   }

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Script } from './script';
+import { PLACE, SESSION } from './dialect';
+import { Script } from './script';
 import { Server } from './server';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -37,6 +39,9 @@ export class Stage {
 
   constructor() {
     mkdirSync(this.path('home'));
+    // An agent that is not installed cannot be resumed; this one only has a version.
+    mkdirSync(this.path('bin'));
+    this.writeAgent(this.path('bin'), new Script());
     mkdirSync(this.path('state/ralph/runs'), { recursive: true, mode: 0o700 });
     process.once('exit', this.onExit);
   }
@@ -48,7 +53,7 @@ export class Stage {
   /** Nothing of our own environment reaches what is started here. */
   private get environment(): Record<string, string> {
     return {
-      PATH: '/usr/local/bin:/usr/bin:/bin',
+      PATH: `${this.path('bin')}:/usr/bin:/bin`,
       HOME: this.path('home'),
       XDG_STATE_HOME: this.path('state'),
       XDG_DATA_HOME: this.path('data'),
@@ -69,13 +74,21 @@ export class Stage {
     }
     const agent = this.path(`agents/${name}`);
     mkdirSync(agent, { recursive: true });
-    writeFileSync(join(agent, 'script.json'), JSON.stringify(script));
-    const program = join(agent, 'claude');
-    const command = `#!/bin/sh\nexec '${findFakeClaude()}' '--script=${join(agent, 'script.json')}' "$@"\n`;
-    writeFileSync(program, command, { mode: 0o700 });
+    const program = this.writeAgent(agent, script, workspace);
     const backend = settings.includes('backend:') ? '' : '  backend: claude\n';
     writeFileSync(join(workspace, 'ralph.yml'), `cli:\n${backend}  command: ${program}\n${settings}`);
     return workspace;
+  }
+
+  private writeAgent(directory: string, script: Script, workspace = '/'): string {
+    // Two conversations of one name would be the same one.
+    const text = JSON.stringify(script).replaceAll(SESSION, randomUUID()).replaceAll(PLACE, workspace);
+    const [file, program] = [join(directory, 'script.json'), join(directory, 'claude')];
+    writeFileSync(file, text);
+    writeFileSync(program, `#!/bin/sh\nexec '${findFakeClaude()}' '--script=${file}' "$@"\n`, {
+      mode: 0o700,
+    });
+    return program;
   }
 
   /** Lets an agent go on that waits for this file. */

@@ -13,12 +13,14 @@ export interface Theatre {
   visit: (options?: VisitOptions) => Promise<Visitor>;
 }
 
-/** Sets the stage for a file of tests, and clears it whatever happens. */
-export function useTheatre(): Theatre {
+/** Sets the stage for a file of tests, and clears it whatever happens. Runs written by `prepare` are there when the
+ * server starts. */
+export function openTheatre(prepare: (stage: Stage) => void = () => {}): Theatre {
   const visitors: Visitor[] = [];
   const theatre = {} as Theatre;
   beforeAll(async () => {
     theatre.stage = new Stage();
+    prepare(theatre.stage);
     [theatre.server, theatre.browser] = await Promise.all([theatre.stage.serve(), openBrowser()]);
     theatre.visit = async (options) => {
       const visitor = await Visitor.come(theatre.browser, theatre.server, options);
@@ -26,7 +28,13 @@ export function useTheatre(): Theatre {
       return visitor;
     };
   });
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
+    const folder = process.env.E2E_PICTURES;
+    if (folder && task.result?.state === 'fail') {
+      for (const [at, { page }] of visitors.entries()) {
+        await page.screenshot({ path: `${folder}/${task.name.replaceAll(/\W+/g, '-')}-${at}.png` });
+      }
+    }
     for (const visitor of visitors.splice(0)) await visitor.leave();
   });
   afterAll(async () => {

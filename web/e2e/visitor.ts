@@ -96,7 +96,7 @@ export class Visitor {
   }
 
   button(name: string | RegExp): Locator {
-    return this.page.getByRole('button', { name });
+    return this.page.getByRole('button', { name, exact: typeof name === 'string' });
   }
 
   /** Waits until somebody can see these words. */

@@ -1,0 +1,160 @@
+import { expect, test } from 'vitest';
+import { answered, asks, isFinished, text, works } from './dialect';
+import { openTheatre } from './theatre';
+
+const theatre = openTheatre();
+
+const SUGGESTION = {
+  type: 'addRules',
+  rules: [{ toolName: 'Bash', ruleContent: 'ls:*' }],
+  behavior: 'allow',
+  destination: 'session',
+};
+const COLOURS = {
+  questions: [
+    {
+      question: 'Which colour?',
+      header: 'Colour',
+      multiSelect: false,
+      options: [
+        { label: 'Blue', description: 'Like the sea' },
+        { label: 'Red', description: 'Like a fire engine' },
+      ],
+    },
+    {
+      question: 'Which rooms?',
+      header: 'Rooms',
+      multiSelect: true,
+      options: [
+        { label: 'Kitchen', description: '' },
+        { label: 'Hall', description: '' },
+        { label: 'Attic', description: '' },
+      ],
+    },
+  ],
+};
+
+test('a permission is given once, always, with other arguments, and refused with a reason', async () => {
+  const { stage, server, visit } = theatre;
+  const allowed = (updatedInput: object) => ({ behavior: 'allow', updatedInput });
+  const script = works()
+    .emit(asks('once', 'Bash', { command: 'ls -la' }))
+    .expectLine(answered('once', allowed({ command: 'ls -la' })))
+    .emit(asks('always', 'Bash', { command: 'ls -lh' }, { permission_suggestions: [SUGGESTION] }))
+    .expectLine(answered('always', { behavior: 'allow', updatedPermissions: [{ type: 'addRules' }] }))
+    .emit(asks('changed', 'Bash', { command: 'rm -rf build' }))
+    .expectLine(answered('changed', allowed({ command: 'rm -rf build/old' })))
+    .emit(asks('denied', 'Write', { file_path: '/etc/passwd', content: 'x' }))
+    .expectLine(answered('denied', { behavior: 'deny', message: 'Not that file.' }))
+    .emit(text('All four are answered.'))
+    .and(isFinished());
+  const run = await server.start(stage.workspace('permissions', script));
+  const visitor = await visit();
+  await visitor.go(`/runs/${run}`);
+  const waits = visitor.page.getByRole('region', { name: 'Waits for you' });
+  await waits.getByText('ls -la').waitFor();
+  await waits.getByRole('button', { name: 'Allow once' }).click();
+  await waits.getByText('ls -lh').waitFor();
+  await visitor.sees('Always: Bash(ls:*)', waits);
+  await waits.getByRole('button', { name: 'Always allow' }).click();
+  await waits.getByText('rm -rf build').waitFor();
+  await waits.getByRole('button', { name: 'Edit input…' }).click();
+  const input = waits.getByRole('textbox', { name: 'Input of the tool, as JSON' });
+  await input.fill('{"command": ');
+  expect(await waits.getByRole('button', { name: 'Allow with this input' }).isDisabled()).toBe(true);
+  await input.fill('{"command": "rm -rf build/old"}');
+  await waits.getByRole('button', { name: 'Allow with this input' }).click();
+  await waits.getByText('/etc/passwd').first().waitFor();
+  await waits.getByRole('button', { name: 'Deny…' }).click();
+  await waits.getByRole('textbox', { name: /Why not/ }).fill('Not that file.');
+  await waits.getByRole('button', { name: 'Deny', exact: true }).click();
+  await visitor.sees('All four are answered.');
+  await visitor.sees('Completed');
+  await waits.waitFor({ state: 'detached' });
+});
+
+test('questions are answered together, and a plan is sent back and then approved', async () => {
+  const { stage, server, visit } = theatre;
+  const script = works()
+    .emit(asks('q', 'AskUserQuestion', COLOURS))
+    .expectLine(
+      answered('q', {
+        behavior: 'allow',
+        updatedInput: { answers: { 'Which colour?': 'Green, please', 'Which rooms?': 'Kitchen, Attic' } },
+      }),
+    )
+    .emit(asks('p1', 'ExitPlanMode', { plan: '# The plan\n\n1. Buy paint' }))
+    .expectLine(answered('p1', { behavior: 'deny', message: 'Buy brushes, too.' }))
+    .emit(asks('p2', 'ExitPlanMode', { plan: '# The plan\n\n1. Buy paint and brushes' }))
+    .expectLine(answered('p2', { behavior: 'allow' }))
+    .emit(text('The plan is good.'))
+    .and(isFinished());
+  const run = await server.start(stage.workspace('questions', script));
+  const visitor = await visit();
+  await visitor.go(`/runs/${run}`);
+  const waits = visitor.page.getByRole('region', { name: 'Waits for you' });
+  await waits.getByRole('group', { name: /Which colour/ }).waitFor();
+  await expect.poll(() => visitor.page.title()).toMatch(/^\(1\) /);
+  await waits.getByRole('button', { name: 'Send the answers' }).click();
+  await visitor.sees('This question has no answer yet.', waits);
+  const [colour, rooms] = [/Which colour/, /Which rooms/].map((name) => waits.getByRole('group', { name }));
+  await colour?.getByRole('radio', { name: 'Something else' }).check();
+  await colour?.getByRole('textbox').fill('Green, please');
+  await rooms?.getByRole('checkbox', { name: 'Kitchen' }).check();
+  await rooms?.getByRole('checkbox', { name: 'Attic' }).check();
+  await waits.getByRole('button', { name: 'Send the answers' }).click();
+  await waits.getByText('Buy paint', { exact: true }).waitFor();
+  await waits.getByRole('button', { name: 'Send back…' }).click();
+  await waits.getByRole('textbox', { name: /What should be different/ }).fill('Buy brushes, too.');
+  await waits.getByRole('button', { name: 'Send back', exact: true }).click();
+  await waits.getByText('Buy paint and brushes').waitFor();
+  await waits.getByRole('button', { name: 'Approve the plan' }).click();
+  await visitor.sees('The plan is good.');
+  await visitor.sees('Completed');
+  await expect.poll(() => visitor.page.title()).not.toMatch(/^\(/);
+  await visitor.button('Previous of: Questions').click();
+  await visitor.activity.locator('article[data-target]').filter({ hasText: 'brushes' }).waitFor();
+});
+
+test('two browsers stay in step: what is answered in one closes in the other', async () => {
+  const { stage, server, visit } = theatre;
+  const script = works()
+    .emit(asks('a', 'Bash', { command: 'make one' }), asks('b', 'Bash', { command: 'make two' }))
+    .expectLine(answered('a'))
+    .expectLine(answered('b'))
+    .and(isFinished());
+  const run = await server.start(stage.workspace('two', script));
+  const [first, second] = [await visit(), await visit()];
+  await first.go(`/runs/${run}`);
+  await second.go(`/runs/${run}`);
+  for (const { page } of [first, second]) await page.getByText('2 requests wait for you').waitFor();
+  const card = (visitor: typeof first, words: string) =>
+    visitor.page.getByRole('region', { name: 'Waits for you' }).getByRole('article', { name: words });
+  await card(first, 'Bash: make one').getByRole('button', { name: 'Allow once' }).click();
+  await card(second, 'Bash: make one').waitFor({ state: 'detached' });
+  await second.sees(/make one” was answered elsewhere/);
+  await card(second, 'Bash: make two').getByRole('button', { name: 'Allow once' }).click();
+  await card(first, 'Bash: make two').waitFor({ state: 'detached' });
+  for (const visitor of [first, second]) await visitor.sees('Completed');
+});
+
+test('who waits for a person is on top of the list, and can be answered there', async () => {
+  const { stage, server, visit } = theatre;
+  const script = works()
+    .emit(asks('a', 'Bash', { command: 'make three' }))
+    .expectLine(answered('a'))
+    .and(isFinished());
+  const visitor = await visit();
+  await visitor.go('/');
+  const run = await server.start(stage.workspace('list', script));
+  const needs = visitor.page.getByRole('region', { name: 'Needs you' });
+  await needs.getByText('Bash: make three').waitFor();
+  await visitor.page.getByRole('link', { name: '1 waits for you' }).waitFor();
+  await expect.poll(() => visitor.page.title()).toBe('(1) Runs · ralph');
+  const first = visitor.page.locator('a[data-run]').first();
+  expect(await first.getAttribute('data-run')).toBe(run);
+  await needs.getByRole('button', { name: 'Allow once: Bash: make three' }).click();
+  await needs.waitFor({ state: 'detached' });
+  await server.becomes(run, 'ended');
+  await expect.poll(() => visitor.page.title()).toBe('Runs · ralph');
+});
