@@ -59,7 +59,7 @@ export function MoreFields({ form, agent, problems, onChange }: Props) {
               value={form.permission}
               onChange={(event) => onChange({ permission: event.target.value as RunForm['permission'] })}
             >
-              <option value="">As usual</option>
+              <option value="">Default</option>
               {agent.permissionModes.map((mode) => (
                 <option key={mode} value={mode}>
                   {PERMISSION_WORDS[mode].name}

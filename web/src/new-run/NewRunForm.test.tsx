@@ -17,7 +17,7 @@ const backend = (name: string, display_name: string, change: object = {}) => ({
   ...change,
 });
 const codex = backend('codex', 'Codex', { is_installed: false, problem: 'Install it with npm.' });
-const workspaces = [{ path: '/work/a', is_there: true, last_run: 'r1', last_backend: 'claude_code' }];
+const workspaces = [{ path: '/projects/a', is_there: true, last_run: 'r1', last_backend: 'claude_code' }];
 const started = {
   backend: 'claude_code',
   kind: 'loop',
@@ -60,7 +60,7 @@ afterEach(cleanup);
 test('the last run in the last workspace proposes the next one', async () => {
   await page();
   await waitFor(async () => expect((await field('Model')).value).toBe('opus'));
-  expect((await field('Workspace')).value).toBe('/work/a');
+  expect((await field('Workspace')).value).toBe('/projects/a');
   expect((await field('Iterations at most')).value).toBe('5');
   expect((await field('Commands that verify the work')).value).toBe('make test');
   expect(screen.getByRole<HTMLInputElement>('radio', { name: /Claude/ }).checked).toBe(true);
@@ -96,7 +96,7 @@ test('a double click starts one run', async () => {
   await userEvent.dblClick(start());
   await waitFor(() => expect(onStarted).toHaveBeenCalledWith('new'));
   expect(bodies).toHaveLength(1);
-  expect(bodies[0]).toMatchObject({ kind: 'loop', workspace: '/work/a', prompt: 'do it', model: 'opus' });
+  expect(bodies[0]).toMatchObject({ kind: 'loop', workspace: '/projects/a', prompt: 'do it', model: 'opus' });
 });
 
 test('another try has the same key, a changed wish another one', async () => {
@@ -116,16 +116,16 @@ test('another try has the same key, a changed wish another one', async () => {
 });
 
 test('a refusal of the server stands at its field', async () => {
-  await page(() => problem(422, 'unprocessable', 'the workspace `/work/a` is no directory'));
+  await page(() => problem(422, 'unprocessable', 'the workspace `/projects/a` is no directory'));
   await screen.findByRole('radio', { name: /Claude/ });
   await userEvent.type(await field('Prompt'), 'do it');
   await userEvent.click(start());
-  await screen.findByText('The workspace `/work/a` is no directory.');
+  await screen.findByText('The workspace `/projects/a` is no directory.');
   expect((await field('Workspace')).getAttribute('aria-invalid')).toBe('true');
 });
 
 test('a workspace that is in use leads to the run that has it', async () => {
-  const detail = 'the workspace `/work/a` is in use by run 20261116-063622-004fd8';
+  const detail = 'the workspace `/projects/a` is in use by run 20261116-063622-004fd8';
   await page(() => problem(409, 'busy', detail));
   await screen.findByRole('radio', { name: /Claude/ });
   await userEvent.type(await field('Prompt'), 'do it');

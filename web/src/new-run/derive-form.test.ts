@@ -24,7 +24,7 @@ const gone = agent({
   isInstalled: false,
   problem: 'Run `npm install`.',
 });
-const good = { ...EMPTY_FORM, workspace: '/work/a', backend: 'claude_code', prompt: 'do it' };
+const good = { ...EMPTY_FORM, workspace: '/projects/a', backend: 'claude_code', prompt: 'do it' };
 const place = (path: string, is_there = true) => ({ path, is_there }) as Workspace;
 
 test('agents that can be used come first, the scripted one after the others', () => {
@@ -115,7 +115,7 @@ test('what is empty is left to the settings, and what does not belong to the kin
   const limits = { iterations: null, cost_usd: null, runtime_seconds: null, tokens: null, turns: null };
   expect(requestOf(good, claude)).toEqual({
     kind: 'loop',
-    workspace: '/work/a',
+    workspace: '/projects/a',
     backend: 'claude_code',
     prompt: 'do it',
     limits,
@@ -123,7 +123,7 @@ test('what is empty is left to the settings, and what does not belong to the kin
   const talk = { ...good, kind: 'session' as const, verify: 'make', iterations: '3', prompt: '' };
   expect(requestOf(talk, claude)).toEqual({
     kind: 'session',
-    workspace: '/work/a',
+    workspace: '/projects/a',
     backend: 'claude_code',
     limits,
   });

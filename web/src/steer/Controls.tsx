@@ -1,5 +1,5 @@
 import { OctagonX, Pause, Square } from 'lucide-react';
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import type { AgentFacts } from '../new-run/derive-agent';
 import type { RunSummary } from '../wire';
 import { ConfirmDialog } from './ConfirmDialog';
@@ -7,8 +7,13 @@ import { ModelMenu } from './ModelMenu';
 import { PermissionMenu } from './PermissionMenu';
 import { useCommand } from './use-command';
 
+interface Props {
+  run: RunSummary;
+  agent: AgentFacts | undefined;
+}
+
 /** What can be done with a run that goes on, but for saying something to it. */
-export function Controls({ run, agent }: { run: RunSummary; agent: AgentFacts | undefined }) {
+export const Controls = memo(function Controls({ run, agent }: Props) {
   const { pending, problem, note, say } = useCommand(run.id);
   const [asks, setAsks] = useState<'stop' | 'kill' | null>(null);
   const { state } = run.activity;
@@ -68,4 +73,4 @@ export function Controls({ run, agent }: { run: RunSummary; agent: AgentFacts | 
       )}
     </div>
   );
-}
+});

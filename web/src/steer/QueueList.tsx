@@ -1,3 +1,4 @@
+import { memo } from 'react';
 import type { QueuedMessage } from './derive-queue';
 import type { Outbox } from './outbox';
 import { QueueItem } from './QueueItem';
@@ -13,7 +14,7 @@ interface Props {
 const MOST_EARLIER = 50;
 
 /** The messages to the agent, and how far each of them is. */
-export function QueueList({ run, now, earlier, outbox }: Props) {
+export const QueueList = memo(function QueueList({ run, now, earlier, outbox }: Props) {
   if (now.length === 0 && earlier.length === 0) return null;
   return (
     <section aria-label="Messages to the agent" className="text-xs">
@@ -41,4 +42,4 @@ export function QueueList({ run, now, earlier, outbox }: Props) {
       )}
     </section>
   );
-}
+});

@@ -6,7 +6,7 @@ export function summary(change: Partial<RunSummary> = {}): RunSummary {
     id: 'r1',
     epoch: 'e',
     kind: 'session',
-    workspace: '/work/alpha',
+    workspace: '/projects/alpha',
     backend: 'claude_code',
     display_name: 'Claude',
     model: 'opus',

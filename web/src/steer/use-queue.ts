@@ -14,8 +14,11 @@ export function useQueue(id: string, run: RunSummary | undefined, feed: RunFeed,
   const queries = useQueryClient();
   // Rows are changed in place, so only the version tells that they were.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above.
-  const rows = useMemo(() => messagesOfRows(feed.builder.table.top), [feed.version, feed]);
-  const seen = rows.map((each) => `${each.id}:${each.state}`).join(' ');
+  const found = useMemo(() => messagesOfRows(feed.builder.table.top), [feed.version, feed]);
+  const seen = found.map((each) => `${each.id}:${each.state}:${each.text}`).join('\n');
+  // The activity changes many times a second, the messages hardly ever.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above.
+  const rows = useMemo(() => found, [seen]);
   const { data } = useQuery({
     queryKey: ['queue', id],
     queryFn: async ({ signal }) =>
@@ -39,5 +42,5 @@ export function useQueue(id: string, run: RunSummary | undefined, feed: RunFeed,
   useEffect(() => {
     outbox.forget(new Set([...rows.map((each) => each.id), ...(data ?? []).map((each) => each.id)]));
   }, [outbox, rows, data]);
-  return splitQueue(messages, run);
+  return useMemo(() => splitQueue(messages, run), [messages, run]);
 }
