@@ -84,19 +84,30 @@ pub fn open_regular(path: &std::path::Path) -> io::Result<std::fs::File> {
     }
     Ok(file)
 }
-/// Lets this process have as many files open as the system allows it. Gives how many that is; none if there is no
-/// limit, or nobody knows it. What is started later inherits it.
+
+/// More than a server with hundreds of runs needs. What is started later inherits the limit, and there are programs
+/// that go through all numbers below it.
+#[cfg(unix)]
+const MOST_OPEN_FILES: u64 = 16_384;
+
+/// Lets this process have as many files open as the system allows it, up to a number that is enough. Gives how many
+/// that is; none if there is no limit, or nobody knows it. What is started later inherits it.
 pub fn raise_open_files() -> Option<u64> {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let limit = getrlimit(Resource::Nofile);
-        let raised = Rlimit {
-            current: limit.maximum,
-            maximum: limit.maximum,
-        };
-        // macOS has a limit of its own below the one it tells.
-        let _ = setrlimit(Resource::Nofile, raised);
+        let most = limit
+            .maximum
+            .map_or(MOST_OPEN_FILES, |most| most.min(MOST_OPEN_FILES));
+        if limit.current.is_some_and(|now| now < most) {
+            let raised = Rlimit {
+                current: Some(most),
+                maximum: limit.maximum,
+            };
+            // Where it is not allowed it stays as it is, and the caller is told.
+            let _ = setrlimit(Resource::Nofile, raised);
+        }
         getrlimit(Resource::Nofile).current
     }
     #[cfg(not(unix))]

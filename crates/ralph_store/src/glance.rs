@@ -182,6 +182,11 @@ impl Clock {
     fn read(&mut self, at: &str) -> Option<Timestamp> {
         let (whole, fraction) = at.strip_suffix('Z')?.split_at_checked(19)?;
         if whole != self.last {
+            // Other forms may have a fraction in their first nineteen characters.
+            let marks = [4, 7, 10, 13, 16].map(|index| whole.as_bytes().get(index).copied());
+            if marks != [b'-', b'-', b'T', b':', b':'].map(Some) {
+                return None;
+            }
             let known: Timestamp = format!("{whole}Z").parse().ok()?;
             self.second = known.as_second();
             whole.clone_into(&mut self.last);
@@ -273,6 +278,7 @@ mod tests {
             "2026-11-16T02:35:21.Z",
             "2026-11-16T02:35:21.0000000001Z",
             "2026-13-16T02:35:21Z",
+            "20261116T023520.123Z",
         ] {
             assert_eq!(clock.read(at), None, "{at}");
         }

@@ -60,9 +60,10 @@ impl Storage {
             return;
         }
         self.probed_at = Some(now);
-        if std::mem::replace(&mut self.journal_bytes, journal_bytes) != journal_bytes {
-            // What was written just now was a try of its own.
-            self.probe_error = None;
+        let has_grown = std::mem::replace(&mut self.journal_bytes, journal_bytes) != journal_bytes;
+        if has_grown && self.probe_error.is_none() {
+            // What was written just now was a try of its own. Once there was no room it proves nothing: a short record
+            // fits into what the journal has already.
             return;
         }
         self.probe_error = match try_room(&directory.join(PROBE_FILE)) {
@@ -155,7 +156,7 @@ mod tests {
 
     use tokio::time::Instant;
 
-    use super::{PATIENCE, Storage, Verdict};
+    use super::{PATIENCE, PROBE_EVERY, Storage, Verdict};
 
     #[test]
     fn a_full_disk_is_waited_for_and_given_up_in_the_end() {
@@ -170,5 +171,23 @@ mod tests {
         // The next time begins anew.
         assert_eq!(storage.observe(full(), start + PATIENCE), Verdict::Failing);
         assert_eq!(storage.observe(full(), start + 2 * PATIENCE), Verdict::Failed);
+    }
+    #[test]
+    fn a_journal_that_grows_is_a_probe_only_while_nothing_is_wrong() {
+        let full = tempfile::tempdir().unwrap();
+        // Nobody can make a file beneath a file.
+        let blocked = full.path().join("file");
+        std::fs::write(&blocked, "").unwrap();
+        let mut storage = Storage::default();
+        let mut now = Instant::now();
+        let mut probe = |directory: &std::path::Path, bytes| {
+            now += PROBE_EVERY;
+            storage.probe(directory, bytes, now);
+            storage.probe_error.is_some()
+        };
+        assert!(!probe(&blocked, 10), "it has grown");
+        assert!(probe(&blocked, 10), "it has not");
+        assert!(probe(&blocked, 500), "our own warning is no proof");
+        assert!(!probe(full.path(), 500), "there is room again");
     }
 }

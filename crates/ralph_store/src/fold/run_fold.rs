@@ -362,7 +362,8 @@ impl RunFold {
         summary.ended_at = Some(at);
         summary.reason = Some(reason);
         summary.exit_code = Some(ended.exit_code);
-        summary.message = ended.message;
+        // What was said before of the journal itself still holds.
+        summary.message = ended.message.or(summary.message.take());
         summary.totals = ended.totals;
         self.asks.withdraw_all(at);
         self.messages.end();

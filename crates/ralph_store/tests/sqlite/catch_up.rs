@@ -292,6 +292,13 @@ async fn a_run_whose_first_record_is_damaged_is_there_with_what_is_known() {
     let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
     assert_eq!((caught_up.runs, caught_up.records), (1, 1));
     assert_eq!(store.run("garbled").await.unwrap().unwrap().head_seq, 6);
+    stage.append(
+        "garbled",
+        "{\"seq\":7,\"at\":\"2026-01-01T00:00:07Z\",\"iteration\":1,\"attempt\":1,\"event\":{\"type\":\"run_ended\",\"data\":{\"reason\":\"completed\",\"exit_code\":0}}}\n",
+    );
+    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    let ended = store.run("garbled").await.unwrap().unwrap();
+    assert!(ended.ended_at.is_some() && ended.message.unwrap().contains("not known"));
 }
 
 #[tokio::test]
