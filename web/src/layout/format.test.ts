@@ -44,6 +44,6 @@ test('what is no time is shown as it is', () => {
 });
 
 test('a path is known by its end', () => {
-  expect(shortPath('/home/me/work/project')).toBe('…/work/project');
+  expect(shortPath('/home/me/code/project')).toBe('…/code/project');
   expect(shortPath('/tmp')).toBe('/tmp');
 });
