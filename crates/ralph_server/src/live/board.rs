@@ -1,9 +1,10 @@
 //! All runs that go on, at a glance.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
+use ralph_run::Activity;
 use ralph_store::RunSummary;
 use serde::Serialize;
 
@@ -11,6 +12,8 @@ use super::signal::{Signal, Watchers};
 
 /// How many changes are kept for those who keep up: two seconds of them. Others are given everything anew.
 const MOST_CHANGES: usize = 8;
+/// How many ticks pass before a run that just works is told of again: hundreds of them would be most of the traffic.
+const CALM_TICKS: u64 = 4;
 
 /// What all runs are doing. Changes are collected and told a few times a second, encoded once for everybody.
 #[derive(Debug, Default)]
@@ -22,6 +25,9 @@ pub struct Board {
 struct State {
     runs: BTreeMap<String, Arc<RunSummary>>,
     changed: BTreeSet<String>,
+    /// What was told of each run last, and in which tick.
+    told: HashMap<String, (u64, Arc<RunSummary>)>,
+    ticks: u64,
     version: u64,
     changes: VecDeque<Utf8Bytes>,
     watchers: Watchers,
@@ -66,11 +72,21 @@ impl Board {
     /// Tells what has changed.
     pub fn tick(&self) {
         let mut state = self.lock();
-        let changed = std::mem::take(&mut state.changed);
+        state.ticks += 1;
+        let (changed, later) = std::mem::take(&mut state.changed)
+            .into_iter()
+            .partition::<BTreeSet<_>, _>(|id| state.is_due(id));
+        state.changed = later;
         if changed.is_empty() {
             return;
         }
         state.version += 1;
+        for id in &changed {
+            if let Some(run) = state.runs.get(id).cloned() {
+                let now = state.ticks;
+                state.told.insert(id.clone(), (now, run));
+            }
+        }
         let runs = changed
             .iter()
             .filter_map(|id| state.runs.get(id))
@@ -89,6 +105,19 @@ impl Board {
         // One whose end was not told yet is told first.
         if !state.changed.contains(run) {
             state.runs.remove(run);
+            state.told.remove(run);
+        }
+    }
+
+    /// There is no such run any more: those who were told of it are told anew which there are.
+    pub fn remove(&self, run: &str) {
+        let mut state = self.lock();
+        state.changed.remove(run);
+        state.told.remove(run);
+        if state.runs.remove(run).is_some() {
+            state.version += 1;
+            state.changes.clear();
+            state.watchers.wake();
         }
     }
 
@@ -125,6 +154,33 @@ impl Board {
     }
 }
 
+impl State {
+    /// Whether a run that has changed is told of now.
+    fn is_due(&self, id: &str) -> bool {
+        match (self.told.get(id), self.runs.get(id)) {
+            (Some((tick, before)), Some(now)) => self.ticks - tick >= CALM_TICKS || is_urgent(before, now),
+            _ => true,
+        }
+    }
+}
+
+/// Whether a change is one that people wait for. That it goes on with its work is none.
+fn is_urgent(before: &RunSummary, now: &RunSummary) -> bool {
+    let works = |run: &RunSummary| {
+        matches!(
+            run.activity,
+            Activity::Thinking | Activity::Responding | Activity::Tool { .. }
+        )
+    };
+    let is_work = works(before) && works(now);
+    (!is_work && before.activity != now.activity)
+        || before.pending != now.pending
+        || before.iteration != now.iteration
+        || before.attempt != now.attempt
+        || before.errors != now.errors
+        || before.title != now.title
+}
+
 fn encode(version: u64, is_all: bool, runs: Vec<&RunSummary>) -> Utf8Bytes {
     let told = Told {
         r#type: "runs",
@@ -133,4 +189,57 @@ fn encode(version: u64, is_all: bool, runs: Vec<&RunSummary>) -> Utf8Bytes {
         runs,
     };
     serde_json::to_string(&told).unwrap_or_default().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use ralph_run::{Activity, WaitingFor};
+    use ralph_store::RunFold;
+
+    use super::{Board, CALM_TICKS};
+
+    const STARTED: &str = r#"{"seq":1,"at":"2026-01-01T00:00:00Z","iteration":0,"attempt":0,"event":{"type":"run_started","data":{"format_version":1,"run_id":"r","ralph_version":"0","workspace":"/w","backend":"demo","display_name":"Demo","max_iterations":0}}}"#;
+
+    fn told(board: &Board, version: &mut Option<u64>) -> usize {
+        board.tick();
+        let (texts, now) = board.since(*version);
+        *version = Some(now);
+        texts.len()
+    }
+
+    #[test]
+    fn a_run_that_just_works_is_told_of_once_a_second_and_one_that_waits_at_once() {
+        let mut fold = RunFold::new();
+        fold.push(STARTED.as_bytes());
+        let mut run = fold.summary().unwrap().clone();
+        let board = Board::default();
+        run.activity = Activity::Thinking;
+        board.update(&run);
+        board.tick();
+        let mut version = Some(board.since(None).1);
+        let mut count = 0;
+        for number in 0..3 * CALM_TICKS {
+            run.head_seq += 1;
+            run.activity = match number % 2 {
+                0 => Activity::Responding,
+                _ => Activity::Thinking,
+            };
+            board.update(&run);
+            count += told(&board, &mut version);
+        }
+        assert_eq!(count, 3);
+        run.activity = Activity::Waiting {
+            what: WaitingFor::Permission,
+        };
+        board.update(&run);
+        assert_eq!(told(&board, &mut version), 1);
+        run.head_seq += 1;
+        board.update(&run);
+        assert_eq!(told(&board, &mut version), 0);
+        // What was put off is told without another change.
+        assert_eq!(
+            (0..CALM_TICKS).map(|_| told(&board, &mut version)).sum::<usize>(),
+            1
+        );
+    }
 }

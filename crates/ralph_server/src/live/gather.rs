@@ -11,7 +11,7 @@ use super::frame::Frame;
 
 /// Frames of a run are at least this far apart.
 const TICK: Duration = Duration::from_millis(33);
-/// A few characters wait a little longer for more.
+/// Frames of a few characters are further apart, so that they have more of them. The first after a pause does not wait.
 const PATIENCE: Duration = Duration::from_millis(50);
 /// What is no more than a few characters.
 const FEW_BYTES: usize = 256;
@@ -108,14 +108,14 @@ impl Gatherer {
     /// When what waits is to be sent; none if nothing waits.
     pub(super) fn due(&self) -> Option<Instant> {
         let since = self.since?;
-        let earliest = self.sent.map_or(since, |sent| sent + TICK).max(since);
-        if self.is_full() {
-            Some(since)
+        let after = |pause| self.sent.map_or(since, |sent| since.max(sent + pause));
+        Some(if self.is_full() {
+            since
         } else if self.has_whole || self.bytes >= FEW_BYTES {
-            Some(earliest)
+            after(TICK)
         } else {
-            Some(earliest.max(since + PATIENCE))
-        }
+            after(PATIENCE)
+        })
     }
 
     /// Whether no more should be added.
@@ -247,9 +247,13 @@ mod tests {
     fn a_few_characters_wait_for_more_but_not_for_long() {
         let (mut gatherer, now) = (Gatherer::default(), Instant::now());
         gatherer.push(delta(1, "a", "x").as_bytes(), 0, now);
+        assert_eq!(gatherer.due(), Some(now), "the first ones after a pause do not");
+        gatherer.take("r", "e", now);
+        let soon = now + Duration::from_millis(1);
+        gatherer.push(delta(2, "a", "x").as_bytes(), 0, soon);
         assert_eq!(gatherer.due(), Some(now + PATIENCE));
-        gatherer.push(delta(2, "a", &"x".repeat(FEW_BYTES)).as_bytes(), 0, now);
-        assert_eq!(gatherer.due(), Some(now));
+        gatherer.push(delta(3, "a", &"x".repeat(FEW_BYTES)).as_bytes(), 0, soon);
+        assert_eq!(gatherer.due(), Some(now + TICK));
     }
 
     #[test]
