@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vitest/config';
@@ -15,6 +16,12 @@ function devHeaders(): Record<string, string> {
 
 export default defineConfig(({ command }) => ({
   plugins: [react(), tailwindcss()],
+  resolve: {
+    // The form for browsers lets `innerHTML` decode `&amp;` and the like, which the page's policy forbids.
+    alias: {
+      'decode-named-character-reference': resolve('node_modules/decode-named-character-reference/index.js'),
+    },
+  },
   build: {
     target: 'es2022',
     outDir: 'dist',
