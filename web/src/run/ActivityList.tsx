@@ -41,7 +41,10 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   const pages = useRef(target === null ? 0 : MOST_PAGES);
   const pinned = useRef<Target | null>(null);
   const startsAtEnd = target === null || target === 'latest';
+  const [moves, setMoves] = useState(0);
   const { follow, isFollowing, handlers, setFollowing } = useFollow(startsAtEnd, !state.hasAfter, () => {
+    // Who is at an edge already moves nothing, and still wants more.
+    if (pages.current > 0) setMoves((count) => count + 1);
     pages.current = 0;
     pinned.current = null;
   });
@@ -84,6 +87,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
 
   const firstIndex = items[0]?.index ?? 0;
   const lastIndex = items.at(-1)?.index ?? 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `moves` says that a person wants more.
   useEffect(() => {
     if (state.status !== 'ready' || state.problem || pages.current >= MOST_PAGES) return;
     const wantsBefore = state.hasBefore && firstIndex < NEAR;
@@ -92,7 +96,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     if (state.loading) return;
     pages.current += 1;
     void (wantsBefore ? feed.loadBefore() : feed.loadAfter());
-  }, [feed, state, firstIndex, lastIndex, flat.length]);
+  }, [feed, state, firstIndex, lastIndex, flat.length, moves]);
 
   const targetSeq = typeof target === 'object' && target ? target.seq : null;
   // Moves to the target once it is there.
