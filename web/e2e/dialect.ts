@@ -154,6 +154,17 @@ const obeys: [object, Script] = [
   { type: 'control_request' },
   new Script().answer({ type: 'control_response', response: isDone }),
 ];
+/** A changed permission mode is told at once, a changed model with the next turn. */
+const changesMode: [object, Script] = [
+  { type: 'control_request', request: { subtype: 'set_permission_mode' } },
+  new Script().answer({ type: 'control_response', response: isDone }).answer({
+    type: 'system',
+    subtype: 'status',
+    status: null,
+    permissionMode: '${/request/mode}',
+    session_id: SESSION,
+  }),
+];
 const aborted = { subtype: 'error_during_execution', is_error: true, terminal_reason: 'aborted_streaming' };
 const interrupts: [object, Script] = [
   { type: 'control_request', request: { subtype: 'interrupt' } },
@@ -193,6 +204,7 @@ export function talks(): Script {
     [said('changed'), replies(changed)],
     [{ type: 'user' }, replies()],
     interrupts,
+    changesMode,
     obeys,
   );
 }

@@ -64,12 +64,11 @@ test('model and permission mode are changed while it goes on', async () => {
   await visitor.sees('claude-haiku-5', visitor.activity);
   await visitor.button(/^What happens without asking/).click();
   await visitor.page.getByRole('button', { name: /^Plan/ }).click();
-  await visitor.sees(/set permission mode/, visitor.activity);
+  await visitor.button('What happens without asking: Plan').waitFor();
   // The agent says itself what it works with, when its next turn begins.
   await field(visitor).fill('changed');
   await field(visitor).press('Enter');
   await visitor.button('Model: claude-haiku-5').waitFor();
-  await visitor.button('What happens without asking: Plan').waitFor();
 });
 
 test('a run is stopped, resumed and forked', async () => {
