@@ -75,6 +75,9 @@ pub trait Store: Send + Sync + 'static {
     /// another one.
     async fn remember(&self, key: &str, answer: &Remembered) -> Result<Option<Remembered>, StoreError>;
 
+    /// Forgets what was [remembered](Self::remember) under a key; an unknown one is no error.
+    async fn forget(&self, key: &str) -> Result<(), StoreError>;
+
     /// What a request was answered before.
     async fn recall(&self, key: &str) -> Result<Option<Remembered>, StoreError>;
 

@@ -133,6 +133,17 @@ impl Home {
         Ok(Ok(self.run_directory(id)))
     }
 
+    /// Takes a run off the list of those that may not have ended, because it has no directory.
+    pub(crate) fn unmark_gone(&self, run: &RunDirectory) {
+        let active = self.active_directory().join(run.id());
+        let _ = fs::remove_file(&active);
+        // One that is started again under this name makes its directory first: had it found this file, it is put back,
+        // and if not, it puts it there itself.
+        if run.path().is_dir() {
+            drop(new_file(&active));
+        }
+    }
+
     /// The run that is meant: by its name, by the start of its name if only one starts so, or `last`.
     ///
     /// # Errors
@@ -244,8 +255,23 @@ fn is_id(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_id, new_id};
+    use super::{Home, is_id, new_id};
     use jiff::Timestamp;
+
+    #[test]
+    fn a_run_that_is_made_again_while_the_old_one_is_found_gone_stays_on_the_list() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("state"), None);
+        let run = home.create_run(Timestamp::now()).unwrap();
+        std::fs::remove_dir_all(run.path()).unwrap();
+        // Between the look at the directory and this.
+        home.create_run_as(run.id()).unwrap();
+        home.unmark_gone(&run);
+        assert!(home.is_active(run.id()));
+        std::fs::remove_dir_all(run.path()).unwrap();
+        home.unmark_gone(&run);
+        assert!(!home.is_active(run.id()));
+    }
 
     #[test]
     fn a_name_says_when_and_sorts_by_time() {

@@ -64,6 +64,7 @@ pub fn reconcile(home: &Home, at: Timestamp) -> Result<Reconciliation, HomeError
                 // If this fails, the next look finds a run that has ended.
                 let _ = fs::remove_file(home.active_directory().join(run.id()));
             }
+            Ok(Verdict::Gone) => home.unmark_gone(&run),
             Err(error) => found.failed.push((run.id().to_owned(), error)),
         }
     }
@@ -74,6 +75,8 @@ enum Verdict {
     /// Or about to be.
     Alive,
     Over(Option<LostRun>),
+    /// It has no directory.
+    Gone,
 }
 
 fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdict, ReconcileError> {
@@ -83,7 +86,7 @@ fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdi
         Err(StateError::Corrupt { .. }) => None,
         Err(StateError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
             if !run.path().is_dir() {
-                return Ok(Verdict::Over(None));
+                return Ok(Verdict::Gone);
             }
             None
         }

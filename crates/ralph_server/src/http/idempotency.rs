@@ -97,10 +97,12 @@ async fn answer(
     if let Some(earlier) = recall(app, key, parts.uri.path()).await?.filter(is_fresh) {
         return replay(earlier, &digest);
     }
-    let mut started = None;
+    let (mut started, mut named) = (None, None);
     if starts_run(parts.uri.path()) {
-        let name = name_run(app, key, &digest).await?;
+        let name_key = name_key(key, &digest);
+        let name = name_run(app, &name_key, &digest).await?;
         started = has_run_file(app, &name.0).then(|| StartedRun { id: name.0.clone() });
+        named = Some((name_key, name.clone()));
         parts.extensions.insert(name);
     }
     let response = match started {
@@ -111,6 +113,9 @@ async fn answer(
     let status = response.status();
     // What was refused has changed nothing, and may work the next time.
     if !status.is_success() {
+        if let Some((name_key, name)) = named {
+            forget_name(app, &name_key, &name).await;
+        }
         return Ok(response);
     }
     let (parts, body) = response.into_parts();
@@ -130,12 +135,15 @@ async fn answer(
     Ok(Response::from_parts(parts, Body::from(body)))
 }
 
+/// Under which key the name of a request's run is kept. No client's key has such a character.
+fn name_key(key: &str, digest: &str) -> String {
+    format!("\u{1}{}", digest_hex(&[key.as_bytes(), digest.as_bytes()]))
+}
+
 /// What the run of this request is called. It is written down before anything is started, so that a server that is
 /// killed in that moment neither forgets the run nor starts another one when it is asked again.
 async fn name_run(app: &App, key: &str, digest: &str) -> Result<RunName, StoreError> {
-    // No client's key has such a character.
-    let key = format!("\u{1}{}", digest_hex(&[key.as_bytes(), digest.as_bytes()]));
-    if let Some(earlier) = app.store.recall(&key).await?.filter(is_fresh) {
+    if let Some(earlier) = app.store.recall(key).await?.filter(is_fresh) {
         return Ok(RunName(earlier.body));
     }
     let now = Timestamp::now();
@@ -145,8 +153,19 @@ async fn name_run(app: &App, key: &str, digest: &str) -> Result<RunName, StoreEr
         body: app.home.new_run_id(now),
         at: now,
     };
-    app.store.remember(&key, &named).await?;
+    app.store.remember(key, &named).await?;
     Ok(RunName(named.body))
+}
+
+/// A run that did not start leaves its name to nobody: who has seen this one must not take another one for it. While
+/// something is there under it, somebody may still be starting it, and the next one who asks has to find it.
+async fn forget_name(app: &App, name_key: &str, name: &RunName) {
+    if app.home.run(&name.0).is_some() {
+        return;
+    }
+    if let Err(error) = app.store.forget(name_key).await {
+        tracing::warn!(%error, "cannot forget what a run was to be called");
+    }
 }
 
 fn has_run_file(app: &App, id: &str) -> bool {

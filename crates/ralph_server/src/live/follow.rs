@@ -1,5 +1,6 @@
 //! Following one run.
 
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 use agent_process::FileFollower;
@@ -21,18 +22,25 @@ pub(super) async fn follow(live: Arc<Live>, run: RunDirectory) {
     let mut following = Following {
         live,
         run,
-        head: None,
+        leaving: Leaving::Failed,
     };
-    let Following { live, run, head } = &mut following;
+    let Following { live, run, leaving } = &mut following;
     let mut fold = live.known(run).await.without_rows();
     loop {
         match follow_journal(live, run, fold).await {
-            Ok(Some(last)) => {
-                *head = Some(last);
+            Ok(Some(head)) => {
+                *leaving = Leaving::Ended { head };
                 return;
             }
             // Another journal: from the start.
-            Ok(None) => fold = RunFold::named(run.id()).without_rows(),
+            Ok(None) => {
+                live.inbox().forget(run.id());
+                fold = RunFold::named(run.id()).without_rows();
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                *leaving = Leaving::Gone;
+                return;
+            }
             Err(error) => {
                 tracing::warn!(%error, run = run.id(), "a journal cannot be followed; it is tried again");
                 return;
@@ -41,17 +49,27 @@ pub(super) async fn follow(live: Arc<Live>, run: RunDirectory) {
     }
 }
 
+/// Why a run is not followed any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Leaving {
+    /// It has ended with this record.
+    Ended { head: u64 },
+    /// Its journal is not there: nobody would know of it but for us.
+    Gone,
+    /// Something else; it is tried again.
+    Failed,
+}
+
 /// A run that is followed for as long as this is kept.
 struct Following {
     live: Arc<Live>,
     run: RunDirectory,
-    /// Its last record, once it has ended.
-    head: Option<u64>,
+    leaving: Leaving,
 }
 
 impl Drop for Following {
     fn drop(&mut self) {
-        self.live.left(self.run.id(), self.head);
+        self.live.left(self.run.id(), self.leaving);
     }
 }
 
@@ -114,7 +132,7 @@ async fn follow_journal(
             tokio::task::yield_now().await;
             continue;
         }
-        if tail.was_replaced() {
+        if count == 0 && tail.was_replaced() {
             return Ok(None);
         }
         match gatherer.due() {

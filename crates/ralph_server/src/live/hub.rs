@@ -13,7 +13,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::board::Board;
 use super::feed::{Position, RunFeed};
-use super::follow::follow;
+use super::follow::{Leaving, follow};
 use super::followed::Followed;
 use super::inbox::Inbox;
 use super::ingest::{Ingest, index_texts};
@@ -186,7 +186,8 @@ impl Live {
         for (run, head) in self.followed.ended() {
             let is_marked = self.home.is_active(&run);
             let known = self.store.run(&run).await.ok().flatten();
-            if !is_marked && known.is_some_and(|known| known.head_seq >= head) {
+            let is_gone = self.home.run(&run).is_none();
+            if is_gone || !is_marked && known.is_some_and(|known| known.head_seq >= head) {
                 self.board.forget(&run);
                 self.followed.forget(&run);
             }
@@ -230,15 +231,20 @@ impl Live {
         self.ingest.set(run);
     }
 
-    /// A run is not followed any more: it has ended with this record, or it could not be followed.
-    pub(super) fn left(&self, run: &str, head: Option<u64>) {
+    /// A run is not followed any more.
+    pub(super) fn left(&self, run: &str, leaving: Leaving) {
         self.ingest.set(run);
-        match head {
-            Some(head) => {
+        match leaving {
+            Leaving::Ended { head } => {
                 self.inbox.forget(run);
                 self.followed.end(run, head);
             }
-            None => self.followed.fail(run, Instant::now()),
+            Leaving::Gone => {
+                self.inbox.forget(run);
+                self.board.remove(run);
+                self.followed.forget(run);
+            }
+            Leaving::Failed => self.followed.fail(run, Instant::now()),
         }
     }
 

@@ -140,12 +140,15 @@ impl Ingest {
                 .fold
                 .summary()
                 .is_some_and(|summary| summary.activity.has_ended());
-            let is_over = (is_done && has_ended) || reading.tail.was_replaced();
-            if !is_over {
-                readings.insert(run.clone(), reading);
+            if is_done && reading.tail.was_replaced() {
+                // What is there now may have been told of already: it is read in the next round.
+                continue;
             }
             if is_done {
                 done.push(run.clone());
+            }
+            if !(is_done && has_ended) {
+                readings.insert(run.clone(), reading);
             }
         }
         if !batches.is_empty() {
@@ -236,16 +239,57 @@ mod tests {
     use ralph_run::{Home, RunDirectory};
     use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
 
+    use tempfile::TempDir;
+
     use super::Ingest;
 
     fn begin(home: &Home, at: &str) -> RunDirectory {
         let run = home.create_run(at.parse().unwrap()).unwrap();
+        write_first(&run, at);
+        run
+    }
+
+    fn write_first(run: &RunDirectory, at: &str) {
         let line = format!(
             r#"{{"seq":1,"at":"{at}","iteration":0,"attempt":0,"event":{{"type":"run_started","data":{{"format_version":1,"run_id":"{}","ralph_version":"0.1.0","workspace":"/w","backend":"demo","display_name":"Demo","max_iterations":1}}}}}}"#,
             run.id()
         );
         std::fs::write(run.journal(), line + "\n").unwrap();
-        run
+    }
+
+    async fn open_store(directory: &TempDir, home: &Home) -> Arc<dyn Store> {
+        let options = SqliteOptions {
+            data_directory: directory.path().join("data"),
+            runs_directory: home.runs_directory(),
+        };
+        Arc::new(SqliteStore::open(options).await.unwrap().store)
+    }
+
+    #[tokio::test]
+    async fn a_journal_that_was_made_anew_is_read_at_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("state"), None);
+        let store = open_store(&directory, &home).await;
+        let (ingest, mut readings) = (Ingest::default(), HashMap::new());
+        let run = begin(&home, "2026-01-01T00:00:00Z");
+        let mut runs = BTreeSet::from([run.id().to_owned()]);
+        ingest
+            .ingest(&home, &store, &mut readings, &mut runs)
+            .await
+            .unwrap();
+        let first = store.run(run.id()).await.unwrap().unwrap();
+        std::fs::remove_dir_all(run.path()).unwrap();
+        home.create_run_as(run.id()).unwrap();
+        write_first(&run, "2026-01-02T00:00:00Z");
+        runs.insert(run.id().to_owned());
+        while !runs.is_empty() {
+            ingest
+                .ingest(&home, &store, &mut readings, &mut runs)
+                .await
+                .unwrap();
+        }
+        let second = store.run(run.id()).await.unwrap().unwrap();
+        assert_ne!(second.epoch, first.epoch);
     }
 
     #[tokio::test]
@@ -253,11 +297,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let home = Home::new(directory.path().join("state"), None);
         let broken = begin(&home, "2026-01-01T00:00:00Z");
-        let options = SqliteOptions {
-            data_directory: directory.path().join("data"),
-            runs_directory: home.runs_directory(),
-        };
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
+        let store = open_store(&directory, &home).await;
         catch_up(store.as_ref(), &home.runs_directory(), |_| {})
             .await
             .unwrap();

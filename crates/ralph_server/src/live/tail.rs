@@ -2,10 +2,12 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::{Path, PathBuf};
 
-/// What is read in one go. Nothing of it is kept between reads: there may be hundreds of journals.
+/// What is read in one go: little at first, as there is mostly little that is new, and more while there is. Nothing of
+/// it is kept between reads: there may be hundreds of journals.
+const FIRST_BYTES: usize = 8 << 10;
 const CHUNK_BYTES: usize = 64 << 10;
 /// A longer line is no record of ours and is left out.
 const MOST_LINE_BYTES: usize = 64 << 20;
@@ -13,6 +15,7 @@ const MOST_LINE_BYTES: usize = 64 << 20;
 /// Reads whole lines. A piece of a line at the end is not kept but read anew: its writer may take it back.
 #[derive(Debug)]
 pub(super) struct Tail {
+    path: PathBuf,
     file: File,
     offset: u64,
     chunk_bytes: usize,
@@ -32,9 +35,10 @@ pub(super) enum Read<'a> {
 impl Tail {
     pub(super) fn open(path: &Path, offset: u64) -> io::Result<Self> {
         Ok(Self {
+            path: path.to_owned(),
             file: File::open(path)?,
             offset,
-            chunk_bytes: CHUNK_BYTES,
+            chunk_bytes: FIRST_BYTES,
             skipped: None,
         })
     }
@@ -70,17 +74,26 @@ impl Tail {
             }
         }
         if start > 0 {
-            self.chunk_bytes = CHUNK_BYTES;
+            self.chunk_bytes = match is_full {
+                true => (2 * self.chunk_bytes).min(CHUNK_BYTES),
+                false => FIRST_BYTES,
+            };
         }
         self.offset += start as u64;
         Ok(is_full)
     }
 
-    /// Whether the file is shorter than what was read: it is another one.
+    /// Whether there is another file now, or none: under its name, or it is shorter than what was read. It takes two
+    /// looks at the disk, and is asked when nothing new came.
     pub(super) fn was_replaced(&self) -> bool {
-        self.file
-            .metadata()
-            .is_ok_and(|metadata| metadata.len() < self.offset)
+        let Ok(ours) = self.file.metadata() else {
+            return false;
+        };
+        match std::fs::metadata(&self.path) {
+            // While we have it open, nobody else gets its number.
+            Ok(named) => (named.dev(), named.ino()) != (ours.dev(), ours.ino()) || ours.len() < self.offset,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
     }
 }
 
@@ -125,6 +138,23 @@ mod tests {
         assert_eq!(lines(&mut tail), [(1, 2), (long, end - 2), (1, end)]);
         assert!(!tail.was_replaced());
         std::fs::write(&path, "x").unwrap();
+        assert!(tail.was_replaced());
+    }
+
+    #[test]
+    fn a_file_of_the_same_name_is_another_file_and_none_is_one_too() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal");
+        std::fs::write(&path, "one\n").unwrap();
+        let mut tail = Tail::open(&path, 0).unwrap();
+        assert_eq!(lines(&mut tail), [(3, 4)]);
+        let other = directory.path().join("other");
+        std::fs::write(&other, "another\nfile\n").unwrap();
+        std::fs::rename(&other, &path).unwrap();
+        assert!(tail.was_replaced());
+        let tail = Tail::open(&path, 0).unwrap();
+        assert!(!tail.was_replaced());
+        std::fs::remove_file(&path).unwrap();
         assert!(tail.was_replaced());
     }
 

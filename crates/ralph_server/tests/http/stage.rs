@@ -37,6 +37,8 @@ pub(crate) struct FakeLauncher {
     /// What the runs are called.
     pub(crate) names: Mutex<Vec<String>>,
     pub(crate) refuse: Mutex<Option<LaunchError>>,
+    /// Makes the run's directory here, and leaves it there.
+    pub(crate) occupied: Mutex<Option<Home>>,
     /// Starts real journals here, with this workspace.
     pub(crate) home: Mutex<Option<(Home, PathBuf)>>,
     /// Is told that a start has begun, and must then be told to go on.
@@ -52,11 +54,14 @@ pub(crate) struct Gate {
 #[async_trait]
 impl Launcher for FakeLauncher {
     async fn start(&self, id: &str, request: StartRun) -> Result<(), LaunchError> {
+        self.names.lock().unwrap().push(id.to_owned());
+        if let Some(home) = self.occupied.lock().unwrap().take() {
+            home.create_run_as(id).unwrap();
+        }
         if let Some(error) = self.refuse.lock().unwrap().clone() {
             return Err(error);
         }
         self.started.lock().unwrap().push(request);
-        self.names.lock().unwrap().push(id.to_owned());
         let gate = self.gate.lock().unwrap().clone();
         if let Some(gate) = gate {
             gate.begun.notify_one();

@@ -115,6 +115,27 @@ async fn a_start_with_a_key_happens_once() {
 }
 
 #[tokio::test]
+async fn a_name_is_given_again_only_while_something_is_there_under_it() {
+    let stage = Stage::new().await;
+    let body = json!({"workspace": "/w", "prompt": "x"}).to_string();
+    let key = [("idempotency-key", "k")];
+    let message = "busy".to_owned();
+    *stage.launcher.refuse.lock().unwrap() = Some(LaunchError::Busy { message });
+    for _ in 0..2 {
+        assert_eq!(stage.post_with("/api/v1/runs", &key, &body).await.status, 409);
+    }
+    let names = stage.launcher.names.lock().unwrap().clone();
+    assert_ne!(names[0], names[1], "of the first one nothing was left");
+    // Somebody is still on it: another start must find that one.
+    *stage.launcher.occupied.lock().unwrap() = Some(stage.app.home.clone());
+    for _ in 0..2 {
+        assert_eq!(stage.post_with("/api/v1/runs", &key, &body).await.status, 409);
+    }
+    let names = stage.launcher.names.lock().unwrap().clone();
+    assert_eq!(names[2], names[3]);
+}
+
+#[tokio::test]
 async fn runs_cannot_be_started_faster_than_anybody_needs() {
     let stage = Stage::new().await;
     let body = json!({"workspace": "/w", "prompt": "x"});

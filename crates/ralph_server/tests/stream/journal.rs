@@ -17,7 +17,11 @@ pub(crate) struct Journal {
 
 impl Journal {
     pub(crate) fn create(home: &Home) -> Self {
-        let run = home.create_run(jiff::Timestamp::now()).unwrap();
+        Self::create_in(home.create_run(jiff::Timestamp::now()).unwrap())
+    }
+
+    /// In a directory that is there.
+    pub(crate) fn create_in(run: RunDirectory) -> Self {
         let file = OpenOptions::new()
             .create(true)
             .append(true)

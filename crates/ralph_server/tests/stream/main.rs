@@ -147,6 +147,61 @@ async fn a_long_answer_costs_at_most_three_times_its_length_on_the_wire() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_journal_that_was_removed_and_made_anew_is_followed_from_its_start() {
+    let stage = Stage::new().await;
+    let mut first = Journal::create(&stage.home);
+    let run = first.id().to_owned();
+    first.notice("the first");
+    stage.wait_for(&run).await;
+    stage.wait_until_indexed(&run, first.seq()).await;
+    std::fs::remove_dir_all(first.run.path()).unwrap();
+    let mut second = Journal::create_in(stage.home.create_run_as(&run).unwrap());
+    // Longer than the first one: its length does not tell that it is another.
+    for _ in 0..10 {
+        second.notice("the second");
+    }
+    second.end();
+    let (mut seen, mut client) = (Seen::default(), Client::connect(stage.address).await);
+    client.watch(&run, &seen).await;
+    let watched = async {
+        // Who watched the first one is told that it is another, and how far that is.
+        while seen.seq < second.seq() {
+            client.take(&mut seen, 1).await;
+        }
+    };
+    tokio::time::timeout(LONGEST, watched).await.unwrap();
+    stage.wait_until_indexed(&run, second.seq()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_run_that_was_removed_leaves_the_lists_and_may_come_again_under_its_name() {
+    let stage = Stage::new().await;
+    let mut client = Client::connect(stage.address).await;
+    client.say(&json!({"type": "subscribe", "feed": "runs"})).await;
+    let runs = async |client: &mut Client, runs: &[&str], is_all: bool| {
+        let told = async {
+            loop {
+                let message = client.next().await.unwrap().1;
+                let told = message["runs"].as_array().into_iter().flatten();
+                let told: Vec<_> = told.filter_map(|run| run["id"].as_str()).collect();
+                if message["is_all"] == is_all && told == runs {
+                    return;
+                }
+            }
+        };
+        tokio::time::timeout(LONGEST, told).await.unwrap();
+    };
+    runs(&mut client, &[], true).await;
+    let first = Journal::create(&stage.home);
+    let run = first.id().to_owned();
+    runs(&mut client, &[&run], false).await;
+    std::fs::remove_dir_all(first.run.path()).unwrap();
+    runs(&mut client, &[], true).await;
+    let _second = Journal::create_in(stage.home.create_run_as(&run).unwrap());
+    runs(&mut client, &[&run], false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn lists_are_told_when_they_change() {
     let stage = Stage::new().await;
     let mut client = Client::connect(stage.address).await;

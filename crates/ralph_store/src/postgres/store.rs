@@ -343,6 +343,10 @@ impl Store for PostgresStore {
         Ok(self.write(task).await?.first)
     }
 
+    async fn forget(&self, key: &str) -> Result<(), StoreError> {
+        self.write(Task::Forget(key.to_owned())).await.map(drop)
+    }
+
     async fn recall(&self, key: &str) -> Result<Option<Remembered>, StoreError> {
         ask!(self, read::recall, key)
     }

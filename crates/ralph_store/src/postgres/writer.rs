@@ -33,6 +33,7 @@ pub(super) enum Task {
     Remove(Vec<String>),
     Clear,
     Remember(String, Remembered),
+    Forget(String),
 }
 
 /// What became of it.
@@ -234,6 +235,10 @@ async fn do_task(connection: &mut PgConnection, kinds: &mut Kinds, task: &Task) 
             first: remember(connection, key, answer).await?,
             ingested: Ingested::default(),
         }),
+        Task::Forget(key) => {
+            let forgotten = sqlx::query("DELETE FROM remembered WHERE key = $1").bind(escape(key));
+            forgotten.execute(connection).await.map(|_| Done::default())
+        }
     }
 }
 
@@ -270,7 +275,7 @@ async fn remember(
 fn records_of(task: &Task) -> Option<usize> {
     match task {
         Task::Ingest(batches) => Some(batches.iter().map(|batch| batch.records.len()).sum()),
-        Task::Remove(_) | Task::Clear | Task::Remember(..) => None,
+        Task::Remove(_) | Task::Clear | Task::Remember(..) | Task::Forget(_) => None,
     }
 }
 
@@ -280,6 +285,6 @@ fn is_milestone(task: &Task) -> bool {
         Task::Ingest(batches) => batches
             .iter()
             .any(|batch| batch.start == 0 || batch.summary.ended_at.is_some()),
-        Task::Remove(_) | Task::Clear | Task::Remember(..) => true,
+        Task::Remove(_) | Task::Clear | Task::Remember(..) | Task::Forget(_) => true,
     }
 }

@@ -413,6 +413,16 @@ impl Store for SqliteStore {
         Ok(first.filter(|first| first != answer))
     }
 
+    async fn forget(&self, key: &str) -> Result<(), StoreError> {
+        let key = key.to_owned();
+        let forgotten = self.writer.run_strictly(move |connection| {
+            connection
+                .prepare_cached("DELETE FROM remembered WHERE key = ?1")?
+                .execute([key])
+        });
+        self.note(forgotten.await).map(drop)
+    }
+
     async fn recall(&self, key: &str) -> Result<Option<Remembered>, StoreError> {
         let key = key.to_owned();
         self.readers

@@ -239,6 +239,10 @@ pub(crate) async fn the_first_answer_to_a_request_is_the_one_that_is_remembered(
     let other = store.remember("k", &answer("b", 101)).await.unwrap();
     assert_eq!(other, Some(answer("a", 100)));
     assert_eq!(store.recall("k").await.unwrap(), Some(answer("a", 100)));
+    store.forget("another").await.unwrap();
+    store.forget("k").await.unwrap();
+    assert_eq!(store.recall("k").await.unwrap(), None);
+    assert_eq!(store.remember("k", &answer("a", 100)).await.unwrap(), None);
     store.remember("later", &answer("c", 108)).await.unwrap();
     assert_eq!(store.recall("k").await.unwrap(), None, "a week is long enough");
 }
