@@ -72,7 +72,7 @@ pub enum Command {
     Init(InitArgs),
     /// Remove finished runs
     Clean(CleanArgs),
-    /// All runs on one server: an API, a live stream, search
+    /// All runs in a browser: watch, answer, steer, search; and an API for scripts
     Serve(ServeArgs),
     /// Search in what all agents said and did
     Search(SearchArgs),

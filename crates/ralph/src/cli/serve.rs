@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// All runs on one server: an API, a live stream, search
+/// All runs in a browser: watch, answer, steer, search; and an API for scripts
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph serve                                      then log in at the address it prints, or use the token
