@@ -1,4 +1,10 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
 import { Layout } from './layout/Layout';
 import { NotFound } from './layout/NotFound';
 import { PageError } from './layout/PageError';
@@ -18,6 +24,15 @@ export const runsRoute = createRoute({
   component: lazyRouteComponent(() => import('./runs/RunsPage'), 'RunsPage'),
 });
 
+/** A short address for the dialog, which stands over the list. */
+const newRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/new',
+  beforeLoad: ({ search }) => {
+    throw redirect({ to: '/', search: { ...parseRunsSearch(search), new: 1 }, replace: true });
+  },
+});
+
 export const runRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs/$id',
@@ -26,7 +41,7 @@ export const runRoute = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([runsRoute, runRoute]),
+  routeTree: rootRoute.addChildren([runsRoute, newRoute, runRoute]),
   defaultErrorComponent: PageError,
   defaultPreload: false,
 });

@@ -25,6 +25,7 @@ function Frame() {
   useTitleBadge(count);
   useKey('help', () => setShowsKeys((shown) => !shown));
   useKey('runs', () => void navigate({ to: '/' }));
+  useKey('newRun', () => void navigate({ to: '/', search: { new: 1 } }));
   return (
     <div className="flex h-full flex-col">
       <header className="flex shrink-0 items-center gap-2 border-line border-b px-3 py-1">

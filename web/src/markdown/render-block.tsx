@@ -21,12 +21,13 @@ function languageOf(node: HastNode | undefined): string | null {
 const COMPONENTS: Components = {
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   img: ({ src, alt }) => <Link href={src}>Image: {alt || 'without a description'}</Link>,
+  // One level for all: where a text begins to count is its own affair, and the page must not skip a level.
   h1: ({ children }) => <h3 className="text-base font-semibold">{children}</h3>,
-  h2: ({ children }) => <h4 className="text-base font-semibold">{children}</h4>,
-  h3: ({ children }) => <h5 className="text-sm font-semibold">{children}</h5>,
-  h4: ({ children }) => <h6 className="text-sm font-semibold">{children}</h6>,
-  h5: ({ children }) => <h6 className="text-sm font-semibold">{children}</h6>,
-  h6: ({ children }) => <h6 className="text-sm font-semibold">{children}</h6>,
+  h2: ({ children }) => <h3 className="text-base font-semibold">{children}</h3>,
+  h3: ({ children }) => <h3 className="text-sm font-semibold">{children}</h3>,
+  h4: ({ children }) => <h3 className="text-sm font-semibold">{children}</h3>,
+  h5: ({ children }) => <h3 className="text-sm font-semibold">{children}</h3>,
+  h6: ({ children }) => <h3 className="text-sm font-semibold">{children}</h3>,
   table: ({ children }) => (
     <figure className="overflow-x-auto" aria-label="Table" tabIndex={0}>
       <table>{children}</table>

@@ -60,6 +60,12 @@ const VENDOR_MODES: Record<string, PermissionChoice> = {
   bypassPermissions: 'bypass',
 };
 
+/** A mode in our words, or in its own where nobody knows it. */
+export function permissionName(name: string): string {
+  const known = permissionOf(name);
+  return known ? `“${PERMISSION_WORDS[known].name}”` : name;
+}
+
 /** Which mode a run is in, by what it is called there. */
 export function permissionOf(name: string | null | undefined): PermissionChoice | null {
   if (!name) return null;

@@ -35,8 +35,13 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   const scroller = useRef<HTMLElement>(null);
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const { structure } = table;
+  const targetSeq = typeof target === 'object' && target ? target.seq : null;
+  const targetRow = targetSeq === null ? undefined : table.rowOf(targetSeq);
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows are changed in place; `structure` says when.
-  const flat = useMemo(() => flattenRows(table.top, hidden, folded), [table, structure, hidden, folded]);
+  const flat = useMemo(
+    () => flattenRows(table.top, hidden, folded, targetRow),
+    [table, structure, hidden, folded, targetRow],
+  );
   // Who was sent to a record stays there: earlier ones are fetched when that person scrolls.
   const pages = useRef(target === null ? 0 : MOST_PAGES);
   const pinned = useRef<Target | null>(null);
@@ -98,7 +103,6 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     void (wantsBefore ? feed.loadBefore() : feed.loadAfter());
   }, [feed, state, firstIndex, lastIndex, flat.length, moves]);
 
-  const targetSeq = typeof target === 'object' && target ? target.seq : null;
   // Moves to the target once it is there.
   const moved = useRef<{ target: Target | null; opened: number }>({ target: null, opened: 0 });
   useLayoutEffect(() => {
@@ -124,10 +128,10 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     if (!next.delete(key)) next.add(key);
     setFolded(next);
   };
-  const targetRow = targetSeq === null ? undefined : table.rowOf(targetSeq);
   const fresh = useFreshCount(feed, isFollowing, flat);
   return (
     <div className="relative h-full">
+      <h2 className="sr-only">Activity</h2>
       <section
         ref={scroller}
         aria-label="Activity"

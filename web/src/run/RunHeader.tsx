@@ -1,8 +1,16 @@
 import { Link } from '@tanstack/react-router';
 import { ListTodo } from 'lucide-react';
-import { formatCost, formatCount, formatElapsed, formatTime, shortPath } from '../layout/format';
+import {
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatElapsed,
+  formatTime,
+  shortPath,
+} from '../layout/format';
 import { StateBadge } from '../layout/StateBadge';
 import { useNow } from '../layout/use-now';
+import { PERMISSION_WORDS, permissionOf } from '../new-run/derive-agent';
 import { elapsedOf } from '../runs/derive-runs';
 import type { PlanEntry, RunSummary } from '../wire';
 
@@ -35,7 +43,7 @@ function Facts({ run, now }: { run: RunSummary; now: number }) {
         {shortPath(run.workspace)}
       </span>
       <span>{[run.display_name, run.model].filter(Boolean).join(' · ')}</span>
-      {run.permission_mode && <span title="What happens without asking">{run.permission_mode}</span>}
+      <Permission mode={run.permission_mode ?? null} />
       {run.kind === 'loop' && run.iteration > 0 && <span>iteration {run.iteration}</span>}
       <span title="Cost">{formatCost(run.totals.cost, run.totals.is_estimate)}</span>
       <span
@@ -44,7 +52,9 @@ function Facts({ run, now }: { run: RunSummary; now: number }) {
         {formatCount(read)} in, {formatCount(tokens.output)} out
       </span>
       {run.context && <ContextUse used={run.context.used} size={run.context.size ?? null} />}
-      <span title={`Began ${formatTime(run.started_at)}`}>{formatElapsed(elapsedOf(run, now))}</span>
+      <span title={`Began ${formatTime(run.started_at)}`}>
+        {run.ended_at ? formatDuration(elapsedOf(run, now)) : formatElapsed(elapsedOf(run, now))}
+      </span>
       {run.resumed_from && (
         <Link to="/runs/$id" params={{ id: run.resumed_from }} className="text-accent underline">
           goes on from an earlier run
@@ -52,6 +62,13 @@ function Facts({ run, now }: { run: RunSummary; now: number }) {
       )}
     </>
   );
+}
+
+/** What happens without asking, in the words of the menu that changes it. */
+function Permission({ mode }: { mode: string | null }) {
+  const known = permissionOf(mode);
+  if (!known) return mode && <span title="What happens without asking">{mode}</span>;
+  return <span title={PERMISSION_WORDS[known].means}>{PERMISSION_WORDS[known].name}</span>;
 }
 
 function ContextUse({ used, size }: { used: number; size: number | null }) {

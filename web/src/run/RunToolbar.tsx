@@ -1,6 +1,6 @@
 import { ChevronDown, ChevronUp, FileDiff, Filter, Search } from 'lucide-react';
 import { CopyRun } from './copy/CopyRun';
-import { toggled } from './filters';
+import { isAsAtFirst, toggled } from './filters';
 import { CATEGORIES, type Category } from './row';
 import type { RunSearch } from './search-params';
 import type { JumpKind, Jumps } from './use-jumps';
@@ -84,7 +84,7 @@ function FilterMenu({ hidden, jumps, onChange }: Pick<Props, 'hidden' | 'jumps' 
       <button type="button" className="button filter-anchor" popoverTarget="filter-menu">
         <Filter aria-hidden className="size-4" />
         Show
-        {hidden.size > 1 && <span className="chip">{entries.length - hidden.size}</span>}
+        {!isAsAtFirst(hidden) && <span className="chip">{entries.length - hidden.size}</span>}
       </button>
       <div
         id="filter-menu"

@@ -1,3 +1,4 @@
+import { permissionName } from '../new-run/derive-agent';
 import type { RunRecord, SessionUpdated } from '../wire';
 import type { RowBody } from './row';
 
@@ -54,7 +55,7 @@ export function bodyOfOne(record: RunRecord): RowBody {
 function sessionChange(record: RunRecord, data: SessionUpdated): RowBody {
   const changes = [
     data.model && `The model is ${data.model} now`,
-    data.permission_mode && `The permission mode is ${data.permission_mode} now`,
+    data.permission_mode && `The permission mode is ${permissionName(data.permission_mode)} now`,
     data.title && `The conversation is called “${data.title}”`,
   ].filter((each): each is string => Boolean(each));
   if (changes.length === 0) return machinery(record, true);

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { RunRecord } from '../wire';
 import { deriveRows, RowBuilder } from './derive-rows';
 import { RecordWindow } from './record-window';
 import { agent, anyRecords, run } from './records-for-tests';
-import type { Row } from './row';
+import type { AskRowBody, Row } from './row';
+import { askWords } from './rows/command-words';
 
 function shape(rows: readonly Row[]): unknown[] {
   return rows.map(({ key, body, raw, linkSeq, children }) => ({
@@ -143,6 +145,32 @@ test('a call whose permission is asked for waits until it is answered', () => {
   builder.append([agent(3, 'request_closed', { request: 'r', reason: 'answered' })]);
   expect(builder.table.top[0]?.body).toMatchObject({ call: { state: 'running' } });
   expect(builder.table.top[1]?.body).toMatchObject({ kind: 'ask', state: 'answered' });
+});
+
+test('what was asked says who answered; an answer that came too late is a row', () => {
+  const answer = { command_id: 'c', command: 'answer', request: 'r' };
+  const { table } = deriveRows([
+    agent(1, 'permission_requested', { request: 'r', item: 't', tool: 'Bash', kind: 'execute' }),
+    run(2, 'command_received', answer),
+    run(3, 'command_received', { ...answer, refused: 'already answered' }),
+    agent(4, 'request_closed', { request: 'r', reason: 'denied' }),
+  ]);
+  expect(table.top.map((row) => row.body.kind)).toEqual(['ask', 'command']);
+  expect(askWords(table.top[0]?.body as AskRowBody)).toBe('You denied Bash');
+  expect(table.rowOf(2)).toBe(table.top[0]);
+});
+
+test('what a card tells already is not told twice', () => {
+  const question = { request: 'q', item: 't', questions: [{ text: 'Which?' }] };
+  const call = agent(1, 'tool_started', {
+    item: 't',
+    name: 'AskUserQuestion',
+    kind: 'other',
+    state: 'running',
+  });
+  const rows = (records: RunRecord[]) => deriveRows(records).table.top.map((row) => row.body);
+  expect(rows([call, agent(2, 'question_asked', question)])[1]).toMatchObject({ hasCard: true });
+  expect(rows([agent(2, 'question_asked', question)])[0]).toMatchObject({ hasCard: false });
 });
 
 test('a broken answer that is asked for again leaves no trace', () => {

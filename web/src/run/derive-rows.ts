@@ -109,7 +109,7 @@ export class RowBuilder {
         this.iterationPrompt = this.add(record, { kind: 'iteration_start', iteration: event.data });
         break;
       case 'command_received':
-        this.sent.commanded(this.add(record, commandBody(event.data)));
+        this.commanded(record, event.data);
         break;
       case 'message_sent':
         this.messageIs(record, event.data.message_id, 'sent');
@@ -192,6 +192,16 @@ export class RowBuilder {
     return this.sent.withText(text);
   }
 
+  private commanded(record: RunRecord, command: DataOf<'command_received'>): void {
+    const asked = command.request ? this.table.find(`ask:${command.request}`) : undefined;
+    // What was asked says itself how it was answered; an answer that came too late is a row.
+    if (command.command === 'answer' && !command.refused && asked?.body.kind === 'ask') {
+      this.table.change(asked, record, { ...asked.body, answerer: { name: command.by ?? null } });
+      return;
+    }
+    this.sent.commanded(this.add(record, commandBody(command)));
+  }
+
   private messageIs(record: RunRecord, id: string, state: SentState): void {
     const row = this.sent.update(id, state);
     if (row) this.table.note(row, record);
@@ -220,7 +230,8 @@ export class RowBuilder {
   private asked(record: RunRecord, ask: Ask): void {
     const { request } = ask.data;
     const key = `ask:${request}`;
-    const body: RowBody = { kind: 'ask', ask, request, state: 'pending' };
+    const hasCard = ask.type !== 'permission' && this.table.find(`tool:${ask.data.item}`) !== undefined;
+    const body: RowBody = { kind: 'ask', ask, request, state: 'pending', answerer: null, hasCard };
     const row = this.table.find(key);
     if (row) this.table.change(row, record, body);
     else this.table.add(key, record, body);

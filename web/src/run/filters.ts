@@ -1,7 +1,7 @@
 import { CATEGORIES, type Category } from './row';
 
 /** Hidden unless somebody asks for it: what only those need who look for a fault. */
-const FIRST_HIDDEN: readonly Category[] = ['records'];
+const FIRST_HIDDEN: readonly Category[] = ['process', 'records'];
 /** Says in the address that nothing is hidden. */
 const NOTHING = 'nothing';
 
@@ -14,11 +14,15 @@ export function hiddenOf(hide: readonly string[] | undefined): ReadonlySet<Categ
   return new Set(hide === undefined ? FIRST_HIDDEN : hide.filter(isCategory));
 }
 
+/** Whether nobody has chosen what is shown. */
+export function isAsAtFirst(hidden: ReadonlySet<Category>): boolean {
+  return hidden.size === FIRST_HIDDEN.length && FIRST_HIDDEN.every((each) => hidden.has(each));
+}
+
 /** What the address says when a category is switched; nothing if that is as at first. */
 export function toggled(hidden: ReadonlySet<Category>, category: Category): string[] | undefined {
   const next = new Set(hidden);
   if (!next.delete(category)) next.add(category);
-  const isFirst = next.size === FIRST_HIDDEN.length && FIRST_HIDDEN.every((each) => next.has(each));
-  if (isFirst) return undefined;
+  if (isAsAtFirst(next)) return undefined;
   return next.size === 0 ? [NOTHING] : [...next].sort();
 }

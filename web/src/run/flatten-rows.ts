@@ -8,16 +8,20 @@ export interface FlatRow {
 
 const DEEPEST = 4;
 
-/** The rows that are shown, in order: subagents' rows under the call that started them, unless that is folded. */
+/**
+ * The rows that are shown, in order: subagents' rows under the call that started them, unless that is folded. `wanted`
+ * is shown even if its kind is hidden: somebody was sent to it.
+ */
 export function flattenRows(
   rows: readonly Row[],
   hidden: ReadonlySet<Category>,
   folded: ReadonlySet<string>,
+  wanted?: Row,
 ): FlatRow[] {
   const flat: FlatRow[] = [];
   const add = (list: readonly Row[], depth: number) => {
     for (const row of list) {
-      if (hidden.has(categoryOf(row.body))) continue;
+      if (row !== wanted && hidden.has(categoryOf(row.body))) continue;
       flat.push({ row, depth });
       if (row.children.length > 0 && !folded.has(row.key)) add(row.children, Math.min(depth + 1, DEEPEST));
     }

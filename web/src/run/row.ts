@@ -33,7 +33,22 @@ export type Ask =
   | { type: 'question'; data: QuestionAsked }
   | { type: 'plan'; data: PlanProposed };
 
+/** Who answered; without a name where the client did not tell. */
+export interface Answerer {
+  name: string | null;
+}
+
 export type SentState = 'queued' | 'sent' | MessageState | 'refused' | 'withdrawn';
+
+export interface AskRowBody {
+  kind: 'ask';
+  ask: Ask;
+  request: string;
+  state: 'pending' | CloseReason;
+  answerer: Answerer | null;
+  /** Whether a card above tells already what is asked. */
+  hasCard: boolean;
+}
 
 /** What a row shows. */
 export type RowBody =
@@ -42,7 +57,7 @@ export type RowBody =
   | { kind: 'user'; text: string; origin: 'user' | 'agent' }
   | { kind: 'tool'; call: ToolCall; task: Task | null }
   | { kind: 'plan'; entries: PlanEntry[] }
-  | { kind: 'ask'; ask: Ask; request: string; state: 'pending' | CloseReason }
+  | AskRowBody
   | { kind: 'task'; task: Task }
   | { kind: 'verify'; command: string; result: VerifyFinished | null }
   | { kind: 'retry'; retry: Retry }
@@ -98,16 +113,18 @@ export const CATEGORIES = {
   notices: 'Notices',
   errors: 'Errors',
   steps: 'Steps of the run',
+  process: 'Processes and sessions',
   records: 'Everything else',
 } as const;
 
 export type Category = keyof typeof CATEGORIES;
 
-const CATEGORY_OF: Record<Exclude<RowKind, 'notice' | 'record'>, Category> = {
+type Plain = Exclude<RowKind, 'notice' | 'record' | 'command' | 'attempt_end'>;
+
+const CATEGORY_OF: Record<Plain, Category> = {
   text: 'text',
   thinking: 'thinking',
   user: 'user',
-  command: 'user',
   tool: 'tools',
   plan: 'tools',
   task: 'tools',
@@ -121,18 +138,24 @@ const CATEGORY_OF: Record<Exclude<RowKind, 'notice' | 'record'>, Category> = {
   session_change: 'notices',
   session_fork: 'notices',
   error: 'errors',
-  run_start: 'steps',
+  run_start: 'process',
   iteration_start: 'steps',
   iteration_end: 'steps',
-  attempt_start: 'steps',
-  attempt_end: 'steps',
-  session_start: 'steps',
+  attempt_start: 'process',
+  session_start: 'process',
   turn_end: 'steps',
   run_end: 'steps',
 };
 
+function isAboutMessage({ command, refused }: CommandReceived): boolean {
+  return !refused && (command === 'edit_message' || command === 'withdraw_message');
+}
+
 export function categoryOf(body: RowBody): Category {
   if (body.kind === 'notice') return body.notice.severity === 'debug' ? 'records' : 'notices';
   if (body.kind === 'record') return body.isKnown ? 'records' : 'notices';
+  if (body.kind === 'attempt_end') return body.attempt.error ? 'steps' : 'process';
+  // A message that was changed or taken back says so itself.
+  if (body.kind === 'command') return isAboutMessage(body.command) ? 'records' : 'user';
   return CATEGORY_OF[body.kind];
 }

@@ -1,5 +1,6 @@
 import { SendHorizontal } from 'lucide-react';
 import { type KeyboardEvent, useId, useRef } from 'react';
+import { useKey } from '../keys/use-key';
 import type { SendMode } from '../wire';
 import { keyOf } from './derive-key';
 import type { Outbox } from './outbox';
@@ -14,12 +15,15 @@ interface Props {
 export function Composer({ outbox, isBusy }: Props) {
   const field = useRef<HTMLTextAreaElement>(null);
   const hint = useId();
+  useKey('input', () => field.current?.focus());
   const isEmpty = outbox.draft.trim() === '';
   const send = (mode: SendMode) => {
     outbox.send(isBusy ? mode : 'steer');
     field.current?.focus();
   };
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
+    // Gives the keys of the page back.
+    if (event.key === 'Escape') field.current?.blur();
     const isTouch = globalThis.matchMedia?.('(pointer: coarse)').matches ?? false;
     const meant = keyOf(event.nativeEvent, isTouch);
     if (!meant) return;

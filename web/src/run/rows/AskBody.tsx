@@ -1,23 +1,17 @@
-import type { RowBody } from '../row';
+import type { AskRowBody } from '../row';
+import { askWords } from './command-words';
 import { Markdown } from './lazy-parts';
 
-const STATES = {
-  pending: 'Waits for an answer',
-  answered: 'Answered',
-  denied: 'Denied',
-  withdrawn: 'Taken back by the agent',
-  ended: 'Never answered: the run ended',
-};
-
 /** What the agent asked, and what became of it. */
-export function AskBody({ body }: { body: Extract<RowBody, { kind: 'ask' }>; run: string }) {
-  const { ask, state } = body;
+export function AskBody({ body }: { body: AskRowBody }) {
+  const { ask, state, hasCard } = body;
   const isPending = state === 'pending';
+  if (hasCard) return <p className={isPending ? 'text-warn' : 'text-muted'}>{askWords(body)}</p>;
   return (
     <div
       className={`rounded-lg border px-3 py-1.5 ${isPending ? 'border-warn bg-warn-soft' : 'border-line bg-raised'}`}
     >
-      <p className={`text-2xs ${isPending ? 'text-warn' : 'text-muted'}`}>{STATES[state] ?? state}</p>
+      <p className={`text-2xs ${isPending ? 'text-warn' : 'text-muted'}`}>{askWords(body)}</p>
       {ask.type === 'permission' && (
         <>
           <p>

@@ -28,7 +28,7 @@ function Raw({ run, raw, seq }: { run: string; raw: RawRef; seq: number }) {
     retry: false,
   });
   if (error) return <Recorded run={run} seq={seq} why={messageOf(error)} />;
-  return <Words label="Raw output" text={isPending ? 'Loading…' : pretty(data)} />;
+  return <Words label={`Raw output, record ${seq}`} text={isPending ? 'Loading…' : pretty(data)} />;
 }
 
 function Recorded({ run, seq, why }: { run: string; seq: number; why?: string }) {
@@ -41,7 +41,7 @@ function Recorded({ run, seq, why }: { run: string; seq: number; why?: string })
   const note = why
     ? `The raw output cannot be had: ${why} This is the record.`
     : 'This is ralph’s own record: the agent wrote nothing for it.';
-  return <Words label="Record" text={text} note={note} />;
+  return <Words label={`Record ${seq}`} text={text} note={note} />;
 }
 
 function Words({ label, text, note }: { label: string; text: string; note?: string }) {

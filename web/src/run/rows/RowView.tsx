@@ -66,7 +66,7 @@ function Body({ row, run, isFolded, onFold }: Pick<Props, 'row' | 'run' | 'isFol
     case 'tool':
       return <ToolBody row={row} body={body} run={run} isFolded={isFolded} onFold={onFold} />;
     case 'ask':
-      return <AskBody body={body} run={run} />;
+      return <AskBody body={body} />;
     default:
       return null;
   }

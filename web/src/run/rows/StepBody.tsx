@@ -76,13 +76,13 @@ function Line({ words, more, details, tone, name }: LineProps & { name: string }
         {text}
       </button>
       {isOpen && (
-        <section
+        <figure
           tabIndex={0}
           aria-label="Details"
           className="my-1 max-h-80 overflow-auto whitespace-pre-wrap rounded border border-line bg-sunken p-2 font-mono text-xs leading-5"
         >
           {details}
-        </section>
+        </figure>
       )}
     </>
   );

@@ -1,4 +1,5 @@
 import { formatCost, formatDuration, formatTime } from '../../layout/format';
+import { commandWords } from './command-words';
 import { outcomeWords } from './outcome-words';
 import type { StepRowBody } from './row-look';
 
@@ -121,9 +122,9 @@ export function lineOf(
     case 'warning':
       return { words: body.warning.message, more: body.warning.kind.replaceAll('_', ' '), tone: 'warn' };
     case 'command': {
-      const { command, by, refused, model, permission_mode } = body.command;
-      const more = [by, model, permission_mode, refused && `refused: ${refused}`].filter(Boolean).join(' · ');
-      return { words: `Command: ${command.replaceAll('_', ' ')}`, more, tone: refused ? 'warn' : 'muted' };
+      const { by, refused } = body.command;
+      const more = [by, refused && `refused: ${refused}`].filter(Boolean).join(' · ');
+      return { words: commandWords(body.command), more, tone: refused ? 'warn' : 'muted' };
     }
     case 'record':
       return { words: body.type.replaceAll('_', ' '), details: json(body.data), tone: 'muted' };

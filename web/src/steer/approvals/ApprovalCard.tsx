@@ -32,6 +32,8 @@ export function ApprovalCard({ approval, onAnswered, onLate }: Props) {
     <article
       aria-label={name}
       aria-busy={isBusy}
+      // A key brings people here, not to a button: nothing is allowed by one key too many.
+      tabIndex={-1}
       className="rounded-lg border border-warn bg-bg px-3 py-2"
       data-request={approval.request}
     >

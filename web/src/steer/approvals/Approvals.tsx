@@ -1,5 +1,6 @@
 import { X } from 'lucide-react';
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { useKey } from '../../keys/use-key';
 import type { Row } from '../../run/row';
 import type { Approval, RunSummary } from '../../wire';
 import { ApprovalCard } from './ApprovalCard';
@@ -20,6 +21,8 @@ export function Approvals({ id, run, rows }: Props) {
   const answered = useRef(new Set<string>());
   const before = useRef<Approval[]>([]);
   const [news, setNews] = useState<string[]>([]);
+  const list = useRef<HTMLElement>(null);
+  useKey('answer', () => list.current?.querySelector<HTMLElement>('article')?.focus());
   const latestRows = useRef(rows);
   latestRows.current = rows;
   useEffect(() => {
@@ -55,6 +58,7 @@ export function Approvals({ id, run, rows }: Props) {
       </div>
       {open.length > 0 && !hasEnded && (
         <section
+          ref={list}
           aria-label="Waits for you"
           className="grid max-h-[min(30rem,45dvh)] grid-cols-[minmax(0,1fr)] gap-2 overflow-y-auto"
         >

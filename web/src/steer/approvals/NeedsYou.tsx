@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { Hand } from 'lucide-react';
-import { useCallback, useState } from 'react';
+import { useCallback, useRef, useState } from 'react';
+import { useKey } from '../../keys/use-key';
 import { shortPath } from '../../layout/format';
 import { useInbox, useLiveRuns } from '../../stream/browser';
 import type { Approval } from '../../wire';
@@ -22,9 +23,11 @@ export function NeedsYou() {
   const { approvals, count } = useInbox();
   const [late, setLate] = useState<string | null>(null);
   const runs = useLiveRuns();
+  const list = useRef<HTMLElement>(null);
+  useKey('answer', () => list.current?.querySelector<HTMLElement>('li')?.focus());
   if (count === 0 && !late) return null;
   return (
-    <section aria-labelledby="needs-you" className="mb-4">
+    <section ref={list} aria-labelledby="needs-you" className="mb-4">
       {count > 0 && (
         <h2 id="needs-you" className="mb-1 flex items-center gap-2 font-semibold text-warn">
           <Hand aria-hidden className="size-4" />
@@ -71,7 +74,12 @@ function Need({ approval, title, workspace, onLate }: NeedProps) {
   const isBusy = state !== 'open';
   if (state === 'late') return null;
   return (
-    <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2" aria-busy={isBusy}>
+    <li
+      className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2"
+      aria-busy={isBusy}
+      aria-label={words}
+      tabIndex={-1}
+    >
       <span className="min-w-0 flex-1 basis-60">
         <span className="line-clamp-2 break-words">
           <span className="text-warn">{ASKS[approval.kind] ?? 'Asks'}:</span>{' '}

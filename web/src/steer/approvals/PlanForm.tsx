@@ -9,13 +9,13 @@ export function PlanForm({ asked, answer, isBusy }: FormProps & { asked: PlanPro
   const [isBack, setBack] = useState(false);
   return (
     <>
-      <section
+      <figure
         tabIndex={0}
         aria-label="Plan"
         className="max-h-[40dvh] overflow-auto rounded border border-line bg-raised px-3 py-1"
       >
         <Markdown text={asked.plan} isStreaming={false} />
-      </section>
+      </figure>
       {isBack ? (
         <DenyForm
           answer={answer}

@@ -20,12 +20,12 @@ export function PreviewView({ asked }: { asked: PermissionRequested }) {
     );
   }
   return (
-    <section
+    <figure
       tabIndex={0}
       aria-label={preview.as === 'command' ? 'Command' : 'Input'}
       className="mt-1 max-h-48 overflow-auto whitespace-pre-wrap break-words rounded border border-line bg-sunken px-2 py-1 font-mono text-xs"
     >
       {preview.text}
-    </section>
+    </figure>
   );
 }

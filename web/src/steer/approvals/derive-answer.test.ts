@@ -117,9 +117,8 @@ test('a request that this page did not answer was closed elsewhere', () => {
 
 test('who answered is told as far as the activity knows', () => {
   const asked = approval('permission', BASH);
-  const command = { kind: 'command', command: { request: 'p1', by: 'ralph answer' }, state: null };
-  const ask = { kind: 'ask', request: 'p1', state: 'denied' };
-  const rows = [{ body: ask }, { body: command }] as unknown as Parameters<typeof closedWords>[1];
+  const ask = { kind: 'ask', request: 'p1', state: 'denied', answerer: { name: 'ralph answer' } };
+  const rows = [{ body: ask }] as unknown as Parameters<typeof closedWords>[1];
   expect(closedWords(asked, rows)).toBe('“Bash: rm -rf build” was denied elsewhere by ralph answer.');
   expect(closedWords(asked, [])).toBe('“Bash: rm -rf build” was answered elsewhere.');
 });

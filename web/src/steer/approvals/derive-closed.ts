@@ -13,9 +13,7 @@ export function closedWords(approval: Approval, rows: readonly Row[]): string {
       if (body.state === 'denied') how = 'was denied elsewhere';
       if (body.state === 'withdrawn') how = 'was taken back by the agent';
       if (body.state === 'ended') how = 'waits no more: the agent has ended';
-    }
-    if (body.kind === 'command' && body.command.request === request && !body.command.refused) {
-      by = body.command.by ? ` by ${body.command.by}` : '';
+      by = body.answerer?.name ? ` by ${body.answerer.name}` : '';
     }
   }
   return `“${what}” ${how}${by}.`;
