@@ -134,7 +134,7 @@ test('what tools are given and give is text: arguments, outputs, names of files 
       { file_path: `/${mark}/${payload}`, old_string: payload, new_string: `${payload}.` },
     ],
     (payload, mark) => ['Read', { file_path: `/${mark}/${payload}` }],
-    (payload, mark) => [`mcp__${payload.replaceAll('__', '')}__${mark}`, { [payload]: payload }],
+    (payload, mark) => [`mcp__${mark}__${payload.replaceAll('__', '')}`, { [payload]: payload }],
     (payload, mark) => ['WebFetch', { url: payload, prompt: `${mark} ${payload}` }],
     (payload, mark) => [
       'Task',
@@ -157,7 +157,7 @@ test('what tools are given and give is text: arguments, outputs, names of files 
     // A call that failed is shown open.
     script.emit(
       toolUse(`call-${at}`, name, input),
-      toolResult(`call-${at}`, payload, { isError: at % 3 !== 0, twin }),
+      toolResult(`call-${at}`, payload, { isError: at % 3 !== 0 || name === 'WebFetch', twin }),
     );
   });
   script.emit(
