@@ -5,7 +5,9 @@ export default defineConfig({
   test: {
     include: ['bench/**/*.bench.ts'],
     environment: 'node',
-    passWithNoTests: true,
+    expect: { poll: { timeout: 15_000 } },
+    reporters: ['minimal'],
+    silent: 'passed-only',
     fileParallelism: false,
     testTimeout: 900_000,
     hookTimeout: 900_000,
