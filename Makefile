@@ -40,9 +40,11 @@ check: ## the fast inner loop: format, lints, tests without the real CLIs and th
 	cargo clippy --workspace --all-targets --all-features -- -D warnings
 	cargo nextest run --profile quick --workspace --all-features
 
-bench: ## measure parser, transport, supervision and `ralph run` against peers and limits (ARGS=parser for one)
+bench: ## measure parser, transport, supervision, `ralph run`, server and web page against peers and limits (ARGS=parser or ARGS=web for one)
+	scripts/build-web
 	cargo build --release --locked --target-dir target -p ralph -p test_support --bins
-	cd bench && RALPH_TEST_BINARIES="$(CURDIR)/target/release" cargo run --release --locked -- $(ARGS)
+	$(if $(filter web,$(firstword $(ARGS))),,cd bench && RALPH_TEST_BINARIES="$(CURDIR)/target/release" cargo run --release --locked -- $(ARGS))
+	$(if $(filter-out web,$(firstword $(ARGS))),,cd web && RALPH_BIN="$(CURDIR)/target/release/ralph" npm run --silent bench -- $(wordlist 2,99,$(ARGS)))
 
 fuzz: ## run every fuzz target for FUZZ_RUNS executions (default 10 million)
 	@scripts/install-tools fuzz
