@@ -64,8 +64,8 @@ function OneRun({ id }: { id: string }) {
     if (feed.state.hasAfter) void feed.open();
   }, [feed, change]);
   const at = typeof target === 'object' && target ? target.seq : feed.last + 1;
-  /** Where the reader is: jumps and finds go on from there. */
-  const reader = useRef(at);
+  /** Where the reader is: jumps and finds go on from there. At the end, as long as nothing is there to be read. */
+  const reader = useRef(search.seq ?? Number.MAX_SAFE_INTEGER);
   const jumps = useJumps(id, reader, goTo);
   useKey('latest', goToLatest);
   useKey('first', () => goTo(1));
