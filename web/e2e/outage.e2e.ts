@@ -28,11 +28,13 @@ test('a server that dies in the middle of a text and comes back costs nothing of
   visitor.expectFault(LOST);
   await visitor.go(`/runs/${run}`);
   await visitor.sees('word-199', visitor.activity);
+  // Parts of the page that come when they are needed have come.
+  await visitor.page.waitForLoadState('networkidle');
   await server.kill();
   await visitor.sees('No connection to the server.');
+  await visitor.button('Try now').waitFor();
   stage.open('while-away');
   theatre.server = await stage.serve(server.port);
-  await visitor.button('Try now').click();
   await visitor.sees('word-399', visitor.activity);
   await visitor.page.getByText('No connection to the server.').waitFor({ state: 'detached' });
   stage.open('back');

@@ -145,11 +145,15 @@ async function violationsIn(visitor: Visitor): Promise<string[]> {
   const session = await visitor.context.newCDPSession(visitor.page);
   await session.send('Runtime.evaluate', { expression: axe });
   const found = await visitor.page.evaluate(async () => {
-    const { axe } = globalThis as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } };
-    return (await axe.run()).violations;
+    type Report = { violations: Violation[]; passes: unknown[] };
+    const { axe } = globalThis as unknown as { axe: { run: () => Promise<Report> } };
+    const { violations, passes } = await axe.run();
+    return { violations, passes: passes.length };
   });
   await session.detach();
-  return found
+  // A tool that looked at nothing finds nothing.
+  expect(found.passes).toBeGreaterThan(15);
+  return found.violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
 }
