@@ -34,8 +34,8 @@ pub use fold::{FoldState, Folded, RunFold, epoch_of};
 pub use journal_page::{JournalLine, read_journal_page};
 pub use postgres::{PostgresOptions, PostgresStore, Waiting};
 pub use query::{
-    ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunQuery, SearchMode,
-    SearchPage, SearchQuery,
+    ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunQuery,
+    SearchMode, SearchPage, SearchQuery,
 };
 pub use resume::resume_point;
 pub use retention::{RetentionCandidate, RetentionRules, expired_runs};

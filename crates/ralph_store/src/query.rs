@@ -4,7 +4,7 @@ use agent_api::{MicroUsd, Tokens};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::rows::RecordRow;
+use crate::rows::{ApprovalRow, RecordRow};
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +67,16 @@ pub struct ApprovalQuery {
     pub after: Option<(Timestamp, String, u64)>,
     /// How many at most.
     pub limit: usize,
+}
+
+/// A page of what agents asked.
+#[derive(Debug, Clone, Default)]
+pub struct ApprovalPage {
+    /// What is on it. One that means nothing to us is left out, so there may be fewer than asked for although there
+    /// are more.
+    pub items: Vec<ApprovalRow>,
+    /// Where the next page begins, as [`ApprovalQuery::after`]; none on the last.
+    pub next: Option<(Timestamp, String, u64)>,
 }
 
 /// Which costs.

@@ -4,8 +4,10 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 
 use crate::error::StoreError;
-use crate::query::{ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchPage, SearchQuery};
-use crate::rows::{ApprovalRow, Batch, Ingested, MessageRow, Progress, RecordRow};
+use crate::query::{
+    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchPage, SearchQuery,
+};
+use crate::rows::{Batch, Ingested, MessageRow, Progress, RecordRow};
 use crate::summary::RunSummary;
 
 /// How many rows any page has at most.
@@ -48,8 +50,9 @@ pub trait Store: Send + Sync + 'static {
     /// that never came.
     async fn records(&self, run: &str, query: &RecordQuery) -> Result<Vec<RecordRow>, StoreError>;
 
-    /// What agents asked, oldest first: by when it was asked, then by run and seq. `after` is such a place, exclusive.
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<ApprovalRow>, StoreError>;
+    /// A page of what agents asked, oldest first: by when it was asked, then by run and seq. `after` is such a place,
+    /// exclusive.
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError>;
 
     /// The messages to an agent, by seq, at most the last [`MAX_LIMIT`].
     async fn messages(&self, run: &str) -> Result<Vec<MessageRow>, StoreError>;

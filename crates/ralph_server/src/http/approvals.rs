@@ -170,20 +170,17 @@ pub(super) async fn list(
         run: asked.run,
         is_pending: asked.pending,
         after: asked.cursor.as_deref().map(place).transpose()?,
-        // One more, to know whether there are more.
-        limit: limit + 1,
+        limit,
     };
-    let mut rows = app.store.approvals(&query).await?;
-    let has_more = rows.len() > limit;
-    rows.truncate(limit);
-    let next = rows.last().filter(|_| has_more).map(mark);
-    let items = rows.into_iter().map(Approval::from).collect();
+    let page = app.store.approvals(&query).await?;
+    let next = page.next.map(mark);
+    let items = page.items.into_iter().map(Approval::from).collect();
     Ok(Json(Approvals { items, next }))
 }
 
 /// Where the next page begins, as clients give it back.
-fn mark(last: &ApprovalRow) -> String {
-    format!("{}/{}/{}", last.asked_at, last.run, last.seq)
+fn mark((asked_at, run, seq): (Timestamp, String, u64)) -> String {
+    format!("{asked_at}/{run}/{seq}")
 }
 
 fn place(mark: &str) -> Result<(Timestamp, String, u64), Problem> {

@@ -176,7 +176,7 @@ async fn queues(app: &App, page: &mut Page) -> Result<(), StoreError> {
         limit: 10_000,
         ..ApprovalQuery::default()
     };
-    let pending = app.store.approvals(&query).await?.len();
+    let pending = app.store.approvals(&query).await?.items.len();
     page.family(
         "ralph_queued_messages",
         "gauge",

@@ -9,9 +9,9 @@ use super::escape::escape;
 use super::explain::known;
 use crate::columns::{bounded, integer, nanoseconds, run_mark, timestamp};
 use crate::fold::FoldState;
-use crate::listed::{Known, Listed, sort_out};
-use crate::query::{ApprovalQuery, CostGroup, CostQuery, CostRow, Page, RecordQuery, RunQuery};
-use crate::rows::{ApprovalRow, MessageRow, Progress, RecordRow};
+use crate::listed::{Asked, Known, Listed, sort_out};
+use crate::query::{ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Page, RecordQuery, RunQuery};
+use crate::rows::{MessageRow, Progress, RecordRow};
 use crate::store::{MAX_LIMIT, Remembered};
 use crate::summary::RunSummary;
 
@@ -250,7 +250,7 @@ pub(super) async fn records(
 pub(super) async fn approvals(
     connection: &mut PgConnection,
     query: &ApprovalQuery,
-) -> Result<Known<Vec<ApprovalRow>>, Error> {
+) -> Result<Known<ApprovalPage>, Error> {
     let mut question = Question::new(APPROVALS);
     if query.is_pending {
         question.condition("a.state = 0");
@@ -270,9 +270,18 @@ pub(super) async fn approvals(
             .push(")");
     }
     let end = " ORDER BY a.asked_at, run.id, a.seq LIMIT ";
-    let limit = Some(bounded(query.limit));
-    let rows = question.ask(connection, end, limit, of_run(approval)).await?;
-    Ok(sort_out(rows))
+    let limit = bounded(query.limit);
+    let asked = |row: &PgRow| {
+        let (run, approval) = of_run(approval)(row)?;
+        Ok(Asked {
+            at: row.try_get(4)?,
+            run,
+            seq: number(row, 1)?,
+            approval,
+        })
+    };
+    let rows = question.ask(connection, end, Some(limit + 1), asked).await?;
+    Ok(Asked::page(rows, limit))
 }
 
 pub(super) async fn messages(

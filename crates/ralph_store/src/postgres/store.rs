@@ -24,9 +24,10 @@ use crate::columns::{bounded, run_place};
 use crate::error::StoreError;
 use crate::journal_lines::stands_at;
 use crate::query::{
-    ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchMode, SearchPage, SearchQuery,
+    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchMode, SearchPage,
+    SearchQuery,
 };
-use crate::rows::{ApprovalRow, Batch, Ingested, MessageRow, Progress, RecordRow};
+use crate::rows::{Batch, Ingested, MessageRow, Progress, RecordRow};
 use crate::search::{Gatherer, find, scan};
 use crate::store::{Health, Remembered, Store};
 use crate::summary::RunSummary;
@@ -266,7 +267,7 @@ impl Store for PostgresStore {
         ask!(self, read::records, run, query)
     }
 
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<ApprovalRow>, StoreError> {
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {
         let (approvals, odd) = ask!(self, read::approvals, query)?;
         self.forget_odd(&odd).await;
         Ok(approvals)

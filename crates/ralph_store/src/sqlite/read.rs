@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
 use super::decode::{all, approval, json, message, record, tokens, usage};
 use super::explain::explain;
-use super::schema::{RUN_OF_KEY, key, last_key};
+use super::schema::{RUN_OF_KEY, key, last_key, seq_of};
 use crate::columns::{bounded, count, integer, nanoseconds, run_mark, run_place, timestamp};
 use crate::error::StoreError;
-use crate::listed::{Known, Listed, sort_out};
-use crate::query::{ApprovalQuery, CostGroup, CostQuery, CostRow, Page, RecordQuery, RunQuery};
-use crate::rows::{ApprovalRow, MessageRow, Progress, RecordRow};
+use crate::listed::{Asked, Known, Listed, sort_out};
+use crate::query::{ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Page, RecordQuery, RunQuery};
+use crate::rows::{MessageRow, Progress, RecordRow};
 use crate::store::{MAX_LIMIT, Remembered};
 use crate::summary::RunSummary;
 
@@ -263,7 +263,7 @@ const APPROVALS: &str = "SELECT a.key, run.id, a.request, a.kind, a.asked_at, a.
 pub(super) fn approvals(
     connection: &Connection,
     query: &ApprovalQuery,
-) -> Result<Known<Vec<ApprovalRow>>, StoreError> {
+) -> Result<Known<ApprovalPage>, StoreError> {
     let mut conditions = Conditions::default();
     if query.is_pending {
         conditions.add("a.state = 0", []);
@@ -284,7 +284,8 @@ pub(super) fn approvals(
             [at.into(), at.into(), run.clone().into(), seq.into()],
         );
     }
-    conditions.values.push(sql_limit(bounded(query.limit)));
+    let limit = bounded(query.limit);
+    conditions.values.push(sql_limit(limit + 1));
     let sql = format!(
         "{APPROVALS}{} ORDER BY a.asked_at, run.id, a.key LIMIT ?",
         conditions.sql
@@ -293,7 +294,17 @@ pub(super) fn approvals(
     let rows = statement
         .query(params_from_iter(conditions.values))
         .map_err(explain)?;
-    Ok(sort_out(all(rows, |row| of_run(row, approval))?))
+    let rows = all(rows, |row| {
+        let (seq, at) = (seq_of(row.get(0).map_err(explain)?), row.get(4).map_err(explain)?);
+        let (run, approval) = of_run(row, approval)?;
+        Ok(Asked {
+            at,
+            run,
+            seq,
+            approval,
+        })
+    })?;
+    Ok(Asked::page(rows, limit))
 }
 
 const MESSAGES: &str = "SELECT m.key, run.id, m.id, m.command_id, m.at, m.mode, m.text, m.state

@@ -21,8 +21,10 @@ use super::suspicion::Suspicion;
 use super::writer::Writer;
 use crate::columns::nanoseconds;
 use crate::error::StoreError;
-use crate::query::{ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchPage, SearchQuery};
-use crate::rows::{ApprovalRow, Batch, Ingested, MessageRow, Progress, RecordRow};
+use crate::query::{
+    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchPage, SearchQuery,
+};
+use crate::rows::{Batch, Ingested, MessageRow, Progress, RecordRow};
 use crate::search::{Indexed, SearchOptions, TextIndex};
 use crate::store::{Health, REMEMBERED_FOR, Remembered, Store};
 use crate::summary::RunSummary;
@@ -291,7 +293,7 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn approvals(&self, query: &ApprovalQuery) -> Result<Vec<ApprovalRow>, StoreError> {
+    async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {
         let query = query.clone();
         let read = self
             .readers

@@ -26,7 +26,7 @@ pub(crate) async fn all_of(stage: &Stage, run: &str) -> String {
         run: Some(run.to_owned()),
         ..Default::default()
     };
-    let approvals = store.approvals(&approvals).await.unwrap();
+    let approvals = store.approvals(&approvals).await.unwrap().items;
     let messages = store.messages(run).await.unwrap();
     let costs = store.costs(&CostQuery::default()).await.unwrap();
     format!("{progress:#?} {records:#?} {approvals:#?} {messages:#?} {costs:#?}")
@@ -172,7 +172,8 @@ pub(crate) async fn what_a_batch_changes_takes_the_place_of_what_was_there(stage
         let approvals = store
             .approvals(&ralph_store::ApprovalQuery::default())
             .await
-            .unwrap();
+            .unwrap()
+            .items;
         let found = approvals.iter().find(|row| row.request == request).unwrap();
         (found.state, found.closed_at.is_some())
     };

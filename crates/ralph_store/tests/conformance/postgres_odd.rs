@@ -72,7 +72,7 @@ async fn a_row_that_means_nothing_is_left_out_of_lists_and_its_run_is_read_again
         place.change(change);
         place.change("UPDATE ralph.text_run SET journal_offset = 0, seq = 0 WHERE name = 'b'");
         store.index_texts().await.unwrap();
-        let approvals = store.approvals(&ApprovalQuery::default()).await.unwrap();
+        let approvals = store.approvals(&ApprovalQuery::default()).await.unwrap().items;
         assert!(approvals.iter().any(|row| row.run == "a"), "{change}");
         store.messages("b").await.unwrap();
         let listed = store.runs(&RunQuery::default()).await.unwrap().items;
@@ -82,7 +82,7 @@ async fn a_row_that_means_nothing_is_left_out_of_lists_and_its_run_is_read_again
         assert!(store.progress("b").await.unwrap().is_none(), "{change}");
         assert!(store.run("b").await.unwrap().is_none(), "{change}");
         assert_eq!(place.catch_up().await, 1, "{change}");
-        let approvals = store.approvals(&ApprovalQuery::default()).await.unwrap();
+        let approvals = store.approvals(&ApprovalQuery::default()).await.unwrap().items;
         assert_eq!(approvals.len(), 2, "{change}");
         assert_eq!(store.messages("b").await.unwrap().len(), 1, "{change}");
         assert_eq!(
@@ -119,4 +119,29 @@ async fn a_mark_that_is_not_where_a_record_ends_makes_the_words_of_the_run_be_re
     place.store.index_texts().await.unwrap();
     assert_eq!(place.found("something").await, 2, "neither lost nor doubled");
     assert_eq!(place.store.health().await.text_lag, 0);
+}
+
+#[tokio::test]
+async fn a_question_that_means_nothing_does_not_end_the_list_of_them() {
+    let place = Place::new().await;
+    for (odd, other) in [("a", "b"), ("b", "a")] {
+        place.change(&format!(
+            "UPDATE ralph.approval SET kind = 77 WHERE run = (SELECT number FROM ralph.run WHERE id = '{odd}')"
+        ));
+        let mut query = ApprovalQuery {
+            limit: 1,
+            ..ApprovalQuery::default()
+        };
+        let mut runs = Vec::new();
+        loop {
+            let page = place.store.approvals(&query).await.unwrap();
+            runs.extend(page.items.into_iter().map(|row| row.run));
+            query.after = page.next;
+            if query.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(runs, [other]);
+        assert_eq!(place.catch_up().await, 1);
+    }
 }

@@ -31,20 +31,30 @@ pub(crate) async fn questions_wait_until_they_are_closed(stage: &Stage) {
             limit,
             after: None,
         };
-        let rows = store.approvals(&query).await.unwrap();
-        rows.into_iter().map(|row| row.request).collect()
+        let page = store.approvals(&query).await.unwrap();
+        page.items.into_iter().map(|row| row.request).collect()
     };
     assert_eq!(find(None, true, 0).await, ["first", "second", "third"]);
     assert_eq!(find(None, false, 2).await, ["first", "second"]);
     assert_eq!(find(Some("one"), true, 0).await, ["first", "third"]);
     assert_eq!(find(Some("unknown"), true, 0).await, [""; 0]);
-    let rows = store.approvals(&ApprovalQuery::default()).await.unwrap();
+    let page = store.approvals(&ApprovalQuery::default()).await.unwrap();
+    assert_eq!(page.next, None);
+    let rows = page.items;
     for (index, row) in rows.iter().enumerate() {
+        let up_to_here = ApprovalQuery {
+            limit: index + 1,
+            ..ApprovalQuery::default()
+        };
+        let place = (row.asked_at, row.run.clone(), row.seq);
+        let is_last = index + 1 == rows.len();
+        let next = store.approvals(&up_to_here).await.unwrap().next;
+        assert_eq!(next, (!is_last).then_some(place));
         let behind = ApprovalQuery {
             after: Some((row.asked_at, row.run.clone(), row.seq)),
             ..ApprovalQuery::default()
         };
-        let behind = store.approvals(&behind).await.unwrap();
+        let behind = store.approvals(&behind).await.unwrap().items;
         let names =
             |rows: &[ApprovalRow]| -> Vec<String> { rows.iter().map(|row| row.request.clone()).collect() };
         assert_eq!(names(&behind), names(&rows[index + 1..]));

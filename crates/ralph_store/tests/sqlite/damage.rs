@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use crate::journal_stage::{Stage, line};
-use ralph_store::{Note, RecordQuery, Remembered, RunQuery, SqliteStore, Store, StoreError, catch_up};
+use ralph_store::{
+    ApprovalQuery, Note, RecordQuery, Remembered, RunQuery, SqliteStore, Store, StoreError, catch_up,
+};
 use rusqlite::Connection;
 
 /// A closed index of two runs.
@@ -208,4 +210,33 @@ async fn a_page_of_runs_that_mean_nothing_says_where_to_go_on() {
         ..query
     };
     assert_eq!(store.runs(&next).await.unwrap().items[0].id, "a");
+}
+
+#[tokio::test]
+async fn a_question_that_means_nothing_does_not_end_the_list_of_them() {
+    let stage = Stage::new();
+    for (odd, other) in [("a", "b"), ("b", "a")] {
+        indexed(&stage).await;
+        let change =
+            "UPDATE approval SET kind = 77 WHERE (key >> 40) = (SELECT number FROM run WHERE id = ?1)";
+        assert!(database(&stage).execute(change, [odd]).unwrap() > 1);
+        let store = stage.open().await.store;
+        let all = ApprovalQuery {
+            run: Some(other.to_owned()),
+            ..ApprovalQuery::default()
+        };
+        let all = store.approvals(&all).await.unwrap().items.len();
+        let (mut query, mut runs) = (ApprovalQuery::default(), Vec::new());
+        query.limit = 2;
+        loop {
+            let page = store.approvals(&query).await.unwrap();
+            runs.extend(page.items.into_iter().map(|row| row.run));
+            query.after = page.next;
+            if query.after.is_none() {
+                break;
+            }
+        }
+        assert_eq!(runs, vec![other; all]);
+        store.close().await.unwrap();
+    }
 }

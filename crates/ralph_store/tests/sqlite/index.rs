@@ -196,7 +196,7 @@ async fn runs_are_found_by_what_is_asked() {
         is_pending: true,
         ..ApprovalQuery::default()
     };
-    let pending = store.approvals(&pending).await.unwrap();
+    let pending = store.approvals(&pending).await.unwrap().items;
     assert_eq!(
         (
             pending.len(),
@@ -209,7 +209,7 @@ async fn runs_are_found_by_what_is_asked() {
         run: Some("a".into()),
         ..ApprovalQuery::default()
     };
-    assert_eq!(store.approvals(&of_a).await.unwrap().len(), 4);
+    assert_eq!(store.approvals(&of_a).await.unwrap().items.len(), 4);
     assert_eq!(store.messages("a").await.unwrap().len(), 3);
 }
 
