@@ -121,7 +121,8 @@ impl From<Told> for Event {
             Told::News(id, text) => Event::default().id(id).data(text.as_str()),
             Told::Fault(problem) => {
                 let text = ToClient::Error { id: None, problem }.encode();
-                Event::default().event("error").data(text)
+                // An `EventSource` has an event `error` of its own.
+                Event::default().event("problem").data(text)
             }
         }
     }

@@ -103,7 +103,7 @@ async fn events_go_on_until_the_run_ends() {
 }
 
 #[tokio::test]
-async fn events_that_cannot_be_read_end_with_an_error() {
+async fn events_that_cannot_be_read_end_with_a_problem() {
     let stage = Stage::new().await;
     let run = stage.run(&[wrote(1, "hello"), ended()]).await;
     std::fs::remove_file(run.journal()).unwrap();
@@ -112,7 +112,7 @@ async fn events_that_cannot_be_read_end_with_an_error() {
         .await;
     let text = answer.text();
     assert!(
-        text.contains("event: error\n") && text.contains(r#""code":"unreadable""#),
+        text.contains("event: problem\n") && text.contains(r#""code":"unreadable""#),
         "{text}"
     );
 }
