@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use crate::auth::{Auth, Bucket, Visit};
 use crate::launch::Launcher;
 use crate::live::Live;
+use crate::looks::Looks;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::stream::StreamContext;
@@ -39,6 +40,7 @@ pub struct App {
     pub version: &'static str,
     starts: Mutex<Bucket>,
     keys: Mutex<HashSet<String>>,
+    pub(crate) looks: Looks,
 }
 
 /// What a server is made of.
@@ -72,6 +74,7 @@ impl App {
             version: env!("CARGO_PKG_VERSION"),
             starts: Mutex::new(Bucket::new(STARTS_AT_ONCE, START_EVERY)),
             keys: Mutex::default(),
+            looks: Looks::default(),
         }
     }
 

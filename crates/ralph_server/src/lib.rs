@@ -6,6 +6,7 @@ mod auth;
 pub mod http;
 mod launch;
 pub mod live;
+mod looks;
 pub mod manager;
 mod metrics;
 mod problem;

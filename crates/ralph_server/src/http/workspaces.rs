@@ -1,7 +1,6 @@
 //! Where agents have worked.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Json;
@@ -64,17 +63,12 @@ pub(super) async fn list(
     let limit = limit(asked.limit, 50, 200)?;
     let mut items = workspaces_of(&recent_runs(&app).await?);
     items.truncate(limit);
-    // A directory may be on a disk that does not answer.
-    let looked = tokio::task::spawn_blocking(move || {
-        for item in &mut items {
-            item.is_there = PathBuf::from(&item.path).is_dir();
-        }
-        items
-    });
-    match looked.await {
-        Ok(items) => Ok(Json(Workspaces { items })),
-        Err(error) => Err(Problem::internal("looking at workspaces failed", &error)),
+    let paths = items.iter().map(|item| item.path.clone()).collect();
+    let looked = app.looks.are_directories(paths).await;
+    for (item, is_there) in items.iter_mut().zip(looked) {
+        item.is_there = is_there;
     }
+    Ok(Json(Workspaces { items }))
 }
 
 /// The last runs, newest first, those that go on included.
@@ -90,7 +84,8 @@ pub(super) async fn recent_runs(app: &App) -> Result<Vec<RunSummary>, Problem> {
 fn workspaces_of(runs: &[RunSummary]) -> Vec<Workspace> {
     let mut items: Vec<Workspace> = Vec::new();
     let mut places = HashMap::new();
-    for run in runs {
+    // Of a run whose first record is lost nobody knows where it was.
+    for run in runs.iter().filter(|run| !run.workspace.is_empty()) {
         let place = *places.entry(&run.workspace).or_insert(items.len());
         match items.get_mut(place) {
             Some(item) => item.runs += 1,

@@ -394,7 +394,16 @@ async fn what_a_new_run_can_be_asked_is_told() {
         (&backend["takes_model"], &backend["can_fork"]),
         (&json!(true), &json!(false))
     );
+    // Nobody knows where this one was.
+    let lost = stage.app.home.create_run(jiff::Timestamp::now()).unwrap();
+    let second =
+        json!({"seq": 2, "at": "2026-11-16T04:00:00Z", "iteration": 1, "attempt": 1, "event": wrote(1, "x")});
+    std::fs::write(lost.journal(), format!("damaged\n{second}\n")).unwrap();
+    stage.index().await;
+    let known = stage.get(&format!("/api/v1/runs/{}", lost.id())).await.json();
+    assert_eq!(known["workspace"], "");
     let places = stage.get("/api/v1/workspaces").await.json();
+    assert_eq!(places["items"].as_array().unwrap().len(), 1);
     let place = &places["items"][0];
     assert_eq!(place["path"], stage.workspace().to_string_lossy().as_ref());
     assert_eq!(
