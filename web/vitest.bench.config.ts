@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     include: ['bench/**/*.bench.ts'],
     environment: 'node',
-    expect: { poll: { timeout: 15_000 } },
+    expect: { poll: { timeout: 30_000 } },
     reporters: ['minimal'],
     silent: 'passed-only',
     fileParallelism: false,

@@ -7,8 +7,8 @@ export default defineConfig({
     environment: 'node',
     passWithNoTests: true,
     fileParallelism: false,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    expect: { poll: { timeout: 15_000, interval: 20 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000, interval: 20 } },
   },
 });

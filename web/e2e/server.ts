@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 
-const PATIENCE_MS = 20_000;
+/** Long enough for a slow machine; who waits for what comes pays nothing for it. */
+const PATIENCE_MS = 60_000;
 
 /** Waits until it is so. */
 export async function until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {

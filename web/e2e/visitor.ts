@@ -2,7 +2,8 @@ import { type Browser, type BrowserContext, chromium, type Locator, type Page } 
 import { expect } from 'vitest';
 import type { Server } from './server';
 
-const PATIENCE_MS = 15_000;
+/** Long enough for a slow machine; who waits for what comes pays nothing for it. */
+const PATIENCE_MS = 30_000;
 
 /** The system's Chromium. */
 export function openBrowser(): Promise<Browser> {
