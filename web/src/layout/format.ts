@@ -44,14 +44,19 @@ export function formatBytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
+// Making one takes longer than a row of the activity.
+const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+const DAY_AND_YEAR = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' });
+
 /** The time of day; with the date where that is not today's. */
 export function formatTime(at: string, now = new Date()): string {
   const time = new Date(at);
   if (Number.isNaN(time.getTime())) return at;
-  const clock = time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-  if (time.toDateString() === now.toDateString()) return clock;
-  const year = time.getFullYear() === now.getFullYear() ? undefined : 'numeric';
-  return `${time.toLocaleDateString(undefined, { day: 'numeric', month: 'short', year })} ${clock}`;
+  const clock = CLOCK.format(time);
+  const isThisYear = time.getFullYear() === now.getFullYear();
+  const isToday = isThisYear && time.getMonth() === now.getMonth() && time.getDate() === now.getDate();
+  return isToday ? clock : `${(isThisYear ? DAY : DAY_AND_YEAR).format(time)} ${clock}`;
 }
 
 /** The end of a path, which tells it apart from others. */

@@ -1,7 +1,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
-import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useKey } from '../keys/use-key';
+import { useEstimates } from './estimate-row';
 import { type FlatRow, flattenRows, indexOfSeq } from './flatten-rows';
 import type { Category } from './row';
 import { RowView } from './rows/RowView';
@@ -24,7 +25,7 @@ interface Props {
 }
 
 /** How near to an edge more is fetched, in rows. */
-const NEAR = 8;
+const NEAR = 24;
 /** Pages that are fetched by themselves until somebody scrolls: what is hidden must not fetch a whole run. */
 const MOST_PAGES = 6;
 
@@ -45,6 +46,8 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   // Who was sent to a record stays there: earlier ones are fetched when that person scrolls.
   const pages = useRef(target === null ? 0 : MOST_PAGES);
   const pinned = useRef<Target | null>(null);
+  /** The sizes at which the list was last moved to its end. */
+  const ended = useRef('');
   const startsAtEnd = target === null || target === 'latest';
   const [moves, setMoves] = useState(0);
   const { follow, isFollowing, handlers, setFollowing } = useFollow(startsAtEnd, !state.hasAfter, () => {
@@ -58,8 +61,8 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   const list = useVirtualizer({
     count: flat.length,
     getScrollElement: () => scroller.current,
-    estimateSize: (index) => (flat[index]?.row.body.kind === 'text' ? 96 : 40),
-    getItemKey: (index) => flat[index]?.row.key ?? index,
+    estimateSize: useEstimates(flat),
+    getItemKey: useCallback((index: number) => flat[index]?.row.key ?? index, [flat]),
     overscan: 6,
     anchorTo: 'end',
     scrollEndThreshold: 2,
@@ -72,11 +75,18 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   useLayoutEffect(() => {
     const element = scroller.current;
     if (!element || state.status !== 'ready') return;
-    const middle = list.getVirtualItemForOffset(element.scrollTop + element.clientHeight / 2);
+    // Where the list is, without asking the browser: that would lay the page out at every render.
+    const height = list.scrollRect?.height ?? 0;
+    const middle = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + height / 2);
     reader.current = follow.isOn ? feed.last + 1 : (flat[middle?.index ?? 0]?.row.seq ?? 0);
     if (pinned.current !== null && pinned.current !== 'latest') reader.current = pinned.current.seq;
-    if (follow.isOn) element.scrollTop = element.scrollHeight;
-    else if (pinned.current !== null && pinned.current !== 'latest') {
+    const size = `${feed.opened} ${list.getTotalSize()} ${height}`;
+    if (!follow.isOn) ended.current = '';
+    if (follow.isOn) {
+      if (ended.current === size) return;
+      ended.current = size;
+      element.scrollTop = element.scrollHeight;
+    } else if (pinned.current !== null && pinned.current !== 'latest') {
       const { seq } = pinned.current;
       const place = list.getOffsetForIndex(indexOfSeq(flat, table.rowOf(seq), seq), 'center');
       if (place && Math.abs(element.scrollTop - place[0]) > 2) element.scrollTop = place[0];
@@ -161,7 +171,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
                   key={item.key}
                   ref={list.measureElement}
                   data-index={item.index}
-                  className="absolute top-0 left-0 w-full"
+                  className="absolute top-0 left-0 w-full [contain:layout_style]"
                   style={{ transform: `translateY(${item.start}px)` }}
                 >
                   <RowView

@@ -37,6 +37,11 @@ export class RecordWindow {
     return this.records;
   }
 
+  /** The records as they are now: none of them grows any more. */
+  copy(): RunRecord[] {
+    return this.all().map((record) => (record.event.type === 'delta' ? ownOf(record, record.event) : record));
+  }
+
   /** Adds what comes after; gives what of it is new, or null if something is missing in between. */
   append(from: number, to: number, records: readonly RunRecord[]): RunRecord[] | null {
     if (from > this.last + 1) return null;
@@ -84,7 +89,7 @@ export class RecordWindow {
         return;
       }
       // Its text grows, and the record of the caller is not ours to change.
-      const own: RunRecord = { ...record, event: { ...event, data: { ...event.data } } };
+      const own = ownOf(record, event);
       this.open.set(key, own);
       this.records.push(own);
       return;
@@ -106,6 +111,10 @@ export class RecordWindow {
     this.records = this.records.filter((record) => !this.dead.has(record));
     this.dead = new Set();
   }
+}
+
+function ownOf(record: RunRecord, event: Extract<RunRecord['event'], { type: 'delta' }>): RunRecord {
+  return { ...record, event: { ...event, data: { ...event.data } } };
 }
 
 function keyOf(delta: Delta): string {

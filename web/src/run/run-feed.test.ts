@@ -13,6 +13,7 @@ class Journal {
   epoch = 'e';
   watchers: { after: number; listener: RunListener }[] = [];
   isDown = false;
+  onPause = () => {};
 
   constructor(head: number) {
     for (let seq = 1; seq <= head; seq += 1) this.records.push(text(seq));
@@ -41,6 +42,7 @@ class Journal {
       };
     },
     soon: (run: () => void) => run(),
+    pause: async () => this.onPause(),
   };
 
   write(count: number): void {
@@ -151,4 +153,44 @@ test('a page that cannot be had leaves what is there and can be asked for again'
   await feed.loadBefore();
   expect(feed.state.problem).toBeNull();
   expect(seqs(feed)).toHaveLength(600);
+});
+
+test('what comes while earlier rows are made is there with them, once', async () => {
+  const journal = new Journal(3_000);
+  const feed = new RunFeed(journal.source);
+  await feed.open();
+  for (let page = 0; page < 5; page += 1) await feed.loadBefore();
+  const piece = (seq: number, words: string) =>
+    agent(seq, 'delta', { item: 'live', part: 'text', mode: 'append', text: words });
+  const tell = (record: RunRecord) => {
+    journal.records.push(record);
+    for (const { listener } of [...journal.watchers]) listener.onRecords(record.seq, record.seq, [record]);
+  };
+  tell(piece(3_001, 'one '));
+  let pauses = 0;
+  journal.onPause = () => {
+    pauses += 1;
+    tell(piece(3_001 + pauses, `piece-${pauses} `));
+  };
+  await feed.loadBefore();
+  expect(pauses).toBeGreaterThan(2);
+  const pieces = Array.from({ length: pauses }, (_, at) => `piece-${at + 1} `).join('');
+  expect(feed.builder.table.top.at(-1)?.body).toMatchObject({ kind: 'text', text: `one ${pieces}` });
+  expect(seqs(feed)).toEqual(Array.from({ length: 2_101 }, (_, at) => 901 + at));
+});
+
+test('a run that is opened elsewhere meanwhile keeps what was opened', async () => {
+  const journal = new Journal(3_000);
+  const feed = new RunFeed(journal.source);
+  await feed.open();
+  for (let page = 0; page < 3; page += 1) await feed.loadBefore();
+  let opening: Promise<void> | undefined;
+  journal.onPause = () => {
+    opening ??= feed.open(500);
+  };
+  await feed.loadBefore();
+  await opening;
+  expect(feed.builder.table.rowOf(500)?.seq).toBe(500);
+  expect(feed.builder.table.rowOf(2_900)).toBeUndefined();
+  expect(feed.state).toMatchObject({ status: 'ready', loading: null });
 });

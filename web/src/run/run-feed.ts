@@ -1,6 +1,7 @@
 import { ApiError, messageOf } from '../api/error';
 import type { RecordPage, RecordQuery } from '../api/records';
 import type { RunListener } from '../stream/run-watch';
+import type { RunRecord } from '../wire';
 import { deriveRows, RowBuilder } from './derive-rows';
 import { cutOf, MOST_RECORDS, RecordWindow } from './record-window';
 
@@ -10,6 +11,8 @@ export interface RecordSource {
   watch(after: number, epoch: string, listener: RunListener): () => void;
   /** Calls back soon, so that many changes are shown together. */
   soon(run: () => void): void;
+  /** Lets the browser draw before long work goes on. */
+  pause(): Promise<void>;
 }
 
 export interface FeedState {
@@ -26,6 +29,8 @@ export interface FeedState {
 }
 
 const PAGE = 300;
+/** Rows of so many records are made at once: about a millisecond. */
+const PART = 500;
 const LAST = Number.MAX_SAFE_INTEGER;
 
 const FIRST_STATE: FeedState = {
@@ -49,6 +54,8 @@ export class RunFeed {
   private unwatch: (() => void) | null = null;
   private isFollowing = true;
   private isDirty = false;
+  /** What came while rows are made anew. */
+  private missed: RunRecord[] | null = null;
   private readonly listeners = new Set<() => void>();
 
   constructor(private readonly source: RecordSource) {}
@@ -77,13 +84,14 @@ export class RunFeed {
   async open(seq?: number): Promise<void> {
     this.opened += 1;
     const { opened } = this;
+    this.missed = null;
     this.stopWatching();
     this.set({ ...FIRST_STATE, head: this.state.head });
     try {
       const window = seq === undefined ? await this.openEnd() : await this.openAround(seq);
       if (opened !== this.opened || !window) return;
       this.window = window;
-      this.builder = deriveRows(window.all());
+      this.use(window, deriveRows(window.all()));
       if (!this.state.hasAfter) this.watch();
       this.set({ status: 'ready' });
     } catch (error) {
@@ -106,23 +114,22 @@ export class RunFeed {
   async loadBefore(): Promise<void> {
     const { window } = this;
     if (!window || this.state.loading || !this.state.hasBefore) return;
-    await this.load('before', { before: window.first, limit: PAGE }, (page) => {
+    await this.load('before', { before: window.first, limit: PAGE }, async (page) => {
       window.prepend(startOf(page), page.records);
-      this.state = { ...this.state, hasBefore: page.next_before !== null };
       if (window.dropBack(MOST_RECORDS)) this.detach();
-      this.builder = deriveRows(window.all());
+      await this.rebuild(window);
     });
   }
 
   async loadAfter(): Promise<void> {
     const { window } = this;
     if (!window || this.state.loading || !this.state.hasAfter) return;
-    await this.load('after', { after: window.last, limit: PAGE }, (page) => {
+    await this.load('after', { after: window.last, limit: PAGE }, async (page) => {
       const isEnd = page.next_after === null;
       const records = isEnd ? page.records.slice(0, cutOf(page.records)) : page.records;
       const added = window.append(window.last + 1, records.at(-1)?.seq ?? window.last, records) ?? [];
-      if (window.length > MOST_RECORDS && window.dropFront(MOST_RECORDS)) this.rebuild();
-      else this.builder.append(added);
+      this.add(added);
+      if (window.length > MOST_RECORDS && window.dropFront(MOST_RECORDS)) await this.rebuild(window);
       this.state = { ...this.state, hasAfter: !isEnd };
       if (isEnd) this.watch();
     });
@@ -131,7 +138,7 @@ export class RunFeed {
   private async load(
     loading: 'before' | 'after',
     query: RecordQuery,
-    use: (page: RecordPage) => void,
+    use: (page: RecordPage) => Promise<void>,
   ): Promise<void> {
     const { opened } = this;
     this.set({ loading, problem: null });
@@ -142,7 +149,8 @@ export class RunFeed {
         await this.open();
         return;
       }
-      use(page);
+      await use(page);
+      if (opened !== this.opened) return;
       this.set({ loading: null, head: Math.max(page.head_seq, this.state.head) });
     } catch (error) {
       if (opened === this.opened) this.set({ loading: null, problem: messageOf(error) });
@@ -188,7 +196,7 @@ export class RunFeed {
           return;
         }
         this.state = { ...this.state, head: Math.max(to, this.state.head) };
-        this.builder.append(added);
+        this.add(added);
         this.trim(window);
         this.changedSoon();
       },
@@ -208,13 +216,33 @@ export class RunFeed {
     // Not at each record, because all rows are made anew.
     if (window.length <= MOST_RECORDS + 1_000) return;
     if (!this.isFollowing) this.detach();
-    else if (window.dropFront(MOST_RECORDS)) this.rebuild();
+    else if (window.dropFront(MOST_RECORDS)) this.use(window, deriveRows(window.all()));
   }
 
-  private rebuild(): void {
-    if (!this.window) return;
-    this.builder = deriveRows(this.window.all());
-    this.state = { ...this.state, hasBefore: this.window.first > 1 };
+  private add(records: readonly RunRecord[]): void {
+    this.builder.append(records);
+    this.missed?.push(...records);
+  }
+
+  /** Makes all rows anew, a part at a time: nobody who scrolls waits for all of them. */
+  private async rebuild(window: RecordWindow): Promise<void> {
+    const missed: RunRecord[] = [];
+    this.missed = missed;
+    const records = window.copy();
+    const builder = new RowBuilder();
+    for (let at = 0; at < records.length; at += PART) {
+      if (at > 0) await this.source.pause();
+      if (this.missed !== missed) return;
+      builder.append(records.slice(at, at + PART));
+    }
+    builder.append(missed);
+    this.use(window, builder);
+  }
+
+  private use(window: RecordWindow, builder: RowBuilder): void {
+    this.missed = null;
+    this.builder = builder;
+    this.state = { ...this.state, hasBefore: window.first > 1 };
   }
 
   /** The window no longer has the end: what comes there is fetched when somebody gets there. */

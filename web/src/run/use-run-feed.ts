@@ -16,6 +16,7 @@ export function useRunFeed(id: string, seq: number | undefined): RunFeed {
         fetch: (query) => fetchRecords(id, query),
         watch: (after, epoch, listener) => stream.watchRun(id, after, epoch, listener),
         soon: (run) => setTimeout(run, SHOWN_EVERY_MS),
+        pause: () => new Promise((done) => setTimeout(done)),
       }),
     [id],
   );

@@ -35,7 +35,7 @@ function server(queue: object[] = [], more: Parameters<typeof serve>[0] = {}, ag
 
 function page(change: Partial<RunSummary> = {}) {
   const fetch = async () => ({ records: [] }) as unknown as RecordPage;
-  const feed = new RunFeed({ fetch, watch: () => () => {}, soon: (run) => run() });
+  const feed = new RunFeed({ fetch, watch: () => () => {}, soon: (run) => run(), pause: async () => {} });
   const run = summary({ id: `r${runs}`, ...change });
   return show(<RunFoot id={run.id} run={run} feed={feed} />);
 }
