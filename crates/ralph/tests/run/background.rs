@@ -34,6 +34,12 @@ fn a_detached_run_gives_its_name_and_goes_on_by_itself() {
     assert_eq!(ran.stdout.trim(), run.file_name().unwrap().to_str().unwrap());
     assert_eq!(wait_for_end(&stage)["reason"], "completed");
     assert!(!run.join("request.json").exists());
+    let second = &stage.records()[1];
+    assert_eq!(second["event"]["type"], "warned", "{second}");
+    assert!(
+        second.to_string().contains("the agent may do everything"),
+        "{second}"
+    );
 }
 
 #[test]

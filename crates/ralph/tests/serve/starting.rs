@@ -47,6 +47,8 @@ fn an_agent_that_cannot_ask_is_started_unless_somebody_wants_it_to() {
     let run = server.start(&workspace, &json!({}));
     let mut watching = server.door.watch(&run, 0);
     watching.until("run_ended", "reason");
+    // Who asked for the run is gone by now: what was left out stands in the run.
+    watching.until("warned", "does not know how to ask: ignored");
     let wanted = json!({"workspace": workspace, "prompt": "x", "once": true, "permission_mode": "ask"});
     let (status, told) = server.door.post("/api/v1/runs", &wanted);
     assert_eq!((status, &told["code"]), (422, &json!("unprocessable")), "{told}");

@@ -126,6 +126,9 @@ impl Driver<'_> {
     async fn begin(&mut self) {
         self.keeper
             .body(RunBody::RunStarted(Box::new(self.spec.started.clone())));
+        for warning in std::mem::take(&mut self.spec.warnings) {
+            self.warn(WarningKind::Degraded, warning);
+        }
         self.keeper.flush();
         self.save_run_file(Durability::Cached);
         let bound = match self.spec.directory.prepare_socket() {

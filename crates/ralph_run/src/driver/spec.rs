@@ -24,6 +24,8 @@ pub struct RunSpec {
     pub gateway: Arc<Gateway>,
     /// Record 1.
     pub started: RunStarted,
+    /// What people should know before it begins and nobody else tells them: records after the first one.
+    pub warnings: Vec<String>,
     /// What the agent is told in every iteration, or first in a session.
     pub task: String,
     /// How the agent is run; session, logs and marker are filled in for each attempt.

@@ -92,11 +92,13 @@ pub async fn runner(home: &Home, versions: Option<VersionFile>, id: &Path) -> an
     }
     let (prepared, mut unwatched) = begun?;
     let Prepared {
-        spec,
+        mut spec,
         run_file,
         locks,
-        ..
+        warnings,
     } = prepared;
+    // Whoever started it may be a server, and looks at the run later.
+    spec.warnings = warnings;
     launch::forget_request(&path);
     let mut signals = signals::listen(signals::all(), |_| {})?;
     // As a task it is woken without a system call, unlike what the runtime itself waits for.

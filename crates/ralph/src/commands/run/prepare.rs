@@ -214,6 +214,7 @@ pub(super) fn prepare(
         withheld: withheld(),
         login_hint: profile.login_hint.to_owned(),
         started,
+        warnings: Vec::new(),
     };
     Ok(Prepared {
         spec,
