@@ -10,9 +10,10 @@ use serde::{Deserialize, Serialize};
 /// Starts runs in processes of their own, which outlive the server.
 #[async_trait]
 pub trait Launcher: Send + Sync + 'static {
-    /// Starts a run under a name that no other has, and returns once its runner is there. The same again, by a server
-    /// after one that was killed half way, finds the run that was started or starts it.
-    async fn start(&self, id: &str, request: StartRun) -> Result<(), LaunchError>;
+    /// Starts a run, returns once its runner is there, and says what it is called. If that is settled, no other run
+    /// has the name, and the same again, by a server after one that was killed half way, finds the run that was started
+    /// or starts it.
+    async fn start(&self, id: Option<&str>, request: StartRun) -> Result<String, LaunchError>;
 
     /// The agents there are.
     async fn backends(&self) -> Vec<BackendInfo>;

@@ -7,7 +7,6 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::{Extension, Json};
-use jiff::Timestamp;
 use ralph_run::control::PermissionChoice;
 use ralph_store::RunSummary;
 use serde::de::Error as _;
@@ -252,11 +251,8 @@ async fn launch(
     let app = Arc::clone(app);
     // A run that is being started is not left half way if the client leaves.
     let started = tokio::spawn(async move {
-        let id = match name {
-            Some(Extension(RunName(id))) => id,
-            None => app.home.new_run_id(Timestamp::now()),
-        };
-        app.launcher.start(&id, request).await?;
+        let name = name.as_ref().map(|Extension(RunName(id))| id.as_str());
+        let id = app.launcher.start(name, request).await?;
         appear(&app, &id).await;
         Ok::<_, LaunchError>(id)
     });

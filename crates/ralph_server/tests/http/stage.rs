@@ -53,8 +53,10 @@ pub(crate) struct Gate {
 
 #[async_trait]
 impl Launcher for FakeLauncher {
-    async fn start(&self, id: &str, request: StartRun) -> Result<(), LaunchError> {
-        self.names.lock().unwrap().push(id.to_owned());
+    async fn start(&self, id: Option<&str>, request: StartRun) -> Result<String, LaunchError> {
+        let own_name = || format!("20261116-030000-{:06x}", self.names.lock().unwrap().len());
+        let id = &id.map_or_else(own_name, str::to_owned);
+        self.names.lock().unwrap().push(id.clone());
         if let Some(home) = self.occupied.lock().unwrap().take() {
             home.create_run_as(id).unwrap();
         }
@@ -71,7 +73,7 @@ impl Launcher for FakeLauncher {
             let run = home.create_run_as(id).unwrap();
             write_journal(&run, workspace, &[]);
         }
-        Ok(())
+        Ok(id.clone())
     }
 
     async fn backends(&self) -> Vec<BackendInfo> {

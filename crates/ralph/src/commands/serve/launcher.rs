@@ -49,7 +49,7 @@ impl Detached {
 
 #[async_trait]
 impl Launcher for Detached {
-    async fn start(&self, id: &str, request: StartRun) -> Result<(), LaunchError> {
+    async fn start(&self, id: Option<&str>, request: StartRun) -> Result<String, LaunchError> {
         let (args, resumed_from) = self.arguments(&request)?;
         let variables = |name: &str| std::env::var(name).ok();
         let (mut settings, _) =
@@ -71,10 +71,10 @@ impl Launcher for Detached {
             settings,
             prompt: request.prompt,
             resumed_from,
-            run_id: Some(id.to_owned()),
+            run_id: id.map(str::to_owned),
         };
-        start_detached(&self.home, &start, self.versions.as_ref()).await?;
-        Ok(())
+        let started = start_detached(&self.home, &start, self.versions.as_ref()).await?;
+        Ok(started.run_id)
     }
 
     async fn backends(&self) -> Vec<BackendInfo> {
