@@ -34,6 +34,22 @@ export function agentOf(backend: Backend): AgentFacts {
   };
 }
 
+/** A command of the user's own, `custom` in a workspace's settings: it gets its prompt, and then nobody can tell it
+ * anything. It is not among those that can be chosen. */
+export const OWN_COMMAND: AgentFacts = {
+  name: 'custom',
+  displayName: 'A command of your own',
+  isInstalled: true,
+  version: null,
+  problem: null,
+  takesMessages: false,
+  takesModel: false,
+  models: [],
+  permissionModes: [],
+  canResume: false,
+  canFork: false,
+};
+
 /** Those that can be used come first, the scripted one last among them. */
 export function sortAgents(agents: readonly AgentFacts[]): AgentFacts[] {
   const rank = (agent: AgentFacts) => (agent.isInstalled ? 0 : 2) + (agent.name === 'demo' ? 1 : 0);

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, unwrap } from '../api/client';
-import { type AgentFacts, agentOf, sortAgents } from './derive-agent';
+import { type AgentFacts, agentOf, OWN_COMMAND, sortAgents } from './derive-agent';
 
 /** The agents that there are; those that can be used first. */
 export function useAgents(): {
@@ -22,5 +22,6 @@ export function useAgents(): {
 /** The agent of a run; none while that is not known. */
 export function useAgent(name: string | undefined): AgentFacts | undefined {
   const { agents } = useAgents();
+  if (name === OWN_COMMAND.name) return OWN_COMMAND;
   return agents.find((agent) => agent.name === name);
 }
