@@ -1,6 +1,7 @@
 //! Starting a run in a process of its own, which outlives whoever started it.
 
-use std::fs::{OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::process::Stdio;
@@ -175,9 +176,7 @@ async fn adopt(directory: &RunDirectory, limit: Duration) -> Result<bool, StartE
         if has_begun || ControlClient::connect(directory.socket()).await.is_ok() {
             return Ok(true);
         }
-        // The runner has the log that it was given for as long as it lives, and so has its lock.
-        let log = std::fs::File::open(directory.path().join(LOG_FILE));
-        if !log.is_ok_and(|log| matches!(log.try_lock(), Err(TryLockError::WouldBlock))) {
+        if !is_being_started(directory)? {
             let _killed = agent_process::sweep(directory.id());
             std::fs::remove_dir_all(directory.path()).context("cannot remove what is left of a run")?;
             return Ok(false);
@@ -193,9 +192,38 @@ async fn adopt(directory: &RunDirectory, limit: Duration) -> Result<bool, StartE
     }
 }
 
+/// Whether there is a runner: it has the log that it was given for as long as it lives, and so has its lock.
+///
+/// # Errors
+/// When nobody can tell: then there may be one.
+fn is_being_started(directory: &RunDirectory) -> anyhow::Result<bool> {
+    let path = directory.path().join(LOG_FILE);
+    let log = match File::open(&path) {
+        // Nobody got as far as that.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        opened => opened.with_context(|| format!("cannot open `{}`", path.display()))?,
+    };
+    Ok(!is_lock_free(log.try_lock(), &path)?)
+}
+
+/// Whether a lock was to be had. Only one that is taken says that somebody has it.
+fn is_lock_free(tried: Result<(), TryLockError>, path: &Path) -> anyhow::Result<bool> {
+    match tried {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => {
+            Err(error).with_context(|| format!("cannot lock `{}`", path.display()))
+        }
+    }
+}
+
 fn spawn_runner(directory: &RunDirectory, start: &Start) -> anyhow::Result<Child> {
-    let log = private(&directory.path().join(LOG_FILE))?;
-    log.try_lock().context("somebody else starts this run")?;
+    let path = directory.path().join(LOG_FILE);
+    let log = private(&path)?;
+    anyhow::ensure!(
+        is_lock_free(log.try_lock(), &path)?,
+        "somebody else starts this run"
+    );
     let file = private(&directory.path().join(REQUEST_FILE))?;
     serde_json::to_writer(&file, start)?;
     let program = std::env::current_exe().context("cannot find this program")?;
@@ -306,11 +334,14 @@ fn private(path: &Path) -> anyhow::Result<std::fs::File> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::TryLockError;
+    use std::io::ErrorKind;
+    use std::path::Path;
     use std::time::Duration;
 
     use ralph_run::Home;
 
-    use super::{LOG_FILE, StartError, adopt, undo, wait_until_there};
+    use super::{LOG_FILE, StartError, adopt, is_lock_free, undo, wait_until_there};
 
     #[tokio::test]
     async fn of_a_runner_that_never_answers_nothing_is_left() {
@@ -332,6 +363,31 @@ mod tests {
         assert!(!directory.path().exists());
         // It has been waited for: a process that is gone has no number.
         assert_eq!(runner.id(), None);
+    }
+
+    #[tokio::test]
+    async fn a_run_of_which_nobody_can_tell_whether_it_is_being_started_is_left_alone() {
+        let place = tempfile::tempdir().unwrap();
+        let home = Home::new(place.path().join("state"), None);
+        let directory = home.create_run(jiff::Timestamp::now()).unwrap();
+        let log = directory.path().join(LOG_FILE);
+        std::os::unix::fs::symlink(&log, &log).unwrap();
+        let waited = adopt(&directory, Duration::ZERO).await;
+        assert!(matches!(waited, Err(StartError::Other { .. })), "{waited:?}");
+        assert!(directory.path().exists());
+    }
+
+    #[test]
+    fn only_a_lock_that_is_taken_says_that_somebody_has_it() {
+        let path = Path::new("/runs/a/runner.log");
+        let tried = |tried| is_lock_free(tried, path);
+        assert!(tried(Ok(())).unwrap());
+        assert!(!tried(Err(TryLockError::WouldBlock)).unwrap());
+        let error = tried(Err(TryLockError::Error(ErrorKind::Unsupported.into()))).unwrap_err();
+        assert_eq!(
+            format!("{error:#}"),
+            "cannot lock `/runs/a/runner.log`: unsupported"
+        );
     }
 
     #[tokio::test]
