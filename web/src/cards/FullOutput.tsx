@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { messageOf } from '../api/error';
 import { MOST_RAW_BYTES } from '../api/raw';
 import { formatBytes } from '../layout/format';
+import { callKey } from '../run/tool-call';
 import type { CardProps } from './card';
 import { fullOutput } from './derive-raw-result';
 import { loadRaw } from './load-raw';
@@ -46,7 +47,7 @@ export function FullOutput({ call, run, bytes }: CardProps & { bytes: number }) 
   if (loaded.state === 'text') {
     return (
       <OutputText
-        item={call.item}
+        name={callKey(call)}
         text={loaded.text}
         head={Number.MAX_SAFE_INTEGER}
         tail={0}

@@ -1,4 +1,4 @@
-import { isSettled } from '../run/tool-call';
+import { callKey, isSettled } from '../run/tool-call';
 import { Attachments } from './Attachments';
 import type { CardProps } from './card';
 import { FullOutput } from './FullOutput';
@@ -18,7 +18,7 @@ export function Output({ call, run, head = 12, tail = 6, label = 'Output' }: Out
   return (
     <>
       {output ? (
-        <OutputText item={call.item} text={output} head={head} tail={tail} label={label} />
+        <OutputText name={callKey(call)} text={output} head={head} tail={tail} label={label} />
       ) : (
         isSettled(call) && call.attachments.length === 0 && <Nothing>No output.</Nothing>
       )}

@@ -6,7 +6,8 @@ import { useKept } from '../run/kept-state';
 import { deriveAnsi } from './derive-ansi';
 
 interface OutputTextProps {
-  item: string;
+  /** Unique in the run. */
+  name: string;
   text: string;
   head: number;
   tail: number;
@@ -14,8 +15,8 @@ interface OutputTextProps {
 }
 
 /** Lines of a terminal, with its colours; of many lines the beginning and the end. */
-export function OutputText({ item, text, head, tail, label }: OutputTextProps) {
-  const [isWhole, setWhole] = useKept(`${item} whole ${label}`, false);
+export function OutputText({ name, text, head, tail, label }: OutputTextProps) {
+  const [isWhole, setWhole] = useKept(`${name} whole ${label}`, false);
   const { lines, spans } = useMemo(() => deriveAnsi(text), [text]);
   const hidden = lines.length - head - tail;
   // A few lines more are no reason for a button.

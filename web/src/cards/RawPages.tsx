@@ -25,7 +25,7 @@ export function RawPages({ run, raw, why }: { run: string; raw: RawRef; why: str
       {page && (
         // JSON has no line breaks: text without them cannot be shown, so it gets some.
         <OutputText
-          item={`${raw.offset}`}
+          name={`${raw.iteration}/${raw.attempt}/${raw.offset}`}
           text={page.text.replaceAll('\\n', '\\n\n')}
           head={Number.MAX_SAFE_INTEGER}
           tail={0}

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { RunRecord } from '../wire';
 import { deriveRows, RowBuilder } from './derive-rows';
 import { RecordWindow } from './record-window';
-import { agent, anyRecords, run } from './records-for-tests';
+import { agent, anyRecords, inProcess, run } from './records-for-tests';
 import type { AskRowBody, Row } from './row';
 import { askWords } from './rows/command-words';
 
@@ -54,7 +54,7 @@ test('every record but a forgotten one is found in a row', () => {
     agent(4, 'status_changed', { status: 'idle' }),
   ];
   const { table } = deriveRows(records);
-  expect([1, 2, 3].map((seq) => table.rowOf(seq)?.key)).toEqual(['tool:t', 'tool:t', 'tool:t']);
+  expect([1, 2, 3].map((seq) => table.rowOf(seq)?.key)).toEqual(['tool:1/1/t', 'tool:1/1/t', 'tool:1/1/t']);
   expect(table.rowOf(4)?.body.kind).toBe('record');
 });
 
@@ -132,8 +132,50 @@ test('what a subagent does stands under the call that started it', () => {
     agent(2, 'text_block', { item: 'x', text: 'in it' }, 'p'),
     agent(3, 'text_block', { item: 'y', text: 'lost' }, 'not-here'),
   ]);
-  expect(table.top.map((row) => row.key)).toEqual(['tool:p', 'text:y']);
-  expect(table.top[0]?.children.map((row) => row.key)).toEqual(['text:x']);
+  expect(table.top.map((row) => row.key)).toEqual(['tool:1/1/p', 'text:1/1/y']);
+  expect(table.top[0]?.children.map((row) => row.key)).toEqual(['text:1/1/x']);
+});
+
+test('every process counts its items anew, and none changes a row of another', () => {
+  const write = (seq: number, iteration: number, attempt: number, words: string) => [
+    inProcess(iteration, attempt, agent(seq, 'delta', { item: 'item_0', part: 'text', text: words })),
+    inProcess(
+      iteration,
+      attempt,
+      agent(seq + 1, 'tool_started', { item: 'item_1', name: 'Bash', kind: 'execute', state: 'running' }),
+    ),
+    inProcess(iteration, attempt, agent(seq + 2, 'text_block', { item: 'in', text: words }, 'item_1')),
+    inProcess(
+      iteration,
+      attempt,
+      agent(seq + 3, 'permission_requested', { request: '1', item: 'item_1', tool: 'Bash', kind: 'execute' }),
+    ),
+  ];
+  const records = [
+    ...write(1, 1, 1, 'crashed'),
+    ...write(11, 1, 2, 'tried again'),
+    inProcess(1, 2, agent(15, 'request_closed', { request: '1', reason: 'answered' })),
+    inProcess(1, 2, agent(16, 'tool_finished', { item: 'item_1', status: 'completed', output: 'x' })),
+    inProcess(1, 2, agent(17, 'text_block', { item: 'item_0', text: 'tried again!' })),
+    ...write(21, 2, 1, 'second'),
+  ];
+  const seen = (list: readonly RunRecord[]) =>
+    deriveRows(list).table.top.map(({ body, children }) => {
+      if (body.kind === 'tool') return [body.call.state, children.length];
+      if (body.kind === 'ask') return body.state;
+      return body.kind === 'text' ? [body.text, body.isStreaming] : body.kind;
+    });
+  const rows = [
+    [['crashed', true], ['waiting', 1], 'pending'],
+    [['tried again!', false], ['completed', 1], 'answered'],
+    [['second', true], ['waiting', 1], 'pending'],
+  ].flat();
+  expect(seen(records)).toEqual(rows);
+  const window = new RecordWindow('e', 1, 0, []);
+  window.append(1, 24, records);
+  const kept = seen(window.all());
+  expect(kept).toHaveLength(rows.length);
+  expect(kept).toEqual(expect.arrayContaining(rows));
 });
 
 test('a call whose permission is asked for waits until it is answered', () => {

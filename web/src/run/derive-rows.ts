@@ -2,7 +2,7 @@ import type { RunRecord, Task, Usage } from '../wire';
 import { bodyOfOne, machinery } from './derive-one';
 import { callDelta, callFinished, callProgressed, callStarted, newCall } from './derive-tool-call';
 import type { Ask, Row, RowBody, SentState } from './row';
-import { RowTable } from './row-table';
+import { itemKey, parentOf, RowTable } from './row-table';
 import { commandBody, SentMessages } from './sent-messages';
 import type { ToolCall } from './tool-call';
 
@@ -20,6 +20,8 @@ export class RowBuilder {
   private turnUsage: Usage | null = null;
   private openVerify: Row | null = null;
   private iterationPrompt: Row | null = null;
+  /** The newest that was asked under an id: answers do not say which process asked. */
+  private readonly asks = new Map<string, Row>();
   private readonly sent = new SentMessages();
 
   append(records: readonly RunRecord[]): void {
@@ -69,7 +71,7 @@ export class RowBuilder {
         break;
       case 'item_discarded':
         for (const kind of ['text', 'thinking', 'user', 'tool']) {
-          const row = this.table.find(`${kind}:${event.data.item}`);
+          const row = this.table.find(itemKey(kind, record, event.data.item));
           if (row) this.table.remove(row);
         }
         break;
@@ -135,7 +137,7 @@ export class RowBuilder {
       this.call(record, data.item, (call) => (call.finishedSeq === null ? callDelta(call, data) : call));
       return;
     }
-    const key = `${data.part}:${data.item}`;
+    const key = itemKey(data.part, record, data.item);
     const row = this.table.find(key);
     const make = (text: string): RowBody =>
       data.part === 'text'
@@ -158,11 +160,12 @@ export class RowBuilder {
     make: (text: string, isStreaming: boolean) => RowBody,
   ): void {
     const piece = data.piece ?? { index: 0, is_last: true };
-    const row = this.table.find(`${kind}:${data.item}`);
+    const key = itemKey(kind, record, data.item);
+    const row = this.table.find(key);
     const before = row && piece.index > 0 && 'text' in row.body ? row.body.text : '';
     const body = make(before + data.text, !piece.is_last);
     if (!row) {
-      this.table.add(`${kind}:${data.item}`, record, body);
+      this.table.add(key, record, body);
       return;
     }
     this.table.change(row, record, body);
@@ -171,11 +174,11 @@ export class RowBuilder {
 
   private userMessage(record: RunRecord, data: DataOf<'user_message'>): void {
     const piece = data.piece ?? { index: 0, is_last: true };
-    const key = `user:${data.item}`;
+    const key = itemKey('user', record, data.item);
     const row = this.table.find(key);
     if (!row) {
       // The prompt of an iteration and a message from here stand in a row of their own already.
-      const echo = parentless(record) && piece.is_last ? this.echoOf(data.text) : null;
+      const echo = parentOf(record) === null && piece.is_last ? this.echoOf(data.text) : null;
       if (echo) this.table.note(echo, record);
       else this.table.add(key, record, { kind: 'user', text: data.text, origin: data.origin });
       return;
@@ -193,7 +196,7 @@ export class RowBuilder {
   }
 
   private commanded(record: RunRecord, command: DataOf<'command_received'>): void {
-    const asked = command.request ? this.table.find(`ask:${command.request}`) : undefined;
+    const asked = command.request ? this.asks.get(command.request) : undefined;
     // What was asked says itself how it was answered; an answer that came too late is a row.
     if (command.command === 'answer' && !command.refused && asked?.body.kind === 'ask') {
       this.table.change(asked, record, { ...asked.body, answerer: { name: command.by ?? null } });
@@ -209,7 +212,7 @@ export class RowBuilder {
   }
 
   private call(record: RunRecord, item: string, next: (call: ToolCall) => ToolCall): void {
-    const key = `tool:${item}`;
+    const key = itemKey('tool', record, item);
     const row =
       this.table.find(key) ??
       this.table.add(key, record, { kind: 'tool', call: newCall(record, item), task: null });
@@ -220,37 +223,42 @@ export class RowBuilder {
     row.raw = call.raw;
   }
 
+  private toolOf(process: Row | RunRecord, item: string | null | undefined): Row | undefined {
+    return item ? this.table.find(itemKey('tool', process, item)) : undefined;
+  }
+
   private planUpdated(record: RunRecord, data: DataOf<'plan_updated'>): void {
-    if (parentless(record)) this.plan = data.entries;
-    const row = data.item ? this.table.find(`tool:${data.item}`) : undefined;
+    if (parentOf(record) === null) this.plan = data.entries;
+    const row = this.toolOf(record, data.item);
     if (row) this.table.note(row, record);
     else this.add(record, { kind: 'plan', entries: data.entries });
   }
 
   private asked(record: RunRecord, ask: Ask): void {
     const { request } = ask.data;
-    const key = `ask:${request}`;
-    const hasCard = ask.type !== 'permission' && this.table.find(`tool:${ask.data.item}`) !== undefined;
+    const key = itemKey('ask', record, request);
+    const hasCard = ask.type !== 'permission' && this.toolOf(record, ask.data.item) !== undefined;
     const body: RowBody = { kind: 'ask', ask, request, state: 'pending', answerer: null, hasCard };
-    const row = this.table.find(key);
-    if (row) this.table.change(row, record, body);
-    else this.table.add(key, record, body);
-    this.waits(ask, true);
+    const known = this.table.find(key);
+    if (known) this.table.change(known, record, body);
+    const row = known ?? this.table.add(key, record, body);
+    this.asks.set(request, row);
+    this.waits(row, ask, true);
   }
 
   private closed(record: RunRecord, data: DataOf<'request_closed'>): void {
-    const row = this.table.find(`ask:${data.request}`);
+    const row = this.asks.get(data.request);
     if (row?.body.kind !== 'ask') {
       this.other(record);
       return;
     }
     this.table.change(row, record, { ...row.body, state: data.reason });
-    this.waits(row.body.ask, false);
+    this.waits(row, row.body.ask, false);
   }
 
   /** A call whose permission is asked for waits. */
-  private waits(ask: Ask, isWaiting: boolean): void {
-    const row = ask.data.item ? this.table.find(`tool:${ask.data.item}`) : undefined;
+  private waits(asked: Row, ask: Ask, isWaiting: boolean): void {
+    const row = this.toolOf(asked, ask.data.item);
     if (row?.body.kind !== 'tool' || row.body.call.finishedSeq !== null) return;
     const state = isWaiting ? 'waiting' : 'running';
     row.body = { ...row.body, call: { ...row.body.call, state } };
@@ -258,14 +266,15 @@ export class RowBuilder {
   }
 
   private task(record: RunRecord, task: Task): void {
-    const caller = task.item ? this.table.find(`tool:${task.item}`) : undefined;
+    const caller = this.toolOf(record, task.item);
     if (caller?.body.kind === 'tool') {
       this.table.change(caller, record, { ...caller.body, task });
       return;
     }
-    const row = this.table.find(`task:${task.task_id}`);
+    const key = itemKey('task', record, task.task_id);
+    const row = this.table.find(key);
     if (row) this.table.change(row, record, { kind: 'task', task });
-    else this.table.add(`task:${task.task_id}`, record, { kind: 'task', task });
+    else this.table.add(key, record, { kind: 'task', task });
   }
 
   private verified(record: RunRecord, result: DataOf<'verify_finished'>): void {
@@ -278,10 +287,6 @@ export class RowBuilder {
       this.add(record, body);
     }
   }
-}
-
-function parentless(record: RunRecord): boolean {
-  return !('parent' in record.event) || !record.event.parent;
 }
 
 /** All rows of some records. */

@@ -1,4 +1,5 @@
 import type { Delta, RunRecord } from '../wire';
+import { itemKey } from './row-table';
 
 /** Above this many records the far end is dropped. */
 export const MOST_RECORDS = 4_000;
@@ -13,7 +14,7 @@ export class RecordWindow {
   /** Up to here. */
   last: number;
   private records: RunRecord[] = [];
-  /** Pieces of items that are still being written, by item and part. */
+  /** Pieces of items that are still being written, by process, item and part. */
   private readonly open = new Map<string, RunRecord>();
   private dead = new Set<RunRecord>();
 
@@ -82,7 +83,7 @@ export class RecordWindow {
   private push(record: RunRecord): void {
     const { event } = record;
     if (event.type === 'delta') {
-      const key = keyOf(event.data);
+      const key = itemKey(event.data.part, record, event.data.item);
       const before = this.open.get(key);
       if (before?.event.type === 'delta') {
         join(before.event.data, event.data);
@@ -103,7 +104,9 @@ export class RecordWindow {
   }
 
   private forget(record: RunRecord): void {
-    if (record.event.type === 'delta') this.open.delete(keyOf(record.event.data));
+    if (record.event.type !== 'delta') return;
+    const { part, item } = record.event.data;
+    this.open.delete(itemKey(part, record, item));
   }
 
   private sweep(): void {
@@ -117,10 +120,6 @@ function ownOf(record: RunRecord, event: Extract<RunRecord['event'], { type: 'de
   return { ...record, event: { ...event, data: { ...event.data } } };
 }
 
-function keyOf(delta: Delta): string {
-  return `${delta.part}:${delta.item}`;
-}
-
 function join(before: Delta, next: Delta): void {
   if (next.mode === 'snapshot') before.text = next.text;
   else before.text += next.text;
@@ -129,43 +128,60 @@ function join(before: Delta, next: Delta): void {
 /** The pieces that a record makes unnecessary. */
 function endedBy(record: RunRecord): string[] {
   const { event } = record;
+  const keys = (item: string, ...parts: string[]) => parts.map((part) => itemKey(part, record, item));
   switch (event.type) {
     case 'text_block':
-      return [`text:${event.data.item}`];
+      return keys(event.data.item, 'text');
     case 'thinking_block':
-      return [`thinking:${event.data.item}`];
+      return keys(event.data.item, 'thinking');
     case 'tool_started':
-      return event.data.state === 'running' ? [`tool_input:${event.data.item}`] : [];
+      return event.data.state === 'running' ? keys(event.data.item, 'tool_input') : [];
     case 'tool_finished':
-      return [`tool_input:${event.data.item}`, `tool_output:${event.data.item}`];
+      return keys(event.data.item, 'tool_input', 'tool_output');
     case 'item_discarded':
-      return ['text', 'thinking', 'tool_input', 'tool_output'].map((part) => `${part}:${event.data.item}`);
+      return keys(event.data.item, 'text', 'thinking', 'tool_input', 'tool_output');
     default:
       return [];
   }
 }
 
-/** Kinds of records that come while a text is being written. */
-const PASSING = new Set([
-  'status_changed',
-  'usage',
-  'tool_progressed',
-  'message_updated',
-  'rate_limit',
-  'notice',
+/** Kinds of records after which the model begins something new: no text that it is writing began before them. */
+const BETWEEN = new Set([
+  'text_block',
+  'thinking_block',
+  'user_message',
+  'tool_started',
+  'turn_started',
+  'turn_finished',
+  'session_started',
+  'iteration_started',
+  'iteration_ended',
+  'attempt_started',
+  'attempt_ended',
+  'run_started',
 ]);
-const MOST_PASSING = 64;
 
 /**
- * Where a page of the newest records is to be cut, so that pieces of a text that is being written come with what
- * follows: pages have no pieces, and records of the machinery come between them.
+ * Where a page of the newest records is to be cut, so that pieces of what is being written come with what follows:
+ * pages have no pieces, and other records come between them, such as those of the machinery and of subagents. The same
+ * goes for the output of commands that still run.
  */
 export function cutOf(records: readonly RunRecord[]): number {
+  const ended = new Set<string>();
   let cut = records.length;
-  while (cut > 1 && records.length - cut < MOST_PASSING) {
-    const type = records[cut - 1]?.event.type;
-    if (type === undefined || !PASSING.has(type)) break;
-    cut -= 1;
+  let isTextOpen = true;
+  for (let at = records.length - 1; at >= 0; at -= 1) {
+    const event = records[at]?.event;
+    if (!event) continue;
+    if (event.type === 'tool_finished') ended.add(event.data.item);
+    const isRunning = event.type === 'tool_started' && event.data.kind === 'execute' && !ended.has(event.data.item);
+    const isOwn = !('parent' in event && event.parent);
+    if (isTextOpen && isOwn && BETWEEN.has(event.type)) {
+      isTextOpen = false;
+      cut = at + 1;
+    } else if (isRunning) {
+      cut = at + 1;
+    }
   }
   return cut;
 }

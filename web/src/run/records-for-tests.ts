@@ -7,6 +7,11 @@ export function agent(seq: number, type: string, data: unknown, parent?: string)
   return stamped(seq, parent ? { ...event, parent } : event);
 }
 
+/** The same record, of another process of the run. */
+export function inProcess(iteration: number, attempt: number, record: RunRecord): RunRecord {
+  return { ...record, iteration, attempt };
+}
+
 /** A record with an event of the run. */
 export function run(seq: number, type: string, data: unknown): RunRecord {
   return stamped(seq, { type, data });
@@ -81,5 +86,11 @@ const event: fc.Arbitrary<[string, object]> = fc.oneof(
 
 /** Records of a run as no agent would write it: everything in any order. */
 export const anyRecords: fc.Arbitrary<RunRecord[]> = fc
-  .array(fc.tuple(event, fc.option(item, { nil: undefined, freq: 4 })), { maxLength: 60 })
-  .map((events) => events.map(([[type, data], parent], index) => agent(index + 1, type, data, parent)));
+  .array(fc.tuple(event, fc.option(item, { nil: undefined, freq: 4 }), fc.integer({ min: 1, max: 2 })), {
+    maxLength: 60,
+  })
+  .map((events) =>
+    events.map(([[type, data], parent, attempt], index) =>
+      inProcess(1, attempt, agent(index + 1, type, data, parent)),
+    ),
+  );

@@ -8,12 +8,22 @@ interface Envelope {
   raw?: { offset: number; length: number } | null;
 }
 
+type Process = Pick<RunRecord, 'iteration' | 'attempt'>;
+
 /** Where in the raw log a record's words are. */
 export function rawOf(record: RunRecord): RawRef[] {
   const raw = (record.event as Envelope | undefined)?.raw;
   if (!raw) return [];
   const { iteration, attempt } = record;
   return [{ iteration, attempt, offset: raw.offset, length: raw.length }];
+}
+
+/**
+ * The name of something that an agent calls `item`. Agents count their items anew in every process, so the process is
+ * part of the name.
+ */
+export function itemKey(kind: string, { iteration, attempt }: Process, item: string): string {
+  return `${kind}:${iteration}/${attempt}/${item}`;
 }
 
 export function parentOf(record: RunRecord): string | null {
@@ -54,7 +64,7 @@ export class RowTable {
       body,
       children: [],
     };
-    const above = parent === null ? undefined : this.find(`tool:${parent}`);
+    const above = parent === null ? undefined : this.find(itemKey('tool', record, parent));
     if (above) {
       above.children.push(row);
       above.version += 1;
@@ -86,7 +96,7 @@ export class RowTable {
   }
 
   remove(row: Row): void {
-    const above = row.parent === null ? undefined : this.find(`tool:${row.parent}`);
+    const above = row.parent === null ? undefined : this.find(itemKey('tool', row, row.parent));
     for (const list of above ? [above.children, this.top] : [this.top]) {
       const index = list.lastIndexOf(row);
       if (index >= 0) list.splice(index, 1);

@@ -177,8 +177,8 @@ export class RunFeed {
     ]);
     if (before.epoch !== after.epoch) return this.openEnd();
     const isEnd = after.next_after === null;
-    const later = isEnd ? after.records.slice(0, cutOf(after.records)) : after.records;
-    const records = [...before.records, ...later];
+    const found = [...before.records, ...after.records];
+    const records = isEnd ? found.slice(0, cutOf(found)) : found;
     const hasBefore = before.next_before !== null;
     this.state = { ...this.state, head: after.head_seq, hasBefore, hasAfter: !isEnd };
     return new RecordWindow(after.epoch, startOf(before), records.at(-1)?.seq ?? 0, records);

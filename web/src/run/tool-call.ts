@@ -53,6 +53,11 @@ export interface ToolCall {
   iteration: number;
 }
 
+/** A name of the call that no other call of the run has: agents count their items anew in every process. */
+export function callKey({ iteration, attempt, item }: ToolCall): string {
+  return `${iteration}/${attempt}/${item}`;
+}
+
 /** Whether nothing more will come of the call. */
 export function isSettled(call: ToolCall): boolean {
   return !['preparing', 'running', 'waiting'].includes(call.state);
