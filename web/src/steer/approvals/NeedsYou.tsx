@@ -7,6 +7,7 @@ import { useInbox, useLiveRuns } from '../../stream/browser';
 import type { Approval } from '../../wire';
 import { askedOf, askedWords, isSimple } from './derive-answer';
 import { oldestFirst } from './derive-pending';
+import { visibleText } from './derive-visible';
 import { useAnswer } from './use-answer';
 
 /** How many are shown; the others are found through their runs. */
@@ -71,6 +72,7 @@ function Need({ approval, title, workspace, onLate }: NeedProps) {
   const { state, problem, answer } = useAnswer(approval.run, approval.request, ignore, onLate);
   const asked = askedOf(approval);
   const words = askedWords(asked);
+  const isPlain = isSimple(asked);
   const isBusy = state !== 'open';
   if (state === 'late') return null;
   return (
@@ -81,9 +83,12 @@ function Need({ approval, title, workspace, onLate }: NeedProps) {
       tabIndex={-1}
     >
       <span className="min-w-0 flex-1 basis-60">
-        <span className="line-clamp-2 break-words">
+        {/* What can be allowed here is shown as a whole, with each of its blanks. */}
+        <span className={isPlain ? 'whitespace-pre-wrap break-words' : 'line-clamp-2 break-words'}>
           <span className="text-warn">{ASKS[approval.kind] ?? 'Asks'}:</span>{' '}
-          <span className={asked?.kind === 'permission' ? 'font-mono text-xs' : ''}>{words}</span>
+          <span className={asked?.kind === 'permission' ? 'font-mono text-xs' : ''}>
+            {visibleText(words)}
+          </span>
         </span>
         <span className="block truncate text-muted text-xs">
           {title}
@@ -96,7 +101,7 @@ function Need({ approval, title, workspace, onLate }: NeedProps) {
         )}
       </span>
       <span className="flex flex-wrap gap-1">
-        {isSimple(asked) && (
+        {isPlain && (
           <>
             <button
               type="button"
@@ -122,9 +127,9 @@ function Need({ approval, title, workspace, onLate }: NeedProps) {
           to="/runs/$id"
           params={{ id: approval.run }}
           className="button"
-          aria-label={isSimple(asked) ? `More about: ${words}` : `Answer: ${words}`}
+          aria-label={isPlain ? `More about: ${words}` : `Answer: ${words}`}
         >
-          {isSimple(asked) ? 'More…' : 'Answer…'}
+          {isPlain ? 'More…' : 'Answer…'}
         </Link>
       </span>
     </li>

@@ -53,9 +53,21 @@ test.each([
   expect(answerOptions(asked)).toMatchObject({ canAllow: false, canAnswer: false, canDeny: true });
 });
 
-test('only a permission with a subject is answered in a list', () => {
-  expect(isSimple(askedOf(approval('permission', BASH)))).toBe(true);
-  expect(isSimple(askedOf(approval('permission', { ...BASH, subject: undefined })))).toBe(false);
+test('only a short command that is all there is to see is answered in a list', () => {
+  const simple = (change: object) => isSimple(askedOf(approval('permission', { ...BASH, ...change })));
+  const command = (text: string, more: object = {}) =>
+    simple({ subject: text, input: { command: text, ...more } });
+  expect(simple({})).toBe(true);
+  expect(command('make', { description: 'Builds it' })).toBe(true);
+  expect(simple({ subject: undefined })).toBe(false);
+  expect(simple({ subject: 'echo hi …', input: { command: 'echo hi\nrm -rf ~' } })).toBe(false);
+  expect(simple({ subject: 'rm -rf build', input: undefined })).toBe(false);
+  expect(command('one\ntwo')).toBe(false);
+  expect(command('make', { run_in_background: true })).toBe(false);
+  expect(command('x'.repeat(121))).toBe(false);
+  expect(command('ls \u202egnp.a')).toBe(false);
+  const edit = { file_path: '/a', old_string: 'x', new_string: 'y' };
+  expect(simple({ tool: 'Edit', kind: 'edit', subject: '/a', input: edit })).toBe(false);
   expect(isSimple(askedOf(approval('plan', { plan: 'x' })))).toBe(false);
 });
 

@@ -6,6 +6,7 @@ import type {
   Question,
   QuestionAsked,
 } from '../../wire';
+import { isVisible } from './derive-visible';
 
 /** What is asked, by its kind; null while what was asked is not there. */
 export type Asked =
@@ -50,9 +51,25 @@ export function answerOptions(asked: Asked): AnswerOptions {
   };
 }
 
-/** Whether a permission can be answered in a list, without more to look at than a line. */
+/** A command of this length is shown as a whole in a list, on a phone as well. */
+const MOST_SIMPLE = 120;
+
+/**
+ * Whether a permission can be answered in a list: only a command of one short line that is all there is to see. What
+ * the agent calls it (`description`) changes nothing about it; any other argument might.
+ */
 export function isSimple(asked: Asked): asked is Extract<Asked, { kind: 'permission' }> {
-  return asked?.kind === 'permission' && typeof asked.data.subject === 'string';
+  if (asked?.kind !== 'permission' || asked.data.kind !== 'execute') return false;
+  const { input, subject } = asked.data;
+  if (!isObject(input) || typeof input.command !== 'string' || input.command !== subject) return false;
+  const others = Object.keys(input).filter((name) => name !== 'command' && name !== 'description');
+  return (
+    others.length === 0 &&
+    subject.trim() !== '' &&
+    subject.length <= MOST_SIMPLE &&
+    !/[\r\n]/.test(subject) &&
+    isVisible(subject)
+  );
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
