@@ -133,11 +133,14 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     list.scrollToIndex(indexOfSeq(flat, table.rowOf(target.seq), target.seq), { align: 'center' });
   }, [target, state.status, state.head, feed, feed.opened, flat, table, list, setFollowing]);
 
-  const fold = (key: string) => {
-    const next = new Set(folded);
-    if (!next.delete(key)) next.add(key);
-    setFolded(next);
-  };
+  // The same one at every render: rows that do not change keep the one they had.
+  const fold = useCallback((key: string) => {
+    setFolded((before) => {
+      const next = new Set(before);
+      if (!next.delete(key)) next.add(key);
+      return next;
+    });
+  }, []);
   const fresh = useFreshCount(feed, isFollowing, flat);
   return (
     <div className="relative h-full">
