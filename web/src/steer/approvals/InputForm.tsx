@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import type { FormProps } from './ApprovalCard';
 import { parseInput } from './derive-answer';
+import { visibleJson } from './derive-visible';
 
 interface Props extends FormProps {
   input: unknown;
@@ -9,7 +10,7 @@ interface Props extends FormProps {
 
 /** The arguments of a tool, to be changed before it runs. */
 export function InputForm({ input, answer, isBusy, onCancel }: Props) {
-  const [text, setText] = useState(() => JSON.stringify(input, null, 2));
+  const [text, setText] = useState(() => visibleJson(input));
   const help = useId();
   const parsed = parseInput(text);
   const problem = 'problem' in parsed ? parsed.problem : null;

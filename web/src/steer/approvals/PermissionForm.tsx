@@ -3,6 +3,7 @@ import type { PermissionRequested } from '../../wire';
 import type { FormProps } from './ApprovalCard';
 import { DenyForm } from './DenyForm';
 import { answerOptions, ruleWords } from './derive-answer';
+import { visibleText } from './derive-visible';
 import { InputForm } from './InputForm';
 import { PreviewView } from './PreviewView';
 
@@ -14,8 +15,8 @@ export function PermissionForm({ asked, answer, isBusy }: FormProps & { asked: P
   return (
     <>
       <p className="break-words">
-        May <strong>{asked.tool}</strong> run?
-        {asked.description && <span className="ml-2 text-muted">{asked.description}</span>}
+        May <strong>{visibleText(asked.tool)}</strong> run?
+        {asked.description && <span className="ml-2 text-muted">{visibleText(asked.description)}</span>}
       </p>
       {part !== 'change' && <PreviewView asked={asked} />}
       {part === 'choices' && (
@@ -54,7 +55,7 @@ export function PermissionForm({ asked, answer, isBusy }: FormProps & { asked: P
           >
             Deny…
           </button>
-          {options.canAllowAlways && rules.length > 0 && (
+          {options.canAllowAlways && (
             <span className="min-w-0 break-words text-muted text-xs">Always: {rules.join('; ')}</span>
           )}
         </div>

@@ -1,15 +1,26 @@
 import { lazy, Suspense } from 'react';
 import type { PermissionRequested } from '../../wire';
-import { previewOf } from './derive-preview';
+import { type Fact, type Preview, previewOf } from './derive-preview';
+import { visibleText } from './derive-visible';
 
 const DiffView = lazy(() => import('../../diff/DiffView').then((module) => ({ default: module.DiffView })));
 
-/** What would be done. */
+/** What would be done, with all of its arguments. */
 export function PreviewView({ asked }: { asked: PermissionRequested }) {
-  const preview = previewOf(asked);
-  if (!preview) {
-    return asked.subject ? <code className="break-words font-mono text-xs">{asked.subject}</code> : null;
+  const previewed = previewOf(asked);
+  if (!previewed) {
+    if (!asked.subject) return null;
+    return <code className="break-words font-mono text-xs">{visibleText(asked.subject)}</code>;
   }
+  return (
+    <>
+      <Main preview={previewed.preview} />
+      {previewed.facts.length > 0 && <Facts facts={previewed.facts} />}
+    </>
+  );
+}
+
+function Main({ preview }: { preview: Preview }) {
   if (preview.as === 'diff') {
     return (
       <div className="mt-1 max-h-64 overflow-auto">
@@ -27,5 +38,20 @@ export function PreviewView({ asked }: { asked: PermissionRequested }) {
     >
       {preview.text}
     </figure>
+  );
+}
+
+function Facts({ facts }: { facts: Fact[] }) {
+  return (
+    <section tabIndex={0} aria-label="Other arguments" className="mt-1 max-h-32 overflow-auto text-xs">
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-3">
+        {facts.map(({ name, value }) => (
+          <div key={name} className="contents">
+            <dt className="text-muted">{name}</dt>
+            <dd className="whitespace-pre-wrap break-words font-mono">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </section>
   );
 }

@@ -13,7 +13,6 @@ import {
 } from './derive-answer';
 import { closedElsewhere, closedWords } from './derive-closed';
 import { mergePending, oldestFirst } from './derive-pending';
-import { previewOf } from './derive-preview';
 
 const rules = [
   { type: 'addRules', rules: [{ toolName: 'Bash', ruleContent: 'ls:*' }], destination: 'session' },
@@ -76,6 +75,13 @@ test('rules are told in words, whatever shape they have', () => {
   expect(ruleWords([{ type: 'setMode', mode: 'acceptEdits' }])).toEqual(['the permission mode acceptEdits']);
   expect(ruleWords([{ type: 'addDirectories', directories: ['/a', '/b'] }, null, 3])).toEqual([
     'work in /a, /b',
+    'null',
+    '3',
+  ]);
+  expect(ruleWords(['Bash(ls:*)'])).toEqual(['Bash(ls:*)']);
+  expect(ruleWords([{ rules: ['all', { toolName: 'Bash', ruleContent: '\u202e*' }] }])).toEqual([
+    '"all"',
+    'Bash(⟨U+202E⟩*)',
   ]);
   expect(ruleWords({ what: 1 })).toEqual(['{"what":1}']);
   expect(ruleWords(undefined)).toEqual([]);
@@ -148,14 +154,4 @@ test('over several runs the time counts, in one run the record', () => {
   const early = approval('permission', BASH, { run: 'y', asked_at: '2026-01-01T00:00:01Z', seq: 9 });
   const next = approval('permission', BASH, { run: 'y', asked_at: '2026-01-01T00:00:01Z', seq: 8 });
   expect(oldestFirst([late, early, next])).toEqual([next, early, late]);
-});
-
-test('a command is shown as one, an edit as a diff, everything else as it is', () => {
-  expect(previewOf(BASH)).toEqual({ as: 'command', text: 'rm -rf build' });
-  const edit = { file_path: '/a', old_string: 'x', new_string: 'y' };
-  expect(previewOf({ input: edit })).toEqual({ as: 'diff', path: '/a', old: 'x', new: 'y' });
-  const write = { file_path: '/a', content: 'y' };
-  expect(previewOf({ input: write })).toEqual({ as: 'diff', path: '/a', old: '', new: 'y' });
-  expect(previewOf({ input: { file_path: 3 } })).toMatchObject({ as: 'json' });
-  expect(previewOf({ input: null })).toBeNull();
 });

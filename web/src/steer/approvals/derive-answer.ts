@@ -6,7 +6,7 @@ import type {
   Question,
   QuestionAsked,
 } from '../../wire';
-import { isVisible } from './derive-visible';
+import { isVisible, visibleText } from './derive-visible';
 
 /** What is asked, by its kind; null while what was asked is not there. */
 export type Asked =
@@ -44,7 +44,8 @@ export function answerOptions(asked: Asked): AnswerOptions {
   const isPermission = asked?.kind === 'permission';
   return {
     canAllow: isPermission || asked?.kind === 'plan',
-    canAllowAlways: isPermission && hasRules(asked.data.suggestions),
+    // What nobody can say in words nobody can allow for good.
+    canAllowAlways: isPermission && ruleWords(asked.data.suggestions).length > 0,
     canChange: isPermission && isObject(asked.data.input),
     canAnswer: asked?.kind === 'question',
     canDeny: true,
@@ -76,19 +77,17 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function hasRules(suggestions: unknown): boolean {
-  if (Array.isArray(suggestions)) return suggestions.length > 0;
-  return suggestions !== null && suggestions !== undefined;
-}
-
 /** What a rule that the agent suggests would allow, for people. */
 export function ruleWords(suggestions: unknown): string[] {
+  if (suggestions === undefined || suggestions === null) return [];
   const list = Array.isArray(suggestions) ? suggestions : [suggestions];
-  return list.flatMap((each): string[] => {
-    if (!isObject(each)) return [];
+  const words = list.flatMap((each): string[] => {
+    // A rule of another shape is told as it is: `always` gives all of them back.
+    if (!isObject(each)) return [typeof each === 'string' ? each : JSON.stringify(each)];
     const where = WHERE[String(each.destination)] ?? '';
     if (Array.isArray(each.rules)) {
-      return each.rules.filter(isObject).map((rule) => {
+      return each.rules.map((rule: unknown) => {
+        if (!isObject(rule)) return `${JSON.stringify(rule)}${where}`;
         const content = rule.ruleContent ? `(${String(rule.ruleContent)})` : '';
         return `${String(rule.toolName)}${content}${where}`;
       });
@@ -97,6 +96,7 @@ export function ruleWords(suggestions: unknown): string[] {
     if (Array.isArray(each.directories)) return [`work in ${each.directories.join(', ')}${where}`];
     return [JSON.stringify(each)];
   });
+  return words.map(visibleText);
 }
 
 const WHERE: Record<string, string> = {

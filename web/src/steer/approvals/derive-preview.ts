@@ -1,30 +1,69 @@
 import type { PermissionRequested } from '../../wire';
+import { visibleJson, visibleText } from './derive-visible';
 
-/** What a tool would do, as it is shown to whoever decides. */
+/** What a tool would do, as it is shown to whoever decides. Nothing in it is hidden. */
 export type Preview =
   | { as: 'command'; text: string }
   | { as: 'diff'; path: string; old: string; new: string }
-  | { as: 'json'; text: string }
-  | null;
+  | { as: 'json'; text: string };
 
-function field(input: object, name: string): string | null {
-  const value = (input as Record<string, unknown>)[name];
-  return typeof value === 'string' ? value : null;
+/** An argument that the preview itself does not show. */
+export interface Fact {
+  name: string;
+  value: string;
 }
 
-/** Commands are shown as commands, edits as diffs, everything else as it is. */
-export function previewOf({ input }: Pick<PermissionRequested, 'input'>): Preview {
+export interface Previewed {
+  preview: Preview;
+  facts: Fact[];
+}
+
+/** Commands are shown as commands, edits as diffs, their other arguments below, everything else as it is. */
+export function previewOf({ input, description }: PreviewInput): Previewed | null {
   if (input === undefined || input === null) return null;
-  if (typeof input === 'object') {
-    const command = field(input, 'command');
-    if (command !== null) return { as: 'command', text: command };
-    const path = field(input, 'file_path');
-    const before = field(input, 'old_string');
-    const after = field(input, 'new_string');
-    if (path !== null && before !== null && after !== null)
-      return { as: 'diff', path, old: before, new: after };
-    const content = field(input, 'content');
-    if (path !== null && content !== null) return { as: 'diff', path, old: '', new: content };
+  if (typeof input !== 'object' || Array.isArray(input)) return asJson(input);
+  const fields = input as Record<string, unknown>;
+  const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
+  const without = (...shown: string[]) => factsOf(fields, shown, description);
+  const command = text('command');
+  if (command !== null) {
+    return { preview: { as: 'command', text: visibleText(command) }, facts: without('command') };
   }
-  return { as: 'json', text: JSON.stringify(input, null, 2) };
+  const path = text('file_path');
+  const [before, after] = [text('old_string'), text('new_string')];
+  if (path !== null && before !== null && after !== null) {
+    return { preview: diffOf(path, before, after), facts: without('file_path', 'old_string', 'new_string') };
+  }
+  const content = text('content');
+  if (path !== null && content !== null) {
+    return { preview: diffOf(path, '', content), facts: without('file_path', 'content') };
+  }
+  return asJson(input);
+}
+
+type PreviewInput = Pick<PermissionRequested, 'input' | 'description'>;
+
+function asJson(input: unknown): Previewed {
+  return { preview: { as: 'json', text: visibleJson(input) }, facts: [] };
+}
+
+function diffOf(path: string, before: string, after: string): Preview {
+  return { as: 'diff', path: visibleText(path), old: visibleText(before), new: visibleText(after) };
+}
+
+function factsOf(
+  fields: Record<string, unknown>,
+  shown: readonly string[],
+  description: string | undefined,
+): Fact[] {
+  return Object.entries(fields)
+    .filter(([name, value]) => {
+      // It stands above the preview.
+      const isTold = name === 'description' && value === description;
+      return !shown.includes(name) && !isTold && value !== undefined;
+    })
+    .map(([name, value]) => ({
+      name: visibleText(name),
+      value: typeof value === 'string' ? visibleText(value) : visibleJson(value),
+    }));
 }
