@@ -36,7 +36,7 @@ test('a fast text', async () => {
   const run = await start();
   const visitor = await visit();
   await visitor.go(`/runs/${run}`);
-  await visitor.sees('The agent is there', visitor.activity);
+  await visitor.sees('Iteration 1', visitor.activity);
   const probe = await Probe.of(visitor);
   stage.open('go');
   await visitor.sees('word-', visitor.activity);

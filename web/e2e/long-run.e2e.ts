@@ -47,7 +47,7 @@ test('find, jumps and the beginning reach every part of it', async () => {
     .waitFor();
   await visitor.activity.focus();
   await visitor.press('g', 'g');
-  await visitor.sees('Run started', visitor.activity);
+  await visitor.sees('Iteration 1', visitor.activity);
   await visitor.press('G');
   await visitor.sees('Run ended', visitor.activity);
   expect(await visitor.countNodes()).toBeLessThan(MOST_NODES);

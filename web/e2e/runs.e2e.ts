@@ -107,7 +107,7 @@ test('a run can be started, read and left by keys alone', async () => {
   await visitor.press('f');
   await visitor.sees('No tool call has changed a file');
   await visitor.press('f', 'g', 'g');
-  await visitor.sees('Run started', visitor.activity);
+  await visitor.sees('Iteration 1', visitor.activity);
   await visitor.press('g', 'r');
   await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();
 });

@@ -118,7 +118,7 @@ test('what an agent writes is text: as words and as thoughts', async () => {
   await server.becomes(run, 'ended');
   const visitor = await visit({ height: 4_000 });
   await visitor.go(`/runs/${run}?seq=1`);
-  await visitor.sees('Run started', visitor.activity);
+  await visitor.sees('Iteration 1', visitor.activity);
   expect((await readsAll(visitor, /mark-\d+\./)).size).toBe(PAYLOADS.length);
 });
 
@@ -167,7 +167,7 @@ test('what tools are given and give is text: arguments, outputs, names of files 
   await server.becomes(run, 'ended');
   const visitor = await visit({ height: 4_000 });
   await visitor.go(`/runs/${run}?seq=1`);
-  await visitor.sees('Run started', visitor.activity);
+  await visitor.sees('Iteration 1', visitor.activity);
   expect((await readsAll(visitor, /mark-\d+\./)).size).toBe(PAYLOADS.length);
   await visitor.go(`/runs/${run}?view=files`);
   await visitor.sees(/files changed/);
