@@ -19,7 +19,9 @@ test('only what somebody listens for is matched', () => {
 });
 
 test('a key is named with what is held down', () => {
-  const event = { key: 'f', ctrlKey: true, metaKey: false, altKey: false };
+  const event = { key: 'f', ctrlKey: true, metaKey: false, altKey: false, shiftKey: false };
   expect(nameOfKey(event)).toBe('Ctrl+f');
   expect(matchKey(null, nameOfKey(event), all)).toBe('find');
+  expect(nameOfKey({ ...event, key: 'End', ctrlKey: false, shiftKey: true })).toBe('Shift+End');
+  expect(nameOfKey({ ...event, key: 'G', ctrlKey: false, shiftKey: true })).toBe('G');
 });

@@ -5,8 +5,8 @@ export const KEYS = {
   theme: { keys: ['t'], does: 'Switch between dark, light and the system’s colours', where: 'Everywhere' },
   newRun: { keys: ['n'], does: 'New run', where: 'Everywhere' },
   answer: { keys: ['w'], does: 'Go to what waits for you', where: 'Everywhere' },
-  next: { keys: ['j'], does: 'Next run', where: 'List of runs' },
-  previous: { keys: ['k'], does: 'Previous run', where: 'List of runs' },
+  next: { keys: ['j'], does: 'Next run, or next row of the activity', where: 'Lists' },
+  previous: { keys: ['k'], does: 'Previous run, or previous row', where: 'Lists' },
   input: { keys: ['i'], does: 'Write to the agent', where: 'Run' },
   find: { keys: ['/', 'Ctrl+f', 'Meta+f'], does: 'Find in this run', where: 'Run' },
   latest: { keys: ['G', 'End'], does: 'Jump to the latest', where: 'Run' },
@@ -24,9 +24,13 @@ export const KEYS = {
 export type KeyName = keyof typeof KEYS;
 
 /** How a key is written in the table. */
-export function nameOfKey(event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>): string {
-  const modifiers = `${event.ctrlKey ? 'Ctrl+' : ''}${event.metaKey ? 'Meta+' : ''}${event.altKey ? 'Alt+' : ''}`;
-  return modifiers + event.key;
+export function nameOfKey(
+  event: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'>,
+): string {
+  // A letter says itself that it is a capital.
+  const isShift = event.shiftKey && event.key.length > 1;
+  const held = [event.ctrlKey && 'Ctrl', event.metaKey && 'Meta', event.altKey && 'Alt', isShift && 'Shift'];
+  return [...held.filter(Boolean), event.key].join('+');
 }
 
 /** What was meant by a key after another: a name of the table, or nothing. */
