@@ -147,6 +147,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
       <h2 className="sr-only">Activity</h2>
       <section
         ref={scroller}
+        id="activity"
         aria-label="Activity"
         tabIndex={0}
         className="h-full overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"

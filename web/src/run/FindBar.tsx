@@ -3,6 +3,7 @@ import { ChevronDown, ChevronUp, X } from 'lucide-react';
 import { type RefObject, useEffect, useRef, useState } from 'react';
 import { messageOf } from '../api/error';
 import { searchRun } from '../api/records';
+import { useKey } from '../keys/use-key';
 import { nearestHit } from './derive-find';
 
 interface Props {
@@ -10,6 +11,8 @@ interface Props {
   text: string;
   /** The record that is shown. */
   at: number;
+  /** Whether more records come: then there may be more hits. */
+  isLive: boolean;
   /** Where the reader is. */
   reader: RefObject<number>;
   onChange: (text: string | undefined) => void;
@@ -18,31 +21,48 @@ interface Props {
 
 /** Hits are fetched up to here; who has more looks for something else. */
 const MOST_PAGES = 10;
+/** How often a run that goes on is looked through anew. */
+const AGAIN_MS = 5_000;
 
 /** Finds in the whole run: the server looks, not the page. */
-export function FindBar({ id, text, at, reader, onChange, onGo }: Props) {
+export function FindBar({ id, text, at, isLive, reader, onChange, onGo }: Props) {
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(text);
   const query = text.trim();
+  // A page that shows a run is rendered all the time; that must not begin the waiting anew.
+  const tell = useRef(onChange);
+  useEffect(() => {
+    tell.current = onChange;
+  });
   const found = useInfiniteQuery({
     queryKey: ['find', id, query],
     queryFn: ({ pageParam, signal }) => searchRun(id, query, pageParam || undefined, signal),
     initialPageParam: '',
     getNextPageParam: (page, pages) => (pages.length < MOST_PAGES ? page.next : null),
     enabled: query !== '',
-    staleTime: 5_000,
+    staleTime: AGAIN_MS,
+    refetchInterval: ({ state }) =>
+      isLive || state.data?.pages.some((page) => page.lag > 0) ? AGAIN_MS : false,
   });
-  const { hasNextPage, isFetching, fetchNextPage, data } = found;
+  const { hasNextPage, isFetching, isError, fetchNextPage, refetch, data } = found;
   useEffect(() => field.current?.focus(), []);
+  useKey('find', () => field.current?.select());
   useEffect(() => {
-    if (hasNextPage && !isFetching) void fetchNextPage();
-  }, [hasNextPage, isFetching, fetchNextPage]);
+    // A page that cannot be had is not asked for without end.
+    if (hasNextPage && !isFetching && !isError) void fetchNextPage();
+  }, [hasNextPage, isFetching, isError, fetchNextPage]);
+  // The end of the run may have hits, too.
+  const wasLive = useRef(isLive);
+  useEffect(() => {
+    if (wasLive.current && !isLive) void refetch();
+    wasLive.current = isLive;
+  }, [isLive, refetch]);
   // What is typed is looked for when the typing rests.
   useEffect(() => {
     if (typed === text) return;
-    const timer = setTimeout(() => onChange(typed), 250);
+    const timer = setTimeout(() => tell.current(typed), 250);
     return () => clearTimeout(timer);
-  }, [typed, text, onChange]);
+  }, [typed, text]);
   const hits = [...new Set(data?.pages.flatMap((page) => page.items.map((item) => item.seq)) ?? [])].sort(
     (a, b) => a - b,
   );
@@ -65,7 +85,10 @@ export function FindBar({ id, text, at, reader, onChange, onGo }: Props) {
         maxLength={200}
         onChange={(event) => setTyped(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === 'Escape') onChange(undefined);
+          if (event.key === 'Escape') {
+            onChange(undefined);
+            document.getElementById('activity')?.focus();
+          }
           if (event.key !== 'Enter') return;
           if (typed !== text) onChange(typed);
           else go(!event.shiftKey);

@@ -70,6 +70,8 @@ function OneRun({ id }: { id: string }) {
   useKey('latest', goToLatest);
   useKey('first', () => goTo(1));
   useKey('files', () => change({ view: search.view === 'files' ? undefined : 'files' }));
+  // Nothing waits here: then it is another run that does.
+  useKey('answer', () => (run && run.pending > 0 ? false : void navigate({ to: '/', search: {} })));
   useKey('find', () => change({ find: search.find ?? '', view: undefined }));
 
   if (error instanceof ApiError && error.status === 404 && !run) {
@@ -99,6 +101,7 @@ function OneRun({ id }: { id: string }) {
             id={id}
             text={search.find}
             at={at}
+            isLive={run !== undefined && !run.ended_at}
             reader={reader}
             onChange={(find) => change({ find })}
             onGo={goTo}
