@@ -44,6 +44,12 @@ export class RunWatch {
   receive(message: Told): void {
     if (message.type === 'subscribed') {
       if (message.id === this.id) this.isSubscribed = true;
+      // The server goes on in the journal that it has, whichever one was named.
+      if (message.epoch && message.epoch !== this.epoch) {
+        this.isSubscribed = false;
+        this.listener.onReset();
+        return;
+      }
       if (typeof message.head === 'number') this.listener.onHead(message.head);
       return;
     }

@@ -155,6 +155,33 @@ test('another journal is a reset', async () => {
   expect(told).toEqual(['reset']);
 });
 
+test('a journal that was replaced while the line was lost is a reset, and nothing of it is taken for the old one', async () => {
+  const server = new FakeServer();
+  server.head = 5;
+  let socket: Socket | undefined;
+  const open = server.openSocket.bind(server);
+  server.openSocket = () => {
+    socket = open();
+    return socket;
+  };
+  const stream = new Stream(server);
+  const { seen, told, listener } = watcher();
+  stream.start();
+  stream.watchRun('r', 5, 'e1', listener);
+  await server.settle();
+  server.epoch = 'e2';
+  server.head = 9;
+  socket?.onclose?.();
+  await server.pass(1_000);
+  expect(told).toEqual(['reset']);
+  if (!socket) throw new Error('no connection');
+  server.tell(socket, { type: 'records', run: 'r', epoch: 'e2', from: 6, to: 6, records: [record(6)] });
+  server.tell(socket, { type: 'heartbeat', heads: [['r', 9]] });
+  await server.settle();
+  expect(seen).toEqual([]);
+  expect(told).toEqual(['reset']);
+});
+
 test('what is no message of the server is left alone', async () => {
   const server = new FakeServer();
   const stream = new Stream(server);
