@@ -1,12 +1,13 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { FileDiff } from 'lucide-react';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { messageOf } from '../../api/error';
-import { fetchAllRecords } from '../../api/records';
+import { fetchRecords } from '../../api/records';
 import { DiffView } from '../../diff/DiffView';
 import { formatTime } from '../../layout/format';
 import { Problem } from '../../layout/Problem';
 import { type ChangedFile, deriveFiles, relativePath } from './derive-files';
+import { type Changes, loadChanges } from './load-changes';
 
 interface Props {
   id: string;
@@ -16,21 +17,22 @@ interface Props {
   onGo: (seq: number) => void;
 }
 
-const MOST_RECORDS = 50_000;
-/** A run that goes on is looked at anew after this many records. */
-const STEP = 50;
+/** A run that goes on is looked at anew this often, if it has gone on. */
+const AGAIN_MS = 3_000;
 
-/** All files that the run changed, with the whole diff of each. */
+/** All files that the run changed, with everything that was done to each, in order. */
 export function FilesView({ id, head, workspace, onGo }: Props) {
+  const queries = useQueryClient();
+  const queryKey = ['files', id];
   const { data, error, isPending, refetch } = useQuery({
-    queryKey: ['files', id, Math.floor(head / STEP)],
-    queryFn: async ({ signal }) => {
-      const { records, isComplete } = await fetchAllRecords(id, 'tool_finished', MOST_RECORDS, signal);
-      return { files: deriveFiles(records), isComplete };
-    },
-    placeholderData: keepPreviousData,
+    queryKey,
+    queryFn: ({ signal }) =>
+      loadChanges((query) => fetchRecords(id, query, signal), queries.getQueryData<Changes>(queryKey)),
+    refetchInterval: ({ state }) =>
+      state.data?.isComplete && state.data.after < head ? AGAIN_MS : false,
   });
-  if (error) {
+  const files = useMemo(() => deriveFiles(data?.records ?? []), [data]);
+  if (error && !data) {
     return (
       <Problem title="The files cannot be shown" onRetry={() => void refetch()}>
         {messageOf(error)}
@@ -38,7 +40,6 @@ export function FilesView({ id, head, workspace, onGo }: Props) {
     );
   }
   if (isPending) return <p className="p-4 text-muted">Looking for changed files…</p>;
-  const { files, isComplete } = data;
   if (files.length === 0) {
     return (
       <p className="p-4 text-muted">
@@ -54,8 +55,18 @@ export function FilesView({ id, head, workspace, onGo }: Props) {
         <p className="mb-2 text-muted">
           {files.length === 1 ? '1 file' : `${files.length} files`} changed,{' '}
           <Lines added={added} removed={removed} />
-          {isComplete ? '' : ' (only the first part of this long run was looked at)'}
+          {data.isComplete ? '' : ' in the first part of this long run. '}
+          {!data.isComplete && (
+            <button type="button" className="text-accent underline" onClick={() => void refetch()}>
+              Look further
+            </button>
+          )}
         </p>
+        {error && (
+          <p role="status" className="mb-2 text-bad">
+            What was changed since cannot be told: {messageOf(error)}
+          </p>
+        )}
         {files.map((file) => (
           <OneFile
             key={file.path}
@@ -98,12 +109,14 @@ function OneFile({ file, workspace, isOpen: isOpenAtFirst, onGo }: OneFileProps)
         <span className="min-w-0 flex-1 truncate font-mono text-xs" title={file.path}>
           {relativePath(file.path, workspace)}
         </span>
+        {file.changes.length > 1 && <span className="text-muted text-xs">{file.changes.length} changes</span>}
         <span className="chip">{file.kind}</span>
         <Lines added={file.added} removed={file.removed} />
       </summary>
       {isOpen &&
-        file.changes.map(({ seq, at, change }) => (
-          <div key={seq} className="border-line border-t p-2">
+        file.changes.map(({ seq, at, change }, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a call may change a file twice, and changes are only added.
+          <div key={`${seq} ${index}`} className="border-line border-t p-2">
             <p className="mb-1 flex gap-3 text-muted text-xs">
               <span>{formatTime(at)}</span>
               <button type="button" className="text-accent underline" onClick={() => onGo(seq)}>
