@@ -74,6 +74,13 @@ fn polite(directory: &TempDir, begun: Script) -> Script {
         )])
 }
 
+/// The first word may be read before the agent has written down what it started.
+fn wait_for_processes(directory: &TempDir) {
+    while recorded::all(directory.path()).unwrap().is_empty() {
+        std::thread::yield_now();
+    }
+}
+
 fn assert_all_gone(directory: &TempDir) {
     let gone = recorded::wait_until_gone(directory.path(), Duration::from_secs(5)).unwrap();
     assert!(gone.is_ok(), "still alive: {gone:?}");
@@ -85,6 +92,7 @@ fn ctrl_c_ends_the_turn_in_order_and_shows_the_end() {
     let directory = tempfile::tempdir().unwrap();
     let stage = Stage::new(&polite(&directory, works()));
     let running = Running::start(&stage, &[]);
+    wait_for_processes(&directory);
     running.signal(rustix::process::Signal::INT);
     let (code, rest) = running.wait();
     assert_eq!(code, Some(130), "{rest}");
@@ -115,6 +123,7 @@ fn ctrl_c_twice_ends_at_once_whatever_the_agent_does() {
         .sleep_forever();
     let stage = Stage::new(&script);
     let mut running = Running::start(&stage, &[]);
+    wait_for_processes(&directory);
     running.signal(rustix::process::Signal::INT);
     // Two signals at once may arrive as one.
     running.read_until("Ctrl-C again ends it");
@@ -133,6 +142,7 @@ fn sigterm_and_sighup_end_the_run_with_their_codes() {
         let directory = tempfile::tempdir().unwrap();
         let stage = Stage::new(&polite(&directory, works()));
         let running = Running::start(&stage, &[]);
+        wait_for_processes(&directory);
         running.signal(signal);
         assert_eq!(running.wait().0, Some(code));
         assert_eq!(stage.run_file()["reason"], reason);
@@ -163,6 +173,7 @@ fn a_reader_that_leaves_ends_the_run_quietly() {
         .tick(100_000, Duration::from_millis(2));
     let stage = Stage::new(&script);
     let Running { mut child, stdout } = Running::start(&stage, &["-v"]);
+    wait_for_processes(&directory);
     drop(stdout);
     let mut stderr = String::new();
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
