@@ -1,8 +1,8 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { ApiError } from './api/error';
+import { newQueries } from './api/queries';
 import { router } from './router';
 import { startStream } from './stream/browser';
 import { startTheme } from './theme/theme';
@@ -11,18 +11,7 @@ import './theme/page.css';
 startTheme();
 startStream();
 
-/** What the server refuses it refuses again; what did not reach it may. */
-function isWorthRetrying(failures: number, error: Error): boolean {
-  const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500;
-  return !isRefused && failures < 2;
-}
-
-const queries = new QueryClient({
-  defaultOptions: {
-    queries: { retry: isWorthRetrying, refetchOnWindowFocus: false, staleTime: 30_000 },
-  },
-});
-
+const queries = newQueries();
 const root = document.getElementById('root');
 if (root) {
   createRoot(root).render(
