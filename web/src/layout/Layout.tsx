@@ -4,6 +4,7 @@ import { useState, useSyncExternalStore } from 'react';
 import { loginState } from '../api/login-state';
 import { KeysOverlay } from '../keys/KeysOverlay';
 import { useKey } from '../keys/use-key';
+import { useCatchUp } from '../runs/use-catch-up';
 import { useConnection, useInbox } from '../stream/browser';
 import { ThemeSwitch } from '../theme/ThemeSwitch';
 import { LoggedOut } from './LoggedOut';
@@ -22,6 +23,7 @@ function Frame() {
   const [showsKeys, setShowsKeys] = useState(false);
   const navigate = useNavigate();
   const { count } = useInbox();
+  useCatchUp();
   useTitleBadge(count);
   useKey('help', () => setShowsKeys((shown) => !shown));
   useKey('runs', () => void navigate({ to: '/' }));

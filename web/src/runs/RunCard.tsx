@@ -18,7 +18,7 @@ export const RunCard = memo(function RunCard({ run, now }: { run: RunSummary; no
         className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1 px-3 py-2 hover:bg-hover focus-visible:-outline-offset-2"
       >
         <span className="line-clamp-2 font-medium sm:line-clamp-1">{run.title || run.task || run.id}</span>
-        <span className="flex justify-end">
+        <span className="flex items-start justify-end">
           <StateBadge activity={run.activity} />
         </span>
         <span className="flex min-w-0 flex-wrap items-center gap-x-3 text-muted text-xs">

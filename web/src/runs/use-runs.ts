@@ -1,24 +1,10 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useEffect, useMemo, useRef } from 'react';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import { fetchRun, fetchRuns } from '../api/runs';
-import { useConnection, useLiveRuns } from '../stream/browser';
+import { useLiveRuns } from '../stream/browser';
 import type { RunSummary } from '../wire';
 import { deriveRuns, newest, queryOf } from './derive-runs';
 import type { RunsSearch } from './search-params';
-
-/** Fetches anew what may have changed while the line was lost. */
-function useCatchUp(key: readonly unknown[]): void {
-  const queries = useQueryClient();
-  const { is } = useConnection();
-  const wasLost = useRef(false);
-  useEffect(() => {
-    if (is !== 'open') wasLost.current = true;
-    else if (wasLost.current) {
-      wasLost.current = false;
-      void queries.invalidateQueries({ queryKey: [key[0]] });
-    }
-  }, [is, queries, key[0]]);
-}
 
 /** The runs that the filters let through, always as they are now. */
 export function useRuns(search: RunsSearch) {
@@ -31,7 +17,6 @@ export function useRuns(search: RunsSearch) {
     initialPageParam: '',
     getNextPageParam: (page) => page.next,
   });
-  useCatchUp(['runs']);
   const { data } = pages;
   const runs = useMemo(
     () => deriveRuns(data?.pages.flatMap((page) => page.items) ?? [], live, search),
@@ -51,7 +36,6 @@ export function useRun(id: string): {
     queryKey: ['run', id],
     queryFn: ({ signal }) => fetchRun(id, signal),
   });
-  useCatchUp(['run']);
   const told = live.get(id);
   const run = data ? newest(data, told) : told;
   return { run, error, refetch: () => void refetch() };

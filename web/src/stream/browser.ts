@@ -38,6 +38,10 @@ export function useLiveRuns(): ReadonlyMap<string, RunSummary> {
   return useSyncExternalStore(stream.watchRuns, stream.liveRuns);
 }
 
+export function useLeftRuns(): ReadonlySet<string> {
+  return useSyncExternalStore(stream.watchRuns, stream.leftRuns);
+}
+
 export function useInbox(): InboxState {
   return useSyncExternalStore(stream.watchInbox, stream.inbox);
 }

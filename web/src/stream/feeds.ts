@@ -9,6 +9,8 @@ export interface InboxState {
 /** The two lists that the server keeps up to date. Each is asked for while somebody looks at it. */
 export class Feeds {
   runs: ReadonlyMap<string, RunSummary> = new Map();
+  /** Runs that the last list of all left out: they have ended and are in the index, or are no more. */
+  left: ReadonlySet<string> = new Set();
   inbox: InboxState = { count: 0, approvals: [] };
   private readonly listeners = { runs: new Set<() => void>(), inbox: new Set<() => void>() };
 
@@ -31,13 +33,37 @@ export class Feeds {
 
   receive(message: Extract<ToClient, { type: 'runs' | 'inbox' }>): void {
     if (message.type === 'runs') {
-      // A list of all leaves out runs that ended meanwhile: what is known of them is old, and the API has the new.
-      const next = new Map(message.is_all ? [] : this.runs);
-      for (const run of message.runs) next.set(run.id, run);
+      const next = new Map(this.runs);
+      const left = new Set(message.is_all ? this.runs.keys() : this.left);
+      for (const run of message.runs) {
+        next.set(run.id, run);
+        left.delete(run.id);
+      }
       this.runs = next;
+      if (left.size > 0 || this.left.size > 0) this.left = left;
     } else {
       this.inbox = { count: message.count, approvals: message.approvals };
     }
-    for (const listener of this.listeners[message.type]) listener();
+    this.tell(message.type);
+  }
+
+  /**
+   * Forgets runs that were left out, once the API was asked about them. Until then what was told last is newer than
+   * what was fetched before: a run that has ended does not come back to life.
+   */
+  letGo(ids: Iterable<string>): void {
+    const gone = [...ids].filter((id) => this.left.has(id));
+    if (gone.length === 0) return;
+    const [runs, left] = [new Map(this.runs), new Set(this.left)];
+    for (const id of gone) {
+      runs.delete(id);
+      left.delete(id);
+    }
+    [this.runs, this.left] = [runs, left];
+    this.tell('runs');
+  }
+
+  private tell(feed: FeedName): void {
+    for (const listener of this.listeners[feed]) listener();
   }
 }

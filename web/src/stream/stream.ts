@@ -64,6 +64,13 @@ export class Stream {
   /** What the server has told about runs since the page was opened, by their ids. A new map when it changes. */
   liveRuns = (): ReadonlyMap<string, RunSummary> => this.feeds.runs;
 
+  /** Those of them that the server no longer tells of. */
+  leftRuns = (): ReadonlySet<string> => this.feeds.left;
+
+  letGo(runs: Iterable<string>): void {
+    this.feeds.letGo(runs);
+  }
+
   inbox = (): InboxState => this.feeds.inbox;
 
   /** Tells a run something. The promise is kept over a loss of the connection: the command is repeated, and done once. */
