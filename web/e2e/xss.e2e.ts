@@ -56,12 +56,20 @@ async function readsAll(visitor: Visitor, wanted: RegExp): Promise<Set<string>> 
         new Promise<{ moved: number; left: number }>((done) => {
           const before = list.scrollTop;
           list.scrollBy(0, list.clientHeight * 0.8);
-          requestAnimationFrame(() =>
-            setTimeout(() => {
-              const { scrollTop, scrollHeight, clientHeight } = list;
-              done({ moved: scrollTop - before, left: scrollHeight - clientHeight - scrollTop });
-            }),
-          );
+          // Rows are made a part at a time: all are there when nothing changes any more.
+          let [length, calm] = [-1, 0];
+          const look = () => {
+            const now = list.textContent?.length ?? 0;
+            calm = now === length ? calm + 1 : 0;
+            length = now;
+            if (calm < 5) {
+              requestAnimationFrame(look);
+              return;
+            }
+            const { scrollTop, scrollHeight, clientHeight } = list;
+            done({ moved: scrollTop - before, left: scrollHeight - clientHeight - scrollTop });
+          };
+          requestAnimationFrame(look);
         }),
     );
     if (place.moved > 1 || place.left > 1) continue;
