@@ -55,7 +55,7 @@ async function readsAll(visitor: Visitor, wanted: RegExp): Promise<Set<string>> 
       (list) =>
         new Promise<{ moved: number; left: number }>((done) => {
           const before = list.scrollTop;
-          list.scrollBy(0, list.clientHeight * 0.8);
+          list.scrollBy(0, list.clientHeight * 0.4);
           // Rows are made a part at a time: all are there when nothing changes any more.
           let [length, calm] = [-1, 0];
           const look = () => {
