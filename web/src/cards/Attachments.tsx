@@ -1,5 +1,5 @@
 import { Image } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { messageOf } from '../api/error';
 import type { CardProps } from './card';
 import { deriveBlob, derivePictures, isPicture } from './derive-raw-result';
@@ -41,17 +41,24 @@ function Picture({ call, run, words, at }: CardProps & { words: string; at: numb
     if (address === null) return;
     return () => URL.revokeObjectURL(address);
   }, [address]);
+  const ended = useRef<AbortController>(null);
+  useEffect(() => () => ended.current?.abort(), []);
   const load = async () => {
+    const end = new AbortController();
+    ended.current = end;
     setShown({ state: 'loading' });
     const ref = call.raw.at(-1);
     try {
       if (!ref) throw new Error('The raw log does not have it.');
-      const picture = derivePictures(await loadRaw(run, ref, () => {}), call.item)[at];
+      const raw = await loadRaw(run, ref, () => {}, end.signal);
+      // Nobody would give back the memory of a picture that nobody sees.
+      if (end.signal.aborted) return;
+      const picture = derivePictures(raw, call.item)[at];
       const blob = picture ? deriveBlob(picture) : 'The picture was not found in the agent’s words.';
       if (typeof blob === 'string') setShown({ state: 'failed', why: blob });
       else setShown({ state: 'picture', address: URL.createObjectURL(blob) });
     } catch (error) {
-      setShown({ state: 'failed', why: messageOf(error) });
+      if (!end.signal.aborted) setShown({ state: 'failed', why: messageOf(error) });
     }
   };
   if (address !== null) {

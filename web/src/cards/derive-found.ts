@@ -37,11 +37,12 @@ export interface FoundPage {
 
 /** Results of a search of the web, as vendors write them; the rest of the text as it is. */
 export function derivePages(output: string): { pages: FoundPage[]; rest: string } {
-  const listed = /Links: (\[.{0,100000}?\])(?:\n|$)/s.exec(output);
-  if (listed?.[1]) {
+  const listed = listOf(output);
+  if (listed) {
     try {
-      const pages = pagesOf(JSON.parse(listed[1]));
-      if (pages.length > 0) return { pages, rest: output.replace(listed[0], '').trim() };
+      const pages = pagesOf(JSON.parse(output.slice(listed.from, listed.to)));
+      const rest = output.slice(0, listed.start) + output.slice(listed.to).replace(/^\n/, '');
+      if (pages.length > 0) return { pages, rest: rest.trim() };
     } catch {
       // Then it is text.
     }
@@ -54,6 +55,18 @@ export function derivePages(output: string): { pages: FoundPage[]; rest: string 
     else rest.push(line);
   }
   return { pages, rest: rest.join('\n').trim() };
+}
+
+const LIST = 'Links: ';
+
+/** Where the first list is. Looked for once, or an output full of beginnings would take forever. */
+function listOf(output: string): { start: number; from: number; to: number } | null {
+  const start = output.indexOf(`${LIST}[`);
+  if (start < 0) return null;
+  const from = start + LIST.length;
+  const end = output.indexOf(']\n', from);
+  if (end >= 0) return { start, from, to: end + 1 };
+  return output.endsWith(']') ? { start, from, to: output.length } : null;
 }
 
 function pagesOf(list: unknown): FoundPage[] {

@@ -186,6 +186,13 @@ describe('what was found', () => {
     ]);
     expect(derivePages('Links: [{"broken').pages).toEqual([]);
   });
+
+  test('an output full of beginnings of lists is read once', () => {
+    const start = performance.now();
+    expect(derivePages('Links: ['.repeat(60_000)).pages).toEqual([]);
+    // Looked through again for each of them it took minutes.
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
 });
 
 describe('lists and questions', () => {
