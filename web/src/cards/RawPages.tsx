@@ -1,23 +1,42 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { messageOf } from '../api/error';
 import { formatBytes } from '../layout/format';
 import type { RawRef } from '../run/tool-call';
 import { loadPiece, type Piece } from './load-raw';
 import { OutputText } from './OutputText';
 
+interface Props {
+  run: string;
+  raw: RawRef;
+  why: string;
+  /** Whether the first part is loaded without being asked for. */
+  isOpen?: boolean;
+}
+
 /** A raw line that is too long to be shown at once, a megabyte at a time. */
-export function RawPages({ run, raw, why }: { run: string; raw: RawRef; why: string }) {
+export function RawPages({ run, raw, why, isOpen = false }: Props) {
   const [page, setPage] = useState<(Piece & { start: number }) | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const end = raw.offset + raw.length;
+  const ended = useRef<AbortController>(null);
   const load = async (start: number) => {
+    ended.current?.abort();
+    const end = new AbortController();
+    ended.current = end;
     try {
-      setPage({ ...(await loadPiece(run, raw, start)), start });
+      const piece = await loadPiece(run, raw, start, end.signal);
+      if (end.signal.aborted) return;
+      setPage({ ...piece, start });
       setProblem(null);
     } catch (error) {
-      setProblem(messageOf(error));
+      if (!end.signal.aborted) setProblem(messageOf(error));
     }
   };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is there.
+  useEffect(() => {
+    if (isOpen) void load(raw.offset);
+    return () => ended.current?.abort();
+  }, []);
   const next = page?.next ?? raw.offset;
   return (
     <div className="flex flex-col gap-1 text-xs">

@@ -28,8 +28,7 @@ export function FilesView({ id, head, workspace, onGo }: Props) {
     queryKey,
     queryFn: ({ signal }) =>
       loadChanges((query) => fetchRecords(id, query, signal), queries.getQueryData<Changes>(queryKey)),
-    refetchInterval: ({ state }) =>
-      state.data?.isComplete && state.data.after < head ? AGAIN_MS : false,
+    refetchInterval: ({ state }) => (state.data?.isComplete && state.data.after < head ? AGAIN_MS : false),
   });
   const files = useMemo(() => deriveFiles(data?.records ?? []), [data]);
   if (error && !data) {

@@ -4,8 +4,9 @@ import { fetchRaw } from '../../api/raw';
 import { fetchRecord } from '../../api/records';
 import type { Row } from '../row';
 import type { RawRef } from '../tool-call';
+import { RawPages } from './lazy-parts';
 
-/** The most that is put on the page; the rest can be fetched from the API. */
+/** The most that is put on the page at once, in characters or bytes. */
 const MOST_SHOWN = 200_000;
 
 /** What the agent wrote for a row, byte for byte; the record itself where there is nothing of the agent's. */
@@ -13,9 +14,14 @@ export function RawView({ row, run }: { row: Row; run: string }) {
   if (row.raw.length === 0) return <Recorded run={run} seq={row.linkSeq} />;
   return (
     <>
-      {row.raw.map((ref) => (
-        <Raw key={`${ref.iteration}/${ref.attempt}/${ref.offset}`} run={run} raw={ref} seq={row.linkSeq} />
-      ))}
+      {row.raw.map((ref) => {
+        const key = `${ref.iteration}/${ref.attempt}/${ref.offset}`;
+        return ref.length > MOST_SHOWN ? (
+          <RawPages key={key} run={run} raw={ref} why="This is long: it is shown in parts." isOpen />
+        ) : (
+          <Raw key={key} run={run} raw={ref} seq={row.linkSeq} />
+        );
+      })}
     </>
   );
 }
@@ -67,7 +73,6 @@ function Words({ label, text, note }: { label: string; text: string; note?: stri
 
 /** JSON with line breaks, and everything else as it is. */
 function pretty(text: string): string {
-  if (text.length > MOST_SHOWN) return text;
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

@@ -1,5 +1,5 @@
 import { type ComponentType, lazy, Suspense } from 'react';
-import type { ToolCall } from '../tool-call';
+import type { RawRef, ToolCall } from '../tool-call';
 import { GenericCard } from './GenericCard';
 
 type MarkdownPart = ComponentType<{ text: string; isStreaming: boolean }>;
@@ -15,6 +15,26 @@ export function Markdown({ text, isStreaming }: { text: string; isStreaming: boo
   return (
     <Suspense fallback={<div className="whitespace-pre-wrap">{text}</div>}>
       <LazyMarkdown text={text} isStreaming={isStreaming} />
+    </Suspense>
+  );
+}
+
+interface RawPagesProps {
+  run: string;
+  raw: RawRef;
+  why: string;
+  isOpen?: boolean;
+}
+
+const LazyRawPages = lazy<ComponentType<RawPagesProps>>(async () => {
+  const { RawPages } = await import('../../cards/RawPages');
+  return { default: RawPages };
+});
+
+export function RawPages(props: RawPagesProps) {
+  return (
+    <Suspense fallback={<p className="text-muted text-xs">Loading…</p>}>
+      <LazyRawPages {...props} />
     </Suspense>
   );
 }
