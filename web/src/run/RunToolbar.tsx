@@ -105,16 +105,27 @@ function FilterMenu({ hidden, jumps, onChange }: Pick<Props, 'hidden' | 'jumps' 
           ))}
         </fieldset>
         <fieldset className="mt-2 flex flex-col items-start gap-1 sm:hidden">
-          <legend className="mb-1 px-1 text-2xs text-muted uppercase tracking-wide">Go back to</legend>
+          <legend className="mb-1 px-1 text-2xs text-muted uppercase tracking-wide">Go to</legend>
           {KINDS.map(([kind, words]) => (
-            <button
-              key={kind}
-              type="button"
-              className="button w-full"
-              onClick={() => jumps.jump(kind, false)}
-            >
-              {words}
-            </button>
+            <span key={kind} className="flex w-full items-center gap-1">
+              <span className="flex-1 px-1">{words}</span>
+              <button
+                type="button"
+                className="button px-2"
+                aria-label={`Previous of: ${words}`}
+                onClick={() => jumps.jump(kind, false)}
+              >
+                <ChevronUp aria-hidden className="size-4" />
+              </button>
+              <button
+                type="button"
+                className="button px-2"
+                aria-label={`Next of: ${words}`}
+                onClick={() => jumps.jump(kind, true)}
+              >
+                <ChevronDown aria-hidden className="size-4" />
+              </button>
+            </span>
           ))}
         </fieldset>
       </div>

@@ -27,7 +27,8 @@ export function EndCard({ body }: { body: Extract<RowBody, { kind: 'turn_end' | 
       turn.duration_ms === undefined || turn.duration_ms === null ? null : formatDuration(turn.duration_ms),
     ],
     ['Tokens', usage ? tokenWords(usage.tokens) : null],
-    ['Cost', usage ? costOf(usage.cost ?? usage.run.cost) : null],
+    // The run's total so far is not what the turn cost.
+    ['Cost', usage?.cost ? costOf(usage.cost) : null],
     ['Not allowed', turn.denials?.length ? String(turn.denials.length) : null],
   ];
   const isBad = turn.outcome !== 'succeeded';
@@ -37,8 +38,8 @@ export function EndCard({ body }: { body: Extract<RowBody, { kind: 'turn_end' | 
 
 type Fact = [name: string, value: string | null];
 
-function costOf(cost: Cost | null | undefined): string {
-  return formatCost(cost?.micro_usd, cost?.source === 'estimated');
+function costOf(cost: Cost): string {
+  return formatCost(cost.micro_usd, cost.source === 'estimated');
 }
 
 interface CardProps {
