@@ -98,7 +98,7 @@ describe('what the cards show', () => {
   test('an edit: its diff', async () => {
     const input = { file_path: 'a.txt', old_string: 'one', new_string: 'two' };
     const container = show({ name: 'Edit', kind: 'edit', input });
-    await waitFor(() => expect(container.textContent).toContain('added: two'));
+    await waitFor(() => expect(container.textContent).toContain('added: two'), { timeout: 10_000 });
   });
 
   test('an edit that failed: why, and what it wanted', async () => {

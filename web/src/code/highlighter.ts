@@ -36,7 +36,17 @@ async function highlighterFor(language: Language): Promise<HighlighterCore> {
   return made;
 }
 
-const turn = () => new Promise<void>((resolve) => setTimeout(resolve, 0));
+/** Colours can wait that long for a page that has nothing better to do. */
+const LONGEST_WAIT_MS = 400;
+
+/** Gives the page a turn, and comes back when it has nothing to do: whoever scrolls needs no colours. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    if ('requestIdleCallback' in globalThis)
+      requestIdleCallback(() => resolve(), { timeout: LONGEST_WAIT_MS });
+    else setTimeout(resolve, 0);
+  });
+}
 
 /** Colours lines and tells after each portion what is done so far. Ends early when `signal` says so. */
 export async function colourLines(
@@ -46,7 +56,10 @@ export async function colourLines(
   signal: AbortSignal,
 ): Promise<Span[][]> {
   const made = await highlighterFor(language);
+  await turn();
   const spans: Span[][] = [];
+  // It is no longer on the screen.
+  if (signal.aborted) return spans;
   let grammarState: GrammarState | undefined;
   const colour = (portion: string) =>
     made.codeToTokensBase(portion, {

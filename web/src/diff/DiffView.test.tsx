@@ -42,7 +42,8 @@ test('lines get colours, and marks where words differ, and stay as they are', as
   const { container } = render(
     <DiffView path="a.ts" old="const a = one();" new="const a = two();" mode="unified" />,
   );
-  await waitFor(() => expect(container.querySelector('.tok-keyword')).not.toBeNull());
+  // The highlighter is loaded first.
+  await waitFor(() => expect(container.querySelector('.tok-keyword')).not.toBeNull(), { timeout: 10_000 });
   expect(words(container)).toEqual(['removed: const a = one();', 'added: const a = two();']);
   expect([...container.querySelectorAll('mark')].map((mark) => mark.textContent)).toEqual(['one', 'two']);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { deriveRows } from './derive-rows';
 import { cutOf, RecordWindow } from './record-window';
-import { agent, anyRecords } from './records-for-tests';
+import { agent, anyRecords, run } from './records-for-tests';
 
 const status = (seq: number) => agent(seq, 'status_changed', { status: 'thinking' });
 const piece = (seq: number, text: string) => agent(seq, 'delta', { item: 'm', part: 'text', text });
@@ -68,4 +68,29 @@ test('a page of the newest records is cut before those that come between pieces'
   expect(cutOf([block, status(2), status(3)])).toBe(1);
   expect(cutOf([status(1)])).toBe(1);
   expect(cutOf([])).toBe(0);
+});
+
+test('a text is not cut off by what a subagent or the machinery did meanwhile', () => {
+  const call = agent(1, 'tool_started', { item: 'task', name: 'Task', kind: 'agent', state: 'running' });
+  const inner = agent(5, 'text_block', { item: 's', text: 'of a subagent' }, 'task');
+  const task = agent(7, 'task_updated', { task_id: 'x', state: 'running' });
+  expect(cutOf([call, inner, status(6), task])).toBe(1);
+});
+
+test('the output of a command that still runs comes whole, unless it began long ago', () => {
+  const started = (seq: number, item: string) =>
+    agent(seq, 'tool_started', { item, name: 'Bash', kind: 'execute', state: 'running' });
+  const done = (seq: number, item: string) => agent(seq, 'tool_finished', { item, status: 'completed' });
+  expect(cutOf([started(1, 'a'), started(4, 'b'), done(9, 'b')])).toBe(1);
+  expect(cutOf([started(1, 'a'), started(4, 'b'), done(9, 'b'), done(10, 'a')])).toBe(2);
+  const others = Array.from({ length: 150 }, (_, at) => started(2 + 2 * at, `o${at}`)).flatMap((each, at) => [
+    each,
+    done(3 + 2 * at, `o${at}`),
+  ]);
+  expect(cutOf([started(1, 'a'), ...others])).toBe(300);
+});
+
+test('nothing is open in a run that has ended', () => {
+  const ended = run(3, 'run_ended', { reason: 'completed' });
+  expect(cutOf([status(1), status(2), ended])).toBe(3);
 });

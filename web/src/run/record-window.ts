@@ -161,12 +161,16 @@ const BETWEEN = new Set([
   'run_started',
 ]);
 
+/** A command that has been running for longer than this many records shows the end of its output. */
+const MOST_SINCE_COMMAND = 100;
+
 /**
  * Where a page of the newest records is to be cut, so that pieces of what is being written come with what follows:
  * pages have no pieces, and other records come between them, such as those of the machinery and of subagents. The same
  * goes for the output of commands that still run.
  */
 export function cutOf(records: readonly RunRecord[]): number {
+  if (records.at(-1)?.event.type === 'run_ended') return records.length;
   const ended = new Set<string>();
   let cut = records.length;
   let isTextOpen = true;
@@ -174,12 +178,13 @@ export function cutOf(records: readonly RunRecord[]): number {
     const event = records[at]?.event;
     if (!event) continue;
     if (event.type === 'tool_finished') ended.add(event.data.item);
-    const isRunning = event.type === 'tool_started' && event.data.kind === 'execute' && !ended.has(event.data.item);
+    const isRunning =
+      event.type === 'tool_started' && event.data.kind === 'execute' && !ended.has(event.data.item);
     const isOwn = !('parent' in event && event.parent);
     if (isTextOpen && isOwn && BETWEEN.has(event.type)) {
       isTextOpen = false;
       cut = at + 1;
-    } else if (isRunning) {
+    } else if (isRunning && records.length - at <= MOST_SINCE_COMMAND) {
       cut = at + 1;
     }
   }

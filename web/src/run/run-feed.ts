@@ -159,8 +159,7 @@ export class RunFeed {
 
   private async openEnd(): Promise<RecordWindow> {
     const page = await this.source.fetch({ before: LAST, limit: PAGE });
-    const isOver = page.records.at(-1)?.event.type === 'run_ended';
-    const records = isOver ? page.records : page.records.slice(0, cutOf(page.records));
+    const records = page.records.slice(0, cutOf(page.records));
     this.state = {
       ...this.state,
       head: page.head_seq,

@@ -49,7 +49,9 @@ export function useFollow(isOnAtFirst: boolean, hasEnd: boolean, onMove: () => v
       },
       onKeyDown: (event: KeyboardEvent) => {
         const intent = intentOfKey(event.key, event.shiftKey);
-        if (intent && event.target === event.currentTarget) moves(intent);
+        // Boxes in a row scroll by themselves, and buttons take the space bar; a row does neither.
+        const isOwn = event.target === event.currentTarget || (event.target as Element).matches('.row');
+        if (intent && isOwn) moves(intent);
       },
       // The scroll bar belongs to the element itself.
       onPointerDown: (event: { target: unknown; currentTarget: unknown }) => {

@@ -31,7 +31,9 @@ export const RowView = memo(
         data-kind={row.body.kind}
         data-target={isTarget || undefined}
         data-seq={row.linkSeq}
-        className="row relative grid grid-cols-[1.25rem_minmax(0,1fr)] gap-x-2 px-3 py-1"
+        // Whoever clicks or taps a row is at it: its actions are shown, and keys are meant for it.
+        tabIndex={-1}
+        className="row relative grid grid-cols-[1.25rem_minmax(0,1fr)] gap-x-2 px-3 py-1 focus-visible:-outline-offset-2"
         style={depth > 0 ? { marginLeft: `${depth * 1.25}rem` } : undefined}
       >
         <span className={`flex h-6 items-center ${className}`}>
