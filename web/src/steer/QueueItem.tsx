@@ -1,7 +1,6 @@
 import { Check, CheckCheck, CircleDashed, Clock, type LucideIcon, Undo2, X } from 'lucide-react';
-import { useState } from 'react';
 import { canChange, DELIVERY_WORDS, type DeliveryState, type QueuedMessage } from './derive-queue';
-import type { Outbox } from './outbox';
+import type { Edit, Outbox } from './outbox';
 import { useCommand } from './use-command';
 
 const LOOKS: Record<DeliveryState, { icon: LucideIcon; className: string }> = {
@@ -15,24 +14,36 @@ const LOOKS: Record<DeliveryState, { icon: LucideIcon; className: string }> = {
   lost: { icon: X, className: 'text-bad' },
 };
 
+interface Props {
+  run: string;
+  message: QueuedMessage;
+  outbox: Outbox;
+  /** New words for it, while there are some. */
+  edit: Edit | undefined;
+}
+
 /** One message: what it says, how far it is, and what can still be done about it. */
-export function QueueItem({ run, message, outbox }: { run: string; message: QueuedMessage; outbox: Outbox }) {
-  const [isEditing, setEditing] = useState(false);
+export function QueueItem({ run, message, outbox, edit }: Props) {
   const { pending, problem, say } = useCommand(run);
   const { icon: Icon, className } = LOOKS[message.state];
   const isOpen = canChange(message);
   const words = `${DELIVERY_WORDS[message.state]}${message.state === 'queued' && message.mode === 'queue' ? ' for after the turn' : ''}`;
+  const write = (text: string) => outbox.edit(message.id, { text, isSaving: false });
+  const save = async (text: string) => {
+    outbox.edit(message.id, { text, isSaving: true });
+    const receipt = await say({ command: 'edit_message', message_id: message.id, text });
+    if (receipt) outbox.edit(message.id, null);
+    else write(text);
+  };
   return (
     <li className="px-2 py-1" data-state={message.state}>
-      {isEditing && isOpen ? (
+      {edit && isOpen ? (
         <EditMessage
-          text={message.text}
-          isBusy={pending !== null}
-          onCancel={() => setEditing(false)}
-          onSave={async (text) => {
-            const command = { command: 'edit_message', message_id: message.id, text } as const;
-            if (await say(command)) setEditing(false);
-          }}
+          text={edit.text}
+          isBusy={edit.isSaving}
+          onChange={write}
+          onCancel={() => outbox.edit(message.id, null)}
+          onSave={(text) => void save(text)}
         />
       ) : (
         <div className="flex items-start gap-2">
@@ -45,7 +56,7 @@ export function QueueItem({ run, message, outbox }: { run: string; message: Queu
           </span>
           {isOpen && (
             <span className="flex shrink-0 gap-3">
-              <button type="button" className="underline" onClick={() => setEditing(true)}>
+              <button type="button" className="underline" onClick={() => write(message.text)}>
                 Edit
               </button>
               <button
@@ -85,14 +96,14 @@ export function QueueItem({ run, message, outbox }: { run: string; message: Queu
 interface EditProps {
   text: string;
   isBusy: boolean;
+  onChange: (text: string) => void;
   onCancel: () => void;
   onSave: (text: string) => void;
 }
 
-function EditMessage({ text, isBusy, onCancel, onSave }: EditProps) {
-  const [draft, setDraft] = useState(text);
+function EditMessage({ text, isBusy, onChange, onCancel, onSave }: EditProps) {
   const save = () => {
-    if (draft.trim() !== '' && !isBusy) onSave(draft.trim());
+    if (text.trim() !== '' && !isBusy) onSave(text.trim());
   };
   return (
     <div className="flex items-end gap-2">
@@ -102,8 +113,9 @@ function EditMessage({ text, isBusy, onCancel, onSave }: EditProps) {
         className="field steer-input min-w-0 flex-1 resize-none"
         aria-label="Change the message"
         rows={1}
-        value={draft}
-        onChange={(event) => setDraft(event.target.value)}
+        value={text}
+        readOnly={isBusy}
+        onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape') onCancel();
           if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -111,7 +123,7 @@ function EditMessage({ text, isBusy, onCancel, onSave }: EditProps) {
           save();
         }}
       />
-      <button type="button" className="button" disabled={isBusy || draft.trim() === ''} onClick={save}>
+      <button type="button" className="button" disabled={isBusy || text.trim() === ''} onClick={save}>
         Save
       </button>
       <button type="button" className="button" data-quiet onClick={onCancel}>

@@ -101,6 +101,18 @@ test('what waits can be changed and taken back', async () => {
   expect(item.getByRole('alert').textContent).toContain('Send another one');
 });
 
+test('new words for a message that the agent takes meanwhile are in the input', async () => {
+  server([waiting]);
+  await page();
+  const item = within(await message());
+  await userEvent.click(item.getByRole('button', { name: 'Edit' }));
+  await userEvent.type(item.getByLabelText('Change the message'), ' but well{Enter}');
+  server([{ ...waiting, state: 'delivered' }]);
+  await act(async () => fake.refuse('already_sent', 'the agent was given this message already'));
+  await waitFor(async () => expect((await input()).value).toBe('later but well'), { timeout: 5_000 });
+  expect(screen.getByText(/Your new words are in the input/)).toBeTruthy();
+});
+
 test('an agent that takes no messages has no input, and that is said', async () => {
   server([], {}, { ...backend, takes_messages: false });
   await page();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ApiError } from '../api/error';
 import { CommandError } from '../stream/commands';
-import { isLate, problemWords } from './derive-problem';
+import { isLate, mayBeDone, problemWords } from './derive-problem';
 
 test('an error is a sentence that says what to do', () => {
   expect(problemWords(new CommandError('run_ended', 'the run has ended'))).toBe(
@@ -18,4 +18,11 @@ test('an answer is late if another one counted or nobody waits', () => {
   expect(isLate(new CommandError('request_not_found', 'x'))).toBe(true);
   expect(isLate(new CommandError('runner_silent', 'x'))).toBe(false);
   expect(isLate(new Error('x'))).toBe(false);
+});
+
+test('a command may have been done if the run did not answer, not if it refused', () => {
+  expect(mayBeDone(new CommandError('runner_silent', 'x'))).toBe(true);
+  expect(mayBeDone(new Error('x'))).toBe(true);
+  expect(mayBeDone(new CommandError('runner_busy', 'x'))).toBe(false);
+  expect(mayBeDone(new CommandError('run_ended', 'x'))).toBe(false);
 });

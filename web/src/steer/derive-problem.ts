@@ -34,3 +34,12 @@ export function isLate(error: unknown): boolean {
   const code = codeOf(error);
   return code === 'already_answered' || code === 'request_not_found';
 }
+
+/** After these nobody knows. All others are refusals, which the run repeats if it is asked again under the same id. */
+const UNKNOWN_OUTCOMES = ['runner_silent', 'internal', 'store_unavailable', 'timeout', 'unreachable'];
+
+/** Whether a command may have been done although an error came of it. */
+export function mayBeDone(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === null || UNKNOWN_OUTCOMES.includes(code);
+}

@@ -30,6 +30,7 @@ const sends = (id: string, text: string, more: object = {}) =>
 const rowsOf = (...records: RunRecord[]) => messagesOfRows(deriveRows(records).table.top);
 const outgoing = (change: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
   key: 'k1',
+  commandId: 'c1',
   messageId: null,
   text: 'hello',
   mode: 'steer',

@@ -27,6 +27,8 @@ export interface QueuedMessage {
 /** A message that this page sent and that the run has not told of yet. */
 export interface OutgoingMessage {
   key: string;
+  /** The id that it was said under; null if it was refused, because then another try is another command. */
+  commandId: string | null;
   /** As the receipt named it. */
   messageId: string | null;
   text: string;

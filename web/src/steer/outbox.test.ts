@@ -13,8 +13,10 @@ class FakeStorage {
 function stage(storage = new FakeStorage()) {
   const said: string[] = [];
   let answer: { resolve: (receipt: Receipt) => void; reject: (error: unknown) => void } | null = null;
-  const say: Say = (text, mode) => {
+  const ids: string[] = [];
+  const say: Say = (text, mode, id) => {
     said.push(`${mode} ${text}`);
+    ids.push(id);
     return new Promise((resolve, reject) => {
       answer = { resolve, reject };
     });
@@ -26,7 +28,7 @@ function stage(storage = new FakeStorage()) {
     await Promise.resolve();
     await Promise.resolve();
   };
-  return { outbox, said, storage, settle };
+  return { outbox, said, ids, storage, settle };
 }
 
 test('what is written outlives a reload', () => {
@@ -77,6 +79,43 @@ test('a reload before the receipt leaves the words, and says that nobody knows',
   const [kept] = stage(storage).outbox.outgoing;
   expect(kept?.text).toBe('go on');
   expect(kept?.problem).toContain('reloaded');
+});
+
+test('a message that may have arrived is sent again under its id, one that was refused under another', async () => {
+  const { outbox, ids, settle, storage } = stage();
+  outbox.write('go on');
+  outbox.send('steer');
+  await settle(new CommandError('runner_silent', 'no runner answers'));
+  outbox.sendAgain(outbox.outgoing[0]?.key ?? '');
+  expect(ids[1]).toBe(ids[0]);
+  const later = stage(storage);
+  later.outbox.sendAgain(later.outbox.outgoing[0]?.key ?? '');
+  expect(later.ids[0]).toBe(ids[0]);
+  await later.settle(new CommandError('runner_busy', 'too much waits'));
+  later.outbox.sendAgain(later.outbox.outgoing[0]?.key ?? '');
+  expect(later.ids[1]).not.toBe(ids[0]);
+});
+
+test('new words for a message that the agent takes meanwhile go into the input, and that is told', () => {
+  const { outbox } = stage();
+  outbox.write('and more');
+  outbox.edit('m1', { text: 'better', isSaving: false });
+  outbox.rescueEdit('m1', 'good');
+  expect(outbox.draft).toBe('better\n\nand more');
+  expect(outbox.notice).toContain('in the input');
+  expect(outbox.edits.size).toBe(0);
+  outbox.send('steer');
+  expect(outbox.notice).toBeNull();
+});
+
+test('words that were not changed or are on their way are not put into the input', () => {
+  const { outbox } = stage();
+  outbox.edit('m1', { text: 'good ', isSaving: false });
+  outbox.rescueEdit('m1', 'good');
+  outbox.edit('m2', { text: 'better', isSaving: true });
+  outbox.rescueEdit('m2', 'good');
+  expect([outbox.draft, outbox.notice]).toEqual(['', null]);
+  expect([...outbox.edits.keys()]).toEqual(['m2']);
 });
 
 test('what is broken in the storage is nothing', () => {

@@ -1,21 +1,33 @@
+import { newCommandId } from '../stream/commands';
 import type { Receipt, SendMode } from '../wire';
-import { problemWords } from './derive-problem';
+import { mayBeDone, problemWords } from './derive-problem';
 import type { OutgoingMessage } from './derive-queue';
 
-/** Sends a message to the run. */
-export type Say = (text: string, mode: SendMode) => Promise<Receipt>;
+/** Sends a message to the run. The run takes it once for each id. */
+export type Say = (text: string, mode: SendMode, id: string) => Promise<Receipt>;
 
 interface Kept {
   draft: string;
   outgoing: OutgoingMessage[];
 }
 
-const RELOADED = 'The page was reloaded before the run confirmed it. Send it again if it is not above.';
+/** New words for a message that waits. */
+export interface Edit {
+  text: string;
+  isSaving: boolean;
+}
+
+const TAKEN = 'The agent has the message already. Your new words are in the input: send them to correct it.';
+const RELOADED = 'The page was reloaded before the run confirmed it. Send it again: the agent gets it once.';
 
 /** What a person writes to one run. It outlives the page's parts, a loss of the line, and a reload. */
 export class Outbox {
   draft = '';
   outgoing: OutgoingMessage[] = [];
+  /** Messages in the queue that are being changed, by their ids. */
+  edits: ReadonlyMap<string, Edit> = new Map();
+  /** What happened to what was written. */
+  notice: string | null = null;
   version = 0;
   private lastKey = 0;
   private readonly listeners = new Set<() => void>();
@@ -38,6 +50,7 @@ export class Outbox {
 
   write(draft: string): void {
     this.draft = draft;
+    if (draft === '') this.notice = null;
     this.changed();
   }
 
@@ -46,22 +59,44 @@ export class Outbox {
     const text = this.draft.trim();
     if (text === '') return false;
     this.draft = '';
-    void this.sendText(text, mode);
+    this.notice = null;
+    void this.sendText(text, mode, newCommandId());
     return true;
   }
 
-  /** Sends one again that could not be sent. */
+  /** Sends one again that could not be sent; under its id if it may have arrived. */
   sendAgain(key: string): void {
     const message = this.take(key);
-    if (message) void this.sendText(message.text, message.mode);
+    if (message) void this.sendText(message.text, message.mode, message.commandId ?? newCommandId());
   }
 
   /** Brings one that could not be sent back into the input, before what is there. */
   putBack(key: string): void {
     const message = this.take(key);
     if (!message) return;
-    this.draft = this.draft.trim() ? `${message.text}\n\n${this.draft}` : message.text;
+    this.addToDraft(message.text);
     this.changed();
+  }
+
+  /** Begins or goes on with new words for a message that waits; null ends it. */
+  edit(id: string, edit: Edit | null): void {
+    const edits = new Map(this.edits);
+    if (edit) edits.set(id, edit);
+    else edits.delete(id);
+    this.edits = edits;
+    this.changed();
+  }
+
+  /** The agent has the message that was being changed, as it was: the new words are not lost. */
+  rescueEdit(id: string, was: string): void {
+    const edit = this.edits.get(id);
+    // Whether words on their way were in time is told by their receipt.
+    if (!edit || edit.isSaving) return;
+    if (edit.text.trim() !== '' && edit.text.trim() !== was.trim()) {
+      this.addToDraft(edit.text.trim());
+      this.notice = TAKEN;
+    }
+    this.edit(id, null);
   }
 
   discard(key: string): void {
@@ -76,19 +111,23 @@ export class Outbox {
     this.changed();
   }
 
-  private async sendText(text: string, mode: SendMode): Promise<void> {
+  private async sendText(text: string, mode: SendMode, commandId: string): Promise<void> {
     this.lastKey += 1;
     const key = `${this.now()}-${this.lastKey}`;
-    const message = { key, messageId: null, text, mode, at: this.now(), problem: null };
+    const message = { key, commandId, messageId: null, text, mode, at: this.now(), problem: null };
     this.outgoing = [...this.outgoing, message];
     this.changed();
     try {
-      const receipt = await this.say(text, mode);
+      const receipt = await this.say(text, mode, commandId);
       this.update(key, { messageId: receipt.message_id ?? null });
       if (!receipt.message_id) this.discard(key);
     } catch (error) {
-      this.update(key, { problem: problemWords(error) });
+      this.update(key, { problem: problemWords(error), ...(!mayBeDone(error) && { commandId: null }) });
     }
+  }
+
+  private addToDraft(text: string): void {
+    this.draft = this.draft.trim() ? `${text}\n\n${this.draft}` : text;
   }
 
   private take(key: string): OutgoingMessage | null {

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 import { stream } from '../stream/browser';
-import { Outbox } from './outbox';
+import { Outbox, type Say } from './outbox';
 
 const outboxes = new Map<string, Outbox>();
 
@@ -16,7 +16,8 @@ function storage(): Storage | null {
 export function useOutbox(run: string): Outbox {
   let outbox = outboxes.get(run);
   if (!outbox) {
-    outbox = new Outbox(run, (text, mode) => stream.command(run, { command: 'send', text, mode }), storage());
+    const say: Say = (text, mode, id) => stream.command(run, { command: 'send', text, mode }, id);
+    outbox = new Outbox(run, say, storage());
     outboxes.set(run, outbox);
   }
   useSyncExternalStore(outbox.subscribe, outbox.snapshot);

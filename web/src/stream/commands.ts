@@ -34,9 +34,9 @@ export class Commands {
     private readonly newId: () => string = newCommandId,
   ) {}
 
-  say(run: string, command: ControlCommand): Promise<Receipt> {
+  /** Says a command; under the id of an earlier try, it is done once. */
+  say(run: string, command: ControlCommand, id = this.newId()): Promise<Receipt> {
     return new Promise((resolve, reject) => {
-      const id = this.newId();
       this.pending.set(id, { run, command, resolve, reject });
       this.send({ type: 'command', id, run, command });
     });

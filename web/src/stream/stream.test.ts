@@ -50,6 +50,19 @@ test('a command is repeated after a loss under the same id and answered once', a
   }
 });
 
+test('a command that is said again under its id is done once', async () => {
+  const server = new FakeServer();
+  const stream = new Stream(server);
+  stream.start();
+  await server.settle();
+  for (let time = 0; time < 2; time += 1) {
+    const answer = stream.command('r', { command: 'interrupt' }, 'mine');
+    await server.settle();
+    expect(await answer).toEqual({ note: 'done' });
+  }
+  expect(server.done).toEqual(['mine']);
+});
+
 test('a command that was refused says why', async () => {
   const server = new FakeServer();
   let socket: Socket | undefined;

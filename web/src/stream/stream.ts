@@ -73,9 +73,12 @@ export class Stream {
 
   inbox = (): InboxState => this.feeds.inbox;
 
-  /** Tells a run something. The promise is kept over a loss of the connection: the command is repeated, and done once. */
-  command(run: string, command: ControlCommand): Promise<Receipt> {
-    return this.commands.say(run, command);
+  /**
+   * Tells a run something. The promise is kept over a loss of the connection: the command is repeated, and done once.
+   * `id` is that of an earlier try, if there was one.
+   */
+  command(run: string, command: ControlCommand, id?: string): Promise<Receipt> {
+    return this.commands.say(run, command, id);
   }
 
   private sayAgain(): void {
