@@ -77,6 +77,19 @@ test('the last run proposes what the next one is asked', () => {
   expect(proposedBy(last, [demo])).not.toHaveProperty('model');
 });
 
+test.each(['bypass', 'bypassPermissions'])(
+  'that a run was allowed everything (%s) is not proposed',
+  (mode) => {
+    const last = {
+      backend: 'claude_code',
+      kind: 'loop',
+      max_iterations: 0,
+      permission_mode: mode,
+    } as RunStarted;
+    expect(proposedBy(last, [claude]).permission).toBe('');
+  },
+);
+
 test('what somebody typed is not replaced by a proposal', () => {
   expect(formOf({ model: 'opus', mode: 'coder' }, { model: '' })).toMatchObject({ model: '', mode: 'coder' });
 });

@@ -61,8 +61,14 @@ export function proposedBy(last: RunStarted, agents: readonly AgentFacts[]): Par
     iterations: last.max_iterations > 0 ? String(last.max_iterations) : '',
     cost: last.max_cost ? String(last.max_cost / 1_000_000) : '',
     // Models and modes of one agent mean nothing to another.
-    ...(isSame && { model: last.model ?? '', permission: permissionOf(last.permission_mode) ?? '' }),
+    ...(isSame && { model: last.model ?? '', permission: proposedPermission(last) }),
   };
+}
+
+/** What happens without asking is proposed, but never everything: that is chosen each time. */
+function proposedPermission(last: RunStarted): RunForm['permission'] {
+  const mode = permissionOf(last.permission_mode);
+  return mode === null || mode === 'bypass' ? '' : mode;
 }
 
 /** What is in the dialog: what somebody typed, and proposals where nobody did. */

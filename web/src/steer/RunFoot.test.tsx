@@ -152,9 +152,19 @@ test('the permission mode that was chosen is told as not confirmed until the run
   const menu = await screen.findByRole('button', { name: 'What happens without asking: Ask' });
   await userEvent.click(menu);
   await userEvent.click(screen.getByRole('button', { name: /^Allow everything/, hidden: true }));
+  const dialog = within(screen.getByRole('dialog', { name: 'Allow everything?' }));
+  expect(fake.commands()).toEqual([]);
+  await userEvent.click(dialog.getByRole('button', { name: 'Allow everything' }));
   expect(fake.commands()).toEqual([{ command: 'set_permission_mode', mode: 'bypass' }]);
   await act(async () => fake.take());
   expect(menu.getAttribute('aria-label')).toBe('What happens without asking: Ask → Allow everything');
+});
+
+test('less than everything is allowed without asking first', async () => {
+  await page({ permission_mode: 'bypassPermissions' });
+  await userEvent.click(await screen.findByRole('button', { name: /without asking: Allow everything/ }));
+  await userEvent.click(screen.getByRole('button', { name: /^Ask/, hidden: true }));
+  expect(fake.commands()).toEqual([{ command: 'set_permission_mode', mode: 'ask' }]);
 });
 
 test('a run that has ended goes on in a new one, with what was being written', async () => {
