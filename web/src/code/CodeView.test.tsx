@@ -10,16 +10,20 @@ test('text is there at once, and its colours follow without another text', async
   const code = () => container.querySelector('code');
   expect(code()?.textContent).toBe(text);
   expect(container.querySelector('.tok-keyword')).toBeNull();
-  await waitFor(() => expect(container.querySelector('.tok-keyword')?.textContent).toContain('fn'));
+  await waitFor(() => expect(container.querySelector('.tok-keyword')?.textContent).toContain('fn'), {
+    timeout: 10_000,
+  });
   expect(code()?.textContent).toBe(text);
 });
 
 test('a colour that runs over lines goes on in the next portion', async () => {
   const text = `/*\n${'still a comment\n'.repeat(100)}*/\nint x;`;
   const { container } = render(<CodeView text={text} language="c" />);
-  await waitFor(() => expect(container.querySelector('.tok-comment')).not.toBeNull());
+  await waitFor(() => expect(container.querySelector('.tok-comment')).not.toBeNull(), { timeout: 10_000 });
   const section = screen.getByLabelText('Code');
-  await waitFor(() => expect(container.querySelectorAll('.tok-comment').length).toBeGreaterThan(90));
+  await waitFor(() => expect(container.querySelectorAll('.tok-comment').length).toBeGreaterThan(90), {
+    timeout: 10_000,
+  });
   expect(section.textContent).toContain('int x;');
 });
 
@@ -40,7 +44,7 @@ test('numbers begin where the text begins', () => {
 test('markup in a text stays text', async () => {
   const text = '<img src=x onerror=alert(1)><script>alert(1)</script>';
   const { container } = render(<CodeView text={text} language="html" />);
-  await waitFor(() => expect(container.querySelector('[class^=tok-]')).not.toBeNull());
+  await waitFor(() => expect(container.querySelector('[class^=tok-]')).not.toBeNull(), { timeout: 10_000 });
   expect(container.querySelector('img, script')).toBeNull();
   expect(container.querySelector('code')?.textContent).toBe(`${text}\n`);
 });
