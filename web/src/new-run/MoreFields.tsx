@@ -10,6 +10,14 @@ interface Props {
   onChange: (change: Partial<RunForm>) => void;
 }
 
+const LIMITS = [
+  { name: 'iterations', label: 'Iterations at most', inputMode: 'numeric' },
+  { name: 'cost', label: 'Dollars at most', inputMode: 'decimal' },
+  { name: 'minutes', label: 'Minutes at most', inputMode: 'decimal' },
+  { name: 'tokens', label: 'Tokens at most', inputMode: 'numeric' },
+  { name: 'turns', label: 'Turns at most', inputMode: 'numeric' },
+] as const;
+
 /** The model, the permissions, the mode, the limits and the checks of a run. */
 export function MoreFields({ form, agent, problems, onChange }: Props) {
   const models = useId();
@@ -91,44 +99,20 @@ export function MoreFields({ form, agent, problems, onChange }: Props) {
         <option value="planner" />
         <option value="coder" />
       </datalist>
-      {isLoop && (
-        <Field label="Iterations at most" problem={problems.iterations} className="sm:col-span-2">
+      {LIMITS.filter(({ name }) => isLoop || name !== 'iterations').map(({ name, label, inputMode }) => (
+        <Field key={name} label={label} problem={problems[name]} className="sm:col-span-2">
           {(control) => (
             <input
               {...control}
               className="field w-full"
-              inputMode="numeric"
+              inputMode={inputMode}
               placeholder="as the settings say"
-              value={form.iterations}
-              onChange={(event) => onChange({ iterations: event.target.value })}
+              value={form[name]}
+              onChange={(event) => onChange({ [name]: event.target.value })}
             />
           )}
         </Field>
-      )}
-      <Field label="Dollars at most" problem={problems.cost} className="sm:col-span-2">
-        {(control) => (
-          <input
-            {...control}
-            className="field w-full"
-            inputMode="decimal"
-            placeholder="as the settings say"
-            value={form.cost}
-            onChange={(event) => onChange({ cost: event.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="Minutes at most" problem={problems.minutes} className="sm:col-span-2">
-        {(control) => (
-          <input
-            {...control}
-            className="field w-full"
-            inputMode="decimal"
-            placeholder="as the settings say"
-            value={form.minutes}
-            onChange={(event) => onChange({ minutes: event.target.value })}
-          />
-        )}
-      </Field>
+      ))}
       {isLoop && (
         <Field
           label="Commands that verify the work"

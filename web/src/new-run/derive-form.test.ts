@@ -95,7 +95,11 @@ test('what somebody typed is not replaced by a proposal', () => {
 });
 
 test('a form that is complete has nothing wrong', () => {
-  expect(checkForm({ ...good, iterations: '3', cost: '0.5', minutes: '1.5' }, [claude])).toEqual({});
+  expect(
+    checkForm({ ...good, iterations: '3', cost: '0.5', minutes: '1.5', tokens: '5000000000', turns: '9' }, [
+      claude,
+    ]),
+  ).toEqual({});
 });
 
 test.each([
@@ -111,6 +115,10 @@ test.each([
   ['cost', { cost: '-1' }],
   ['cost', { cost: 'much' }],
   ['minutes', { minutes: '0' }],
+  ['tokens', { tokens: '0' }],
+  ['tokens', { tokens: '1.5' }],
+  ['turns', { turns: 'many' }],
+  ['turns', { turns: '4294967296' }],
   ['verify', { verify: 'x\n'.repeat(101) }],
 ])('the field %s says what is wrong with %j', (field, change) => {
   expect(Object.keys(checkForm({ ...good, ...change }, [claude, gone]))).toEqual([field]);
@@ -150,6 +158,8 @@ test('everything that was said is asked', () => {
     iterations: '3',
     cost: '0.25',
     minutes: '1.5',
+    tokens: '250000',
+    turns: '40',
     verify: ' make \n\nmake test\n',
     permission: 'plan' as const,
   };
@@ -158,7 +168,7 @@ test('everything that was said is asked', () => {
     mode: 'coder',
     verify: ['make', 'make test'],
     permission_mode: 'plan',
-    limits: { iterations: 3, cost_usd: 0.25, runtime_seconds: 90 },
+    limits: { iterations: 3, cost_usd: 0.25, runtime_seconds: 90, tokens: 250_000, turns: 40 },
   });
 });
 

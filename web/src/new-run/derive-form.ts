@@ -16,6 +16,8 @@ export interface RunForm {
   iterations: string;
   cost: string;
   minutes: string;
+  tokens: string;
+  turns: string;
   verify: string;
   /** Empty: as the agent does by itself. */
   permission: PermissionChoice | '';
@@ -34,6 +36,8 @@ export const EMPTY_FORM: RunForm = {
   iterations: '',
   cost: '',
   minutes: '',
+  tokens: '',
+  turns: '',
   verify: '',
   permission: '',
 };
@@ -96,7 +100,9 @@ export function checkForm(form: RunForm, agents: readonly AgentFacts[]): FieldPr
   if (new TextEncoder().encode(form.prompt).length > MOST_PROMPT_BYTES) {
     problems.prompt = 'This is too long: at most 900 KiB. Put it in a file and name that.';
   }
-  if (!isWhole(form.iterations)) problems.iterations = 'A whole number, at least 1.';
+  if (!isWhole(form.iterations, MOST_WHOLE)) problems.iterations = 'A whole number, at least 1.';
+  if (!isWhole(form.turns, MOST_WHOLE)) problems.turns = 'A whole number, at least 1.';
+  if (!isWhole(form.tokens, Number.MAX_SAFE_INTEGER)) problems.tokens = 'A whole number, at least 1.';
   if (form.cost.trim() !== '' && !(Number(form.cost) > 0)) problems.cost = 'A number of dollars above 0.';
   if (form.minutes.trim() !== '' && !(Number(form.minutes) > 0 && Number(form.minutes) < 1e9)) {
     problems.minutes = 'A number of minutes above 0.';
@@ -105,10 +111,10 @@ export function checkForm(form: RunForm, agents: readonly AgentFacts[]): FieldPr
   return problems;
 }
 
-function isWhole(text: string): boolean {
+function isWhole(text: string, most: number): boolean {
   if (text.trim() === '') return true;
   const number = Number(text);
-  return Number.isInteger(number) && number >= 1 && number <= MOST_WHOLE;
+  return Number.isInteger(number) && number >= 1 && number <= most;
 }
 
 function linesOf(text: string): string[] {
@@ -139,8 +145,8 @@ export function requestOf(form: RunForm, agent: AgentFacts | undefined): NewRun 
       iterations: isLoop ? number(form.iterations) : null,
       cost_usd: number(form.cost),
       runtime_seconds: minutes === null ? null : Math.max(1, Math.round(minutes * 60)),
-      tokens: null,
-      turns: null,
+      tokens: number(form.tokens),
+      turns: number(form.turns),
     },
   };
 }
@@ -158,6 +164,8 @@ export function fieldOf(message: string): FieldName | null {
   if (/prompt/i.test(message)) return 'prompt';
   if (/verify/i.test(message)) return 'verify';
   if (/cost/i.test(message)) return 'cost';
+  if (/\btokens\b/i.test(message)) return 'tokens';
+  if (/\bturns\b/i.test(message)) return 'turns';
   if (/\bmode\b/i.test(message)) return 'mode';
   return null;
 }
