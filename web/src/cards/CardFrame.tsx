@@ -2,7 +2,7 @@ import { ChevronRight } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { formatDuration, formatElapsed } from '../layout/format';
 import { useNow } from '../layout/use-now';
-import { useKept } from '../run/kept-state';
+import { useOpen } from '../run/kept-state';
 import { callKey, type ToolCall } from '../run/tool-call';
 import type { Card } from './card';
 import './cards.css';
@@ -21,7 +21,7 @@ interface CardFrameProps {
 /** What every card has: what is called, on what, how it went, how long it took; and a body that opens. */
 export function CardFrame({ card, call, rawSlot, children }: CardFrameProps) {
   const isBad = call.state === 'failed' || call.state === 'denied';
-  const [chosen, choose] = useKept<boolean | null>(`${callKey(call)} open`, null);
+  const [chosen, choose] = useOpen<boolean | null>(`${callKey(call)} open`, null);
   const isOpen = chosen ?? (isBad || (card.isOpen?.(call) ?? false));
   const title = oneLine(card.title?.(call) ?? call.name, 120) || 'Tool';
   const subject = oneLine(card.subject?.(call) ?? call.subject ?? '');

@@ -11,7 +11,9 @@ import { useFollow } from './use-follow';
 import { useHighlights } from './use-highlights';
 
 /** Where the list is to be moved; a new object each time. */
-export type Target = { seq: number } | 'latest';
+export interface Target {
+  seq: number | 'latest';
+}
 
 interface Props {
   feed: RunFeed;
@@ -36,7 +38,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   const scroller = useRef<HTMLElement>(null);
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const { structure } = table;
-  const targetSeq = typeof target === 'object' && target ? target.seq : null;
+  const targetSeq = typeof target?.seq === 'number' ? target.seq : null;
   const targetRow = targetSeq === null ? undefined : table.rowOf(targetSeq);
   // biome-ignore lint/correctness/useExhaustiveDependencies: rows are changed in place; `structure` says when.
   const flat = useMemo(
@@ -45,10 +47,10 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   );
   // Who was sent to a record stays there: earlier ones are fetched when that person scrolls.
   const pages = useRef(target === null ? 0 : MOST_PAGES);
-  const pinned = useRef<Target | null>(null);
+  const pinned = useRef<number | null>(null);
   /** The sizes at which the list was last moved to its end. */
   const ended = useRef('');
-  const startsAtEnd = target === null || target === 'latest';
+  const startsAtEnd = target === null || target.seq === 'latest';
   const [moves, setMoves] = useState(0);
   const { follow, isFollowing, handlers, setFollowing } = useFollow(startsAtEnd, !state.hasAfter, () => {
     // Who is at an edge already moves nothing, and still wants more.
@@ -79,15 +81,15 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     const height = list.scrollRect?.height ?? 0;
     const middle = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + height / 2);
     reader.current = follow.isOn ? feed.last + 1 : (flat[middle?.index ?? 0]?.row.seq ?? 0);
-    if (pinned.current !== null && pinned.current !== 'latest') reader.current = pinned.current.seq;
+    if (pinned.current !== null) reader.current = pinned.current;
     const size = `${feed.opened} ${list.getTotalSize()} ${height}`;
     if (!follow.isOn) ended.current = '';
     if (follow.isOn) {
       if (ended.current === size) return;
       ended.current = size;
       element.scrollTop = element.scrollHeight;
-    } else if (pinned.current !== null && pinned.current !== 'latest') {
-      const { seq } = pinned.current;
+    } else if (pinned.current !== null) {
+      const seq = pinned.current;
       const place = list.getOffsetForIndex(indexOfSeq(flat, table.rowOf(seq), seq), 'center');
       if (place && Math.abs(element.scrollTop - place[0]) > 2) element.scrollTop = place[0];
     }
@@ -118,19 +120,20 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   useLayoutEffect(() => {
     if (state.status !== 'ready' || target === null) return;
     if (moved.current.target === target && moved.current.opened === feed.opened) return;
-    if (target !== 'latest' && !feed.covers(target.seq) && feed.opened !== moved.current.opened) {
-      if (state.head >= target.seq) return;
+    const { seq } = target;
+    if (seq !== 'latest' && !feed.covers(seq) && feed.opened !== moved.current.opened) {
+      if (state.head >= seq) return;
     }
     moved.current = { target, opened: feed.opened };
-    pages.current = target === 'latest' ? 0 : MOST_PAGES;
-    if (target === 'latest') {
+    pages.current = seq === 'latest' ? 0 : MOST_PAGES;
+    if (seq === 'latest') {
       pinned.current = null;
       setFollowing(true);
       return;
     }
     setFollowing(false);
-    pinned.current = target;
-    list.scrollToIndex(indexOfSeq(flat, table.rowOf(target.seq), target.seq), { align: 'center' });
+    pinned.current = seq;
+    list.scrollToIndex(indexOfSeq(flat, table.rowOf(seq), seq), { align: 'center' });
   }, [target, state.status, state.head, feed, feed.opened, flat, table, list, setFollowing]);
 
   // The same one at every render: rows that do not change keep the one they had.
@@ -183,7 +186,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
                     version={row.version}
                     depth={depth}
                     run={run}
-                    isTarget={row === targetRow}
+                    sent={row === targetRow ? target : null}
                     isFolded={folded.has(row.key)}
                     onFold={fold}
                   />

@@ -59,11 +59,11 @@ function OneRun({ id }: { id: string }) {
     [feed, change],
   );
   const goToLatest = useCallback(() => {
-    setTarget('latest');
+    setTarget({ seq: 'latest' });
     change({ seq: undefined, view: undefined });
     if (feed.state.hasAfter) void feed.open();
   }, [feed, change]);
-  const at = typeof target === 'object' && target ? target.seq : feed.last + 1;
+  const at = typeof target?.seq === 'number' ? target.seq : feed.last + 1;
   /** Where the reader is: jumps and finds go on from there. At the end, as long as nothing is there to be read. */
   const reader = useRef(search.seq ?? Number.MAX_SAFE_INTEGER);
   const jumps = useJumps(id, reader, goTo);

@@ -8,9 +8,19 @@ export interface FlatRow {
 
 const DEEPEST = 4;
 
+/** The calls that a row stands under, and the row itself. */
+function pathTo(rows: readonly Row[], wanted: Row): Row[] {
+  for (const row of rows) {
+    if (row === wanted) return [row];
+    const path = pathTo(row.children, wanted);
+    if (path.length > 0) return [row, ...path];
+  }
+  return [];
+}
+
 /**
  * The rows that are shown, in order: subagents' rows under the call that started them, unless that is folded. `wanted`
- * is shown even if its kind is hidden: somebody was sent to it.
+ * is shown even if its kind is hidden, or what it stands under is hidden or folded: somebody was sent to it.
  */
 export function flattenRows(
   rows: readonly Row[],
@@ -19,11 +29,20 @@ export function flattenRows(
   wanted?: Row,
 ): FlatRow[] {
   const flat: FlatRow[] = [];
+  const path = new Set(wanted ? pathTo(rows, wanted) : []);
   const add = (list: readonly Row[], depth: number) => {
     for (const row of list) {
-      if (row !== wanted && hidden.has(categoryOf(row.body))) continue;
+      const isHidden = hidden.has(categoryOf(row.body));
+      const isOnPath = path.has(row);
+      if (isHidden && !isOnPath) continue;
       flat.push({ row, depth });
-      if (row.children.length > 0 && !folded.has(row.key)) add(row.children, Math.min(depth + 1, DEEPEST));
+      const isClosed = folded.has(row.key) || (isHidden && row !== wanted);
+      const inside = isClosed
+        ? isOnPath
+          ? row.children.filter((each) => path.has(each))
+          : []
+        : row.children;
+      if (inside.length > 0) add(inside, Math.min(depth + 1, DEEPEST));
     }
   };
   add(rows, 0);

@@ -1,5 +1,5 @@
 import { memo } from 'react';
-import { useKept } from '../kept-state';
+import { SentHere, useKept } from '../kept-state';
 import type { Row } from '../row';
 import { AskBody } from './AskBody';
 import { RawView } from './RawView';
@@ -16,20 +16,21 @@ interface Props {
   version: number;
   depth: number;
   run: string;
-  isTarget: boolean;
+  /** What somebody was sent to, if it is this row. */
+  sent: object | null;
   isFolded: boolean;
   onFold: (key: string) => void;
 }
 
 /** One row: its picture, what it says, what can be done with it, and its raw words. */
 export const RowView = memo(
-  function RowView({ row, depth, run, isTarget, isFolded, onFold }: Props) {
+  function RowView({ row, depth, run, sent, isFolded, onFold }: Props) {
     const [isRaw, setRaw] = useKept(`${row.key} raw`, false);
     const { icon: Icon, className } = lookOf(row.body);
     return (
       <article
         data-kind={row.body.kind}
-        data-target={isTarget || undefined}
+        data-target={sent !== null || undefined}
         data-seq={row.linkSeq}
         // Whoever clicks or taps a row is at it: its actions are shown, and keys are meant for it.
         tabIndex={-1}
@@ -41,7 +42,9 @@ export const RowView = memo(
           {row.body.kind !== 'tool' && <Icon aria-hidden className="size-4" />}
         </span>
         <div className="min-w-0 break-words leading-6">
-          <Body row={row} run={run} isFolded={isFolded} onFold={onFold} />
+          <SentHere value={sent}>
+            <Body row={row} run={run} isFolded={isFolded} onFold={onFold} />
+          </SentHere>
           {isRaw && <RawView row={row} run={run} />}
         </div>
         <RowActions row={row} run={run} isRaw={isRaw} onRaw={() => setRaw(!isRaw)} />
@@ -51,7 +54,7 @@ export const RowView = memo(
   (before, next) =>
     (before.row === next.row ? before.version === next.version : isSameRow(before.row, next.row)) &&
     before.depth === next.depth &&
-    before.isTarget === next.isTarget &&
+    before.sent === next.sent &&
     before.isFolded === next.isFolded,
 );
 

@@ -1,4 +1,4 @@
-import { useKept } from '../kept-state';
+import { useOpen } from '../kept-state';
 import type { Row } from '../row';
 import { type LineProps, lineOf } from './derive-line';
 import { EndCard } from './EndCard';
@@ -56,7 +56,7 @@ const SENT = {
 const TONES = { bad: 'text-bad', warn: 'text-warn', muted: 'text-muted' };
 
 function Line({ words, more, details, tone, name }: LineProps & { name: string }) {
-  const [isOpen, setOpen] = useKept(`${name} open`, false);
+  const [isOpen, setOpen] = useOpen(`${name} open`, false);
   const className = `${tone ? TONES[tone] : ''} min-w-0`;
   const text = (
     <>

@@ -1,4 +1,4 @@
-import { useKept } from '../kept-state';
+import { useOpen } from '../kept-state';
 import type { Row, RowBody } from '../row';
 import { Markdown } from './lazy-parts';
 
@@ -15,7 +15,7 @@ export function TextBody({ body }: { body: Extract<RowBody, { kind: 'text' }> })
 }
 
 export function ThinkingBody({ row, body }: { row: Row; body: Extract<RowBody, { kind: 'thinking' }> }) {
-  const [isOpen, setOpen] = useKept(`${row.key} open`, false);
+  const [isOpen, setOpen] = useOpen(`${row.key} open`, false);
   if (body.isRedacted) return <p className="text-muted text-xs">Thinking, which the vendor keeps secret.</p>;
   const text = body.text.trim();
   if (text === '' && !body.isStreaming)
@@ -53,7 +53,7 @@ interface UserProps {
 
 /** Something that was said to the model. */
 export function UserBody({ row, text, origin, label }: UserProps) {
-  const [isOpen, setOpen] = useKept(`${row.key} open`, false);
+  const [isOpen, setOpen] = useOpen(`${row.key} open`, false);
   const isLong = text.length > LONG || text.split('\n', 9).length > 8;
   const shown = isLong && !isOpen ? `${text.split('\n', 6).join('\n').slice(0, LONG)} …` : text;
   return (
