@@ -51,6 +51,7 @@ const start = () => screen.getByRole('button', { name: 'Start the run' });
 const field = (name: string) => screen.findByLabelText<HTMLInputElement>(name);
 
 beforeEach(() => {
+  sessionStorage.clear();
   bodies = [];
   keys = [];
   onStarted.mockReset();
@@ -113,6 +114,24 @@ test('another try has the same key, a changed wish another one', async () => {
   await waitFor(() => expect(keys).toHaveLength(3));
   expect(keys[1]).toBe(keys[0]);
   expect(keys[2]).not.toBe(keys[0]);
+});
+
+test('what was typed outlives the dialog until the run is started or somebody starts over', async () => {
+  await page();
+  await userEvent.type(await field('Prompt'), 'a long story');
+  cleanup();
+  await page();
+  expect((await field('Prompt')).value).toBe('a long story');
+  await userEvent.click(screen.getByRole('button', { name: 'Start over' }));
+  expect((await field('Prompt')).value).toBe('');
+  await userEvent.type(await field('Prompt'), 'another one');
+  await screen.findByRole('radio', { name: /Claude/ });
+  await userEvent.click(start());
+  await waitFor(() => expect(onStarted).toHaveBeenCalled());
+  cleanup();
+  await page();
+  expect((await field('Prompt')).value).toBe('');
+  expect(screen.queryByRole('button', { name: 'Start over' })).toBeNull();
 });
 
 test('a refusal of the server stands at its field', async () => {

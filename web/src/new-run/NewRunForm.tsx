@@ -11,6 +11,7 @@ import {
   type RunForm,
   requestOf,
 } from './derive-form';
+import { keepDraft, loadDraft } from './draft';
 import { Field } from './Field';
 import { KindField } from './KindField';
 import { MoreFields } from './MoreFields';
@@ -30,7 +31,9 @@ interface Props {
 export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
   const { agents, isPending, error } = useAgents();
   const { workspaces } = useWorkspaces();
-  const [typed, setTyped] = useState<Partial<RunForm>>({});
+  const [kept] = useState(() => loadDraft(wanted));
+  const [typed, setTyped] = useState<Partial<RunForm>>(kept);
+  const [isKept, setKept] = useState(Object.keys(kept).length > 0);
   const [refused, setRefused] = useState<FieldProblems>({});
   const [problem, setProblem] = useState<string | null>(null);
   const [wasChecked, setChecked] = useState(false);
@@ -47,9 +50,20 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
   const problems: FieldProblems = { ...refused, ...(wasChecked && checkForm(form, agents)) };
 
   const change = (next: Partial<RunForm>) => {
-    setTyped((now) => ({ ...now, ...next }));
+    const now = { ...typed, ...next };
+    setTyped(now);
+    keepDraft(now);
     setRefused({});
     setProblem(null);
+  };
+  const startOver = () => {
+    setTyped({});
+    keepDraft({});
+    setKept(false);
+    setRefused({});
+    setProblem(null);
+    setChecked(false);
+    element.current?.querySelector<HTMLElement>('textarea')?.focus();
   };
   // The first field that is wrong, once it says so.
   const focusFirstFault = () =>
@@ -67,6 +81,7 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
     setProblem(null);
     try {
       const { id } = await unwrap(api.POST('/api/v1/runs', { params: { header }, body }));
+      keepDraft({});
       onStarted(id);
     } catch (failure) {
       const words = problemWords(failure);
@@ -87,6 +102,14 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
         void start();
       }}
     >
+      {isKept && (
+        <p className="text-muted text-xs">
+          This is what you typed before.{' '}
+          <button type="button" className="underline" onClick={startOver}>
+            Start over
+          </button>
+        </p>
+      )}
       <Field
         label="Workspace"
         problem={problems.workspace}
