@@ -3,6 +3,7 @@ import { api, probe, unwrap } from './client';
 import { ApiError, errorOf } from './error';
 import { loginState } from './login-state';
 import { fileOfAttempt } from './raw';
+import { serverNow } from './server-clock';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -42,6 +43,16 @@ test('a server that is gone is an error that says so', async () => {
 test('an answer of something else than the server is an error, too', () => {
   expect(errorOf(502, '<html>')).toMatchObject({ status: 502, code: 'unreadable' });
   expect(errorOf(502, null)).toMatchObject({ code: 'unreadable' });
+});
+
+test('an answer says what time it is at the server', async () => {
+  const headers = {
+    'content-type': 'application/json',
+    date: new Date(Date.now() + 3_600_000).toUTCString(),
+  };
+  vi.stubGlobal('fetch', async () => new Response('{"items":[]}', { headers }));
+  await ask();
+  expect(Math.abs(serverNow() - Date.now() - 3_600_000)).toBeLessThan(2_000);
 });
 
 test('the file of a process is in the name of its log', () => {

@@ -2,6 +2,7 @@ import createClient from 'openapi-fetch';
 import { ApiError, errorOf, unreachable } from './error';
 import { loginState } from './login-state';
 import type { components, paths } from './schema';
+import { serverClock } from './server-clock';
 
 type Schemas = components['schemas'];
 export type Run = Schemas['Run'];
@@ -17,8 +18,13 @@ export const PAGE_HEADERS = { 'X-Ralph-Page': '1' };
 export const api = createClient<paths>({
   baseUrl: globalThis.location?.origin ?? '',
   headers: PAGE_HEADERS,
-  // Looked up anew each time, so that tests can put another one in its place.
-  fetch: (request) => globalThis.fetch(request),
+  fetch: async (request) => {
+    const sent = Date.now();
+    // Looked up anew each time, so that tests can put another one in its place.
+    const response = await globalThis.fetch(request);
+    serverClock.note(response.headers.get('date'), sent, Date.now());
+    return response;
+  },
 });
 
 interface Answer<T> {

@@ -1,7 +1,7 @@
 import { Unplug } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { stream, useConnection } from '../stream/browser';
-import { useNow } from './use-now';
+import { useBrowserNow } from './use-now';
 
 /** A short loss mends itself before anybody could read about it. */
 const PATIENCE_MS = 1_500;
@@ -19,7 +19,7 @@ export function ReconnectBanner() {
     const timer = setTimeout(() => setShown(true), PATIENCE_MS);
     return () => clearTimeout(timer);
   }, [isLost]);
-  const now = useNow(isShown);
+  const now = useBrowserNow(isShown);
   if (!isShown) return null;
   const seconds = state.is === 'waiting' ? Math.max(0, Math.ceil((state.until - now) / 1_000)) : 0;
   return (

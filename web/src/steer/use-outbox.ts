@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { serverNow } from '../api/server-clock';
 import { stream } from '../stream/browser';
 import { Outbox, type Say } from './outbox';
 
@@ -17,7 +18,7 @@ export function useOutbox(run: string): Outbox {
   let outbox = outboxes.get(run);
   if (!outbox) {
     const say: Say = (text, mode, id) => stream.command(run, { command: 'send', text, mode }, id);
-    outbox = new Outbox(run, say, storage());
+    outbox = new Outbox(run, say, storage(), serverNow);
     outboxes.set(run, outbox);
   }
   useSyncExternalStore(outbox.subscribe, outbox.snapshot);
