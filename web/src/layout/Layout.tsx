@@ -57,10 +57,12 @@ function Frame() {
           <span className="sr-only">Show all keys</span>
         </button>
       </header>
-      <ReconnectBanner />
-      <main className="min-h-0 flex-1">
-        <Outlet />
-      </main>
+      <div className="relative min-h-0 flex-1">
+        <main className="h-full">
+          <Outlet />
+        </main>
+        <ReconnectBanner />
+      </div>
       <KeysOverlay isOpen={showsKeys} onClose={() => setShowsKeys(false)} />
     </div>
   );

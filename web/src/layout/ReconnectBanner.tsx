@@ -23,9 +23,10 @@ export function ReconnectBanner() {
   if (!isShown) return null;
   const seconds = state.is === 'waiting' ? Math.max(0, Math.ceil((state.until - now) / 1_000)) : 0;
   return (
+    // It lies over the page and takes no room in it: nothing jumps when the line is lost or back.
     <div
       role="status"
-      className="flex items-center justify-center gap-2 bg-warn-soft px-3 py-1 text-warn text-xs"
+      className="absolute inset-x-0 top-1 z-20 mx-auto flex w-fit max-w-[calc(100%-1rem)] items-center gap-2 rounded-lg border border-warn bg-warn-soft px-3 py-1 text-warn text-xs shadow-pop"
     >
       <Unplug aria-hidden className="size-4 shrink-0" />
       <span>
