@@ -30,10 +30,11 @@ export function ReconnectBanner() {
     >
       <Unplug aria-hidden className="size-4 shrink-0" />
       <span>
-        No connection to the server. Your runs go on; the page catches up by itself
-        {seconds > 0 ? `, next try in ${seconds} s` : ''}.
+        No connection to the server.
+        <span className="max-sm:sr-only"> Your runs go on; the page catches up by itself.</span>
+        {seconds > 0 && ` Next try in ${seconds} s.`}
       </span>
-      <button type="button" className="underline" onClick={() => stream.retryNow()}>
+      <button type="button" className="shrink-0 underline" onClick={() => stream.retryNow()}>
         Try now
       </button>
     </div>

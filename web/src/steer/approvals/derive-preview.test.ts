@@ -17,7 +17,7 @@ test('arguments that the preview does not show stand below it', () => {
   const facts = previewOf({ input })?.facts;
   expect(facts).toEqual([
     { name: 'run_in_background', value: 'true' },
-    { name: 'env', value: '{\n  "A": "1"\n}' },
+    { name: 'env', value: '{"A":"1"}' },
     { name: 'description', value: 'Builds' },
   ]);
   expect(previewOf({ input, description: 'Builds' })?.facts).toHaveLength(2);

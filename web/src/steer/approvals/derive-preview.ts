@@ -64,6 +64,6 @@ function factsOf(
     })
     .map(([name, value]) => ({
       name: visibleText(name),
-      value: typeof value === 'string' ? visibleText(value) : visibleJson(value),
+      value: typeof value === 'string' ? visibleText(value) : visibleJson(value, 0),
     }));
 }

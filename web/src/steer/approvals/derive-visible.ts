@@ -19,8 +19,8 @@ export function visibleText(text: string): string {
 }
 
 /** JSON in which nothing is hidden, and which still means the same. */
-export function visibleJson(value: unknown): string {
-  const text = JSON.stringify(value, null, 2) ?? '';
+export function visibleJson(value: unknown, indent = 2): string {
+  const text = JSON.stringify(value, null, indent) ?? '';
   return text.replace(HIDDEN, (character) =>
     Array.from({ length: character.length }, (_, index) => {
       return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
