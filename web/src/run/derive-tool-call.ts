@@ -3,7 +3,7 @@ import { parentOf, rawOf } from './row-table';
 import type { ToolCall } from './tool-call';
 
 /** A running tool's output is kept up to this length: its end. The whole comes with its end. */
-const MOST_LIVE_OUTPUT = 65_536;
+export const MOST_LIVE_OUTPUT = 65_536;
 
 /** A call of which only the name is known, or not even that. */
 export function newCall(record: RunRecord, item: string): ToolCall {

@@ -23,6 +23,24 @@ test('pieces are kept as one and dropped when the text is complete', () => {
   expect(window.all().map((record) => record.event.type)).toEqual(['text_block']);
 });
 
+test('of the output of a running command the end is kept', () => {
+  const window = new RecordWindow('e', 1, 0, []);
+  const line = (seq: number) =>
+    agent(seq, 'delta', {
+      item: 't',
+      part: 'tool_output',
+      mode: 'append',
+      text: 'x'.repeat(999) + (seq % 10),
+    });
+  const records = Array.from({ length: 2_000 }, (_, index) => line(index + 1));
+  window.append(1, 2_000, records);
+  const [kept] = window.all();
+  const text = kept?.event.type === 'delta' ? kept.event.data.text : '';
+  expect(text.length).toBeGreaterThanOrEqual(65_536);
+  expect(text.length).toBeLessThanOrEqual(131_072);
+  expect(text.at(-1)).toBe('0');
+});
+
 test('the records of others are never changed', () => {
   const first = piece(1, 'a');
   new RecordWindow('e', 1, 0, []).append(1, 2, [first, piece(2, 'b')]);

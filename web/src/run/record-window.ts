@@ -1,4 +1,5 @@
 import type { Delta, RunRecord } from '../wire';
+import { MOST_LIVE_OUTPUT } from './derive-tool-call';
 import { itemKey } from './row-table';
 
 /** Above this many records the far end is dropped. */
@@ -123,6 +124,10 @@ function ownOf(record: RunRecord, event: Extract<RunRecord['event'], { type: 'de
 function join(before: Delta, next: Delta): void {
   if (next.mode === 'snapshot') before.text = next.text;
   else before.text += next.text;
+  // No more of it is shown; not at each piece, because cutting copies it.
+  if (before.part === 'tool_output' && before.text.length > 2 * MOST_LIVE_OUTPUT) {
+    before.text = before.text.slice(-MOST_LIVE_OUTPUT);
+  }
 }
 
 /** The pieces that a record makes unnecessary. */
