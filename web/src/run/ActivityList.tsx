@@ -1,14 +1,26 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { ArrowDown } from 'lucide-react';
-import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  type RefObject,
+  useCallback,
+  useContext,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useKey } from '../keys/use-key';
 import { useEstimates } from './estimate-row';
-import { type FlatRow, flattenRows, indexOfSeq } from './flatten-rows';
+import { flattenRows, indexOfSeq } from './flatten-rows';
+import { KeptState, useKept } from './kept-state';
+import { FeedProblem, ListEdge, useFreshCount } from './ListEdge';
 import type { Category } from './row';
 import { RowView } from './rows/RowView';
 import type { RunFeed } from './run-feed';
 import { useFollow } from './use-follow';
 import { useHighlights } from './use-highlights';
+import { useRowKeys } from './use-row-keys';
 
 /** Where the list is to be moved; a new object each time. */
 export interface Target {
@@ -26,6 +38,22 @@ interface Props {
   onLatest: () => void;
 }
 
+/** How far the list is with its target. */
+interface Moved {
+  target: Target | null;
+  opened: number;
+  /** Whether a person moved on from there. */
+  hasLeft: boolean;
+}
+
+/** Where a reader left the list. */
+interface Place {
+  moved: Moved;
+  isFollowing: boolean;
+  seq: number;
+}
+
+const NONE: ReadonlySet<string> = new Set();
 /** How near to an edge more is fetched, in rows. */
 const NEAR = 24;
 /** Pages that are fetched by themselves until somebody scrolls: what is hidden must not fetch a whole run. */
@@ -36,7 +64,13 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   const { state } = feed;
   const { table } = feed.builder;
   const scroller = useRef<HTMLElement>(null);
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const [folded, setFolded] = useKept<ReadonlySet<string>>('activity folded', NONE);
+  const kept = useContext(KeptState);
+  /** Where the reader was before another view was shown. */
+  const [place] = useState(() => {
+    const left = kept.get('activity place') as Place | undefined;
+    return left?.moved.target === target ? left : null;
+  });
   const { structure } = table;
   const targetSeq = typeof target?.seq === 'number' ? target.seq : null;
   const targetRow = targetSeq === null ? undefined : table.rowOf(targetSeq);
@@ -46,18 +80,28 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     [table, structure, hidden, folded, targetRow],
   );
   // Who was sent to a record stays there: earlier ones are fetched when that person scrolls.
-  const pages = useRef(target === null ? 0 : MOST_PAGES);
-  const pinned = useRef<number | null>(null);
+  const isPlaceHere = place !== null && !place.isFollowing && feed.covers(place.seq);
+  const pages = useRef(target === null && !isPlaceHere ? 0 : MOST_PAGES);
+  const pinned = useRef<number | null>(isPlaceHere ? place.seq : null);
   /** The sizes at which the list was last moved to its end. */
   const ended = useRef('');
-  const startsAtEnd = target === null || target.seq === 'latest';
+  // What came meanwhile may have been left out: then the end is not here.
+  const startsAtEnd = place ? !isPlaceHere && !state.hasAfter : target === null || target.seq === 'latest';
   const [moves, setMoves] = useState(0);
-  const { follow, isFollowing, handlers, setFollowing } = useFollow(startsAtEnd, !state.hasAfter, () => {
-    // Who is at an edge already moves nothing, and still wants more.
-    if (pages.current > 0) setMoves((count) => count + 1);
-    pages.current = 0;
-    pinned.current = null;
-  });
+  const moved = useRef<Moved>(place?.moved ?? { target: null, opened: 0, hasLeft: false });
+  const sizeOf = useRef<() => number>(() => 0);
+  const { follow, isFollowing, handlers, setFollowing } = useFollow(
+    startsAtEnd,
+    !state.hasAfter,
+    () => sizeOf.current(),
+    () => {
+      // Who is at an edge already moves nothing, and still wants more.
+      if (pages.current > 0) setMoves((count) => count + 1);
+      pages.current = 0;
+      pinned.current = null;
+      moved.current.hasLeft = true;
+    },
+  );
   feed.follow(isFollowing);
 
   const list = useVirtualizer({
@@ -72,6 +116,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     paddingEnd: 56,
   });
   const items = list.getVirtualItems();
+  sizeOf.current = () => list.getTotalSize();
 
   // The end, or the record that somebody was sent to, stays in view whatever has grown.
   useLayoutEffect(() => {
@@ -88,10 +133,12 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
       if (ended.current === size) return;
       ended.current = size;
       element.scrollTop = element.scrollHeight;
+      follow.puts(element.scrollTop);
     } else if (pinned.current !== null) {
       const seq = pinned.current;
-      const place = list.getOffsetForIndex(indexOfSeq(flat, table.rowOf(seq), seq), 'center');
-      if (place && Math.abs(element.scrollTop - place[0]) > 2) element.scrollTop = place[0];
+      const offset = list.getOffsetForIndex(indexOfSeq(flat, table.rowOf(seq), seq), 'center');
+      if (offset && Math.abs(element.scrollTop - offset[0]) > 2) element.scrollTop = offset[0];
+      follow.puts(element.scrollTop);
     }
   });
 
@@ -115,16 +162,16 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     void (wantsBefore ? feed.loadBefore() : feed.loadAfter());
   }, [feed, state, firstIndex, lastIndex, flat.length, moves]);
 
-  // Moves to the target once it is there.
-  const moved = useRef<{ target: Target | null; opened: number }>({ target: null, opened: 0 });
+  // Moves to the target once it is there, and again if all is opened anew while that person is still there.
   useLayoutEffect(() => {
     if (state.status !== 'ready' || target === null) return;
-    if (moved.current.target === target && moved.current.opened === feed.opened) return;
+    const { hasLeft, opened } = moved.current;
+    if (moved.current.target === target && (hasLeft || opened === feed.opened)) return;
     const { seq } = target;
     if (seq !== 'latest' && !feed.covers(seq) && feed.opened !== moved.current.opened) {
       if (state.head >= seq) return;
     }
-    moved.current = { target, opened: feed.opened };
+    moved.current = { target, opened: feed.opened, hasLeft: false };
     pages.current = seq === 'latest' ? 0 : MOST_PAGES;
     if (seq === 'latest') {
       pinned.current = null;
@@ -133,17 +180,26 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     }
     setFollowing(false);
     pinned.current = seq;
-    list.scrollToIndex(indexOfSeq(flat, table.rowOf(seq), seq), { align: 'center' });
-  }, [target, state.status, state.head, feed, feed.opened, flat, table, list, setFollowing]);
+    const offset = list.getOffsetForIndex(indexOfSeq(flat, table.rowOf(seq), seq), 'center');
+    if (offset && scroller.current) scroller.current.scrollTop = offset[0];
+    follow.puts(scroller.current?.scrollTop ?? 0);
+  }, [target, state.status, state.head, feed, feed.opened, flat, table, list, follow, setFollowing]);
+  const leave = useRef(() => {});
+  leave.current = () => {
+    const left: Place = { moved: moved.current, isFollowing: follow.isOn, seq: reader.current };
+    kept.set('activity place', left);
+  };
+  useLayoutEffect(() => () => leave.current(), []);
 
   // The same one at every render: rows that do not change keep the one they had.
+  const latestFolded = useRef({ folded, setFolded });
+  latestFolded.current = { folded, setFolded };
   const fold = useCallback((key: string) => {
-    setFolded((before) => {
-      const next = new Set(before);
-      if (!next.delete(key)) next.add(key);
-      return next;
-    });
+    const next = new Set(latestFolded.current.folded);
+    if (!next.delete(key)) next.add(key);
+    latestFolded.current.setFolded(next);
   }, []);
+  useRowKeys(scroller);
   const fresh = useFreshCount(feed, isFollowing, flat);
   return (
     <div className="relative h-full">
@@ -167,7 +223,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
           </p>
         )}
         <div className="relative mx-auto w-full max-w-4xl" style={{ height: list.getTotalSize() }}>
-          <Edge feed={feed} side="before" />
+          <ListEdge feed={feed} side="before" />
           <ol>
             {items.map((item) => {
               const entry = flat[item.index];
@@ -194,9 +250,10 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
               );
             })}
           </ol>
-          <Edge feed={feed} side="after" />
+          <ListEdge feed={feed} side="after" />
         </div>
       </section>
+      <FeedProblem feed={feed} />
       {!isFollowing && state.status === 'ready' && (
         <button
           type="button"
@@ -208,39 +265,6 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
           Jump to latest{fresh > 0 ? ` (${fresh} new)` : state.hasAfter ? ' (more)' : ''}
         </button>
       )}
-    </div>
-  );
-}
-
-/** How many rows have come since the reader left the end, or came elsewhere. */
-function useFreshCount(feed: RunFeed, isFollowing: boolean, flat: readonly FlatRow[]): number {
-  const left = useRef({ opened: -1, head: 0 });
-  const { status, head } = feed.state;
-  if (isFollowing || status !== 'ready' || left.current.opened !== feed.opened) {
-    left.current = { opened: status === 'ready' ? feed.opened : -1, head };
-    return 0;
-  }
-  let count = 0;
-  for (let index = flat.length - 1; index >= 0; index -= 1) {
-    if ((flat[index]?.row.seq ?? 0) <= left.current.head) break;
-    count += 1;
-  }
-  return count;
-}
-
-function Edge({ feed, side }: { feed: RunFeed; side: 'before' | 'after' }) {
-  const { state } = feed;
-  const hasMore = side === 'before' ? state.hasBefore : state.hasAfter;
-  if (!hasMore || state.status !== 'ready') return null;
-  const load = () => void (side === 'before' ? feed.loadBefore() : feed.loadAfter());
-  return (
-    <div
-      className={`absolute inset-x-0 flex h-9 items-center justify-center gap-2 text-muted text-xs ${side === 'before' ? 'top-0' : 'bottom-4'}`}
-    >
-      {state.problem ? <span className="truncate text-bad">{state.problem}</span> : null}
-      <button type="button" className="underline" disabled={state.loading === side} onClick={load}>
-        {state.loading === side ? 'Loading…' : side === 'before' ? 'Show earlier' : 'Show later'}
-      </button>
     </div>
   );
 }

@@ -1,13 +1,26 @@
 import { expect, test } from 'vitest';
 import { Follow, intentOfKey } from './follow';
 
-const place = (top: number, total = 1_000, hasEnd = true) => ({ top, height: 200, total, hasEnd });
+const place = (top: number, total = 1_000, hasEnd = true) => ({
+  top,
+  height: 200,
+  total,
+  size: total,
+  hasEnd,
+});
 
 test('growing and correcting never ends following', () => {
   const follow = new Follow(true);
   follow.scrolled(place(800));
   follow.scrolled(place(800, 1_400));
-  follow.scrolled(place(790, 1_400));
+  follow.puts(1_200);
+  follow.scrolled(place(1_200, 1_400));
+  // A row above turns out to be smaller; the list tells its new height later.
+  follow.scrolled({ ...place(1_150, 1_400), size: 1_350 });
+  follow.puts(1_100);
+  follow.scrolled({ ...place(1_100, 1_350), size: 1_350 });
+  // The input beneath grows.
+  follow.scrolled({ ...place(1_000, 1_350), height: 350, size: 1_350 });
   expect(follow.isOn).toBe(true);
 });
 
@@ -40,6 +53,16 @@ test('the end of a part of the run is not the end', () => {
   const follow = new Follow(false);
   follow.moves('down');
   follow.scrolled(place(800, 1_000, false));
+  expect(follow.isOn).toBe(false);
+});
+
+test('whoever moves the list without a word before leaves, too', () => {
+  const follow = new Follow(true);
+  follow.puts(800);
+  follow.scrolled(place(800));
+  // The tab key went to a link further up.
+  expect(follow.isPersons(place(300))).toBe(true);
+  expect(follow.scrolled(place(300))).toBe(true);
   expect(follow.isOn).toBe(false);
 });
 

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { RecordQuery } from '../api/records';
 import type { RunListener } from '../stream/run-watch';
 import type { RunRecord } from '../wire';
@@ -153,6 +153,22 @@ test('a page that cannot be had leaves what is there and can be asked for again'
   await feed.loadBefore();
   expect(feed.state.problem).toBeNull();
   expect(seqs(feed)).toHaveLength(600);
+});
+
+test('a run that could not be opened, or followed, is opened again when asked', async () => {
+  const journal = new Journal(20);
+  const feed = new RunFeed(journal.source);
+  journal.isDown = true;
+  await feed.open();
+  expect(feed.state.status).toBe('failed');
+  journal.isDown = false;
+  feed.retry();
+  await vi.waitFor(() => expect(feed.state.status).toBe('ready'));
+  for (const { listener } of [...journal.watchers]) listener.onRefused('too many');
+  expect(feed.state).toMatchObject({ status: 'ready', problem: 'too many' });
+  feed.retry();
+  await vi.waitFor(() => expect(feed.state).toMatchObject({ status: 'ready', problem: null }));
+  expect(journal.watchers).toHaveLength(1);
 });
 
 test('what comes while earlier rows are made is there with them, once', async () => {

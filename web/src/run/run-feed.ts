@@ -52,6 +52,9 @@ export class RunFeed {
   version = 0;
   private window: RecordWindow | null = null;
   private unwatch: (() => void) | null = null;
+  /** What was opened last, and whether the stream has refused to go on from there. */
+  private sought: number | undefined;
+  private isRefused = false;
   private isFollowing = true;
   private isDirty = false;
   /** What came while rows are made anew. */
@@ -84,6 +87,8 @@ export class RunFeed {
   async open(seq?: number): Promise<void> {
     this.opened += 1;
     const { opened } = this;
+    this.sought = seq;
+    this.isRefused = false;
     this.missed = null;
     this.stopWatching();
     this.set({ ...FIRST_STATE, head: this.state.head });
@@ -99,6 +104,12 @@ export class RunFeed {
       const isNotFound = error instanceof ApiError && error.status === 404;
       this.set({ status: 'failed', problem: messageOf(error), isNotFound });
     }
+  }
+
+  /** Tries again what went wrong, such as when the line is back. */
+  retry(): void {
+    if (this.state.status === 'failed' || this.isRefused) void this.open(this.sought);
+    else if (this.state.problem !== null) this.set({ problem: null });
   }
 
   close(): void {
@@ -141,7 +152,7 @@ export class RunFeed {
     use: (page: RecordPage) => Promise<void>,
   ): Promise<void> {
     const { opened } = this;
-    this.set({ loading, problem: null });
+    this.set(this.isRefused ? { loading } : { loading, problem: null });
     try {
       const page = await this.source.fetch(query);
       if (opened !== this.opened) return;
@@ -207,7 +218,10 @@ export class RunFeed {
         if (this.isFollowing) void this.open();
         else this.detach();
       },
-      onRefused: (why) => this.set({ problem: why }),
+      onRefused: (why) => {
+        this.isRefused = true;
+        this.set({ problem: why });
+      },
     });
   }
 

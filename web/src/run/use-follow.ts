@@ -13,13 +13,13 @@ import { Follow, intentOfKey } from './follow';
 const MOMENTUM_MS = 1_000;
 
 /** Follow mode of a list, and what the list must tell it. */
-export function useFollow(isOnAtFirst: boolean, hasEnd: boolean, onMove: () => void) {
+export function useFollow(isOnAtFirst: boolean, hasEnd: boolean, sizeOf: () => number, onMove: () => void) {
   const [follow] = useState(() => new Follow(isOnAtFirst));
   const [isFollowing, setShown] = useState(follow.isOn);
   const rest = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
   const touchY = useRef(0);
-  const latest = useRef({ onMove, hasEnd });
-  latest.current = { onMove, hasEnd };
+  const latest = useRef({ onMove, sizeOf, hasEnd });
+  latest.current = { onMove, sizeOf, hasEnd };
   const setFollowing = useCallback(
     (next: boolean) => {
       follow.isOn = next;
@@ -59,8 +59,10 @@ export function useFollow(isOnAtFirst: boolean, hasEnd: boolean, onMove: () => v
       },
       onScroll: (event: UIEvent<HTMLElement>) => {
         const { scrollTop, clientHeight, scrollHeight } = event.currentTarget;
-        const { hasEnd } = latest.current;
-        const place = { top: scrollTop, height: clientHeight, total: scrollHeight, hasEnd };
+        const { hasEnd, sizeOf, onMove } = latest.current;
+        const size = sizeOf();
+        const place = { top: scrollTop, height: clientHeight, total: scrollHeight, size, hasEnd };
+        if (follow.isPersons(place)) onMove();
         if (follow.scrolled(place)) setShown(follow.isOn);
       },
     };

@@ -1,6 +1,6 @@
-import { useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
 import { fetchRecords } from '../api/records';
-import { stream } from '../stream/browser';
+import { stream, useConnection } from '../stream/browser';
 import { RunFeed } from './run-feed';
 
 /** Changes are shown at most this often: more than a reader sees, less than the page can bear. */
@@ -24,6 +24,15 @@ export function useRunFeed(id: string, seq: number | undefined): RunFeed {
     void feed.open(first);
     return () => feed.close();
   }, [feed, first]);
+  const { is } = useConnection();
+  const wasLost = useRef(false);
+  useEffect(() => {
+    if (is !== 'open') wasLost.current = true;
+    else if (wasLost.current) {
+      wasLost.current = false;
+      feed.retry();
+    }
+  }, [is, feed]);
   useSyncExternalStore(feed.subscribe, feed.snapshot);
   return feed;
 }
