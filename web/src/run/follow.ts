@@ -45,9 +45,11 @@ export class Follow {
   }
 
   /** Whether a person moved the list, to be asked before `scrolled` is told. */
-  isPersons({ top, height, size }: ScrollPlace): boolean {
+  isPersons({ top, height, total, size }: ScrollPlace): boolean {
     const { last } = this;
-    if (size !== last.size || height !== last.height || Math.abs(top - last.top) <= NEAR) return false;
+    // What is known of the rows and what the browser has laid out change at different times.
+    if (size !== last.size || total !== last.total || height !== last.height) return false;
+    if (Math.abs(top - last.top) <= NEAR) return false;
     return Math.abs(top - this.own) > NEAR;
   }
 
