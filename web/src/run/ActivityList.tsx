@@ -21,6 +21,7 @@ import type { RunFeed } from './run-feed';
 import { useFollow } from './use-follow';
 import { useHighlights } from './use-highlights';
 import { useRowKeys } from './use-row-keys';
+import { useTrueOffset } from './use-true-offset';
 
 /** Where the list is to be moved; a new object each time. */
 export interface Target {
@@ -117,6 +118,8 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   });
   const items = list.getVirtualItems();
   sizeOf.current = () => list.getTotalSize();
+  /** As it is drawn now: rows that are measured meanwhile make another one, which is drawn next. */
+  const drawn = list.getTotalSize();
 
   // The end, or the record that somebody was sent to, stays in view whatever has grown.
   useLayoutEffect(() => {
@@ -127,10 +130,12 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     const middle = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + height / 2);
     reader.current = follow.isOn ? feed.last + 1 : (flat[middle?.index ?? 0]?.row.seq ?? 0);
     if (pinned.current !== null) reader.current = pinned.current;
-    const size = `${feed.opened} ${list.getTotalSize()} ${height}`;
+    const size = `${feed.opened} ${drawn} ${height}`;
     if (!follow.isOn) ended.current = '';
     if (follow.isOn) {
-      if (ended.current === size) return;
+      // A page that was added in front, or a list that was drawn late, leaves it short of the end.
+      const isThere = (list.scrollOffset ?? 0) + height >= drawn - 4;
+      if (ended.current === size && isThere) return;
       ended.current = size;
       element.scrollTop = element.scrollHeight;
       follow.puts(element.scrollTop);
@@ -200,6 +205,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     latestFolded.current.setFolded(next);
   }, []);
   useRowKeys(scroller);
+  useTrueOffset(list, scroller);
   const fresh = useFreshCount(feed, isFollowing, flat);
   return (
     <div className="relative h-full">
@@ -222,7 +228,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
             {table.top.length > 0 ? 'Everything so far is hidden: see “Show”.' : 'Nothing has happened yet.'}
           </p>
         )}
-        <div className="relative mx-auto w-full max-w-4xl" style={{ height: list.getTotalSize() }}>
+        <div className="relative mx-auto w-full max-w-4xl" style={{ height: drawn }}>
           <ListEdge feed={feed} side="before" />
           <ol>
             {items.map((item) => {
