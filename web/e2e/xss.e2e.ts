@@ -40,38 +40,46 @@ async function faultsOfTheDocument({ page }: Visitor): Promise<string[]> {
   });
 }
 
+/** Moves the list on, and waits until all rows that come into view are there: they are made a part at a time. */
+async function movesOn({ activity }: Visitor, share: number): Promise<{ moved: number; left: number }> {
+  return activity.evaluate(
+    (list, part) =>
+      new Promise<{ moved: number; left: number }>((done) => {
+        const before = list.scrollTop;
+        list.scrollBy(0, list.clientHeight * part);
+        let [length, calm] = [-1, 0];
+        const look = () => {
+          const now = list.textContent?.length ?? 0;
+          calm = now === length ? calm + 1 : 0;
+          length = now;
+          if (calm < 5) {
+            requestAnimationFrame(look);
+            return;
+          }
+          const { scrollTop, scrollHeight, clientHeight } = list;
+          done({ moved: scrollTop - before, left: scrollHeight - clientHeight - scrollTop });
+        };
+        requestAnimationFrame(look);
+      }),
+    share,
+  );
+}
+
 /** Everything that a run shows, from its beginning to its end, screen by screen. */
 async function readsAll(visitor: Visitor, wanted: RegExp): Promise<Set<string>> {
   const seen = new Set<string>();
   const { activity, page } = visitor;
   await activity.hover({ position: { x: 5, y: 50 } });
+  // What draws the rows is fetched when the first of them is there.
+  await visitor.sees(wanted, activity);
+  await movesOn(visitor, 0);
   for (;;) {
     const words = (await activity.textContent()) ?? '';
     for (const [word] of words.matchAll(new RegExp(wanted, 'g'))) seen.add(word);
     expect(await faultsOfTheDocument(visitor)).toEqual([]);
     // The list stays where it was sent until a person moves it.
     await page.mouse.wheel(0, 20);
-    const place = await activity.evaluate(
-      (list) =>
-        new Promise<{ moved: number; left: number }>((done) => {
-          const before = list.scrollTop;
-          list.scrollBy(0, list.clientHeight * 0.4);
-          // Rows are made a part at a time: all are there when nothing changes any more.
-          let [length, calm] = [-1, 0];
-          const look = () => {
-            const now = list.textContent?.length ?? 0;
-            calm = now === length ? calm + 1 : 0;
-            length = now;
-            if (calm < 5) {
-              requestAnimationFrame(look);
-              return;
-            }
-            const { scrollTop, scrollHeight, clientHeight } = list;
-            done({ moved: scrollTop - before, left: scrollHeight - clientHeight - scrollTop });
-          };
-          requestAnimationFrame(look);
-        }),
-    );
+    const place = await movesOn(visitor, 0.4);
     if (place.moved > 1 || place.left > 1) continue;
     if ((await page.getByRole('button', { name: /^(Show later|Loading…)$/ }).count()) === 0) return seen;
   }

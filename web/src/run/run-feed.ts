@@ -133,7 +133,7 @@ export class RunFeed {
   }
 
   async loadAfter(): Promise<void> {
-    const { window } = this;
+    const { window, opened } = this;
     if (!window || this.state.loading || !this.state.hasAfter) return;
     await this.load('after', { after: window.last, limit: PAGE }, async (page) => {
       const isEnd = page.next_after === null;
@@ -141,6 +141,7 @@ export class RunFeed {
       const added = window.append(window.last + 1, records.at(-1)?.seq ?? window.last, records) ?? [];
       this.add(added);
       if (window.length > MOST_RECORDS && window.dropFront(MOST_RECORDS)) await this.rebuild(window);
+      if (opened !== this.opened) return;
       this.state = { ...this.state, hasAfter: !isEnd };
       if (isEnd) this.watch();
     });
@@ -200,6 +201,7 @@ export class RunFeed {
     this.stopWatching();
     this.unwatch = this.source.watch(window.last, window.epoch, {
       onRecords: (from, to, records) => {
+        if (window !== this.window) return;
         const added = window.append(from, to, records);
         if (!added) {
           void this.open();
