@@ -16,7 +16,7 @@ use crate::log::Log;
 use crate::process::Command;
 use crate::spec::Limits;
 use crate::spool::Reservation;
-use crate::streams::{BoxRead, BoxWrite, OutputSource, StderrFeed};
+use crate::streams::{BoxRead, BoxWrite, OutputSource, StderrFeed, read_stderr, read_stdout};
 use crate::tail::Tail;
 
 /// Reads start small, so that an idle child costs little, and grow with the flow.
@@ -574,30 +574,6 @@ async fn feed(stdin: &mut Option<StdinFeed>) -> io::Result<bool> {
     let written = writer.write(bytes).await?;
     bytes.advance(written);
     Ok(bytes.is_empty())
-}
-
-async fn read_stdout(stdout: &mut Option<OutputSource>, buffer: &mut BytesMut) -> io::Result<usize> {
-    match stdout {
-        Some(source) => source.read(buffer).await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn read_stderr(stderr: &mut Option<BoxRead>) -> io::Result<Bytes> {
-    let Some(stderr) = stderr else {
-        return std::future::pending().await;
-    };
-    // Allocated when there is something to read: an idle child's stderr costs nothing.
-    let mut buffer = BytesMut::new();
-    std::future::poll_fn(|context| {
-        // Not zeroed: this is polled with every line of stdout.
-        let mut probe = [std::mem::MaybeUninit::uninit(); 8 * 1024];
-        let mut read = tokio::io::ReadBuf::uninit(&mut probe);
-        std::task::ready!(stderr.as_mut().poll_read(context, &mut read))?;
-        buffer.extend_from_slice(read.filled());
-        std::task::Poll::Ready(Ok(buffer.split().freeze()))
-    })
-    .await
 }
 
 async fn wait_until(deadline: Option<Instant>) {

@@ -192,6 +192,35 @@ mod unix {
     }
 }
 
+/// Waits for ever if there is none.
+pub(crate) async fn read_stdout(
+    stdout: &mut Option<OutputSource>,
+    buffer: &mut BytesMut,
+) -> io::Result<usize> {
+    match stdout {
+        Some(source) => source.read(buffer).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits for ever if there is none.
+pub(crate) async fn read_stderr(stderr: &mut Option<BoxRead>) -> io::Result<Bytes> {
+    let Some(stderr) = stderr else {
+        return std::future::pending().await;
+    };
+    // Allocated when there is something to read: an idle child's stderr costs nothing.
+    let mut buffer = BytesMut::new();
+    std::future::poll_fn(|context| {
+        // Not zeroed: this is polled with every line of stdout.
+        let mut probe = [std::mem::MaybeUninit::uninit(); 8 * 1024];
+        let mut read = tokio::io::ReadBuf::uninit(&mut probe);
+        std::task::ready!(stderr.as_mut().poll_read(context, &mut read))?;
+        buffer.extend_from_slice(read.filled());
+        std::task::Poll::Ready(Ok(buffer.split().freeze()))
+    })
+    .await
+}
+
 #[cfg(test)]
 mod tests {
     use super::StderrFeed;
