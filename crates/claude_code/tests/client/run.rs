@@ -298,13 +298,15 @@ async fn a_process_that_hangs_after_its_result_is_stopped() {
 async fn a_process_with_background_work_is_not_stopped_after_its_result() {
     let mut session = session();
     // What lies between does not fit into pipes and channels: the first result is read long before the second comes,
-    // and whoever stopped the process then would never see the second one.
+    // and whoever stopped the process then would never see the second one. The task ends within the second turn, so
+    // that there is no moment between the two at which nothing is left to do.
     let first = said(&mut session, "Started.")
         .emit(r#"{"type":"system","subtype":"task_started","task_id":"b1","is_backgrounded":true}"#)
         .emit(session.result("Started."))
-        .flood(4_000, 4_096)
-        .emit(r#"{"type":"system","subtype":"task_notification","task_id":"b1","status":"completed"}"#);
-    let second = said(&mut session, "Finished.").emit(session.result("Finished."));
+        .flood(4_000, 4_096);
+    let second = said(&mut session, "Finished.")
+        .emit(r#"{"type":"system","subtype":"task_notification","task_id":"b1","status":"completed"}"#)
+        .emit(session.result("Finished."));
     let agent = first.then(second).install().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let client = builder(&agent).log_directory(directory.path()).build();
