@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { CodeLines } from '../code/CodeLines';
 import { CopyButton } from '../code/CopyButton';
 import '../code/code.css';
+import { useFoundLine } from '../code/found-line';
 import { useKept } from '../run/kept-state';
 import { deriveAnsi } from './derive-ansi';
 
@@ -19,15 +20,16 @@ export function OutputText({ name, text, head, tail, label }: OutputTextProps) {
   const [isWhole, setWhole] = useKept(`${name} whole ${label}`, false);
   const { lines, spans } = useMemo(() => deriveAnsi(text), [text]);
   const hidden = lines.length - head - tail;
-  // A few lines more are no reason for a button.
-  const isFolded = !isWhole && hidden > 4;
   const end = lines.length - tail;
+  const found = useFoundLine(lines);
+  // A few lines more are no reason for a button.
+  const isFolded = !isWhole && hidden > 4 && !(found >= head && found < end);
   return (
     <div className="group/code relative rounded border border-line bg-sunken">
       <div className="absolute top-0.5 right-0.5 z-10 rounded bg-sunken opacity-0 focus-within:opacity-100 group-hover/code:opacity-100 pointer-coarse:opacity-100">
         <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />
       </div>
-      {!isFolded && <CodeLines lines={lines} spans={spans} firstLine={null} label={label} />}
+      {!isFolded && <CodeLines lines={lines} spans={spans} firstLine={null} label={label} found={found} />}
       {isFolded && (
         <>
           {head > 0 && (

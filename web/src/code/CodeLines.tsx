@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { deriveVisible, longestLine, MOST_LINES, shownLine } from './derive-lines';
 import type { Span } from './derive-spans';
 
@@ -17,11 +17,15 @@ interface CodeLinesProps {
   spans: readonly (Span[] | undefined)[];
   firstLine: number | null;
   label: string;
+  /** The line that is to be in view at first. */
+  found?: number;
 }
 
-export function CodeLines({ lines: all, spans, firstLine, label }: CodeLinesProps) {
+export function CodeLines({ lines: all, spans, firstLine, label, found }: CodeLinesProps) {
   const lines = useMemo(() => (all.length > MOST_LINES ? all.slice(0, MOST_LINES) : all), [all]);
-  const box = <LinesBox lines={lines} spans={spans} firstLine={firstLine} label={label} />;
+  const box = (
+    <LinesBox lines={lines} spans={spans} firstLine={firstLine} label={label} found={found ?? -1} />
+  );
   if (lines === all) return box;
   return (
     <>
@@ -34,7 +38,8 @@ export function CodeLines({ lines: all, spans, firstLine, label }: CodeLinesProp
   );
 }
 
-function LinesBox({ lines, spans, firstLine, label }: CodeLinesProps) {
+function LinesBox({ lines, spans, firstLine, label, found }: Required<CodeLinesProps>) {
+  const scroller = useRef<HTMLElement>(null);
   const [{ top, height }, setPlace] = useState({ top: 0, height: 0 });
   const longest = useMemo(() => longestLine(lines), [lines]);
   const isTall = lines.length > MOST_UNBOXED;
@@ -43,11 +48,16 @@ function LinesBox({ lines, spans, firstLine, label }: CodeLinesProps) {
     ? deriveVisible(top, height, LINE_HEIGHT, lines.length)
     : { first: 0, end: lines.length };
   const place = (box: HTMLElement) => setPlace({ top: box.scrollTop, height: box.clientHeight });
+  useLayoutEffect(() => {
+    const box = scroller.current;
+    if (box && found >= 0) box.scrollTop = found * LINE_HEIGHT - box.clientHeight / 2;
+  }, [found]);
   const numbers =
     firstLine === null ? null : Array.from({ length: end - first }, (_, at) => firstLine + first + at);
   const before = first * LINE_HEIGHT;
   return (
     <figure
+      ref={scroller}
       className="code-box py-1"
       aria-label={label}
       // A box that scrolls must be reached by keys, to be scrolled by them.

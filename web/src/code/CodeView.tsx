@@ -4,6 +4,7 @@ import { CodeLines } from './CodeLines';
 import { CopyButton } from './CopyButton';
 import { languageOfName, languageOfPath } from './derive-language';
 import { deriveLines } from './derive-lines';
+import { useFoundLine } from './found-line';
 import { useSpans } from './use-spans';
 
 export interface CodeViewProps {
@@ -37,11 +38,12 @@ export function CodeView({
 }: CodeViewProps) {
   const [isWhole, setIsWhole] = useState(false);
   const lines = useMemo(() => deriveLines(text), [text]);
+  const found = useFoundLine(lines);
   // A few lines more are no reason for a button.
-  const isFolded = !isWhole && lines.length > maxLines * 1.2;
+  const isFolded = !isWhole && lines.length > maxLines * 1.2 && found < maxLines;
   const shown = useMemo(() => (isFolded ? lines.slice(0, maxLines) : lines), [lines, isFolded, maxLines]);
-  const found = isPlain ? null : (languageOfName(language) ?? languageOfPath(path));
-  const spans = useSpans(shown, found);
+  const shownAs = isPlain ? null : (languageOfName(language) ?? languageOfPath(path));
+  const spans = useSpans(shown, shownAs);
   return (
     <div className="group/code relative rounded border border-line bg-sunken">
       {hasCopy && (
@@ -49,7 +51,7 @@ export function CodeView({
           <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />
         </div>
       )}
-      <CodeLines lines={shown} spans={spans} firstLine={firstLine} label={label} />
+      <CodeLines lines={shown} spans={spans} firstLine={firstLine} label={label} found={found} />
       {isFolded && (
         <button type="button" className="more-button" onClick={() => setIsWhole(true)}>
           Show all {lines.length.toLocaleString('en')} lines

@@ -1,7 +1,8 @@
-import { Component, lazy, type ReactNode, Suspense } from 'react';
+import { Component, type ReactNode, Suspense } from 'react';
+import { lazyPart } from '../layout/lazy-part';
 import { PlainText } from './PlainText';
 
-const Blocks = lazy(() => import('./Blocks').then((module) => ({ default: module.Blocks })));
+const Blocks = lazyPart(async () => (await import('./Blocks')).Blocks);
 
 interface MarkdownProps {
   text: string;

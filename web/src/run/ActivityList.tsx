@@ -116,6 +116,15 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     paddingStart: 36,
     paddingEnd: 56,
   });
+  const begun = useRef(-1);
+  if (state.status === 'ready' && flat.length > 0 && begun.current !== feed.opened) {
+    // The part that is seen first is drawn first, not the beginning before it.
+    begun.current = feed.opened;
+    const seq = pinned.current ?? targetSeq;
+    const index = seq === null ? -1 : indexOfSeq(flat, table.rowOf(seq), seq);
+    if (follow.isOn) list.scrollOffset = list.getTotalSize();
+    else if (index >= 0) list.scrollOffset = list.getOffsetForIndex(index, 'center')?.[0] ?? 0;
+  }
   const items = list.getVirtualItems();
   sizeOf.current = () => list.getTotalSize();
   /** As it is drawn now: rows that are measured meanwhile make another one, which is drawn next. */
@@ -147,7 +156,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     }
   });
 
-  useHighlights(scroller, find, `${feed.version} ${list.range?.startIndex} ${list.range?.endIndex}`);
+  useHighlights(scroller, find);
   useKey('raw', () => {
     const row =
       document.activeElement?.closest('.row') ?? scroller.current?.querySelector('.row[data-target]');
@@ -249,6 +258,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
                     depth={depth}
                     run={run}
                     sent={row === targetRow ? target : null}
+                    found={row === targetRow ? (find ?? '') : ''}
                     isFolded={folded.has(row.key)}
                     onFold={fold}
                   />
@@ -264,7 +274,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
         <button
           type="button"
           data-primary
-          className="button -translate-x-1/2 absolute bottom-4 left-1/2 shadow-pop"
+          className="button absolute right-4 bottom-4 shadow-pop"
           onClick={onLatest}
         >
           <ArrowDown aria-hidden className="size-4" />

@@ -1,7 +1,8 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { lazy, Suspense, useCallback, useMemo, useRef, useState } from 'react';
+import { Suspense, useCallback, useMemo, useRef, useState } from 'react';
 import { ApiError, messageOf } from '../api/error';
 import { useKey } from '../keys/use-key';
+import { lazyPart } from '../layout/lazy-part';
 import { NotFound } from '../layout/NotFound';
 import { Problem } from '../layout/Problem';
 import { useTitle } from '../layout/use-title';
@@ -18,7 +19,7 @@ import type { RunSearch } from './search-params';
 import { useJumps } from './use-jumps';
 import { useRunFeed } from './use-run-feed';
 
-const FilesView = lazy(() => import('./files/FilesView').then((module) => ({ default: module.FilesView })));
+const FilesView = lazyPart(async () => (await import('./files/FilesView')).FilesView);
 
 export function RunPage() {
   const { id } = useParams({ from: '/runs/$id' });

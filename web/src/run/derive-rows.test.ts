@@ -272,3 +272,26 @@ test('a thousand pieces more cost the same, however many there were', () => {
   // Three times is far from the ten that work over all of it would take.
   expect(late).toBeLessThan(Math.max(early * 3, 10));
 });
+
+test('what a process that is gone had begun is cut off', () => {
+  const begun = [
+    agent(1, 'delta', { item: 'a', part: 'text', text: 'Hal', mode: 'append' }),
+    agent(2, 'delta', { item: 'b', part: 'thinking', text: 'Hm', mode: 'append' }),
+    agent(3, 'tool_started', { item: 't', name: 'Bash', kind: 'execute', state: 'running' }),
+    agent(4, 'text_block', { item: 'c', text: 'Whole.' }),
+  ];
+  for (const type of ['attempt_ended', 'run_ended']) {
+    const { table } = deriveRows([...begun, run(5, type, {})]);
+    expect(table.top.map(({ body }) => body)).toMatchObject([
+      { kind: 'text', text: 'Hal', isStreaming: false, isAborted: true },
+      { kind: 'thinking', isStreaming: false },
+      { kind: 'tool', call: { state: 'cancelled', finishedSeq: 5 } },
+      { kind: 'text', text: 'Whole.', isAborted: false },
+      { kind: type === 'run_ended' ? 'run_end' : 'attempt_end' },
+    ]);
+    expect(table.top[0]?.version).toBe(1);
+  }
+  // Another process goes on.
+  const { table } = deriveRows([...begun, inProcess(1, 2, run(5, 'attempt_ended', {}))]);
+  expect(table.top[0]?.body).toMatchObject({ isStreaming: true });
+});

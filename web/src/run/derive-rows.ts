@@ -1,4 +1,5 @@
 import type { RunRecord, Task, Usage } from '../wire';
+import { cutOff } from './cut-off';
 import { bodyOfOne, machinery } from './derive-one';
 import { callDelta, callFinished, callProgressed, callStarted, newCall } from './derive-tool-call';
 import type { Ask, Row, RowBody, SentState } from './row';
@@ -120,6 +121,7 @@ export class RowBuilder {
         this.messageIs(record, event.data.message_id, event.data.state);
         break;
       default:
+        if (event.type === 'attempt_ended' || event.type === 'run_ended') cutOff(this.table, record);
         this.add(record, bodyOfOne(record));
     }
   }

@@ -53,6 +53,19 @@ test('whoever scrolls down to the end is back', () => {
   expect(follow.isOn).toBe(true);
 });
 
+test('whoever gets to the end by other ways is back, too', () => {
+  const follow = new Follow(false);
+  follow.scrolled(place(100));
+  follow.scrolled(place(500));
+  expect(follow.isOn).toBe(false);
+  expect(follow.scrolled(place(800))).toBe(true);
+  // What the page itself does is nobody's wish.
+  const other = new Follow(false);
+  other.scrolled(place(100));
+  other.puts(800);
+  expect(other.scrolled(place(800))).toBe(false);
+});
+
 test('the end of a part of the run is not the end', () => {
   const follow = new Follow(false);
   follow.moves('down');

@@ -56,10 +56,13 @@ export class Follow {
   /** The list is somewhere else now. Says whether that changed anything. */
   scrolled(place: ScrollPlace): boolean {
     const before = this.isOn;
-    if (this.intent === null && place.top < this.last.top && this.isPersons(place)) this.isOn = false;
+    const isPersons = this.intent === null && this.isPersons(place);
+    if (isPersons && place.top < this.last.top) this.isOn = false;
+    const wentDown = place.top > this.last.top;
     const wentUp = place.top < this.last.top - 1 && place.total >= this.last.total;
     const isAtEnd = place.hasEnd && place.total - place.height - place.top <= NEAR;
     this.last = place;
+    if (isPersons && isAtEnd && wentDown) this.isOn = true;
     if (this.intent === null) return before !== this.isOn;
     if (isAtEnd && this.intent !== 'up') this.isOn = true;
     else if (this.intent === 'any' && wentUp) this.isOn = false;

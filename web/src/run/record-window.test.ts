@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { deriveRows } from './derive-rows';
-import { cutOf, RecordWindow } from './record-window';
+import { cutOf, LIMITS, RecordWindow } from './record-window';
 import { agent, anyRecords, run } from './records-for-tests';
 
 const status = (seq: number) => agent(seq, 'status_changed', { status: 'thinking' });
@@ -57,12 +57,41 @@ test('a page before is added in front', () => {
 test('either end can be dropped and fetched again', () => {
   const records = Array.from({ length: 10 }, (_, index) => status(index + 1));
   const window = new RecordWindow('e', 1, 10, records);
-  expect(window.dropFront(6)).toBe(true);
+  const most = (records: number) => ({ ...LIMITS, records });
+  expect(window.dropFront(most(6))).toBe(true);
   expect(window.first).toBe(5);
-  expect(window.dropBack(4)).toBe(true);
+  expect(window.dropBack(most(4))).toBe(true);
   expect(window.last).toBe(8);
   expect(window.append(9, 10, records.slice(8))).toHaveLength(2);
-  expect(window.dropFront(100)).toBe(false);
+  expect(window.dropFront(most(100))).toBe(false);
+});
+
+test('long texts are dropped before there are many records', () => {
+  const text = (seq: number) => agent(seq, 'text_block', { item: `m${seq}`, text: 'x'.repeat(100) });
+  const limits = { records: 1_000, letters: 1_000, fewest: 4 };
+  const window = new RecordWindow('e', 1, 0, []);
+  for (let seq = 1; seq <= 8; seq += 1) window.append(seq, seq, [text(seq)]);
+  expect(window.isFull(limits)).toBe(false);
+  for (let seq = 9; seq <= 15; seq += 1) window.append(seq, seq, [text(seq)]);
+  expect(window.isFull(limits)).toBe(true);
+  expect(window.dropFront(limits)).toBe(true);
+  expect(window.isFull(limits)).toBe(false);
+  expect(window.length).toBeLessThan(10);
+  // What may be on the screen stays.
+  const huge = new RecordWindow('e', 1, 5, [1, 2, 3, 4, 5].map(text));
+  expect(huge.dropBack({ ...limits, letters: 1 })).toBe(true);
+  expect(huge.length).toBe(4);
+  expect(huge.isFull({ ...limits, letters: 1 })).toBe(false);
+});
+
+test('pieces that are complete count no more', () => {
+  const limits = { records: 1_000, letters: 80, fewest: 0 };
+  const window = new RecordWindow('e', 1, 0, []);
+  for (let seq = 1; seq <= 99; seq += 1) window.append(seq, seq, [piece(seq, 'x')]);
+  const words = { item: 'm', text: 'y' };
+  window.append(100, 100, [agent(100, 'text_block', words)]);
+  window.all();
+  expect(window.isFull(limits)).toBe(false);
 });
 
 test('texts are the same with and without the pieces they came in', () => {

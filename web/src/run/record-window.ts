@@ -2,8 +2,17 @@ import type { Delta, RunRecord } from '../wire';
 import { MOST_LIVE_OUTPUT } from './derive-tool-call';
 import { itemKey } from './row-table';
 
-/** Above this many records the far end is dropped. */
-export const MOST_RECORDS = 4_000;
+/** How much a window may hold. */
+export interface Limits {
+  records: number;
+  /** Of all texts: some agents fill the memory with few records. */
+  letters: number;
+  /** What somebody may be looking at stays, however long it is. */
+  fewest: number;
+}
+
+/** Above this the far end is dropped. */
+export const LIMITS: Limits = { records: 4_000, letters: 2_000_000, fewest: 600 };
 
 /**
  * One contiguous range of a run's records. Pieces of a text are kept as one record while the text is being written, and
@@ -15,6 +24,8 @@ export class RecordWindow {
   /** Up to here. */
   last: number;
   private records: RunRecord[] = [];
+  /** The length of all texts in them. */
+  private letters = 0;
   /** Pieces of items that are still being written, by process, item and part. */
   private readonly open = new Map<string, RunRecord>();
   private dead = new Set<RunRecord>();
@@ -32,6 +43,12 @@ export class RecordWindow {
 
   get length(): number {
     return this.records.length - this.dead.size;
+  }
+
+  /** Whether it holds more than it may, by a quarter: dropping costs something, and is done now and then only. */
+  isFull(limits = LIMITS): boolean {
+    if (this.length <= limits.fewest) return false;
+    return this.length > limits.records * 1.25 || this.letters > limits.letters * 1.25;
   }
 
   all(): readonly RunRecord[] {
@@ -57,13 +74,15 @@ export class RecordWindow {
   /** Adds a page that ends just before the first record. */
   prepend(first: number, records: readonly RunRecord[]): void {
     const added = records.filter((record) => record.seq < this.first);
+    for (const record of added) this.letters += lettersOf(record.event);
     this.records = [...added, ...this.all()];
     this.first = Math.min(this.first, first);
   }
 
-  /** Keeps the newest `keep` records. */
-  dropFront(keep: number): boolean {
+  /** Keeps the newest records. */
+  dropFront(limits = LIMITS): boolean {
     this.sweep();
+    const keep = keptOf(this.records.toReversed(), limits);
     const surplus = this.records.length - keep;
     const next = this.records[surplus];
     if (surplus <= 0 || !next) return false;
@@ -72,9 +91,10 @@ export class RecordWindow {
     return true;
   }
 
-  /** Keeps the oldest `keep` records. */
-  dropBack(keep: number): boolean {
+  /** Keeps the oldest records. */
+  dropBack(limits = LIMITS): boolean {
     this.sweep();
+    const keep = keptOf(this.records, limits);
     if (this.records.length <= keep) return false;
     for (const record of this.records.splice(keep)) this.forget(record);
     this.last = this.records.at(-1)?.seq ?? this.first;
@@ -87,9 +107,12 @@ export class RecordWindow {
       const key = itemKey(event.data.part, record, event.data.item);
       const before = this.open.get(key);
       if (before?.event.type === 'delta') {
+        this.letters -= before.event.data.text.length;
         join(before.event.data, event.data);
+        this.letters += before.event.data.text.length;
         return;
       }
+      this.letters += lettersOf(event);
       // Its text grows, and the record of the caller is not ours to change.
       const own = ownOf(record, event);
       this.open.set(key, own);
@@ -101,10 +124,12 @@ export class RecordWindow {
       if (pieces) this.dead.add(pieces);
       this.open.delete(key);
     }
+    this.letters += lettersOf(event);
     this.records.push(record);
   }
 
   private forget(record: RunRecord): void {
+    this.letters -= lettersOf(record.event);
     if (record.event.type !== 'delta') return;
     const { part, item } = record.event.data;
     this.open.delete(itemKey(part, record, item));
@@ -112,9 +137,30 @@ export class RecordWindow {
 
   private sweep(): void {
     if (this.dead.size === 0) return;
+    for (const record of this.dead) this.letters -= lettersOf(record.event);
     this.records = this.records.filter((record) => !this.dead.has(record));
     this.dead = new Set();
   }
+}
+
+/** How many of these records may stay, from the first on. */
+function keptOf(records: readonly RunRecord[], limits: Limits): number {
+  let letters = 0;
+  for (const [at, { event }] of records.entries()) {
+    letters += lettersOf(event);
+    if (at >= limits.records) return at;
+    if (at >= limits.fewest && letters > limits.letters) return at;
+  }
+  return records.length;
+}
+
+/** The length of all texts in something. What lies very deep is not worth the way. */
+function lettersOf(value: unknown, depth = 0): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null || depth > 5) return 0;
+  let letters = 0;
+  for (const each of Object.values(value)) letters += lettersOf(each, depth + 1);
+  return letters;
 }
 
 function ownOf(record: RunRecord, event: Extract<RunRecord['event'], { type: 'delta' }>): RunRecord {

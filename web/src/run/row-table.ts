@@ -30,11 +30,18 @@ export function parentOf(record: RunRecord): string | null {
   return (record.event as Envelope | undefined)?.parent ?? null;
 }
 
+function isOpen(body: RowBody): boolean {
+  if (body.kind === 'tool') return body.call.finishedSeq === null;
+  return (body.kind === 'text' || body.kind === 'thinking') && body.isStreaming;
+}
+
 /** The rows so far, and how to find them again. Knows nothing about what the records mean. */
 export class RowTable {
   readonly top: Row[] = [];
   /** Grows when rows come or go, not when one changes. */
   structure = 0;
+  /** Rows that wait for more. */
+  readonly open = new Set<Row>();
   private readonly byKey = new Map<string, Row>();
   private readonly bySeq = new Map<number, Row>();
 
@@ -74,6 +81,7 @@ export class RowTable {
     this.structure += 1;
     this.byKey.set(key, row);
     this.bySeq.set(seq, row);
+    this.keepOpen(row);
     return row;
   }
 
@@ -81,7 +89,13 @@ export class RowTable {
   change(row: Row, record: RunRecord, body: RowBody): void {
     row.body = body;
     row.version += 1;
+    this.keepOpen(row);
     this.note(row, record);
+  }
+
+  private keepOpen(row: Row): void {
+    if (isOpen(row.body)) this.open.add(row);
+    else this.open.delete(row);
   }
 
   /** The record belongs to the row and changes nothing that it shows. */
@@ -102,6 +116,7 @@ export class RowTable {
       if (index >= 0) list.splice(index, 1);
     }
     this.byKey.delete(row.key);
+    this.open.delete(row);
     this.structure += 1;
   }
 }

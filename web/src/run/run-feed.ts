@@ -3,7 +3,7 @@ import type { RecordPage, RecordQuery } from '../api/records';
 import type { RunListener } from '../stream/run-watch';
 import type { RunRecord } from '../wire';
 import { deriveRows, RowBuilder } from './derive-rows';
-import { cutOf, MOST_RECORDS, RecordWindow } from './record-window';
+import { cutOf, RecordWindow } from './record-window';
 
 /** Where the records come from; tests bring their own. */
 export interface RecordSource {
@@ -127,7 +127,7 @@ export class RunFeed {
     if (!window || this.state.loading || !this.state.hasBefore) return;
     await this.load('before', { before: window.first, limit: PAGE }, async (page) => {
       window.prepend(startOf(page), page.records);
-      if (window.dropBack(MOST_RECORDS)) this.detach();
+      if (window.dropBack()) this.detach();
       await this.rebuild(window);
     });
   }
@@ -140,7 +140,7 @@ export class RunFeed {
       const records = isEnd ? page.records.slice(0, cutOf(page.records)) : page.records;
       const added = window.append(window.last + 1, records.at(-1)?.seq ?? window.last, records) ?? [];
       this.add(added);
-      if (window.length > MOST_RECORDS && window.dropFront(MOST_RECORDS)) await this.rebuild(window);
+      if (window.dropFront()) await this.rebuild(window);
       if (opened !== this.opened) return;
       this.state = { ...this.state, hasAfter: !isEnd };
       if (isEnd) this.watch();
@@ -229,9 +229,9 @@ export class RunFeed {
 
   private trim(window: RecordWindow): void {
     // Not at each record, because all rows are made anew.
-    if (window.length <= MOST_RECORDS + 1_000) return;
+    if (!window.isFull()) return;
     if (!this.isFollowing) this.detach();
-    else if (window.dropFront(MOST_RECORDS)) this.use(window, deriveRows(window.all()));
+    else if (window.dropFront()) this.use(window, deriveRows(window.all()));
   }
 
   private add(records: readonly RunRecord[]): void {

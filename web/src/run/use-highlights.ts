@@ -22,35 +22,39 @@ export function occurrences(text: string, wanted: string): number[] {
   return found;
 }
 
-/** Marks what is looked for in what is on the screen. The browser paints the marks; the page stays as it is. */
-export function useHighlights(
-  root: RefObject<HTMLElement | null>,
-  wanted: string | undefined,
-  shown: unknown,
-): void {
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `shown` says that other rows are on the screen.
-  useEffect(() => {
-    if (!('highlights' in CSS)) return;
-    const text = wanted?.trim() ?? '';
-    if (text === '' || !root.current) {
-      CSS.highlights.delete(NAME);
-      return;
+function mark(element: HTMLElement, text: string): void {
+  const marks = new Highlight();
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node && marks.size < MOST; node = walker.nextNode()) {
+    for (const at of occurrences(node.nodeValue ?? '', text)) {
+      const range = new Range();
+      range.setStart(node, at);
+      range.setEnd(node, at + text.length);
+      marks.add(range);
     }
+  }
+  CSS.highlights.set(NAME, marks);
+}
+
+/** Marks what is looked for in what is there, now and whenever it changes. The browser paints the marks; the page stays
+ * as it is. */
+export function useHighlights(root: RefObject<HTMLElement | null>, wanted: string | undefined): void {
+  const text = wanted?.trim() ?? '';
+  useEffect(() => {
     const element = root.current;
-    const frame = requestAnimationFrame(() => {
-      const marks = new Highlight();
-      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-      for (let node = walker.nextNode(); node && marks.size < MOST; node = walker.nextNode()) {
-        for (const at of occurrences(node.nodeValue ?? '', text)) {
-          const range = new Range();
-          range.setStart(node, at);
-          range.setEnd(node, at + text.length);
-          marks.add(range);
-        }
-      }
-      CSS.highlights.set(NAME, marks);
-    });
-    return () => cancelAnimationFrame(frame);
-  }, [root, wanted, shown]);
-  useEffect(() => () => void ('highlights' in CSS && CSS.highlights.delete(NAME)), []);
+    if (!('highlights' in CSS) || text === '' || !element) return;
+    let frame = 0;
+    const soon = () => {
+      cancelAnimationFrame(frame);
+      frame = requestAnimationFrame(() => mark(element, text));
+    };
+    const observer = new MutationObserver(soon);
+    observer.observe(element, { childList: true, characterData: true, subtree: true });
+    soon();
+    return () => {
+      observer.disconnect();
+      cancelAnimationFrame(frame);
+      CSS.highlights.delete(NAME);
+    };
+  }, [root, text]);
 }

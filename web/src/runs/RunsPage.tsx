@@ -1,8 +1,9 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { lazy, Suspense, useRef } from 'react';
+import { Suspense, useRef } from 'react';
 import { messageOf } from '../api/error';
 import { useKey } from '../keys/use-key';
+import { lazyPart } from '../layout/lazy-part';
 import { Problem } from '../layout/Problem';
 import { useNow } from '../layout/use-now';
 import { useTitle } from '../layout/use-title';
@@ -12,9 +13,7 @@ import { RunFilters } from './RunFilters';
 import type { RunsSearch } from './search-params';
 import { useRuns } from './use-runs';
 
-const NewRunDialog = lazy(() =>
-  import('../new-run/NewRunDialog').then((module) => ({ default: module.NewRunDialog })),
-);
+const NewRunDialog = lazyPart(async () => (await import('../new-run/NewRunDialog')).NewRunDialog);
 
 /** All runs: who waits for a person first. */
 export function RunsPage() {

@@ -28,6 +28,11 @@ test('a run that has ended can be resumed and forked', () => {
   expect(deriveGoingOn(summary(ended), agent())).toEqual({ resumeProblem: null, forkProblem: null });
 });
 
+test('an agent that is not found is no obstacle: the workspace may name a command of its own', () => {
+  const going = deriveGoingOn(summary(ended), agent({ isInstalled: false }));
+  expect(going).toEqual({ resumeProblem: null, forkProblem: null });
+});
+
 test('a run that goes on has its workspace, and nothing else can go on there', () => {
   const { resumeProblem, forkProblem } = deriveGoingOn(summary(), agent());
   expect(resumeProblem).toContain('goes on');
@@ -37,7 +42,6 @@ test('a run that goes on has its workspace, and nothing else can go on there', (
 test.each([
   ['no conversation', summary({ ...ended, session_ids: [] }), agent(), 'kept no conversation'],
   ['an ephemeral one', summary({ ...ended, is_ephemeral: true }), agent(), 'kept no conversation'],
-  ['an agent that is gone', summary(ended), agent({ isInstalled: false }), 'not installed'],
   ['an agent that cannot', summary(ended), agent({ canResume: false, canFork: false }), 'cannot'],
 ])('with %s neither is possible', (_, run, facts, words) => {
   const { resumeProblem, forkProblem } = deriveGoingOn(run, facts);

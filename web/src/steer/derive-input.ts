@@ -34,7 +34,6 @@ export function deriveGoingOn(run: RunSummary, agent: AgentFacts | undefined): G
     run.is_ephemeral || run.session_ids.length === 0
       ? `${name} kept no conversation of this run. Start a new run instead.`
       : null;
-  const installed = agent && !agent.isInstalled ? `${name} is not installed here.` : null;
   const ended =
     run.activity.state === 'ended'
       ? null
@@ -42,7 +41,7 @@ export function deriveGoingOn(run: RunSummary, agent: AgentFacts | undefined): G
   const resumes = agent && !agent.canResume ? `${name} cannot go on with an earlier conversation.` : null;
   const forks = agent && !agent.canFork ? `${name} cannot copy a conversation.` : null;
   return {
-    resumeProblem: kept ?? installed ?? resumes ?? ended,
-    forkProblem: kept ?? installed ?? forks ?? ended,
+    resumeProblem: kept ?? resumes ?? ended,
+    forkProblem: kept ?? forks ?? ended,
   };
 }

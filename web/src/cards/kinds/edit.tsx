@@ -1,14 +1,15 @@
 import { FilePen } from 'lucide-react';
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
 import { DiffCounts } from '../../diff/DiffHeader';
 import type { DiffSource } from '../../diff/derive-source';
+import { lazyPart } from '../../layout/lazy-part';
 import type { ToolCall } from '../../run/tool-call';
 import type { Card, CardProps } from '../card';
 import { deriveCounts, deriveEdits } from '../derive-edits';
 import { Output } from '../Output';
 import { Nothing } from '../parts';
 
-const DiffView = lazy(() => import('../../diff/DiffView').then((module) => ({ default: module.DiffView })));
+const DiffView = lazyPart(async () => (await import('../../diff/DiffView')).DiffView);
 
 const WORDS = { added: 'new', modified: 'changed', deleted: 'deleted', moved: 'moved' };
 

@@ -20,7 +20,7 @@ interface Props {
 /** A run that goes on is looked at anew this often, if it has gone on. */
 const AGAIN_MS = 3_000;
 
-/** All files that the run changed, with everything that was done to each, in order. */
+/** All files that the run changed, with what that comes to, and everything that was done to each, in order. */
 export function FilesView({ id, head, workspace, onGo }: Props) {
   const queries = useQueryClient();
   const queryKey = ['files', id];
@@ -97,6 +97,7 @@ interface OneFileProps {
 
 function OneFile({ file, workspace, isOpen: isOpenAtFirst, onGo }: OneFileProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
+  const [areStepsOpen, setStepsOpen] = useState(false);
   return (
     <details
       open={isOpen}
@@ -112,19 +113,31 @@ function OneFile({ file, workspace, isOpen: isOpenAtFirst, onGo }: OneFileProps)
         <span className="chip">{file.kind}</span>
         <Lines added={file.added} removed={file.removed} />
       </summary>
-      {isOpen &&
-        file.changes.map(({ seq, at, change }, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a call may change a file twice, and changes are only added.
-          <div key={`${seq} ${index}`} className="border-line border-t p-2">
-            <p className="mb-1 flex gap-3 text-muted text-xs">
-              <span>{formatTime(at)}</span>
-              <button type="button" className="text-accent underline" onClick={() => onGo(seq)}>
-                Show in the activity
-              </button>
-            </p>
-            <DiffView change={change} hasHeader={false} />
-          </div>
-        ))}
+      {isOpen && file.net && (
+        <div className="border-line border-t p-2">
+          <DiffView change={file.net} hasHeader={false} />
+          <details className="mt-2" onToggle={(event) => setStepsOpen(event.currentTarget.open)}>
+            <summary className="text-muted text-xs">One by one</summary>
+            {areStepsOpen && <Steps file={file} onGo={onGo} />}
+          </details>
+        </div>
+      )}
+      {isOpen && !file.net && <Steps file={file} onGo={onGo} />}
     </details>
   );
+}
+
+function Steps({ file, onGo }: Pick<OneFileProps, 'file' | 'onGo'>) {
+  return file.changes.map(({ seq, at, change }, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: a call may change a file twice, and changes are only added.
+    <div key={`${seq} ${index}`} className="border-line border-t p-2">
+      <p className="mb-1 flex gap-3 text-muted text-xs">
+        <span>{formatTime(at)}</span>
+        <button type="button" className="text-accent underline" onClick={() => onGo(seq)}>
+          Show in the activity
+        </button>
+      </p>
+      <DiffView change={change} hasHeader={false} />
+    </div>
+  ));
 }

@@ -14,9 +14,20 @@ test('all changes of a file stand together', () => {
   expect(
     files.map(({ path, kind, added, removed, changes }) => [path, kind, added, removed, changes.length]),
   ).toEqual([
-    ['/w/a', 'added', 3, 1, 2],
+    ['/w/a', 'added', 2, 0, 2],
     ['/w/b', 'modified', 0, 0, 1],
   ]);
+});
+
+test('several changes of a file come to one, if it can be told', () => {
+  const [told, untold] = deriveFiles([
+    finished(1, '/w/a', 'modified', '@@ -1 +1 @@\n-x\n+y'),
+    finished(2, '/w/a', 'modified', '@@ -1 +1 @@\n-y\n+z'),
+    finished(3, '/w/b', 'modified', '@@ -1 +1 @@\n-x\n+y'),
+    finished(4, '/w/b', 'modified', '@@ -1 +1 @@\n-other\n+z'),
+  ]);
+  expect(told).toMatchObject({ net: { diff: '@@ -1,1 +1,1 @@\n-x\n+z' }, added: 1, removed: 1 });
+  expect(untold).toMatchObject({ net: null, added: 2, removed: 2 });
 });
 
 test('a call that failed changed nothing', () => {

@@ -1,4 +1,5 @@
 import type { FileChange, RunRecord } from '../../wire';
+import { deriveNet } from './derive-net';
 
 /** One change of a file by one call. */
 export interface OneChange {
@@ -11,6 +12,9 @@ export interface OneChange {
 export interface ChangedFile {
   path: string;
   changes: OneChange[];
+  /** What several changes come to, as one; null where there is only one, or that cannot be told. */
+  net: FileChange | null;
+  /** Of that, or else of all changes together. */
   added: number;
   removed: number;
   /** What became of it in the end. */
@@ -40,7 +44,7 @@ export function deriveFiles(records: readonly RunRecord[]): ChangedFile[] {
       const file = files.get(change.path);
       if (!file) {
         const { path, kind } = change;
-        files.set(path, { path, kind, changes: [{ seq, at, change }], added, removed });
+        files.set(path, { path, kind, changes: [{ seq, at, change }], net: null, added, removed });
         continue;
       }
       file.changes.push({ seq, at, change });
@@ -50,7 +54,16 @@ export function deriveFiles(records: readonly RunRecord[]): ChangedFile[] {
       if (!(file.kind === 'added' && change.kind === 'modified')) file.kind = change.kind;
     }
   }
+  for (const file of files.values()) join(file);
   return [...files.values()];
+}
+
+function join(file: ChangedFile): void {
+  const { path, kind, changes } = file;
+  const diff = changes.length > 1 ? deriveNet(changes.map(({ change }) => change)) : null;
+  if (diff === null) return;
+  file.net = { path, kind, diff };
+  [file.added, file.removed] = countLines(diff);
 }
 
 /** A path as it is seen from the workspace. */

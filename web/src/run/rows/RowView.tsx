@@ -1,4 +1,5 @@
 import { memo } from 'react';
+import { FoundHere } from '../../code/found-line';
 import { SentHere, useKept } from '../kept-state';
 import type { Row } from '../row';
 import { AskBody } from './AskBody';
@@ -18,13 +19,15 @@ interface Props {
   run: string;
   /** What somebody was sent to, if it is this row. */
   sent: object | null;
+  /** What that person looked for. */
+  found: string;
   isFolded: boolean;
   onFold: (key: string) => void;
 }
 
 /** One row: its picture, what it says, what can be done with it, and its raw words. */
 export const RowView = memo(
-  function RowView({ row, depth, run, sent, isFolded, onFold }: Props) {
+  function RowView({ row, depth, run, sent, found, isFolded, onFold }: Props) {
     const [isRaw, setRaw] = useKept(`${row.key} raw`, false);
     const { icon: Icon, className } = lookOf(row.body);
     return (
@@ -43,7 +46,9 @@ export const RowView = memo(
         </span>
         <div className="min-w-0 break-words leading-6">
           <SentHere value={sent}>
-            <Body row={row} run={run} isFolded={isFolded} onFold={onFold} />
+            <FoundHere value={found}>
+              <Body row={row} run={run} isFolded={isFolded} onFold={onFold} />
+            </FoundHere>
           </SentHere>
           {isRaw && <RawView row={row} run={run} />}
         </div>
@@ -55,6 +60,7 @@ export const RowView = memo(
     (before.row === next.row ? before.version === next.version : isSameRow(before.row, next.row)) &&
     before.depth === next.depth &&
     before.sent === next.sent &&
+    before.found === next.found &&
     before.isFolded === next.isFolded,
 );
 

@@ -9,7 +9,7 @@ export function TextBody({ body }: { body: Extract<RowBody, { kind: 'text' }> })
   return (
     <>
       <Markdown text={body.text} isStreaming={body.isStreaming} />
-      {body.isAborted && <p className="text-warn text-xs">Cut off by an interrupt.</p>}
+      {body.isAborted && <p className="text-warn text-xs">Cut off here.</p>}
     </>
   );
 }

@@ -1,4 +1,5 @@
-import { type ComponentType, lazy, Suspense } from 'react';
+import { type ComponentType, Suspense } from 'react';
+import { lazyPart } from '../../layout/lazy-part';
 import type { RawRef, ToolCall } from '../tool-call';
 import { GenericCard } from './GenericCard';
 
@@ -6,10 +7,9 @@ type MarkdownPart = ComponentType<{ text: string; isStreaming: boolean }>;
 type CardPart = ComponentType<{ call: ToolCall; run: string }>;
 
 /** Markdown and cards are loaded when the first of them is shown. Until then their text stands there plainly. */
-const LazyMarkdown = lazy<MarkdownPart>(async () => {
-  const { Markdown } = await import('../../markdown/Markdown');
-  return { default: Markdown };
-});
+const LazyMarkdown = lazyPart(
+  async (): Promise<MarkdownPart> => (await import('../../markdown/Markdown')).Markdown,
+);
 
 export function Markdown({ text, isStreaming }: { text: string; isStreaming: boolean }) {
   return (
@@ -26,10 +26,9 @@ interface RawPagesProps {
   isOpen?: boolean;
 }
 
-const LazyRawPages = lazy<ComponentType<RawPagesProps>>(async () => {
-  const { RawPages } = await import('../../cards/RawPages');
-  return { default: RawPages };
-});
+const LazyRawPages = lazyPart(
+  async (): Promise<ComponentType<RawPagesProps>> => (await import('../../cards/RawPages')).RawPages,
+);
 
 export function RawPages(props: RawPagesProps) {
   return (
@@ -39,10 +38,7 @@ export function RawPages(props: RawPagesProps) {
   );
 }
 
-const LazyToolCard = lazy<CardPart>(async () => {
-  const { ToolCard } = await import('../../cards/registry');
-  return { default: ToolCard };
-});
+const LazyToolCard = lazyPart(async (): Promise<CardPart> => (await import('../../cards/registry')).ToolCard);
 
 export function ToolCard({ call, run }: { call: ToolCall; run: string }) {
   return (

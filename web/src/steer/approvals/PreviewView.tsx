@@ -1,9 +1,10 @@
-import { lazy, Suspense } from 'react';
+import { Suspense } from 'react';
+import { lazyPart } from '../../layout/lazy-part';
 import type { PermissionRequested } from '../../wire';
 import { type Fact, type Preview, previewOf } from './derive-preview';
 import { visibleText } from './derive-visible';
 
-const DiffView = lazy(() => import('../../diff/DiffView').then((module) => ({ default: module.DiffView })));
+const DiffView = lazyPart(async () => (await import('../../diff/DiffView')).DiffView);
 
 /** What would be done, with all of its arguments. */
 export function PreviewView({ asked }: { asked: PermissionRequested }) {
