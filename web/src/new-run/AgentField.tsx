@@ -7,7 +7,7 @@ interface Props {
   onChange: (name: string) => void;
 }
 
-/** Which agent: those that are installed, then the others with the reason. */
+/** Which agent: those that are installed, then the others with the reason, then whatever the workspace says. */
 export function AgentField({ agents, value, problem, onChange }: Props) {
   return (
     <fieldset aria-describedby={problem ? 'agent-problem' : undefined}>
@@ -41,6 +41,24 @@ export function AgentField({ agents, value, problem, onChange }: Props) {
             </span>
           </label>
         ))}
+        <label
+          className={`flex min-w-0 items-start gap-2 rounded border px-2 py-1 ${
+            value === '' ? 'border-accent bg-accent-soft' : 'border-line'
+          }`}
+        >
+          <input
+            type="radio"
+            name="agent"
+            className="mt-1"
+            value=""
+            checked={value === ''}
+            onChange={() => onChange('')}
+          />
+          <span className="min-w-0">
+            <span className="font-medium">As the workspace says</span>
+            <span className="block text-muted text-xs">Its ralph.yml, such as a command of your own</span>
+          </span>
+        </label>
       </div>
       {problem && (
         <p id="agent-problem" role="alert" className="text-bad text-xs">

@@ -73,7 +73,16 @@ test('an agent that is not installed cannot be chosen, and says what to do', asy
   expect(radio.disabled).toBe(true);
   expect(screen.getByText('Install it with npm.')).toBeTruthy();
   const agents = within(screen.getByRole('group', { name: 'Agent' })).getAllByRole('radio');
-  expect(agents.map((each) => each.getAttribute('value'))).toEqual(['claude_code', 'demo', 'codex']);
+  expect(agents.map((each) => each.getAttribute('value'))).toEqual(['claude_code', 'demo', 'codex', '']);
+});
+
+test('the workspace may say which agent it is', async () => {
+  await page();
+  await userEvent.click(await screen.findByRole('radio', { name: /As the workspace says/ }));
+  await userEvent.type(await field('Prompt'), 'do it');
+  await userEvent.click(start());
+  await waitFor(() => expect(onStarted).toHaveBeenCalledWith('new'));
+  expect(bodies[0]).not.toHaveProperty('backend');
 });
 
 test('what is wrong stands at its field, and nothing is started', async () => {

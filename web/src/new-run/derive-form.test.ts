@@ -52,6 +52,7 @@ test('the agent is the last one there, if it is installed', () => {
   expect(proposedAgent([claude, demo, gone], 'demo')).toBe('demo');
   expect(proposedAgent([claude, demo, gone], 'codex')).toBe('claude_code');
   expect(proposedAgent([gone], undefined)).toBe('');
+  expect(proposedAgent([claude, demo], 'custom')).toBe('');
 });
 
 test('the last run proposes what the next one is asked', () => {

@@ -1,6 +1,6 @@
 import type { components } from '../api/schema';
 import type { PermissionChoice, RunKind, RunStarted } from '../wire';
-import { type AgentFacts, permissionOf } from './derive-agent';
+import { type AgentFacts, OWN_COMMAND, permissionOf } from './derive-agent';
 
 export type NewRun = components['schemas']['NewRun'];
 export type Workspace = components['schemas']['Workspace'];
@@ -47,8 +47,10 @@ export function firstWorkspace(known: readonly Workspace[], wanted: string | und
   return wanted ?? known.find((each) => each.is_there)?.path ?? '';
 }
 
-/** The agent that is proposed: the last one in the workspace if it is there, otherwise the first one that is. */
+/** The agent that is proposed: the last one in the workspace if it is there, otherwise the first one that is. None is
+ * what the workspace says: so it is where the last one was a command of its own. */
 export function proposedAgent(agents: readonly AgentFacts[], last: string | undefined): string {
+  if (last === OWN_COMMAND.name) return '';
   const installed = agents.filter((agent) => agent.isInstalled);
   return (installed.find((agent) => agent.name === last) ?? installed[0])?.name ?? '';
 }
@@ -92,7 +94,7 @@ export function checkForm(form: RunForm, agents: readonly AgentFacts[]): FieldPr
   else if (!workspace.startsWith('/'))
     problems.workspace = 'This must be an absolute path: it begins with /.';
   const agent = agents.find((each) => each.name === form.backend);
-  if (agents.length > 0 && !agent) problems.backend = 'Choose an agent.';
+  if (form.backend !== '' && agents.length > 0 && !agent) problems.backend = 'Choose an agent.';
   if (agent && !agent.isInstalled) {
     problems.backend = agent.problem ?? `${agent.displayName} is not installed.`;
   }

@@ -105,7 +105,7 @@ pub async fn execute(
     let stopped = tokio::select! {
         stopped = stop::execute(stop, home, &mut out) => stopped,
         Some(_) = signals.recv() => {
-            write_stderr("ralph: runs may not have ended yet: see `ralph list`\n");
+            write_stderr("ralph: runs may not have ended yet: see `ralph runs`\n");
             Ok(1)
         }
     };
