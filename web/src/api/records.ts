@@ -17,6 +17,11 @@ export interface RecordQuery {
   kinds?: string;
 }
 
+/** How many records a page has that is added to a list. */
+export const PAGE = 300;
+/** Before this is the end of a run. */
+export const LAST = Number.MAX_SAFE_INTEGER;
+
 export async function fetchRecords(
   run: string,
   query: RecordQuery,

@@ -13,6 +13,10 @@ test('a change without hunks has no diff', () => {
   expect(deriveSource({ change: { path: 'a', kind: 'deleted' } })).toBeNull();
 });
 
+test('changes that were put back are none, which is known', () => {
+  expect(deriveSource({ change: { ...change, diff: '' } })).toMatchObject({ rows: [], added: 0, removed: 0 });
+});
+
 test('a fold that was opened is replaced by its lines', () => {
   const text = Array.from({ length: 30 }, (_, at) => `${at}`).join('\n');
   const rows = deriveSource({ path: 'a', old: text, new: `${text}\nx` })?.rows ?? [];

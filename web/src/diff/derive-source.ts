@@ -16,7 +16,7 @@ export function pathOf(source: DiffSource): string {
 export function deriveSource(source: DiffSource): Diff | null {
   if (!('change' in source)) return diffOfTexts(source.old, source.new, source.hasNumbers ?? true);
   const { diff, lines } = source.change;
-  if (!diff) return null;
+  if (diff === undefined) return null;
   const read = diffOfHunks(diff);
   return lines ? { ...read, added: lines[0], removed: lines[1] } : read;
 }

@@ -10,9 +10,15 @@ export function PageError({ error, reset }: ErrorComponentProps) {
         page.
       </p>
       <pre className="mb-3 overflow-auto rounded bg-sunken p-3 font-mono text-xs">{String(error)}</pre>
-      <button type="button" className="button" onClick={reset}>
-        Try again
-      </button>
+      <div className="flex gap-2">
+        <button type="button" className="button" onClick={reset}>
+          Try again
+        </button>
+        {/* A server that was upgraded has other files than this page knows. */}
+        <button type="button" className="button" onClick={() => location.reload()}>
+          Reload the page
+        </button>
+      </div>
     </div>
   );
 }

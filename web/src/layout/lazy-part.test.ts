@@ -1,14 +1,23 @@
 import { expect, test } from 'vitest';
 import { loadPatiently } from './lazy-part';
 
-test('what cannot be loaded is tried again, less and less often', async () => {
+function failing(times: number) {
   const pauses: number[] = [];
   let tries = 0;
   const load = async () => {
     tries += 1;
-    if (tries < 8) throw new TypeError('Failed to fetch');
+    if (tries <= times) throw new TypeError('Failed to fetch');
     return 'part';
   };
-  expect(await loadPatiently(load, async (ms) => void pauses.push(ms))).toBe('part');
-  expect(pauses).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
+  return { pauses, loaded: () => loadPatiently(load, async (ms) => void pauses.push(ms)) };
+}
+
+test('what cannot be loaded is tried again, less and less often', async () => {
+  const { pauses, loaded } = failing(3);
+  expect(await loaded()).toBe('part');
+  expect(pauses).toEqual([1_000, 2_000, 4_000]);
+});
+
+test('what can never be loaded is told', async () => {
+  await expect(failing(99).loaded()).rejects.toThrow('Failed to fetch');
 });

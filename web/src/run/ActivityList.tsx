@@ -123,7 +123,10 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
     const seq = pinned.current ?? targetSeq;
     const index = seq === null ? -1 : indexOfSeq(flat, table.rowOf(seq), seq);
     if (follow.isOn) list.scrollOffset = list.getTotalSize();
-    else if (index >= 0) list.scrollOffset = list.getOffsetForIndex(index, 'center')?.[0] ?? 0;
+    else if (index >= 0) {
+      const start = list.measurementsCache[index]?.start ?? 0;
+      list.scrollOffset = Math.max(0, start - (list.scrollRect?.height ?? 0) / 2);
+    }
   }
   const items = list.getVirtualItems();
   sizeOf.current = () => list.getTotalSize();

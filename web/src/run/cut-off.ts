@@ -17,6 +17,8 @@ export function cutOff(table: RowTable, record: RunRecord): void {
 function cutOffBody(body: RowBody, { seq, at }: RunRecord): RowBody {
   if (body.kind === 'text') return { ...body, isStreaming: false, isAborted: true };
   if (body.kind === 'thinking') return { ...body, isStreaming: false };
+  if (body.kind === 'ask') return { ...body, state: 'ended' };
+  if (body.kind === 'verify') return { ...body, isCut: true };
   if (body.kind !== 'tool') return body;
   return { ...body, call: { ...body.call, state: 'cancelled', finishedSeq: seq, endedAt: at } };
 }

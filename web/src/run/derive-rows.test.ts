@@ -279,19 +279,23 @@ test('what a process that is gone had begun is cut off', () => {
     agent(2, 'delta', { item: 'b', part: 'thinking', text: 'Hm', mode: 'append' }),
     agent(3, 'tool_started', { item: 't', name: 'Bash', kind: 'execute', state: 'running' }),
     agent(4, 'text_block', { item: 'c', text: 'Whole.' }),
+    agent(5, 'permission_requested', { request: 'r', item: 't', name: 'Bash' }),
+    run(6, 'verify_started', { command: 'make' }),
   ];
   for (const type of ['attempt_ended', 'run_ended']) {
-    const { table } = deriveRows([...begun, run(5, type, {})]);
+    const { table } = deriveRows([...begun, run(7, type, {})]);
     expect(table.top.map(({ body }) => body)).toMatchObject([
       { kind: 'text', text: 'Hal', isStreaming: false, isAborted: true },
       { kind: 'thinking', isStreaming: false },
-      { kind: 'tool', call: { state: 'cancelled', finishedSeq: 5 } },
+      { kind: 'tool', call: { state: 'cancelled', finishedSeq: 7 } },
       { kind: 'text', text: 'Whole.', isAborted: false },
+      { kind: 'ask', state: 'ended' },
+      { kind: 'verify', result: null, isCut: true },
       { kind: type === 'run_ended' ? 'run_end' : 'attempt_end' },
     ]);
     expect(table.top[0]?.version).toBe(1);
   }
   // Another process goes on.
-  const { table } = deriveRows([...begun, inProcess(1, 2, run(5, 'attempt_ended', {}))]);
+  const { table } = deriveRows([...begun, inProcess(1, 2, run(7, 'attempt_ended', {}))]);
   expect(table.top[0]?.body).toMatchObject({ isStreaming: true });
 });

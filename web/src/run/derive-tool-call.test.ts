@@ -69,3 +69,12 @@ test('no time is below zero, and none is known between what is no time', () => {
   expect(msBetween('2026-01-01T00:00:05Z', '2026-01-01T00:00:01Z')).toBe(0);
   expect(msBetween('yesterday', '2026-01-01T00:00:01Z')).toBeNull();
 });
+
+test('of a call whose beginning is not here, nobody knows how long it took', () => {
+  const late = agent(9, 'tool_finished', {});
+  const over = callFinished(newCall(late, 't'), late, finished({}));
+  expect(over).toMatchObject({ startedAt: null, elapsedMs: null, state: 'completed' });
+  const progress = agent(9, 'tool_progressed', {});
+  expect(callProgressed(newCall(progress, 't'), { item: 't', elapsed_ms: 5 }).state).toBe('running');
+  expect(callDelta(newCall(agent(9, 'delta', {}), 't'), piece('tool_output', 'x')).state).toBe('running');
+});

@@ -23,7 +23,8 @@ export function newCall(record: RunRecord, item: string): ToolCall {
     attachments: [],
     exitCode: null,
     changes: [],
-    startedAt: record.at,
+    // Of a call that began before what is held here, nobody knows when.
+    startedAt: record.event.type === 'tool_started' || isInput(record) ? record.at : null,
     endedAt: null,
     elapsedMs: null,
     parent: parentOf(record),
@@ -31,6 +32,15 @@ export function newCall(record: RunRecord, item: string): ToolCall {
     attempt: record.attempt,
     iteration: record.iteration,
   };
+}
+
+function isInput({ event }: RunRecord): boolean {
+  return event.type === 'delta' && event.data.part === 'tool_input';
+}
+
+/** What says something runs. */
+function begun({ state }: ToolCall): ToolCall['state'] {
+  return state === 'preparing' ? 'running' : state;
 }
 
 function isDropped(input: unknown): boolean {
@@ -57,7 +67,7 @@ export function callStarted(call: ToolCall, record: RunRecord, data: ToolStarted
 }
 
 export function callProgressed(call: ToolCall, data: ToolProgressed): ToolCall {
-  return { ...call, elapsedMs: data.elapsed_ms ?? call.elapsedMs };
+  return { ...call, state: begun(call), elapsedMs: data.elapsed_ms ?? call.elapsedMs };
 }
 
 export function callFinished(call: ToolCall, record: RunRecord, data: ToolFinished): ToolCall {
@@ -82,7 +92,11 @@ export function callDelta(call: ToolCall, data: Delta): ToolCall {
     (data.mode === 'snapshot' ? null : data.part === 'tool_input' ? call.partialInput : call.output) ?? '';
   const text = before + data.text;
   if (data.part === 'tool_input') return { ...call, partialInput: text };
-  return { ...call, output: text.length > MOST_LIVE_OUTPUT ? text.slice(-MOST_LIVE_OUTPUT) : text };
+  return {
+    ...call,
+    state: begun(call),
+    output: text.length > MOST_LIVE_OUTPUT ? text.slice(-MOST_LIVE_OUTPUT) : text,
+  };
 }
 
 /** Never below zero: clocks go back. */

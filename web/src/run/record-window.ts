@@ -47,7 +47,7 @@ export class RecordWindow {
 
   /** Whether it holds more than it may, by a quarter: dropping costs something, and is done now and then only. */
   isFull(limits = LIMITS): boolean {
-    if (this.length <= limits.fewest) return false;
+    if (this.length <= limits.fewest * 1.25) return false;
     return this.length > limits.records * 1.25 || this.letters > limits.letters * 1.25;
   }
 

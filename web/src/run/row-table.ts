@@ -32,6 +32,8 @@ export function parentOf(record: RunRecord): string | null {
 
 function isOpen(body: RowBody): boolean {
   if (body.kind === 'tool') return body.call.finishedSeq === null;
+  if (body.kind === 'ask') return body.state === 'pending';
+  if (body.kind === 'verify') return body.result === null;
   return (body.kind === 'text' || body.kind === 'thinking') && body.isStreaming;
 }
 

@@ -59,7 +59,8 @@ export type RowBody =
   | { kind: 'plan'; entries: PlanEntry[] }
   | AskRowBody
   | { kind: 'task'; task: Task }
-  | { kind: 'verify'; command: string; result: VerifyFinished | null }
+  /** `isCut`: whoever ran it died meanwhile. */
+  | { kind: 'verify'; command: string; result: VerifyFinished | null; isCut?: boolean }
   | { kind: 'retry'; retry: Retry }
   | { kind: 'compaction'; notice: Notice }
   | { kind: 'notice'; notice: Notice }

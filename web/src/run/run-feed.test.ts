@@ -76,6 +76,21 @@ test('pages before are added until the first record', async () => {
   expect(feed.state.hasBefore).toBe(false);
 });
 
+test('whoever follows keeps the end, however much is fetched before it', async () => {
+  const journal = new Journal(3_000);
+  for (const { event } of journal.records) {
+    if (event.type === 'text_block') event.data.text = 'x'.repeat(5_000);
+  }
+  const feed = new RunFeed(journal.source);
+  await feed.open();
+  for (let page = 0; page < 6; page += 1) await feed.loadBefore();
+  expect(feed.state.hasAfter).toBe(false);
+  expect(seqs(feed).at(-1)).toBe(3_000);
+  journal.write(1);
+  expect(seqs(feed).at(-1)).toBe(3_001);
+  expect(seqs(feed).length).toBeLessThan(700);
+});
+
 test('whoever follows a long run keeps only its end', async () => {
   const journal = new Journal(10);
   const feed = new RunFeed(journal.source);

@@ -1,5 +1,5 @@
 import { ApiError, messageOf } from '../api/error';
-import type { RecordPage, RecordQuery } from '../api/records';
+import { LAST, PAGE, type RecordPage, type RecordQuery } from '../api/records';
 import type { RunListener } from '../stream/run-watch';
 import type { RunRecord } from '../wire';
 import { deriveRows, RowBuilder } from './derive-rows';
@@ -28,10 +28,8 @@ export interface FeedState {
   head: number;
 }
 
-const PAGE = 300;
 /** Rows of so many records are made at once: about a millisecond. */
 const PART = 500;
-const LAST = Number.MAX_SAFE_INTEGER;
 
 const FIRST_STATE: FeedState = {
   status: 'loading',
@@ -127,7 +125,8 @@ export class RunFeed {
     if (!window || this.state.loading || !this.state.hasBefore) return;
     await this.load('before', { before: window.first, limit: PAGE }, async (page) => {
       window.prepend(startOf(page), page.records);
-      if (window.dropBack()) this.detach();
+      // Who follows wants the end: the next record that comes drops the front.
+      if (!this.isFollowing && window.dropBack()) this.detach();
       await this.rebuild(window);
     });
   }

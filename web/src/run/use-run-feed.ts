@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
-import { fetchRecords } from '../api/records';
+import { fetchRecordsEarly } from '../api/early-page';
 import { stream, useConnection } from '../stream/browser';
 import { RunFeed } from './run-feed';
 
@@ -13,7 +13,7 @@ export function useRunFeed(id: string, seq: number | undefined): RunFeed {
   const feed = useMemo(
     () =>
       new RunFeed({
-        fetch: (query) => fetchRecords(id, query),
+        fetch: (query) => fetchRecordsEarly(id, query),
         watch: (after, epoch, listener) => stream.watchRun(id, after, epoch, listener),
         soon: (run) => setTimeout(run, SHOWN_EVERY_MS),
         pause: () => new Promise((done) => setTimeout(done)),

@@ -14,6 +14,7 @@ interface Entry {
   now: number;
 }
 
+const MOST_EDITS = 2_000;
 /** Lines shown around a change. */
 const AROUND = 3;
 
@@ -127,7 +128,7 @@ function entriesOf(parts: readonly Part[], known: ReadonlyMap<number, string>): 
       if (text === undefined) return null;
       removed.push(text);
     }
-    for (const { value, ...change } of diffArrays(removed, added)) {
+    for (const { value, ...change } of compared(removed, added)) {
       const sign = change.added ? '+' : change.removed ? '-' : ' ';
       for (const text of value) {
         entries.push({ sign, text, old, now });
@@ -145,6 +146,15 @@ function entriesOf(parts: readonly Part[], known: ReadonlyMap<number, string>): 
     now += part.count;
   }
   return entries;
+}
+
+/** Texts that differ very much are not worth the search for what is the same in them. */
+function compared(removed: string[], added: string[]) {
+  const all = [
+    { value: removed, removed: true, added: false },
+    { value: added, removed: false, added: true },
+  ];
+  return diffArrays(removed, added, { maxEditLength: MOST_EDITS }) ?? all;
 }
 
 /** A unified diff with a few lines around each change, as far as they are known. */

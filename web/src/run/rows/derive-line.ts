@@ -22,6 +22,7 @@ export function lineOf(
   switch (body.kind) {
     case 'verify': {
       const { result } = body;
+      if (!result && body.isCut) return { words: `Check did not end: ${body.command}`, tone: 'warn' };
       if (!result) return { words: `Check runs: ${body.command}` };
       const exit = result.exit.code ?? result.exit.signal;
       const more = `${formatDuration(result.duration_ms)}${result.is_ok ? '' : ` · exit ${exit ?? 'unknown'}`}`;

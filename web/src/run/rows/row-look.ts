@@ -78,6 +78,7 @@ function toneOf(body: RowBody): string {
           ? 'text-warn'
           : 'text-faint';
     case 'verify':
+      if (body.isCut) return 'text-warn';
       return body.result === null ? 'text-accent' : body.result.is_ok ? 'text-ok' : 'text-bad';
     case 'ask':
       return body.state === 'pending' ? 'text-warn' : 'text-faint';
