@@ -12,7 +12,7 @@ export interface Limits {
 }
 
 /** Above this the far end is dropped. */
-export const LIMITS: Limits = { records: 4_000, letters: 2_000_000, fewest: 600 };
+export const LIMITS: Limits = { records: 4_000, letters: 1_500_000, fewest: 600 };
 
 /**
  * One contiguous range of a run's records. Pieces of a text are kept as one record while the text is being written, and
