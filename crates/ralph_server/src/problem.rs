@@ -125,7 +125,8 @@ impl ProblemCode {
         self.status().canonical_reason().unwrap_or("Error")
     }
 
-    fn name(self) -> String {
+    /// As it is written.
+    pub(crate) fn word(self) -> String {
         match serde_json::to_value(self) {
             Ok(serde_json::Value::String(name)) => name,
             Ok(_) | Err(_) => String::new(),
@@ -223,7 +224,7 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = self.code.status();
         let body = ProblemBody {
-            kind: format!("urn:ralph:problem:{}", self.code.name()),
+            kind: format!("urn:ralph:problem:{}", self.code.word()),
             title: self.code.title(),
             status: status.as_u16(),
             code: self.code,

@@ -38,19 +38,6 @@ pub enum CommandError {
     Unreachable(ControlError),
 }
 
-impl CommandError {
-    /// For programs.
-    #[must_use]
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::NoSuchRun(_) => "no_such_run",
-            Self::NotRunning => "not_running",
-            Self::Refused(_) => "refused",
-            Self::Unreachable(_) => "unreachable",
-        }
-    }
-}
-
 impl From<ControlError> for CommandError {
     fn from(error: ControlError) -> Self {
         match error {

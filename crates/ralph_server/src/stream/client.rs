@@ -7,7 +7,7 @@ use axum::extract::ws::Utf8Bytes;
 
 use super::cursor::Cursor;
 use super::protocol::{FeedName, Problem, ToClient, Topic};
-use crate::live::{FeedError, Live, Signal};
+use crate::live::{Live, Signal};
 
 /// More than any page shows.
 const MOST_TOPICS: usize = 256;
@@ -47,7 +47,7 @@ impl Client {
         self.unsubscribe(topic);
         if self.watched.len() >= MOST_TOPICS {
             return Err(Problem {
-                code: "too_many",
+                code: "too_many".into(),
                 message: format!("at most {MOST_TOPICS} things can be watched at once"),
             });
         }
@@ -129,7 +129,7 @@ impl Client {
                 Err(error) => {
                     tracing::warn!(%error, run = cursor.feed.run(), "a journal cannot be read");
                     let problem = Problem {
-                        code: "unreadable",
+                        code: "unreadable".into(),
                         message: format!("the records of run `{}` cannot be read", cursor.feed.run()),
                     };
                     cursor.feed.unwatch(&self.signal);
@@ -161,18 +161,5 @@ impl Client {
             heads: heads.collect(),
         }
         .encode()
-    }
-}
-
-impl From<FeedError> for Problem {
-    fn from(error: FeedError) -> Self {
-        let code = match &error {
-            FeedError::NoSuchRun(_) => "no_such_run",
-            FeedError::Store(_) => "index_unavailable",
-        };
-        Self {
-            code,
-            message: error.to_string(),
-        }
     }
 }

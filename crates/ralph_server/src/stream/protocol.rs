@@ -1,5 +1,7 @@
 //! The words of the WebSocket.
 
+use std::borrow::Cow;
+
 use ralph_run::control::{ControlCommand, Receipt};
 use serde::{Deserialize, Serialize};
 
@@ -137,9 +139,20 @@ pub(super) enum ToClient<'a> {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub(super) struct Problem {
     /// For programs.
-    pub(super) code: &'static str,
+    pub(super) code: Cow<'static, str>,
     /// For people.
     pub(super) message: String,
+}
+
+/// What the API would answer: a code has one meaning, whoever says it.
+impl<E: Into<crate::problem::Problem>> From<E> for Problem {
+    fn from(error: E) -> Self {
+        let problem: crate::problem::Problem = error.into();
+        Self {
+            code: problem.code().word().into(),
+            message: problem.detail().to_owned(),
+        }
+    }
 }
 
 impl ToClient<'_> {

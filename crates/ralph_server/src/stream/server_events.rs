@@ -160,7 +160,7 @@ impl Watching {
                     let run = self.cursor.feed.run();
                     tracing::warn!(%error, run, "a journal cannot be read");
                     return Some(Told::Fault(Problem {
-                        code: "unreadable",
+                        code: "unreadable".into(),
                         message: format!("the records of run `{run}` cannot be read"),
                     }));
                 }
@@ -186,7 +186,7 @@ impl Watching {
 
 fn session_ended() -> Told {
     Told::Fault(Problem {
-        code: "session_ended",
+        code: "session_ended".into(),
         message: "the session has ended: log in again".to_owned(),
     })
 }

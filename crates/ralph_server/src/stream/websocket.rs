@@ -7,6 +7,7 @@ use std::time::Duration;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures_util::{SinkExt as _, StreamExt as _};
 use ralph_run::Home;
+use ralph_run::control::Receipt;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
@@ -63,7 +64,7 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
                 match message {
                     Some(Ok(Message::Text(text))) => on_text(&text, &mut client, &context, &replies, &mut socket).await,
                     Some(Ok(Message::Binary(_))) => {
-                        let problem = Problem { code: "not_text", message: "send text".to_owned() };
+                        let problem = Problem { code: "not_text".into(), message: "send text".to_owned() };
                         let text = ToClient::Error { id: None, problem }.encode();
                         send(&mut socket, [text.into()]).await
                     }
@@ -181,7 +182,7 @@ async fn on_text(
             }
             Err(_) => {
                 let problem = Problem {
-                    code: "too_many",
+                    code: "too_many".into(),
                     message: "too many commands at once: wait for the receipts".to_owned(),
                 };
                 let id = Some(id.as_str());
@@ -190,7 +191,7 @@ async fn on_text(
         },
         Err(error) => {
             let problem = Problem {
-                code: "malformed",
+                code: "malformed".into(),
                 message: format!("not understood: {error}"),
             };
             ToClient::Error { id: None, problem }.encode()
@@ -199,12 +200,12 @@ async fn on_text(
     send(socket, [told.into()]).await
 }
 
-fn receipt(id: &str, run: &str, done: Result<ralph_run::control::Receipt, CommandError>) -> String {
-    let error = done.as_ref().err().map(|error| Problem {
-        code: error.code(),
-        message: error.to_string(),
-    });
-    let receipt = done.as_ref().ok();
+fn receipt(id: &str, run: &str, done: Result<Receipt, CommandError>) -> String {
+    let (receipt, error) = match done {
+        Ok(receipt) => (Some(receipt), None),
+        Err(error) => (None, Some(error.into())),
+    };
+    let receipt = receipt.as_ref();
     ToClient::Receipt {
         id,
         run,

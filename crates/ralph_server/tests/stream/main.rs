@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use client::{Client, Seen};
 use journal::Journal;
+use ralph_run::control::{ControlCommand, ControlServer, Greeting, Refusal, RefusalCode};
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::json;
@@ -247,9 +248,9 @@ async fn what_is_not_understood_is_answered_and_the_connection_stays() {
     for (message, code) in [
         (
             json!({"type": "subscribe", "run": "20260101-000000-000000"}),
-            "no_such_run",
+            "run_not_found",
         ),
-        (json!({"type": "subscribe", "run": "../../etc"}), "no_such_run"),
+        (json!({"type": "subscribe", "run": "../../etc"}), "run_not_found"),
         (json!({"type": "dance"}), "malformed"),
     ] {
         client.say(&message).await;
@@ -260,6 +261,51 @@ async fn what_is_not_understood_is_answered_and_the_connection_stays() {
     let receipt = client.next().await.unwrap().1;
     assert_eq!(
         (&receipt["id"], &receipt["error"]["code"]),
-        (&json!("c"), &json!("no_such_run"))
+        (&json!("c"), &json!("run_not_found"))
     );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_refusal_has_the_code_that_the_api_gives_it() {
+    let stage = Stage::new().await;
+    let journal = Journal::create(&stage.home);
+    let mut client = Client::connect(stage.address).await;
+    let mut code_of = async |command: serde_json::Value| {
+        let id = command["command"].as_str().unwrap().to_owned();
+        let message = json!({"type": "command", "id": id, "run": journal.id(), "command": command});
+        client.say(&message).await;
+        let receipt = client.next().await.unwrap().1;
+        assert_eq!(receipt["id"], json!(id));
+        let error = &receipt["error"];
+        assert_ne!(error["message"].as_str().unwrap(), "", "{receipt}");
+        error["code"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(code_of(json!({"command": "interrupt"})).await, "run_ended");
+    let greeting = Greeting::new(journal.id(), "running");
+    let mut runner = ControlServer::bind(journal.run.socket(), greeting).await.unwrap();
+    let refusing = tokio::spawn(async move {
+        loop {
+            let incoming = runner.next().await;
+            let code = match &incoming.command {
+                ControlCommand::Answer { .. } => RefusalCode::AlreadyAnswered,
+                ControlCommand::EditMessage { .. } => RefusalCode::AlreadySent,
+                ControlCommand::WithdrawMessage { .. } => RefusalCode::NoSuchMessage,
+                ControlCommand::Send { .. } => RefusalCode::Busy,
+                _ => RefusalCode::Other,
+            };
+            incoming.reply.send(Err(Refusal::new(code, "not that")));
+        }
+    });
+    let answer = json!({"command": "answer", "request": "r1", "answer": {"kind": "allow"}});
+    assert_eq!(code_of(answer).await, "already_answered");
+    let edit = json!({"command": "edit_message", "message_id": "m", "text": "x"});
+    assert_eq!(code_of(edit).await, "already_sent");
+    let withdraw = json!({"command": "withdraw_message", "message_id": "m"});
+    assert_eq!(code_of(withdraw).await, "message_not_found");
+    assert_eq!(
+        code_of(json!({"command": "send", "text": "x"})).await,
+        "runner_busy"
+    );
+    assert_eq!(code_of(json!({"command": "stop"})).await, "refused");
+    refusing.abort();
 }
