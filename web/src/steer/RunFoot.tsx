@@ -1,4 +1,5 @@
 import { useAgent } from '../new-run/use-agents';
+import { COLUMN } from '../run/column';
 import type { RunFeed } from '../run/run-feed';
 import type { RunSummary } from '../wire';
 import { Approvals } from './approvals/Approvals';
@@ -21,17 +22,19 @@ export function RunFoot({ id, run, feed }: { id: string; run: RunSummary | undef
   return (
     <section
       aria-label="Steering"
-      className="grid max-h-[75dvh] shrink-0 grid-cols-[minmax(0,1fr)] gap-2 overflow-y-auto border-line border-t bg-raised px-3 py-2"
+      className="max-h-[75dvh] shrink-0 overflow-y-auto border-line border-t bg-raised"
     >
-      <Approvals id={id} run={run} rows={feed.builder.table.top} />
-      <QueueList run={id} now={now} earlier={earlier} outbox={outbox} />
-      {input.is === 'open' && (
-        <Composer outbox={outbox} isBusy={run !== undefined && run.activity.state !== 'idle'} />
-      )}
-      <div className="flex min-h-[1.875rem] flex-wrap items-center gap-1">
-        {input.is === 'absent' && <span className="mr-2 text-muted">{input.why}</span>}
-        {run && !hasEnded && <Controls run={run} agent={agent} />}
-        {run && hasEnded && <GoOn run={run} agent={agent} outbox={outbox} />}
+      <div className={`${COLUMN} grid grid-cols-[minmax(0,1fr)] gap-2 py-2`}>
+        <Approvals id={id} run={run} rows={feed.builder.table.top} />
+        <QueueList run={id} now={now} earlier={earlier} outbox={outbox} />
+        {input.is === 'open' && (
+          <Composer outbox={outbox} isBusy={run !== undefined && run.activity.state !== 'idle'} />
+        )}
+        <div className="flex min-h-[1.875rem] flex-wrap items-center gap-1">
+          {input.is === 'absent' && <span className="mr-2 text-muted">{input.why}</span>}
+          {run && !hasEnded && <Controls run={run} agent={agent} />}
+          {run && hasEnded && <GoOn run={run} agent={agent} outbox={outbox} />}
+        </div>
       </div>
     </section>
   );
