@@ -1,5 +1,7 @@
 import { Check, CheckCheck, CircleDashed, Clock, type LucideIcon, Undo2, X } from 'lucide-react';
+import { useId } from 'react';
 import { canChange, DELIVERY_WORDS, type DeliveryState, type QueuedMessage } from './derive-queue';
+import { redactedIn } from './derive-redacted';
 import type { Edit, Outbox } from './outbox';
 import { useCommand } from './use-command';
 
@@ -102,11 +104,15 @@ interface EditProps {
 }
 
 function EditMessage({ text, isBusy, onChange, onCancel, onSave }: EditProps) {
+  const help = useId();
+  // The run would send the agent what stands for it.
+  const secret = redactedIn(text);
+  const canSave = text.trim() !== '' && !isBusy && !secret;
   const save = () => {
-    if (text.trim() !== '' && !isBusy) onSave(text.trim());
+    if (canSave) onSave(text.trim());
   };
   return (
-    <div className="flex items-end gap-2">
+    <div className="flex flex-wrap items-end gap-2">
       <textarea
         // biome-ignore lint/a11y/noAutofocus: the button that was pressed is gone, and this stands in its place.
         autoFocus
@@ -115,6 +121,8 @@ function EditMessage({ text, isBusy, onChange, onCancel, onSave }: EditProps) {
         rows={1}
         value={text}
         readOnly={isBusy}
+        aria-invalid={secret !== null}
+        aria-describedby={help}
         onChange={(event) => onChange(event.target.value)}
         onKeyDown={(event) => {
           if (event.key === 'Escape') onCancel();
@@ -123,12 +131,16 @@ function EditMessage({ text, isBusy, onChange, onCancel, onSave }: EditProps) {
           save();
         }}
       />
-      <button type="button" className="button" disabled={isBusy || text.trim() === ''} onClick={save}>
+      <button type="button" className="button" disabled={!canSave} onClick={save}>
         Save
       </button>
       <button type="button" className="button" data-quiet onClick={onCancel}>
         Cancel
       </button>
+      <p id={help} role="status" className={secret ? 'w-full break-words text-bad' : 'contents'}>
+        {secret &&
+          `${secret} stands for a secret that is not shown. Write the secret itself, or cancel: the message stays as it is.`}
+      </p>
     </div>
   );
 }

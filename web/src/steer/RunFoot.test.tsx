@@ -101,6 +101,21 @@ test('what waits can be changed and taken back', async () => {
   expect(item.getByRole('alert').textContent).toContain('Send another one');
 });
 
+test('what stands for a secret is not saved as a message', async () => {
+  server([{ ...waiting, text: 'use [redacted:A_KEY]' }]);
+  await page();
+  const item = within(await message());
+  await userEvent.click(item.getByRole('button', { name: 'Edit' }));
+  const field = item.getByLabelText('Change the message');
+  await userEvent.type(field, ' now{Enter}');
+  expect(item.getByRole<HTMLButtonElement>('button', { name: 'Save' }).disabled).toBe(true);
+  expect(item.getByText(/\[redacted:A_KEY\] stands for a secret/)).toBeTruthy();
+  expect(fake.commands()).toEqual([]);
+  await userEvent.clear(field);
+  await userEvent.type(field, 'use the key{Enter}');
+  expect(fake.commands()).toEqual([{ command: 'edit_message', message_id: 'm9', text: 'use the key' }]);
+});
+
 test('new words for a message that the agent takes meanwhile are in the input', async () => {
   server([waiting]);
   await page();

@@ -38,6 +38,12 @@ class FakeStream {
     for (const listener of this.listeners) listener();
   }
 
+  /** More wait than the feed tells of. */
+  waitMore(count: number): void {
+    this.inboxState = { ...this.inboxState, count };
+    for (const listener of this.listeners) listener();
+  }
+
   tell(...runs: RunSummary[]): void {
     this.runs = new Map(runs.map((run) => [run.id, run]));
     for (const listener of this.listeners) listener();

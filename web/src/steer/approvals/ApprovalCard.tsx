@@ -7,31 +7,37 @@ import { askedOf, askedWords } from './derive-answer';
 import { PermissionForm } from './PermissionForm';
 import { PlanForm } from './PlanForm';
 import { QuestionForm } from './QuestionForm';
+import { askKey } from './typed';
 import { type Answering, useAnswer } from './use-answer';
 
 interface Props {
   approval: Approval;
+  /** Why what is asked could not be loaded. */
+  unloaded: string | null;
+  onReload: () => void;
   onAnswered: () => void;
   onLate: (words: string) => void;
 }
 
 /** What each kind of request gets. */
 export interface FormProps {
+  /** The asking; what is typed is kept by it. */
+  ask: string;
   answer: Answering['answer'];
   /** An answer is on its way. */
   isBusy: boolean;
 }
 
 /** One request of the agent, and how it can be answered. */
-export function ApprovalCard({ approval, onAnswered, onLate }: Props) {
+export function ApprovalCard({ approval, unloaded, onReload, onAnswered, onLate }: Props) {
   const { state, problem, answer } = useAnswer(approval.run, approval.request, onAnswered, onLate);
   const asked = askedOf(approval);
-  const isBusy = state !== 'open';
+  const form = { ask: askKey(approval), answer, isBusy: state !== 'open' };
   const name = `${TITLES[approval.kind] ?? 'Asks'}: ${askedWords(asked)}`;
   return (
     <article
       aria-label={name}
-      aria-busy={isBusy}
+      aria-busy={form.isBusy}
       // A key brings people here, not to a button: nothing is allowed by one key too many.
       tabIndex={-1}
       className="rounded-lg border border-warn bg-bg px-3 py-2"
@@ -43,10 +49,11 @@ export function ApprovalCard({ approval, onAnswered, onLate }: Props) {
         <span className="flex-1" />
         <time dateTime={approval.asked_at}>{formatTime(approval.asked_at)}</time>
       </header>
-      {asked?.kind === 'permission' && <PermissionForm asked={asked.data} answer={answer} isBusy={isBusy} />}
-      {asked?.kind === 'question' && <QuestionForm asked={asked.data} answer={answer} isBusy={isBusy} />}
-      {asked?.kind === 'plan' && <PlanForm asked={asked.data} answer={answer} isBusy={isBusy} />}
-      {!asked && <Unreadable answer={answer} isBusy={isBusy} isLoading={approval.data === null} />}
+      {asked?.kind === 'permission' && <PermissionForm asked={asked.data} {...form} />}
+      {asked?.kind === 'question' && <QuestionForm asked={asked.data} {...form} />}
+      {asked?.kind === 'plan' && <PlanForm asked={asked.data} {...form} />}
+      {!asked && approval.data !== null && <Unreadable {...form} />}
+      {!asked && approval.data === null && <Loading problem={unloaded} onReload={onReload} />}
       <Told state={state} problem={problem} />
     </article>
   );
@@ -58,12 +65,28 @@ const TITLES: Record<string, string> = {
   plan: 'Has a plan',
 };
 
-function Unreadable({ answer, isBusy, isLoading }: FormProps & { isLoading: boolean }) {
-  if (isLoading) return <p className="text-muted">Loading what is asked…</p>;
+function Loading({ problem, onReload }: { problem: string | null; onReload: () => void }) {
+  if (!problem) return <p className="text-muted">Loading what is asked…</p>;
+  return <Unloaded onReload={onReload}>What is asked could not be loaded. {problem}</Unloaded>;
+}
+
+/** Something could not be loaded, and can be tried again. */
+export function Unloaded({ children, onReload }: { children: ReactNode; onReload: () => void }) {
+  return (
+    <div role="alert" className="flex flex-wrap items-center gap-2 text-xs">
+      <span className="min-w-0 break-words text-bad">{children}</span>
+      <button type="button" className="button" onClick={onReload}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+function Unreadable(form: FormProps) {
   return (
     <>
       <p>This page does not understand what is asked. Answer it in a terminal, or deny it here.</p>
-      <DenyForm answer={answer} isBusy={isBusy} label="Deny" otherwise="Denied." onCancel={null} />
+      <DenyForm {...form} label="Deny" otherwise="Denied." onCancel={null} />
     </>
   );
 }

@@ -4,9 +4,10 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Row } from '../../run/row';
 import { fake } from '../fake-stream-for-tests';
 import { approval, BASH, summary } from '../fakes-for-tests';
-import { serve, show } from '../page-for-tests';
+import { problem, serve, show } from '../page-for-tests';
 import { Approvals } from './Approvals';
 import { NeedsYou } from './NeedsYou';
+import { forgetAllTyped } from './typed';
 
 vi.mock('../../stream/browser', async () => (await import('../fake-stream-for-tests')).browser);
 
@@ -18,6 +19,7 @@ const answers = () =>
 
 beforeEach(() => {
   fake.reset();
+  forgetAllTyped();
   serve({});
 });
 afterEach(cleanup);
@@ -62,6 +64,65 @@ test('the input can be changed, but only to JSON', async () => {
   await userEvent.type(field, '"ls"}');
   await userEvent.click(allow);
   expect(answers()).toEqual([['p1', { kind: 'allow_changed', input: { command: 'ls' } }]]);
+});
+
+test('arguments that are too long to be shown cannot be changed', async () => {
+  const input = { dropped: { reason: 'oversize' } };
+  fake.ask(approval('permission', { ...BASH, tool: 'Write', kind: 'edit', subject: '/a/long.txt', input }));
+  await page();
+  const write = within(await card(/Write/));
+  expect(write.getByText('/a/long.txt')).toBeTruthy();
+  expect(write.getByText('The arguments are too long to be shown.')).toBeTruthy();
+  expect(write.queryByText(/oversize/)).toBeNull();
+  expect(write.queryByRole('button', { name: 'Edit input…' })).toBeNull();
+  await userEvent.click(write.getByRole('button', { name: 'Allow once' }));
+  expect(answers()).toEqual([['p1', { kind: 'allow' }]]);
+});
+
+test('a secret that is not shown must be written before the input is used', async () => {
+  fake.ask(approval('permission', { ...BASH, input: { command: 'login [redacted:A_KEY]' } }));
+  await page();
+  const bash = within(await card(/Bash/));
+  await userEvent.click(bash.getByRole('button', { name: 'Edit input…' }));
+  const allow = bash.getByRole<HTMLButtonElement>('button', { name: 'Allow with this input' });
+  expect(allow.disabled).toBe(true);
+  expect(bash.getByText(/\[redacted:A_KEY\] stands for a secret/)).toBeTruthy();
+  const field = bash.getByLabelText('Input of the tool, as JSON');
+  await userEvent.clear(field);
+  await userEvent.type(field, '{{"command":"login"}');
+  await userEvent.click(allow);
+  expect(answers()).toEqual([['p1', { kind: 'allow_changed', input: { command: 'login' } }]]);
+});
+
+test('what was typed into a request is there when one comes back, until it is answered', async () => {
+  const questions = [{ text: 'Name?' }];
+  fake.ask(
+    approval('permission', BASH),
+    approval('permission', { ...BASH, request: 'p2' }, { seq: 6 }),
+    approval('question', { request: 'q1', questions }, { seq: 7 }),
+  );
+  const cards = async () => (await screen.findAllByRole('article')).map((each) => within(each));
+  await page();
+  let [denied, changed, asked] = await cards();
+  await userEvent.click(denied?.getByRole('button', { name: 'Deny…' }) as HTMLElement);
+  await userEvent.type(denied?.getByLabelText(/Why not/) as HTMLElement, 'keep it');
+  await userEvent.click(denied?.getByLabelText('and end the turn') as HTMLElement);
+  await userEvent.click(changed?.getByRole('button', { name: 'Edit input…' }) as HTMLElement);
+  await userEvent.type(changed?.getByLabelText('Input of the tool, as JSON') as HTMLElement, ' ');
+  await userEvent.type(asked?.getByLabelText('Your answer to: Name?') as HTMLElement, 'Ralph');
+  cleanup();
+  await page();
+  [denied, changed, asked] = await cards();
+  expect(denied?.getByLabelText<HTMLTextAreaElement>(/Why not/).value).toBe('keep it');
+  expect(denied?.getByLabelText<HTMLInputElement>('and end the turn').checked).toBe(true);
+  expect(changed?.getByLabelText<HTMLTextAreaElement>(/as JSON/).value).toMatch(/ $/);
+  expect(asked?.getByLabelText<HTMLTextAreaElement>(/Name/).value).toBe('Ralph');
+  await userEvent.click(denied?.getByRole('button', { name: 'Deny' }) as HTMLElement);
+  await act(async () => fake.take());
+  cleanup();
+  await page();
+  [denied] = await cards();
+  expect(denied?.queryByLabelText(/Why not/)).toBeNull();
 });
 
 test('a denial has a reason, and can end the turn', async () => {
@@ -160,6 +221,43 @@ test('what is too long for the feed is fetched', async () => {
   fake.ask(approval('plan', null));
   await page();
   expect(await screen.findByText('A long plan')).toBeTruthy();
+});
+
+test('what cannot be fetched says so, and is fetched again', async () => {
+  serve({ 'GET /api/v1/approvals': () => problem(503, 'store_unavailable', 'the index cannot be read') });
+  fake.ask(approval('plan', null, { request: 'unread' }));
+  await page();
+  const asked = within(await card(/Has a plan/));
+  expect(await asked.findByText(/could not be loaded/)).toBeTruthy();
+  expect(asked.queryByText(/Loading/)).toBeNull();
+  serve({
+    'GET /api/v1/approvals': () => ({
+      items: [approval('plan', { request: 'unread', plan: 'A plan of old' })],
+    }),
+  });
+  await userEvent.click(asked.getByRole('button', { name: 'Try again' }));
+  expect(await screen.findByText('A plan of old')).toBeTruthy();
+});
+
+test('that more may wait than could be fetched is told', async () => {
+  serve({ 'GET /api/v1/approvals': () => problem(503, 'store_unavailable', 'the index cannot be read') });
+  fake.ask(approval('permission', BASH));
+  fake.waitMore(40);
+  await page();
+  await card(/Bash/);
+  expect((await screen.findByRole('alert')).textContent).toContain('More may wait than is shown here.');
+});
+
+test('what was fetched stays while it is fetched again', async () => {
+  const long = approval('plan', { request: 'long', plan: 'A long plan' });
+  serve({ 'GET /api/v1/approvals': () => ({ items: [long] }) });
+  fake.ask(approval('plan', null, { request: 'long' }));
+  await page();
+  expect(await screen.findByText('A long plan')).toBeTruthy();
+  vi.stubGlobal('fetch', () => new Promise(() => {}));
+  act(() => fake.ask(approval('plan', null, { request: 'long' }), approval('permission', BASH, { seq: 9 })));
+  expect(await card(/Bash/)).toBeTruthy();
+  expect(screen.getByText('A long plan')).toBeTruthy();
 });
 
 test('the list of runs answers simple permissions, and leads to the others', async () => {

@@ -3,8 +3,9 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { useKey } from '../../keys/use-key';
 import type { Row } from '../../run/row';
 import type { Approval, RunSummary } from '../../wire';
-import { ApprovalCard } from './ApprovalCard';
+import { ApprovalCard, Unloaded } from './ApprovalCard';
 import { askOf, closedElsewhere, closedWords } from './derive-closed';
+import { askKey, forgetTyped } from './typed';
 import { usePending } from './use-pending';
 
 interface Props {
@@ -16,7 +17,7 @@ interface Props {
 
 /** Everything in a run that waits for a person, the oldest first. */
 export function Approvals({ id, run, rows }: Props) {
-  const pending = usePending(id);
+  const { approvals: pending, problem, reload } = usePending(id);
   const [late, setLate] = useState<ReadonlySet<string>>(new Set());
   const answered = useRef(new Set<string>());
   const before = useRef<Approval[]>([]);
@@ -26,6 +27,7 @@ export function Approvals({ id, run, rows }: Props) {
   const latestRows = useRef(rows);
   latestRows.current = rows;
   useEffect(() => {
+    for (const gone of closedElsewhere(before.current, pending, new Set())) forgetTyped(askKey(gone));
     const closed = closedElsewhere(before.current, pending, answered.current);
     before.current = pending;
     if (closed.length > 0) {
@@ -56,6 +58,9 @@ export function Approvals({ id, run, rows }: Props) {
           </p>
         ))}
       </div>
+      {problem && !hasEnded && open.every((each) => each.data !== null) && (
+        <Unloaded onReload={reload}>More may wait than is shown here. {problem}</Unloaded>
+      )}
       {open.length > 0 && !hasEnded && (
         <section
           ref={list}
@@ -69,7 +74,12 @@ export function Approvals({ id, run, rows }: Props) {
             <ApprovalCard
               key={askOf(approval)}
               approval={approval}
-              onAnswered={() => answered.current.add(askOf(approval))}
+              unloaded={problem}
+              onReload={reload}
+              onAnswered={() => {
+                answered.current.add(askOf(approval));
+                forgetTyped(askKey(approval));
+              }}
               onLate={(words) => onLate(askOf(approval), words)}
             />
           ))}

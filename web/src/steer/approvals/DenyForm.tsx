@@ -1,6 +1,6 @@
-import { useState } from 'react';
 import type { FormProps } from './ApprovalCard';
 import { denial } from './derive-answer';
+import { useTyped } from './typed';
 
 interface Props extends FormProps {
   /** What the field is called. */
@@ -14,9 +14,9 @@ interface Props extends FormProps {
 }
 
 /** A refusal, and why: the agent is told. */
-export function DenyForm({ answer, isBusy, label, otherwise, onCancel, action = 'Deny' }: Props) {
-  const [reason, setReason] = useState('');
-  const [endsTurn, setEndsTurn] = useState(false);
+export function DenyForm({ ask, answer, isBusy, label, otherwise, onCancel, action = 'Deny' }: Props) {
+  const [reason, setReason] = useTyped(ask, 'reason', () => '');
+  const [endsTurn, setEndsTurn] = useTyped(ask, 'endsTurn', () => false);
   return (
     <form
       className="mt-2 grid gap-2"

@@ -1,7 +1,8 @@
-import { useId, useState } from 'react';
+import { useId, useMemo } from 'react';
 import type { FormProps } from './ApprovalCard';
 import { parseInput } from './derive-answer';
 import { visibleJson } from './derive-visible';
+import { useTyped } from './typed';
 
 interface Props extends FormProps {
   input: unknown;
@@ -9,8 +10,9 @@ interface Props extends FormProps {
 }
 
 /** The arguments of a tool, to be changed before it runs. */
-export function InputForm({ input, answer, isBusy, onCancel }: Props) {
-  const [text, setText] = useState(() => visibleJson(input));
+export function InputForm({ ask, input, answer, isBusy, onCancel }: Props) {
+  const original = useMemo(() => visibleJson(input), [input]);
+  const [text, setText] = useTyped(ask, 'input', () => original);
   const help = useId();
   const parsed = parseInput(text);
   const problem = 'problem' in parsed ? parsed.problem : null;
@@ -43,13 +45,24 @@ export function InputForm({ input, answer, isBusy, onCancel }: Props) {
       <p id={help} role="status" className="min-h-5 break-words text-bad text-xs">
         {problem}
       </p>
-      <div className="flex gap-2">
+      <div className="flex flex-wrap gap-2">
         <button type="submit" className="button" data-primary disabled={isBusy || problem !== null}>
           Allow with this input
         </button>
         <button type="button" className="button" data-quiet onClick={onCancel}>
           Cancel
         </button>
+        {text !== original && (
+          <button
+            type="button"
+            className="button"
+            data-quiet
+            disabled={isBusy}
+            onClick={() => setText(original)}
+          >
+            Undo changes
+          </button>
+        )}
       </div>
     </form>
   );

@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import type { PermissionRequested } from '../../wire';
 import type { FormProps } from './ApprovalCard';
 import { DenyForm } from './DenyForm';
@@ -6,10 +5,11 @@ import { answerOptions, ruleWords } from './derive-answer';
 import { visibleText } from './derive-visible';
 import { InputForm } from './InputForm';
 import { PreviewView } from './PreviewView';
+import { useTyped } from './typed';
 
 /** May this tool run? Once, always, with other arguments, or not. */
-export function PermissionForm({ asked, answer, isBusy }: FormProps & { asked: PermissionRequested }) {
-  const [part, setPart] = useState<'choices' | 'change' | 'deny'>('choices');
+export function PermissionForm({ ask, asked, answer, isBusy }: FormProps & { asked: PermissionRequested }) {
+  const [part, setPart] = useTyped<'choices' | 'change' | 'deny'>(ask, 'part', () => 'choices');
   const options = answerOptions({ kind: 'permission', data: asked });
   const rules = ruleWords(asked.suggestions);
   return (
@@ -61,10 +61,17 @@ export function PermissionForm({ asked, answer, isBusy }: FormProps & { asked: P
         </div>
       )}
       {part === 'change' && (
-        <InputForm input={asked.input} answer={answer} isBusy={isBusy} onCancel={() => setPart('choices')} />
+        <InputForm
+          ask={ask}
+          input={asked.input}
+          answer={answer}
+          isBusy={isBusy}
+          onCancel={() => setPart('choices')}
+        />
       )}
       {part === 'deny' && (
         <DenyForm
+          ask={ask}
           answer={answer}
           isBusy={isBusy}
           label="Why not? The agent is told."

@@ -1,12 +1,12 @@
-import { useState } from 'react';
 import { Markdown } from '../../run/rows/lazy-parts';
 import type { PlanProposed } from '../../wire';
 import type { FormProps } from './ApprovalCard';
 import { DenyForm } from './DenyForm';
+import { useTyped } from './typed';
 
 /** Is this plan good? */
-export function PlanForm({ asked, answer, isBusy }: FormProps & { asked: PlanProposed }) {
-  const [isBack, setBack] = useState(false);
+export function PlanForm({ ask, asked, answer, isBusy }: FormProps & { asked: PlanProposed }) {
+  const [isBack, setBack] = useTyped(ask, 'part', () => false);
   return (
     <>
       <figure
@@ -18,6 +18,7 @@ export function PlanForm({ asked, answer, isBusy }: FormProps & { asked: PlanPro
       </figure>
       {isBack ? (
         <DenyForm
+          ask={ask}
           answer={answer}
           isBusy={isBusy}
           label="What should be different? The agent is told."

@@ -31,6 +31,14 @@ function Main({ preview }: { preview: Preview }) {
       </div>
     );
   }
+  if (preview.as === 'too_long') {
+    return (
+      <>
+        {preview.subject && <code className="break-words font-mono text-xs">{preview.subject}</code>}
+        <p className="text-warn text-xs">The arguments are too long to be shown.</p>
+      </>
+    );
+  }
   return (
     <figure
       tabIndex={0}

@@ -4,16 +4,17 @@ import type { FormProps } from './ApprovalCard';
 import { DenyForm } from './DenyForm';
 import { answersTo, type Choice, NO_CHOICE } from './derive-answer';
 import { QuestionField } from './QuestionField';
+import { useTyped } from './typed';
 
 /** The agent's questions, answered together. */
-export function QuestionForm({ asked, answer, isBusy }: FormProps & { asked: QuestionAsked }) {
+export function QuestionForm({ ask, asked, answer, isBusy }: FormProps & { asked: QuestionAsked }) {
   const { questions } = asked;
-  const [picks, setPicks] = useState<Choice[]>(() =>
+  const [picks, setPicks] = useTyped<Choice[]>(ask, 'picks', () =>
     // Where nothing can be chosen, only a text is an answer.
     questions.map(({ options }) => (options && options.length > 0 ? NO_CHOICE : { labels: [], other: '' })),
   );
   const [missing, setMissing] = useState<number[]>([]);
-  const [denies, setDenies] = useState(false);
+  const [denies, setDenies] = useTyped(ask, 'part', () => false);
   const submit = () => {
     const result = answersTo(questions, picks);
     if ('missing' in result) setMissing(result.missing);
@@ -55,6 +56,7 @@ export function QuestionForm({ asked, answer, isBusy }: FormProps & { asked: Que
       </form>
       {denies && (
         <DenyForm
+          ask={ask}
           answer={answer}
           isBusy={isBusy}
           label="What the agent is told instead"

@@ -33,6 +33,16 @@ test('arguments that are not there cannot be changed', () => {
   expect(answerOptions(askedOf(approval('permission', bare))).canChange).toBe(false);
 });
 
+test('arguments that were too long to be kept cannot be changed: the tool would get what stands for them', () => {
+  const dropped = { ...BASH, input: { dropped: { reason: 'oversize' } } };
+  expect(answerOptions(askedOf(approval('permission', dropped)))).toMatchObject({
+    canAllow: true,
+    canChange: false,
+  });
+  const own = { ...BASH, input: { dropped: 'table users' } };
+  expect(answerOptions(askedOf(approval('permission', own))).canChange).toBe(true);
+});
+
 test('a question is answered, a plan is allowed, and both can be denied', () => {
   const question = askedOf(approval('question', { request: 'q', questions: [{ text: 'Why?' }] }));
   expect(answerOptions(question)).toMatchObject({ canAllow: false, canAnswer: true, canDeny: true });
@@ -90,6 +100,14 @@ test('rules are told in words, whatever shape they have', () => {
 test('changed arguments must be an object', () => {
   expect(parseInput('{"a":1}')).toEqual({ input: { a: 1 } });
   for (const text of ['', '{', '[1]', 'null', '3']) expect(parseInput(text)).toHaveProperty('problem');
+});
+
+test('what stands for a secret is not sent to a tool', () => {
+  expect(parseInput('{"command":"login [redacted:A_KEY]"}')).toHaveProperty(
+    'problem',
+    expect.stringContaining('[redacted:A_KEY] stands for a secret'),
+  );
+  expect(parseInput('{"command":"login [\\u0072edacted:A_KEY]"}')).toHaveProperty('problem');
 });
 
 test('a denial says why, or that it is one', () => {

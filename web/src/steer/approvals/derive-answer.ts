@@ -6,6 +6,7 @@ import type {
   Question,
   QuestionAsked,
 } from '../../wire';
+import { redactedIn } from '../derive-redacted';
 import { isVisible, visibleText } from './derive-visible';
 
 /** What is asked, by its kind; null while what was asked is not there. */
@@ -46,7 +47,8 @@ export function answerOptions(asked: Asked): AnswerOptions {
     canAllow: isPermission || asked?.kind === 'plan',
     // What nobody can say in words nobody can allow for good.
     canAllowAlways: isPermission && ruleWords(asked.data.suggestions).length > 0,
-    canChange: isPermission && isObject(asked.data.input),
+    // The tool would get what stands for them.
+    canChange: isPermission && isObject(asked.data.input) && !isDropped(asked.data.input),
     canAnswer: asked?.kind === 'question',
     canDeny: true,
   };
@@ -71,6 +73,11 @@ export function isSimple(asked: Asked): asked is Extract<Asked, { kind: 'permiss
     !/[\r\n]/.test(subject) &&
     isVisible(subject)
   );
+}
+
+/** Whether arguments were too long to be kept, and only this is left of them. No tool has such arguments itself. */
+export function isDropped(input: unknown): boolean {
+  return JSON.stringify(input) === '{"dropped":{"reason":"oversize"}}';
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -116,6 +123,13 @@ export function parseInput(text: string): { input: Record<string, unknown> } | {
     return { problem: `This is no JSON: ${where}` };
   }
   if (!isObject(value)) return { problem: 'The input must be a JSON object: { … }' };
+  const secret = redactedIn(JSON.stringify(value));
+  if (secret) {
+    const advice = 'Write the secret itself, or cancel and allow the input as it is.';
+    return {
+      problem: `${secret} stands for a secret that is not shown, and the tool would get it so. ${advice}`,
+    };
+  }
   return { input: value };
 }
 

@@ -12,6 +12,17 @@ test('a command is shown as one, an edit as a diff, everything else as it is', (
   expect(previewOf({ input: null })).toBeNull();
 });
 
+test('arguments that were too long to be kept are not shown as if they were the arguments', () => {
+  const input = { dropped: { reason: 'oversize' } };
+  expect(previewOf({ input, subject: '/a\u200b' })).toEqual({
+    preview: { as: 'too_long', subject: '/a⟨U+200B⟩' },
+    facts: [],
+  });
+  expect(previewOf({ input })?.preview).toEqual({ as: 'too_long', subject: null });
+  const own = { dropped: { reason: 'oversize', table: 'users' } };
+  expect(previewOf({ input: own })?.preview).toMatchObject({ as: 'json' });
+});
+
 test('arguments that the preview does not show stand below it', () => {
   const input = { command: 'make', run_in_background: true, env: { A: '1' }, description: 'Builds' };
   const facts = previewOf({ input })?.facts;

@@ -1,11 +1,13 @@
 import type { PermissionRequested } from '../../wire';
+import { isDropped } from './derive-answer';
 import { visibleJson, visibleText } from './derive-visible';
 
 /** What a tool would do, as it is shown to whoever decides. Nothing in it is hidden. */
 export type Preview =
   | { as: 'command'; text: string }
   | { as: 'diff'; path: string; old: string; new: string }
-  | { as: 'json'; text: string };
+  | { as: 'json'; text: string }
+  | { as: 'too_long'; subject: string | null };
 
 /** An argument that the preview itself does not show. */
 export interface Fact {
@@ -19,9 +21,12 @@ export interface Previewed {
 }
 
 /** Commands are shown as commands, edits as diffs, their other arguments below, everything else as it is. */
-export function previewOf({ input, description }: PreviewInput): Previewed | null {
+export function previewOf({ input, description, subject }: PreviewInput): Previewed | null {
   if (input === undefined || input === null) return null;
   if (typeof input !== 'object' || Array.isArray(input)) return asJson(input);
+  if (isDropped(input)) {
+    return { preview: { as: 'too_long', subject: subject ? visibleText(subject) : null }, facts: [] };
+  }
   const fields = input as Record<string, unknown>;
   const text = (name: string) => (typeof fields[name] === 'string' ? fields[name] : null);
   const without = (...shown: string[]) => factsOf(fields, shown, description);
@@ -41,7 +46,7 @@ export function previewOf({ input, description }: PreviewInput): Previewed | nul
   return asJson(input);
 }
 
-type PreviewInput = Pick<PermissionRequested, 'input' | 'description'>;
+type PreviewInput = Pick<PermissionRequested, 'input' | 'description' | 'subject'>;
 
 function asJson(input: unknown): Previewed {
   return { preview: { as: 'json', text: visibleJson(input) }, facts: [] };
