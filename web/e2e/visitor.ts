@@ -20,6 +20,13 @@ export interface VisitOptions {
   isStranger?: boolean;
 }
 
+/** Something that moved though nobody touched it, by the browser's own measure. */
+export interface Shift {
+  value: number;
+  /** What moved, and from where to where. */
+  what: string;
+}
+
 /** Somebody with a browser of their own. Whatever goes wrong in it is a fault, and a test with faults fails. */
 export class Visitor {
   readonly faults: string[] = [];
@@ -64,6 +71,21 @@ export class Visitor {
       addEventListener('securitypolicyviolation', (event) => {
         tell(`policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`);
       });
+      const shifts: Shift[] = [];
+      Object.defineProperty(globalThis, '__shifts', { value: shifts });
+      const place = ({ x, y, width, height }: DOMRectReadOnly) => `${x},${y} ${width}×${height}`;
+      type Source = { node: Node | null; previousRect: DOMRectReadOnly; currentRect: DOMRectReadOnly };
+      type Entry = PerformanceEntry & { value: number; hadRecentInput: boolean; sources: Source[] };
+      new PerformanceObserver((list) => {
+        for (const { value, hadRecentInput, sources } of list.getEntries() as Entry[]) {
+          if (hadRecentInput) continue;
+          const what = sources.map(({ node, previousRect, currentRect }) => {
+            const words = node?.textContent?.trim().slice(0, 40);
+            return `${node?.nodeName} “${words}” ${place(previousRect)} → ${place(currentRect)}`;
+          });
+          shifts.push({ value, what: what.join('; ') });
+        }
+      }).observe({ type: 'layout-shift', buffered: true });
       Object.defineProperty(globalThis, '__pwned', { value: (what: string) => tell(`executed: ${what}`) });
     });
     page.on('console', (message) => {
@@ -117,6 +139,11 @@ export class Visitor {
   /** Whether the page is wider than the window. */
   isTooWide(): Promise<boolean> {
     return this.page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+  }
+
+  /** What has jumped since the page was opened. */
+  shifts(): Promise<Shift[]> {
+    return this.page.evaluate(() => (globalThis as unknown as { __shifts: Shift[] }).__shifts);
   }
 
   copied(): Promise<string> {
