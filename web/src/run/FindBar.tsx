@@ -4,6 +4,7 @@ import { type RefObject, useEffect, useRef, useState } from 'react';
 import { messageOf } from '../api/error';
 import { searchRun } from '../api/records';
 import { useKey } from '../keys/use-key';
+import { COLUMN } from './column';
 import { nearestHit } from './derive-find';
 
 interface Props {
@@ -74,62 +75,64 @@ export function FindBar({ id, text, at, isLive, reader, onChange, onGo }: Props)
     if (hit !== null) onGo(hit);
   };
   return (
-    <search className="flex shrink-0 flex-wrap items-center gap-1 border-line border-b bg-raised px-3 py-1">
-      <input
-        ref={field}
-        type="search"
-        className="field min-w-0 flex-1 sm:max-w-80"
-        aria-label="Find in this run"
-        placeholder="Find in this run"
-        value={typed}
-        maxLength={200}
-        onChange={(event) => setTyped(event.target.value)}
-        onKeyDown={(event) => {
-          if (event.key === 'Escape') {
-            onChange(undefined);
-            document.getElementById('activity')?.focus();
-          }
-          if (event.key !== 'Enter') return;
-          if (typed !== text) onChange(typed);
-          else go(!event.shiftKey);
-        }}
-      />
-      <button
-        type="button"
-        className="button px-1"
-        aria-label="Previous hit"
-        disabled={hits.length === 0}
-        onClick={() => go(false)}
-      >
-        <ChevronUp aria-hidden className="size-4" />
-      </button>
-      <button
-        type="button"
-        className="button px-1"
-        aria-label="Next hit"
-        disabled={hits.length === 0}
-        onClick={() => go(true)}
-      >
-        <ChevronDown aria-hidden className="size-4" />
-      </button>
-      <span role="status" className="min-w-20 text-muted text-xs tabular-nums">
-        {query === ''
-          ? ''
-          : found.isError
-            ? messageOf(found.error)
-            : isFetching && hits.length === 0
-              ? 'Looking…'
-              : `${place >= 0 ? `${place + 1} of ` : ''}${hits.length}${isAll ? '' : '+'} ${hits.length === 1 ? 'record' : 'records'}`}
-      </span>
-      <button
-        type="button"
-        className="button ml-auto px-1"
-        data-quiet
-        aria-label="Close the search"
-        onClick={() => onChange(undefined)}
-      >
-        <X aria-hidden className="size-4" />
-      </button>
+    <search className="shrink-0 border-line border-b bg-raised">
+      <div className={`${COLUMN} flex flex-wrap items-center gap-1 py-1`}>
+        <input
+          ref={field}
+          type="search"
+          className="field min-w-0 flex-1 sm:max-w-80"
+          aria-label="Find in this run"
+          placeholder="Find in this run"
+          value={typed}
+          maxLength={200}
+          onChange={(event) => setTyped(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') {
+              onChange(undefined);
+              document.getElementById('activity')?.focus();
+            }
+            if (event.key !== 'Enter') return;
+            if (typed !== text) onChange(typed);
+            else go(!event.shiftKey);
+          }}
+        />
+        <button
+          type="button"
+          className="button px-1"
+          aria-label="Previous hit"
+          disabled={hits.length === 0}
+          onClick={() => go(false)}
+        >
+          <ChevronUp aria-hidden className="size-4" />
+        </button>
+        <button
+          type="button"
+          className="button px-1"
+          aria-label="Next hit"
+          disabled={hits.length === 0}
+          onClick={() => go(true)}
+        >
+          <ChevronDown aria-hidden className="size-4" />
+        </button>
+        <span role="status" className="min-w-20 text-muted text-xs tabular-nums">
+          {query === ''
+            ? ''
+            : found.isError
+              ? messageOf(found.error)
+              : isFetching && hits.length === 0
+                ? 'Looking…'
+                : `${place >= 0 ? `${place + 1} of ` : ''}${hits.length}${isAll ? '' : '+'} ${hits.length === 1 ? 'record' : 'records'}`}
+        </span>
+        <button
+          type="button"
+          className="button ml-auto px-1"
+          data-quiet
+          aria-label="Close the search"
+          onClick={() => onChange(undefined)}
+        >
+          <X aria-hidden className="size-4" />
+        </button>
+      </div>
     </search>
   );
 }

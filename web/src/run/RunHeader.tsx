@@ -13,23 +13,26 @@ import { useNow } from '../layout/use-now';
 import { PERMISSION_WORDS, permissionOf } from '../new-run/derive-agent';
 import { elapsedOf } from '../runs/derive-runs';
 import type { PlanEntry, RunSummary } from '../wire';
+import { COLUMN } from './column';
 
 /** What a run is and how it stands. It keeps its height while it loads. */
 export function RunHeader({ run, id, plan }: { run: RunSummary | undefined; id: string; plan: PlanEntry[] }) {
   const now = useNow(run !== undefined && !run.ended_at);
   return (
-    <header className="shrink-0 border-line border-b px-3 py-2">
-      <div className="flex min-w-0 items-center gap-2">
-        <h1 className="min-w-0 flex-1 truncate font-semibold text-base" title={run?.title}>
-          {run ? run.title || run.task || id : id}
-        </h1>
-        {run && <StateBadge activity={run.activity} />}
+    <header className="shrink-0 border-line border-b">
+      <div className={`${COLUMN} py-2`}>
+        <div className="flex min-w-0 items-center gap-2">
+          <h1 className="min-w-0 flex-1 truncate font-semibold text-base" title={run?.title}>
+            {run ? run.title || run.task || id : id}
+          </h1>
+          {run && <StateBadge activity={run.activity} />}
+        </div>
+        <div className="mt-0.5 flex min-h-5 flex-wrap items-center gap-x-4 gap-y-0.5 text-muted text-xs tabular-nums">
+          {run && <Facts run={run} now={now} />}
+          <PlanFact plan={plan} />
+        </div>
+        {run?.message && <p className="mt-1 break-words text-muted text-xs">{run.message}</p>}
       </div>
-      <div className="mt-0.5 flex min-h-5 flex-wrap items-center gap-x-4 gap-y-0.5 text-muted text-xs tabular-nums">
-        {run && <Facts run={run} now={now} />}
-        <PlanFact plan={plan} />
-      </div>
-      {run?.message && <p className="mt-1 break-words text-muted text-xs">{run.message}</p>}
     </header>
   );
 }

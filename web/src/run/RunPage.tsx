@@ -1,5 +1,5 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { Suspense, useCallback, useMemo, useRef, useState } from 'react';
+import { Suspense, useMemo, useRef } from 'react';
 import { ApiError, messageOf } from '../api/error';
 import { useKey } from '../keys/use-key';
 import { lazyPart } from '../layout/lazy-part';
@@ -8,14 +8,14 @@ import { Problem } from '../layout/Problem';
 import { useTitle } from '../layout/use-title';
 import { useRun } from '../runs/use-runs';
 import { RunFoot } from '../steer/RunFoot';
-import { ActivityList, type Target } from './ActivityList';
+import { ActivityList } from './ActivityList';
 import { FindBar } from './FindBar';
 import { hiddenOf } from './filters';
 import { KeptState } from './kept-state';
 import { RunHeader } from './RunHeader';
 import { RunToolbar } from './RunToolbar';
 import { RowBoundary } from './rows/RowBoundary';
-import type { RunSearch } from './search-params';
+import { useAddress } from './use-address';
 import { useJumps } from './use-jumps';
 import { useRunFeed } from './use-run-feed';
 
@@ -32,41 +32,13 @@ function OneRun({ id }: { id: string }) {
   const { run, error, refetch } = useRun(id);
   const feed = useRunFeed(id, search.seq);
   const kept = useRef(new Map<string, unknown>()).current;
-  const [target, setTarget] = useState<Target | null>(search.seq ? { seq: search.seq } : null);
   const hidden = useMemo(() => hiddenOf(search.hide), [search.hide]);
   useTitle(`${run?.title || id} · ralph`);
 
-  const change = useCallback(
-    (next: { [Key in keyof RunSearch]?: RunSearch[Key] | undefined }) => {
-      void navigate({
-        search: (before) => {
-          const merged = { ...before, ...next };
-          return Object.fromEntries(
-            Object.entries(merged).filter(([, value]) => value !== undefined),
-          ) as RunSearch;
-        },
-        replace: true,
-      });
-    },
-    [navigate],
-  );
-  /** Shows a record, wherever in the run it is. */
-  const goTo = useCallback(
-    (seq: number) => {
-      setTarget({ seq });
-      change({ seq, view: undefined });
-      if (!feed.covers(seq)) void feed.open(seq);
-    },
-    [feed, change],
-  );
-  const goToLatest = useCallback(() => {
-    setTarget({ seq: 'latest' });
-    change({ seq: undefined, view: undefined });
-    if (feed.state.hasAfter) void feed.open();
-  }, [feed, change]);
-  const at = typeof target?.seq === 'number' ? target.seq : feed.last + 1;
   /** Where the reader is: jumps and finds go on from there. At the end, as long as nothing is there to be read. */
   const reader = useRef(search.seq ?? Number.MAX_SAFE_INTEGER);
+  const { target, change, goTo, goToLatest } = useAddress(feed, search, reader);
+  const at = typeof target?.seq === 'number' ? target.seq : feed.last + 1;
   const jumps = useJumps(id, reader, goTo);
   useKey('latest', goToLatest);
   useKey('first', () => goTo(1));

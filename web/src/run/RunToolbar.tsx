@@ -1,8 +1,10 @@
 import { ChevronDown, ChevronUp, FileDiff, Filter, Search } from 'lucide-react';
+import { COLUMN } from './column';
 import { CopyRun } from './copy/CopyRun';
 import { isAsAtFirst, toggled } from './filters';
 import { CATEGORIES, type Category } from './row';
 import type { RunSearch } from './search-params';
+import type { RunSearchChange } from './use-address';
 import type { JumpKind, Jumps } from './use-jumps';
 
 interface Props {
@@ -10,7 +12,7 @@ interface Props {
   search: RunSearch;
   hidden: ReadonlySet<Category>;
   jumps: Jumps;
-  onChange: (next: { [Key in keyof RunSearch]?: RunSearch[Key] | undefined }) => void;
+  onChange: (next: RunSearchChange) => void;
 }
 
 const KINDS: [JumpKind, string][] = [
@@ -23,56 +25,47 @@ const KINDS: [JumpKind, string][] = [
 export function RunToolbar({ id, search, hidden, jumps, onChange }: Props) {
   const isFiles = search.view === 'files';
   return (
-    <div className="flex shrink-0 flex-wrap items-center gap-1 border-line border-b px-3 py-1">
-      <button
-        type="button"
-        className="button"
-        aria-pressed={isFiles}
-        title="Files changed (f)"
-        onClick={() => onChange({ view: isFiles ? undefined : 'files' })}
-      >
-        <FileDiff aria-hidden className="size-4" />
-        Files changed
-      </button>
-      {!isFiles && <FilterMenu hidden={hidden} jumps={jumps} onChange={onChange} />}
-      {!isFiles && (
+    <div className="shrink-0 border-line border-b">
+      <div className={`${COLUMN} flex flex-wrap items-center gap-1 py-1`}>
         <button
           type="button"
           className="button"
-          aria-pressed={search.find !== undefined}
-          title="Find in this run (/)"
-          onClick={() => onChange({ find: search.find === undefined ? '' : undefined })}
+          aria-pressed={isFiles}
+          title="Files changed (f)"
+          onClick={() => onChange({ view: isFiles ? undefined : 'files' })}
         >
-          <Search aria-hidden className="size-4" />
-          Find
+          <FileDiff aria-hidden className="size-4" />
+          Files changed
         </button>
-      )}
-      {KINDS.map(([kind, words]) => (
-        <span key={kind} className="inline-flex max-sm:hidden">
+        {!isFiles && <FilterMenu hidden={hidden} jumps={jumps} onChange={onChange} />}
+        {!isFiles && (
           <button
             type="button"
-            className="button rounded-r-none border-r-0 px-1"
-            aria-label={`Previous of: ${words}`}
-            onClick={() => jumps.jump(kind, false)}
+            className="button"
+            aria-pressed={search.find !== undefined}
+            title="Find in this run (/)"
+            onClick={() => onChange({ find: search.find === undefined ? '' : undefined })}
           >
-            <ChevronUp aria-hidden className="size-4" />
+            <Search aria-hidden className="size-4" />
+            Find
           </button>
-          <button
-            type="button"
-            className="button rounded-l-none pl-1"
-            aria-label={`Next of: ${words}`}
-            onClick={() => jumps.jump(kind, true)}
-          >
-            {words}
-            <ChevronDown aria-hidden className="size-4" />
-          </button>
+        )}
+        {KINDS.map(([kind, words]) => (
+          <span key={kind} className="inline-flex max-sm:hidden">
+            <JumpPair kind={kind} words={words} jumps={jumps} />
+          </span>
+        ))}
+        <span role="status" className="text-muted text-xs">
+          {jumps.message}
         </span>
-      ))}
-      <span role="status" className="text-muted text-xs">
-        {jumps.message}
-      </span>
-      <span className="flex-1" />
-      <CopyRun id={id} hidden={hidden} />
+        {jumps.lookFurther && (
+          <button type="button" className="text-accent text-xs underline" onClick={jumps.lookFurther}>
+            Look further
+          </button>
+        )}
+        <span className="flex-1" />
+        <CopyRun id={id} hidden={hidden} />
+      </div>
     </div>
   );
 }
@@ -107,28 +100,35 @@ function FilterMenu({ hidden, jumps, onChange }: Pick<Props, 'hidden' | 'jumps' 
         <fieldset className="mt-2 flex flex-col items-start gap-1 sm:hidden">
           <legend className="mb-1 px-1 text-2xs text-muted uppercase tracking-wide">Go to</legend>
           {KINDS.map(([kind, words]) => (
-            <span key={kind} className="flex w-full items-center gap-1">
-              <span className="flex-1 px-1">{words}</span>
-              <button
-                type="button"
-                className="button px-2"
-                aria-label={`Previous of: ${words}`}
-                onClick={() => jumps.jump(kind, false)}
-              >
-                <ChevronUp aria-hidden className="size-4" />
-              </button>
-              <button
-                type="button"
-                className="button px-2"
-                aria-label={`Next of: ${words}`}
-                onClick={() => jumps.jump(kind, true)}
-              >
-                <ChevronDown aria-hidden className="size-4" />
-              </button>
-            </span>
+            <JumpPair key={kind} kind={kind} words={words} jumps={jumps} />
           ))}
         </fieldset>
       </div>
     </>
+  );
+}
+
+/** To the one before, and to the next one. */
+function JumpPair({ kind, words, jumps }: { kind: JumpKind; words: string; jumps: Jumps }) {
+  return (
+    <span className="inline-flex">
+      <button
+        type="button"
+        className="button rounded-r-none border-r-0 px-1"
+        aria-label={`Previous of: ${words}`}
+        onClick={() => jumps.jump(kind, false)}
+      >
+        <ChevronUp aria-hidden className="size-4" />
+      </button>
+      <button
+        type="button"
+        className="button rounded-l-none pl-1"
+        aria-label={`Next of: ${words}`}
+        onClick={() => jumps.jump(kind, true)}
+      >
+        {words}
+        <ChevronDown aria-hidden className="size-4" />
+      </button>
+    </span>
   );
 }
