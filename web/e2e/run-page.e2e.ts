@@ -163,9 +163,80 @@ test('the files that a run changed are shown with their diffs', async () => {
   const files = visitor.page.getByRole('region', { name: 'Files changed' });
   await visitor.sees(/^\d+ files changed/, files);
   await visitor.sees('src/part57.rs', files);
+  const diff = files.getByRole('figure', { name: 'Changes in /home/user/project/src/part57.rs' });
+  await diff.waitFor();
+  const sides = () => diff.locator('[data-split]').count();
+  await files.getByRole('button', { name: 'Side by side' }).click();
+  await expect.poll(sides).toBeGreaterThan(0);
+  await files.getByRole('button', { name: 'One below the other' }).click();
+  await expect.poll(sides).toBe(0);
+  await files.getByRole('button', { name: 'Copy diff of src/part57.rs' }).click();
+  await expect.poll(() => visitor.copied()).toMatch(/^--- a\/src\/part57.rs\n\+\+\+ b\/src\/part57.rs\n@@/);
+  await files.getByRole('button', { name: 'Copy diff', exact: true }).click();
+  await expect.poll(() => visitor.copied()).toContain('+++ b/src/part7.rs');
   await files.getByRole('button', { name: 'Show in the activity' }).first().click();
   await visitor.activity.locator('article[data-target]').filter({ hasText: 'part7.rs' }).waitFor();
   expect(visitor.page.url()).not.toContain('view=files');
+});
+
+test('Back and Forward go from step to step within a run', async () => {
+  const visitor = await theatre.visit();
+  await visitor.go('/');
+  await visitor.page.locator(`a[data-run="${LONG}"]`).click();
+  await visitor.sees('Run ended', visitor.activity);
+  const seq = () => new URL(visitor.page.url()).searchParams.get('seq');
+  const files = visitor.page.getByRole('region', { name: 'Files changed' });
+  const target = visitor.activity.locator('article[data-target]');
+  const shown = () => target.first().getAttribute('data-seq');
+  await visitor.button('Files changed').click();
+  await visitor.sees('src/part57.rs', files);
+  await visitor.page.goBack();
+  await visitor.sees('Run ended', visitor.activity);
+  await visitor.page.goForward();
+  await visitor.sees('src/part57.rs', files);
+  await visitor.page.goBack();
+  await visitor.sees('Run ended', visitor.activity);
+  await visitor.button('Previous of: Errors').click();
+  await target.filter({ hasText: 'Error of round 413' }).waitFor();
+  const [first, firstShown] = [seq(), await shown()];
+  await visitor.button('Previous of: Errors').click();
+  await expect.poll(seq).not.toBe(first);
+  await expect.poll(shown).not.toBe(firstShown);
+  // What is typed and what is hidden are no steps.
+  await visitor.press('/');
+  const field = visitor.page.getByRole('searchbox', { name: 'Find in this run' });
+  await field.fill(NEEDLE);
+  await visitor.sees('1 record');
+  await field.press('Escape');
+  await field.waitFor({ state: 'detached' });
+  await visitor.page.goBack();
+  await target.filter({ hasText: 'Error of round 413' }).waitFor();
+  expect(seq()).toBe(first);
+  await visitor.page.goBack();
+  await visitor.sees('Run ended', visitor.activity);
+  expect(seq()).toBeNull();
+  await visitor.page.goForward();
+  await target.filter({ hasText: 'Error of round 413' }).waitFor();
+  await visitor.page.goBack();
+  await visitor.page.goBack();
+  await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();
+});
+
+test('Back returns to where the reader was before a jump', async () => {
+  const visitor = await theatre.visit();
+  await visitor.go(`/runs/${LONG}`);
+  await visitor.sees('Run ended', visitor.activity);
+  await visitor.activity.hover();
+  await visitor.page.mouse.wheel(0, -3_000);
+  await visitor.button(/^Jump to latest/).waitFor();
+  const part = await visitor.activity
+    .getByText(/^cargo test part_\d+$/)
+    .nth(3)
+    .textContent();
+  await visitor.press('g', 'g');
+  await visitor.sees('Iteration 1', visitor.activity);
+  await visitor.page.goBack();
+  await visitor.sees(part ?? '', visitor.activity);
 });
 
 test('raw words, whole outputs and copies of a run', async () => {

@@ -3,8 +3,16 @@ import { useEffect, useState } from 'react';
 
 type CopyState = 'idle' | 'copied' | 'refused';
 
-/** Copies a text. `text` can be a function, for what is dear to make. */
-export function CopyButton({ text, label = 'Copy' }: { text: string | (() => string); label?: string }) {
+interface Props {
+  /** A function for what is dear to make. */
+  text: string | (() => string);
+  label?: string;
+  /** With its name beside the picture. */
+  hasWords?: boolean;
+}
+
+/** Copies a text. */
+export function CopyButton({ text, label = 'Copy', hasWords = false }: Props) {
   const [state, setState] = useState<CopyState>('idle');
   useEffect(() => {
     if (state === 'idle') return;
@@ -22,8 +30,15 @@ export function CopyButton({ text, label = 'Copy' }: { text: string | (() => str
   const said = state === 'copied' ? 'Copied' : state === 'refused' ? 'The browser does not allow it' : label;
   const Icon = state === 'copied' ? Check : state === 'refused' ? X : Copy;
   return (
-    <button type="button" className="icon-button" aria-label={said} title={said} onClick={copy}>
+    <button
+      type="button"
+      className={hasWords ? 'button' : 'icon-button'}
+      aria-label={hasWords ? undefined : said}
+      title={said}
+      onClick={copy}
+    >
       <Icon size={14} aria-hidden />
+      {hasWords && said}
     </button>
   );
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import type { ChangeKind } from '../wire';
+import { DiffModeButton } from './DiffModeButton';
 import type { Diff } from './derive-diff';
-import { chooseDiffMode, useDiffMode } from './diff-mode';
 
 const KINDS: Record<ChangeKind, string> = {
   added: 'new file',
@@ -20,7 +20,6 @@ interface DiffHeaderProps {
 
 /** Which file, how much has changed, and how it is shown. */
 export function DiffHeader({ path, kind, diff, canSplit, children }: DiffHeaderProps) {
-  const { mode } = useDiffMode();
   const word = kind ? KINDS[kind] : '';
   return (
     <div className="flex min-h-7 items-center gap-2 border-b border-line bg-raised pl-3 pr-1 text-xs">
@@ -31,13 +30,7 @@ export function DiffHeader({ path, kind, diff, canSplit, children }: DiffHeaderP
       {diff && <DiffCounts added={diff.added} removed={diff.removed} />}
       <span className="flex-1" />
       {canSplit && (
-        <button
-          type="button"
-          className="rounded px-1.5 text-2xs text-muted hover:bg-hover hover:text-ink"
-          onClick={() => chooseDiffMode(mode === 'split' ? 'unified' : 'split')}
-        >
-          {mode === 'split' ? 'One below the other' : 'Side by side'}
-        </button>
+        <DiffModeButton className="rounded px-1.5 text-2xs text-muted hover:bg-hover hover:text-ink" />
       )}
       {children}
     </div>

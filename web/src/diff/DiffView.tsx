@@ -36,7 +36,7 @@ export function DiffView({ mode, hasHeader = true, ...source }: DiffViewProps) {
           path={path}
           kind={'change' in source ? source.change.kind : null}
           diff={diff}
-          canSplit={chosen.isWide && mode === undefined}
+          canSplit={mode === undefined}
         >
           {diff && <CopyButton text={() => textOfDiff(diff)} label="Copy diff" />}
         </DiffHeader>

@@ -3,10 +3,15 @@ import { FileDiff } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { messageOf } from '../../api/error';
 import { fetchRecords } from '../../api/records';
+import { CopyButton } from '../../code/CopyButton';
+import { DiffModeButton } from '../../diff/DiffModeButton';
 import { DiffView } from '../../diff/DiffView';
+import { useDiffMode } from '../../diff/diff-mode';
 import { formatTime } from '../../layout/format';
 import { Problem } from '../../layout/Problem';
+import { COLUMN, WIDE_COLUMN } from '../column';
 import { type ChangedFile, deriveFiles, relativePath } from './derive-files';
+import { patchOf } from './derive-patch';
 import { type Changes, loadChanges } from './load-changes';
 
 interface Props {
@@ -31,6 +36,7 @@ export function FilesView({ id, head, workspace, onGo }: Props) {
     refetchInterval: ({ state }) => (state.data?.isComplete && state.data.after < head ? AGAIN_MS : false),
   });
   const files = useMemo(() => deriveFiles(data?.records ?? []), [data]);
+  const { mode, isWide } = useDiffMode();
   if (error && !data) {
     return (
       <Problem title="The files cannot be shown" onRetry={() => void refetch()}>
@@ -38,10 +44,10 @@ export function FilesView({ id, head, workspace, onGo }: Props) {
       </Problem>
     );
   }
-  if (isPending) return <p className="p-4 text-muted">Looking for changed files…</p>;
+  if (isPending) return <p className={`${COLUMN} py-4 text-muted`}>Looking for changed files…</p>;
   if (files.length === 0) {
     return (
-      <p className="p-4 text-muted">
+      <p className={`${COLUMN} py-4 text-muted`}>
         No tool call has changed a file, as far as the agent says. What commands change is not told.
       </p>
     );
@@ -49,18 +55,26 @@ export function FilesView({ id, head, workspace, onGo }: Props) {
   const added = files.reduce((sum, file) => sum + file.added, 0);
   const removed = files.reduce((sum, file) => sum + file.removed, 0);
   return (
-    <section aria-label="Files changed" tabIndex={0} className="h-full overflow-y-auto px-3 py-2">
-      <div className="mx-auto max-w-5xl">
-        <p className="mb-2 text-muted">
-          {files.length === 1 ? '1 file' : `${files.length} files`} changed,{' '}
-          <Lines added={added} removed={removed} />
-          {data.isComplete ? '' : ' in the first part of this long run. '}
-          {!data.isComplete && (
-            <button type="button" className="text-accent underline" onClick={() => void refetch()}>
-              Look further
-            </button>
-          )}
-        </p>
+    <section aria-label="Files changed" tabIndex={0} className="h-full overflow-y-auto py-2">
+      <div className={isWide && mode === 'split' ? WIDE_COLUMN : COLUMN}>
+        <div className="mb-2 flex flex-wrap items-center gap-2">
+          <p className="flex-1 text-muted">
+            {files.length === 1 ? '1 file' : `${files.length} files`} changed,{' '}
+            <Lines added={added} removed={removed} />
+            {data.isComplete ? '' : ' in the first part of this long run. '}
+            {!data.isComplete && (
+              <button type="button" className="text-accent underline" onClick={() => void refetch()}>
+                Look further
+              </button>
+            )}
+          </p>
+          <DiffModeButton className="button" />
+          <CopyButton
+            text={() => files.map((file) => patchOf(file, workspace)).join('')}
+            label="Copy diff"
+            hasWords
+          />
+        </div>
         {error && (
           <p role="status" className="mb-2 text-bad">
             What was changed since cannot be told: {messageOf(error)}
@@ -98,21 +112,25 @@ interface OneFileProps {
 function OneFile({ file, workspace, isOpen: isOpenAtFirst, onGo }: OneFileProps) {
   const [isOpen, setOpen] = useState(isOpenAtFirst);
   const [areStepsOpen, setStepsOpen] = useState(false);
+  const name = relativePath(file.path, workspace);
   return (
     <details
       open={isOpen}
       onToggle={(event) => setOpen(event.currentTarget.open)}
-      className="mb-2 rounded-lg border border-line"
+      className="relative mb-2 rounded-lg border border-line"
     >
-      <summary className="flex items-center gap-2 px-3 py-1.5">
+      <summary className="flex items-center gap-2 py-1.5 pr-10 pl-3">
         <FileDiff aria-hidden className="size-4 shrink-0 text-muted" />
         <span className="min-w-0 flex-1 truncate font-mono text-xs" title={file.path}>
-          {relativePath(file.path, workspace)}
+          {name}
         </span>
         {file.changes.length > 1 && <span className="text-muted text-xs">{file.changes.length} changes</span>}
         <span className="chip">{file.kind}</span>
         <Lines added={file.added} removed={file.removed} />
       </summary>
+      <span className="absolute top-1 right-2">
+        <CopyButton text={() => patchOf(file, workspace)} label={`Copy diff of ${name}`} />
+      </span>
       {isOpen && file.net && (
         <div className="border-line border-t p-2">
           <DiffView change={file.net} hasHeader={false} />
