@@ -5,19 +5,29 @@ import type { RunSummary } from '../wire';
 import { ConfirmDialog } from './ConfirmDialog';
 import { ModelMenu } from './ModelMenu';
 import { PermissionMenu } from './PermissionMenu';
-import { useCommand } from './use-command';
+import { type CommandState, useCommand } from './use-command';
 
 interface Props {
   run: RunSummary;
   agent: AgentFacts | undefined;
+  /** The last record that says what the agent did not take. */
+  refusal: number;
+}
+
+/** How far the end of a run is: told is not done. */
+function stopWords(pending: CommandState['pending'], isStopping: boolean): string {
+  if (pending === 'kill') return 'Telling the run to end at once…';
+  if (isStopping) return 'The run is stopping.';
+  return pending === 'stop' ? 'Telling the run to stop…' : '';
 }
 
 /** What can be done with a run that goes on, but for saying something to it. */
-export const Controls = memo(function Controls({ run, agent }: Props) {
+export const Controls = memo(function Controls({ run, agent, refusal }: Props) {
   const { pending, problem, note, say } = useCommand(run.id);
-  const [asks, setAsks] = useState<'stop' | 'kill' | null>(null);
+  const [asks, setAsks] = useState<'interrupt' | 'stop' | 'kill' | null>(null);
   const { state } = run.activity;
-  const isStopping = state === 'stopping' || pending === 'stop';
+  const isStopping = state === 'stopping';
+  const isLoop = run.kind === 'loop';
   const isIdle = state === 'idle';
   return (
     <div className="flex flex-wrap items-center gap-1">
@@ -26,8 +36,10 @@ export const Controls = memo(function Controls({ run, agent }: Props) {
           type="button"
           className="button"
           disabled={isIdle || pending === 'interrupt'}
-          title="End the agent's turn; the run goes on"
-          onClick={() => void say({ command: 'interrupt' })}
+          title={
+            isLoop ? 'End the agent’s turn; a loop ends with it' : 'End the agent’s turn; the run goes on'
+          }
+          onClick={() => (isLoop ? setAsks('interrupt') : void say({ command: 'interrupt' }))}
         >
           <Pause aria-hidden className="size-4" />
           <span className="max-sm:sr-only">{pending === 'interrupt' ? 'Interrupting…' : 'Interrupt'}</span>
@@ -39,16 +51,34 @@ export const Controls = memo(function Controls({ run, agent }: Props) {
           {pending === 'kill' ? 'Killing…' : 'Kill'}
         </button>
       ) : (
-        <button type="button" className="button" onClick={() => setAsks('stop')}>
+        <button
+          type="button"
+          className="button"
+          disabled={pending === 'stop'}
+          onClick={() => setAsks('stop')}
+        >
           <Square aria-hidden className="size-4" />
           <span className="max-sm:sr-only">Stop</span>
         </button>
       )}
-      {!isStopping && agent?.takesModel && <ModelMenu run={run} agent={agent} />}
-      {!isStopping && agent && agent.permissionModes.length > 0 && <PermissionMenu run={run} agent={agent} />}
+      {!isStopping && agent?.takesModel && <ModelMenu run={run} agent={agent} refusal={refusal} />}
+      {!isStopping && agent && agent.permissionModes.length > 0 && (
+        <PermissionMenu run={run} agent={agent} refusal={refusal} />
+      )}
       <span role="status" className={`min-w-0 text-xs ${problem ? 'text-bad' : 'text-muted'}`}>
-        {problem ?? note ?? (isStopping ? 'The run is stopping.' : '')}
+        {problem ?? note ?? stopWords(pending, isStopping)}
       </span>
+      {asks === 'interrupt' && (
+        <ConfirmDialog
+          title="Interrupt this loop?"
+          action="Interrupt the loop"
+          onClose={() => setAsks(null)}
+          onConfirm={() => void say({ command: 'interrupt' })}
+        >
+          The agent’s turn ends, and the loop ends with it. What is written so far stays, and the run can be
+          resumed if the agent keeps its conversation.
+        </ConfirmDialog>
+      )}
       {asks === 'stop' && (
         <ConfirmDialog
           title="Stop this run?"

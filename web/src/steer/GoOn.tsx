@@ -47,7 +47,7 @@ export function GoOn({ run, agent, outbox }: Props) {
         <GoOnDialog
           run={run}
           as={asks}
-          draft={outbox.draft}
+          outbox={outbox}
           onClose={() => setAsks(null)}
           onStarted={(id) => {
             setAsks(null);

@@ -5,12 +5,13 @@ import { StartKeys } from '../new-run/start-keys';
 import type { RunKind, RunSummary } from '../wire';
 import { problemWords } from './derive-problem';
 import { Modal } from './Modal';
+import type { Outbox } from './outbox';
 
 interface Props {
   run: RunSummary;
   as: 'resume' | 'fork';
-  /** What the message begins with. */
-  draft: string;
+  /** Keeps what is written, also when the dialog is closed. */
+  outbox: Outbox;
   onClose: () => void;
   onStarted: (id: string) => void;
 }
@@ -18,8 +19,8 @@ interface Props {
 const TITLES = { resume: 'Resume this run', fork: 'Fork this run' };
 
 /** Asks what the agent is told when its conversation goes on. */
-export function GoOnDialog({ run, as, draft, onClose, onStarted }: Props) {
-  const [prompt, setPrompt] = useState(draft);
+export function GoOnDialog({ run, as, outbox, onClose, onStarted }: Props) {
+  const prompt = outbox.draft;
   const [kind, setKind] = useState<RunKind>(run.kind);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
@@ -69,7 +70,7 @@ export function GoOnDialog({ run, as, draft, onClose, onStarted }: Props) {
             className="field min-h-20"
             value={prompt}
             aria-invalid={needsPrompt && problem !== null}
-            onChange={(event) => setPrompt(event.target.value)}
+            onChange={(event) => outbox.write(event.target.value)}
           />
         </label>
         <fieldset className="flex flex-wrap gap-4">

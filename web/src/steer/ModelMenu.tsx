@@ -6,11 +6,21 @@ import { Menu } from './Menu';
 import { useChosen } from './use-chosen';
 import { useCommand } from './use-command';
 
+/** What the menus need. */
+export interface MenuProps {
+  run: RunSummary;
+  agent: AgentFacts;
+  /** The last record that says what the agent did not take. */
+  refusal: number;
+}
+
 /** Lets the agent go on with another model. */
-export function ModelMenu({ run, agent }: { run: RunSummary; agent: AgentFacts }) {
+export function ModelMenu({ run, agent, refusal }: MenuProps) {
   const { pending, problem, say } = useCommand(run.id);
   const [draft, setDraft] = useState('');
-  const [chosen, setChosen] = useChosen(run.model);
+  // Which model it works with an agent says in its turn.
+  const isWaiting = run.activity.state === 'idle';
+  const [chosen, setChosen] = useChosen({ now: run.model, refusal, isWaiting });
   const list = useId();
   const choose = async (model: string | null, close: () => void) => {
     if (await say({ command: 'set_model', model })) {

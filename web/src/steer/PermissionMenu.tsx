@@ -1,17 +1,18 @@
 import { ShieldCheck } from 'lucide-react';
 import { useState } from 'react';
-import { type AgentFacts, PERMISSION_WORDS, permissionOf } from '../new-run/derive-agent';
-import type { PermissionChoice, RunSummary } from '../wire';
+import { PERMISSION_WORDS, permissionOf } from '../new-run/derive-agent';
+import type { PermissionChoice } from '../wire';
 import { ConfirmDialog } from './ConfirmDialog';
 import { Menu } from './Menu';
+import type { MenuProps } from './ModelMenu';
 import { useChosen } from './use-chosen';
 import { useCommand } from './use-command';
 
 /** Changes what may happen without asking. */
-export function PermissionMenu({ run, agent }: { run: RunSummary; agent: AgentFacts }) {
+export function PermissionMenu({ run, agent, refusal }: MenuProps) {
   const { pending, problem, say } = useCommand(run.id);
   const now = permissionOf(run.permission_mode);
-  const [chosen, setChosen] = useChosen(now);
+  const [chosen, setChosen] = useChosen({ now, refusal });
   const [asks, setAsks] = useState(false);
   const choose = async (mode: PermissionChoice) => {
     const receipt = await say({ command: 'set_permission_mode', mode });

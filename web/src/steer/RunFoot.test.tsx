@@ -57,12 +57,13 @@ test('Enter steers, Control and Enter queues, Shift and Enter begins a line', as
   await page();
   await userEvent.type(await input(), 'one{Enter}');
   await userEvent.type(await input(), 'two{Shift>}{Enter}{/Shift}lines{Control>}{Enter}{/Control}');
+  expect((await input()).value).toBe('');
+  expect(screen.getAllByText('Sending…')).toHaveLength(2);
+  await act(async () => fake.take({ message_id: 'm1' }));
   expect(fake.commands()).toEqual([
     { command: 'send', text: 'one', mode: 'steer' },
     { command: 'send', text: 'two\nlines', mode: 'queue' },
   ]);
-  expect((await input()).value).toBe('');
-  expect(screen.getAllByText('Sending…')).toHaveLength(2);
 });
 
 test('a session that is idle is sent to, not steered', async () => {
@@ -197,6 +198,16 @@ test('a run that has ended goes on in a new one, with what was being written', a
   await userEvent.click(dialog.getByRole('button', { name: 'Resume' }));
   await waitFor(() => expect(history.location.pathname).toBe('/runs/next'));
   expect(bodies).toEqual([{ kind: 'session', prompt: 'and the tests' }]);
+});
+
+test('what is written to go on with is kept when the dialog is closed', async () => {
+  await page(ended);
+  await userEvent.click(await screen.findByRole('button', { name: 'Resume' }));
+  const field = () => within(screen.getByRole('dialog')).getByRole<HTMLTextAreaElement>('textbox');
+  await userEvent.type(field(), 'a long thought');
+  await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
+  await userEvent.click(screen.getByRole('button', { name: 'Fork' }));
+  expect(field().value).toBe('a long thought');
 });
 
 test('another try of the same fork has the same key', async () => {

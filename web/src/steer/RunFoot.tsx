@@ -1,3 +1,4 @@
+import { useMemo } from 'react';
 import { useAgent } from '../new-run/use-agents';
 import { COLUMN } from '../run/column';
 import type { RunFeed } from '../run/run-feed';
@@ -6,6 +7,7 @@ import { Approvals } from './approvals/Approvals';
 import { Composer } from './Composer';
 import { Controls } from './Controls';
 import { deriveInput } from './derive-input';
+import { lastRefusal } from './derive-refusal';
 import { GoOn } from './GoOn';
 import { QueueList } from './QueueList';
 import './steer.css';
@@ -18,6 +20,9 @@ export function RunFoot({ id, run, feed }: { id: string; run: RunSummary | undef
   const outbox = useOutbox(id);
   const { now, earlier } = useQueue(id, run, feed, outbox);
   const input = deriveInput(run, agent);
+  // Rows are changed in place, so only the version tells that they were.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above.
+  const refusal = useMemo(() => lastRefusal(feed.builder.table.top), [feed.version, feed]);
   const hasEnded = run?.activity.state === 'ended';
   return (
     <section
@@ -32,7 +37,7 @@ export function RunFoot({ id, run, feed }: { id: string; run: RunSummary | undef
         )}
         <div className="flex min-h-[1.875rem] flex-wrap items-center gap-1">
           {input.is === 'absent' && <span className="mr-2 text-muted">{input.why}</span>}
-          {run && !hasEnded && <Controls run={run} agent={agent} />}
+          {run && !hasEnded && <Controls run={run} agent={agent} refusal={refusal} />}
           {run && hasEnded && <GoOn run={run} agent={agent} outbox={outbox} />}
         </div>
       </div>

@@ -10,6 +10,8 @@ const ADVICE: Record<string, string> = {
   rate_limited: 'Wait a little and try again.',
   too_large: 'Shorten it and try again.',
   already_sent: 'Send another one to correct it.',
+  no_connection: 'Try again when the connection is back.',
+  connection_lost: 'See whether it was done, and try again if not.',
   internal: 'Try again; the server’s output says more.',
 };
 

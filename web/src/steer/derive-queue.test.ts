@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { deriveRows } from '../run/derive-rows';
 import type { RunRecord } from '../wire';
 import {
+  beforeTheList,
   canChange,
   deriveQueue,
   messagesOfRows,
@@ -40,6 +41,7 @@ const outgoing = (change: Partial<OutgoingMessage> = {}): OutgoingMessage => ({
 });
 const stored = (id: string, state: string): StoredMessage => ({
   id,
+  command_id: `command of ${id}`,
   state,
   text: `stored ${id}`,
   mode: 'queue',
@@ -81,6 +83,22 @@ test('a message is there from the key press on, and once', () => {
   expect(states(deriveQueue([], [], [outgoing({ messageId: 'a' })], false))).toEqual(['a queued']);
   const rows = rowsOf(sends('a', 'hello'));
   expect(states(deriveQueue([], rows, [outgoing({ messageId: 'a' })], false))).toEqual(['a queued']);
+});
+
+test('a message that the run has is not told of as one that was not sent', () => {
+  const reloaded = outgoing({ problem: 'The page was reloaded.', commandId: 'command of a' });
+  expect(states(deriveQueue([stored('a', 'sent')], [], [reloaded], false))).toEqual(['a sent']);
+  const rows = rowsOf(sends('b', 'hello', { command_id: 'command of a' }));
+  expect(states(deriveQueue([], rows, [reloaded], false))).toEqual(['b queued']);
+  expect(states(deriveQueue([stored('c', 'sent')], [], [reloaded], false))).toEqual(['k1 failed', 'c sent']);
+});
+
+test('whether a message arrived is not judged before the list of them is there', () => {
+  const [reloaded, refused] = beforeTheList([
+    outgoing({ problem: 'The page was reloaded.' }),
+    outgoing({ problem: 'It is too long.', commandId: null }),
+  ]);
+  expect([reloaded?.problem, refused?.problem]).toEqual([null, 'It is too long.']);
 });
 
 test('a message that could not be sent stays, with the reason', () => {

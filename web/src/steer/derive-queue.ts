@@ -22,7 +22,12 @@ export interface QueuedMessage {
   at: number;
   /** What went wrong. */
   problem: string | null;
+  /** The command that brought it; null if that is not known. */
+  commandId: string | null;
 }
+
+/** What says of a message that the run has it. */
+export type KnownMessage = Pick<QueuedMessage, 'id' | 'commandId'>;
 
 /** A message that this page sent and that the run has not told of yet. */
 export interface OutgoingMessage {
@@ -37,9 +42,24 @@ export interface OutgoingMessage {
   problem: string | null;
 }
 
+/** Whether the run tells of a message itself. After a reload only the id that it was said under can say so. */
+export function isKnown(outgoing: OutgoingMessage, known: readonly KnownMessage[]): boolean {
+  const { messageId, commandId } = outgoing;
+  return known.some(
+    (each) =>
+      (messageId !== null && each.id === messageId) || (commandId !== null && each.commandId === commandId),
+  );
+}
+
+/** Before the server has listed the messages, nobody knows of one that may have arrived whether it did. */
+export function beforeTheList(outgoing: readonly OutgoingMessage[]): OutgoingMessage[] {
+  return outgoing.map((each) => (each.commandId ? { ...each, problem: null } : each));
+}
+
 /** A message as the server lists it. */
 export interface StoredMessage {
   id: string;
+  command_id: string;
   text: string;
   mode: string;
   at: string;
@@ -94,6 +114,7 @@ export function messagesOfRows(rows: readonly Row[]): QueuedMessage[] {
       state: OF_ROW[state] ?? 'sent',
       at: Date.parse(row.at),
       problem: null,
+      commandId: command.command_id,
     });
   }
   return messages;
@@ -118,6 +139,7 @@ export function deriveQueue(
       state: OF_STORED[each.state] ?? 'sent',
       at: Date.parse(each.at),
       problem: null,
+      commandId: each.command_id,
     });
   }
   for (const row of rows) {
@@ -126,11 +148,12 @@ export function deriveQueue(
     // The activity is told of a change at once, the list comes a moment later.
     messages.set(row.id, { ...row, state });
   }
+  const known = [...messages.values()];
   for (const each of outgoing) {
-    if (each.messageId && messages.has(each.messageId)) continue;
+    if (isKnown(each, known)) continue;
     const state = each.problem ? 'failed' : each.messageId ? 'queued' : 'sending';
-    const { text, mode, at, problem } = each;
-    messages.set(each.key, { id: each.messageId ?? each.key, text, mode, state, at, problem });
+    const { text, mode, at, problem, commandId } = each;
+    messages.set(each.key, { id: each.messageId ?? each.key, text, mode, state, at, problem, commandId });
   }
   const all = [...messages.values()].sort((a, b) => a.at - b.at);
   if (!hasEnded) return all;

@@ -12,21 +12,21 @@ class FakeStorage {
 
 function stage(storage = new FakeStorage()) {
   const said: string[] = [];
-  let answer: { resolve: (receipt: Receipt) => void; reject: (error: unknown) => void } | null = null;
+  const answers: { resolve: (receipt: Receipt) => void; reject: (error: unknown) => void }[] = [];
   const ids: string[] = [];
   const say: Say = (text, mode, id) => {
     said.push(`${mode} ${text}`);
     ids.push(id);
     return new Promise((resolve, reject) => {
-      answer = { resolve, reject };
+      answers.push({ resolve, reject });
     });
   };
   const outbox = new Outbox('r', say, storage, () => 1);
   const settle = async (how: 'takes' | CommandError) => {
+    const answer = answers.shift();
     if (how === 'takes') answer?.resolve({ message_id: 'm1' });
     else answer?.reject(how);
-    await Promise.resolve();
-    await Promise.resolve();
+    await new Promise((done) => setTimeout(done));
   };
   return { outbox, said, ids, storage, settle };
 }
@@ -51,7 +51,7 @@ test('a message leaves the input at once and is kept until the run tells of it',
   expect([outbox.draft, said]).toEqual(['', ['queue go on']]);
   await settle('takes');
   expect(outbox.outgoing).toMatchObject([{ messageId: 'm1', problem: null }]);
-  outbox.forget(new Set(['m1']));
+  outbox.forget([{ id: 'm1', commandId: null }]);
   expect(outbox.outgoing).toEqual([]);
   expect(storage.kept.size).toBe(0);
 });
@@ -70,6 +70,35 @@ test('a message that is refused is not lost, and can be sent again or changed', 
   outbox.putBack(outbox.outgoing[0]?.key ?? '');
   expect(outbox.draft).toBe('go on\n\nnew words');
   expect(outbox.outgoing).toEqual([]);
+});
+
+test('a message is said after the receipt of the one before, and also if that was refused', async () => {
+  const { outbox, said, settle } = stage();
+  for (const text of ['one', 'two', 'three']) {
+    outbox.write(text);
+    outbox.send('steer');
+  }
+  expect(outbox.outgoing.map(({ text }) => text)).toEqual(['one', 'two', 'three']);
+  expect(said).toEqual(['steer one']);
+  await settle('takes');
+  expect(said).toEqual(['steer one', 'steer two']);
+  await settle(new CommandError('too_large', 'the message is too long'));
+  expect(said).toEqual(['steer one', 'steer two', 'steer three']);
+  await settle('takes');
+  outbox.write('four');
+  outbox.send('steer');
+  expect(said).toHaveLength(4);
+});
+
+test('a message that arrived before a reload is known by the command that brought it', () => {
+  const { outbox, ids, storage } = stage();
+  outbox.write('go on');
+  outbox.send('steer');
+  const later = stage(storage).outbox;
+  later.forget([{ id: 'm7', commandId: 'of somebody else' }]);
+  expect(later.outgoing).toHaveLength(1);
+  later.forget([{ id: 'm8', commandId: ids[0] ?? '' }]);
+  expect(later.outgoing).toEqual([]);
 });
 
 test('a reload before the receipt leaves the words, and says that nobody knows', () => {

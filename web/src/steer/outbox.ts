@@ -1,7 +1,7 @@
 import { newCommandId } from '../stream/commands';
 import type { Receipt, SendMode } from '../wire';
 import { mayBeDone, problemWords } from './derive-problem';
-import type { OutgoingMessage } from './derive-queue';
+import { isKnown, type KnownMessage, type OutgoingMessage } from './derive-queue';
 
 /** Sends a message to the run. The run takes it once for each id. */
 export type Say = (text: string, mode: SendMode, id: string) => Promise<Receipt>;
@@ -30,6 +30,9 @@ export class Outbox {
   notice: string | null = null;
   version = 0;
   private lastKey = 0;
+  /** Messages that are said after the one that is on its way. */
+  private readonly waiting: string[] = [];
+  private isSaying = false;
   private readonly listeners = new Set<() => void>();
 
   constructor(
@@ -60,14 +63,14 @@ export class Outbox {
     if (text === '') return false;
     this.draft = '';
     this.notice = null;
-    void this.sendText(text, mode, newCommandId());
+    this.sendText(text, mode, newCommandId());
     return true;
   }
 
   /** Sends one again that could not be sent; under its id if it may have arrived. */
   sendAgain(key: string): void {
     const message = this.take(key);
-    if (message) void this.sendText(message.text, message.mode, message.commandId ?? newCommandId());
+    if (message) this.sendText(message.text, message.mode, message.commandId ?? newCommandId());
   }
 
   /** Brings one that could not be sent back into the input, before what is there. */
@@ -104,21 +107,35 @@ export class Outbox {
   }
 
   /** The run tells of these messages itself now. */
-  forget(ids: ReadonlySet<string>): void {
-    const kept = this.outgoing.filter((each) => !each.messageId || !ids.has(each.messageId));
+  forget(known: readonly KnownMessage[]): void {
+    const kept = this.outgoing.filter((each) => !isKnown(each, known));
     if (kept.length === this.outgoing.length) return;
     this.outgoing = kept;
     this.changed();
   }
 
-  private async sendText(text: string, mode: SendMode, commandId: string): Promise<void> {
+  private sendText(text: string, mode: SendMode, commandId: string): void {
     this.lastKey += 1;
     const key = `${this.now()}-${this.lastKey}`;
     const message = { key, commandId, messageId: null, text, mode, at: this.now(), problem: null };
     this.outgoing = [...this.outgoing, message];
+    this.waiting.push(key);
     this.changed();
+    if (!this.isSaying) void this.sayWaiting();
+  }
+
+  /** One after the other: two that are said at once can reach the agent in any order. */
+  private async sayWaiting(): Promise<void> {
+    this.isSaying = true;
+    for (let key = this.waiting.shift(); key; key = this.waiting.shift()) await this.sayOne(key);
+    this.isSaying = false;
+  }
+
+  private async sayOne(key: string): Promise<void> {
+    const message = this.outgoing.find((each) => each.key === key);
+    if (!message?.commandId) return;
     try {
-      const receipt = await this.say(text, mode, commandId);
+      const receipt = await this.say(message.text, message.mode, message.commandId);
       this.update(key, { messageId: receipt.message_id ?? null });
       if (!receipt.message_id) this.discard(key);
     } catch (error) {

@@ -3,7 +3,7 @@ import { useEffect, useMemo } from 'react';
 import { api, unwrap } from '../api/client';
 import type { RunFeed } from '../run/run-feed';
 import type { RunSummary } from '../wire';
-import { deriveQueue, messagesOfRows, type QueuedMessage, splitQueue } from './derive-queue';
+import { beforeTheList, deriveQueue, messagesOfRows, type QueuedMessage, splitQueue } from './derive-queue';
 import type { Outbox } from './outbox';
 
 /** Where the activity does not say what becomes of a message, the server is asked this often. */
@@ -19,7 +19,7 @@ export function useQueue(id: string, run: RunSummary | undefined, feed: RunFeed,
   // The activity changes many times a second, the messages hardly ever.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above.
   const rows = useMemo(() => found, [seen]);
-  const { data } = useQuery({
+  const { data, isPending } = useQuery({
     queryKey: ['queue', id],
     queryFn: async ({ signal }) =>
       (await unwrap(api.GET('/api/v1/runs/{id}/queue', { params: { path: { id } }, signal }))).items,
@@ -36,11 +36,12 @@ export function useQueue(id: string, run: RunSummary | undefined, feed: RunFeed,
   const hasEnded = run?.activity.state === 'ended';
   const { outgoing } = outbox;
   const messages: QueuedMessage[] = useMemo(
-    () => deriveQueue(data ?? [], rows, outgoing, hasEnded),
-    [data, rows, outgoing, hasEnded],
+    () => deriveQueue(data ?? [], rows, isPending ? beforeTheList(outgoing) : outgoing, hasEnded),
+    [data, rows, outgoing, isPending, hasEnded],
   );
   useEffect(() => {
-    outbox.forget(new Set([...rows.map((each) => each.id), ...(data ?? []).map((each) => each.id)]));
+    const stored = (data ?? []).map((each) => ({ id: each.id, commandId: each.command_id }));
+    outbox.forget([...rows, ...stored]);
   }, [outbox, rows, data]);
   return useMemo(() => splitQueue(messages, run), [messages, run]);
 }

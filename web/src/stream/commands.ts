@@ -12,6 +12,11 @@ export class CommandError extends Error {
   }
 }
 
+/** What is written down for later, or answers what still waits: right also when it comes late. */
+const KEPT: readonly ControlCommand['command'][] = ['send', 'edit_message', 'withdraw_message', 'answer'];
+
+const isKept = ({ command }: ControlCommand) => KEPT.includes(command);
+
 interface Pending {
   run: string;
   command: ControlCommand;
@@ -25,7 +30,10 @@ export function newCommandId(): string {
   return `web-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Commands without an answer yet. They are said again on a new connection, under the same id. */
+/**
+ * Commands without an answer yet. Those that are right also later are said again on a new connection, under the same
+ * id; the others are about the moment, and who gave them is told that there is no connection.
+ */
 export class Commands {
   private readonly pending = new Map<string, Pending>();
 
@@ -37,9 +45,19 @@ export class Commands {
   /** Says a command; under the id of an earlier try, it is done once. */
   say(run: string, command: ControlCommand, id = this.newId()): Promise<Receipt> {
     return new Promise((resolve, reject) => {
-      this.pending.set(id, { run, command, resolve, reject });
-      this.send({ type: 'command', id, run, command });
+      const isSaid = this.send({ type: 'command', id, run, command });
+      if (isSaid || isKept(command)) this.pending.set(id, { run, command, resolve, reject });
+      else reject(new CommandError('no_connection', 'No connection: it was not sent'));
     });
+  }
+
+  /** The connection is lost. A stop that arrives an hour later is not what anybody wanted. */
+  lost(): void {
+    for (const [id, { command, reject }] of this.pending) {
+      if (isKept(command)) continue;
+      this.pending.delete(id);
+      reject(new CommandError('connection_lost', 'The connection was lost before the run confirmed it'));
+    }
   }
 
   repeat(): void {

@@ -36,18 +36,47 @@ test('a line that breaks after any message loses no record and doubles none', as
   }
 });
 
-test('a command is repeated after a loss under the same id and answered once', async () => {
+test('a message is repeated after a loss under the same id and answered once', async () => {
   for (let cutAfter = 0; cutAfter <= 3; cutAfter += 1) {
     const server = new FakeServer();
     server.cutAfter = cutAfter;
     const stream = new Stream(server);
     stream.start();
-    const answer = stream.command('r', { command: 'interrupt' });
+    const answer = stream.command('r', { command: 'send', text: 'hello', mode: 'steer' });
     await server.pass(5_000);
     expect(await answer).toEqual({ note: 'done' });
     expect(server.done).toHaveLength(1);
     stream.close();
   }
+});
+
+test('without a connection what is about the moment is not sent, then or later', async () => {
+  const server = new FakeServer();
+  server.isUp = false;
+  const stream = new Stream(server);
+  stream.start();
+  await server.settle();
+  const stop = await stream.command('r', { command: 'stop' }).catch((error: unknown) => error);
+  expect(stop).toEqual(new CommandError('no_connection', 'No connection: it was not sent'));
+  const answer = stream.command('r', { command: 'answer', request: 'q', answer: { kind: 'allow' } }, 'mine');
+  server.isUp = true;
+  await server.pass(20_000);
+  expect(await answer).toEqual({ note: 'done' });
+  expect(server.done).toEqual(['mine']);
+});
+
+test('what is about the moment and has no answer when the connection is lost is not said again', async () => {
+  const server = new FakeServer();
+  // The greeting comes, the receipt does not.
+  server.cutAfter = 1;
+  const stream = new Stream(server);
+  stream.start();
+  await server.settle();
+  const stop = stream.command('r', { command: 'stop' }).catch((error: unknown) => error);
+  await server.pass(20_000);
+  expect(await stop).toMatchObject({ code: 'connection_lost' });
+  expect(server.said.filter(({ type }) => type === 'command')).toHaveLength(1);
+  expect(stream.connectionState()).toEqual({ is: 'open' });
 });
 
 test('a command that is said again under its id is done once', async () => {

@@ -21,6 +21,7 @@ export class Stream {
       onReady: () => this.sayAgain(),
       onMessage: (message) => this.receive(message),
       onState: () => {
+        if (this.connection.state.is !== 'open') this.commands.lost();
         for (const listener of this.listeners) listener();
       },
     });
@@ -74,7 +75,8 @@ export class Stream {
   inbox = (): InboxState => this.feeds.inbox;
 
   /**
-   * Tells a run something. The promise is kept over a loss of the connection: the command is repeated, and done once.
+   * Tells a run something. For what is right also later the promise is kept over a loss of the connection: the command
+   * is repeated, and done once. All else fails when there is no connection, or it is lost before the answer.
    * `id` is that of an earlier try, if there was one.
    */
   command(run: string, command: ControlCommand, id?: string): Promise<Receipt> {

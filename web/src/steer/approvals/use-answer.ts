@@ -13,6 +13,15 @@ export interface Answering {
   answer: (choice: AnswerChoice) => void;
 }
 
+const onItsWay = new Set<string>();
+
+const nameOf = (run: string, request: string) => JSON.stringify([run, request]);
+
+/** Whether this page has given an answer and does not know yet whether it counts. The agent may be faster to go on. */
+export function isOnItsWay(run: string, request: string): boolean {
+  return onItsWay.has(nameOf(run, request));
+}
+
 /** Gives one answer to a request. `onAnswered` is told that it counts, `onLate` that another one did. */
 export function useAnswer(
   run: string,
@@ -34,20 +43,27 @@ export function useAnswer(
     (choice: AnswerChoice) => {
       setState('sending');
       setProblem(null);
-      // From now on it is this page that closes the request.
-      onAnswered();
-      stream.command(run, { command: 'answer', request, answer: choice }).then(
-        () => setState('taken'),
-        (error: unknown) => {
-          if (isLate(error)) {
-            setState('late');
-            onLate(problemWords(error));
-            return;
-          }
-          setState('open');
-          setProblem(problemWords(error));
-        },
-      );
+      onItsWay.add(nameOf(run, request));
+      stream
+        .command(run, { command: 'answer', request, answer: choice })
+        .finally(() => onItsWay.delete(nameOf(run, request)))
+        .then(
+          () => {
+            onAnswered();
+            setState('taken');
+          },
+          (error: unknown) => {
+            if (isLate(error)) {
+              // It is over either way, and this page says why.
+              onAnswered();
+              setState('late');
+              onLate(problemWords(error));
+              return;
+            }
+            setState('open');
+            setProblem(problemWords(error));
+          },
+        );
     },
     [run, request, onAnswered, onLate],
   );
