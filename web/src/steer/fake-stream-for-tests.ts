@@ -49,7 +49,9 @@ class FakeStream {
     for (const listener of this.listeners) listener();
   }
 
+  /** What an earlier test has said and nobody answered is over. */
   reset(): void {
+    for (const { reject } of this.said) reject(new CommandError('connection_lost', 'the test has ended'));
     this.said = [];
     this.inboxState = { count: 0, approvals: [] };
     this.runs = new Map();

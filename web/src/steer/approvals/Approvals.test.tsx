@@ -106,7 +106,7 @@ test('what was typed into a request is there when one comes back, until it is an
   let [denied, changed, asked] = await cards();
   await userEvent.click(denied?.getByRole('button', { name: 'Deny…' }) as HTMLElement);
   await userEvent.type(denied?.getByLabelText(/Why not/) as HTMLElement, 'keep it');
-  await userEvent.click(denied?.getByLabelText('and end the turn') as HTMLElement);
+  await userEvent.click(denied?.getByLabelText(/^and end the turn/) as HTMLElement);
   await userEvent.click(changed?.getByRole('button', { name: 'Edit input…' }) as HTMLElement);
   await userEvent.type(changed?.getByLabelText('Input of the tool, as JSON') as HTMLElement, ' ');
   await userEvent.type(asked?.getByLabelText('Your answer to: Name?') as HTMLElement, 'Ralph');
@@ -114,7 +114,7 @@ test('what was typed into a request is there when one comes back, until it is an
   await page();
   [denied, changed, asked] = await cards();
   expect(denied?.getByLabelText<HTMLTextAreaElement>(/Why not/).value).toBe('keep it');
-  expect(denied?.getByLabelText<HTMLInputElement>('and end the turn').checked).toBe(true);
+  expect(denied?.getByLabelText<HTMLInputElement>(/^and end the turn/).checked).toBe(true);
   expect(changed?.getByLabelText<HTMLTextAreaElement>(/as JSON/).value).toMatch(/ $/);
   expect(asked?.getByLabelText<HTMLTextAreaElement>(/Name/).value).toBe('Ralph');
   await userEvent.click(denied?.getByRole('button', { name: 'Deny' }) as HTMLElement);
@@ -131,7 +131,7 @@ test('a denial has a reason, and can end the turn', async () => {
   const bash = within(await card(/Bash/));
   await userEvent.click(bash.getByRole('button', { name: 'Deny…' }));
   await userEvent.type(bash.getByLabelText(/Why not/), 'keep it');
-  await userEvent.click(bash.getByLabelText('and end the turn'));
+  await userEvent.click(bash.getByLabelText(/^and end the turn/));
   await userEvent.click(bash.getByRole('button', { name: 'Deny' }));
   expect(answers()).toEqual([['p1', { kind: 'deny_and_interrupt', reason: 'keep it' }]]);
 });
@@ -203,6 +203,35 @@ test('an answer that comes second closes the card and says who was first', async
   await act(async () => fake.refuse('already_answered', 'it was answered at 10:00 by ralph answer'));
   expect(screen.queryByRole('article')).toBeNull();
   expect(screen.getByText('It was answered at 10:00 by ralph answer.')).toBeTruthy();
+});
+
+test('an agent that goes on before our answer is confirmed was not answered elsewhere', async () => {
+  fake.ask(approval('permission', BASH));
+  await page();
+  await userEvent.click(within(await card(/Bash/)).getByRole('button', { name: 'Allow once' }));
+  act(() => fake.ask());
+  await act(async () => fake.take());
+  expect(screen.queryByRole('article')).toBeNull();
+  expect(screen.queryByText(/elsewhere/)).toBeNull();
+});
+
+test('of an answer that comes second is told once, whichever way it is heard first', async () => {
+  fake.ask(approval('permission', BASH));
+  await page();
+  await userEvent.click(within(await card(/Bash/)).getByRole('button', { name: 'Allow once' }));
+  act(() => fake.ask());
+  await act(async () => fake.refuse('already_answered', 'it was answered at 10:00 by ralph answer'));
+  expect(screen.getAllByRole('button', { name: 'Close this note' })).toHaveLength(1);
+  expect(screen.getByText('It was answered at 10:00 by ralph answer.')).toBeTruthy();
+});
+
+test('what is answered elsewhere after our answer failed is told', async () => {
+  fake.ask(approval('permission', BASH));
+  await page();
+  await userEvent.click(within(await card(/Bash/)).getByRole('button', { name: 'Allow once' }));
+  await act(async () => fake.refuse('runner_silent', 'no runner answers'));
+  act(() => fake.ask());
+  expect(screen.getByText('“Bash: rm -rf build” was answered elsewhere.')).toBeTruthy();
 });
 
 test('an answer that fails can be given again', async () => {

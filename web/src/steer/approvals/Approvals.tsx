@@ -6,6 +6,7 @@ import type { Approval, RunSummary } from '../../wire';
 import { ApprovalCard, Unloaded } from './ApprovalCard';
 import { askOf, closedElsewhere, closedWords } from './derive-closed';
 import { askKey, forgetTyped } from './typed';
+import { isOnItsWay } from './use-answer';
 import { usePending } from './use-pending';
 
 interface Props {
@@ -28,7 +29,10 @@ export function Approvals({ id, run, rows }: Props) {
   latestRows.current = rows;
   useEffect(() => {
     for (const gone of closedElsewhere(before.current, pending, new Set())) forgetTyped(askKey(gone));
-    const closed = closedElsewhere(before.current, pending, answered.current);
+    const closed = closedElsewhere(before.current, pending, answered.current).filter(
+      // What becomes of an answer of ours its receipt tells.
+      (each) => !isOnItsWay(each.run, each.request),
+    );
     before.current = pending;
     if (closed.length > 0) {
       const words = closed.map((each) => closedWords(each, latestRows.current));

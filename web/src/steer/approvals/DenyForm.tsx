@@ -56,7 +56,7 @@ export function DenyForm({ ask, answer, isBusy, label, otherwise, onCancel, acti
             disabled={isBusy}
             onChange={(event) => setEndsTurn(event.target.checked)}
           />
-          and end the turn
+          and end the turn (a loop ends with it)
         </label>
       </div>
     </form>
