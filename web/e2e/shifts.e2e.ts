@@ -1,13 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isFinished, StreamedText, text, toolResult, toolUse, works } from './dialect';
+import { takeMoves, watchRows } from './movement';
 import type { Script } from './script';
 import { openTheatre } from './theatre';
 import type { Visitor } from './visitor';
 
 const theatre = openTheatre();
 
-/** What a page may jump in all. By common measure 0.1 is good; here every row by 200 px would not be as much. */
-const MOST = 0.05;
+/** What a page may jump in all; by common measure 0.1 is good. */
+const MOST = 0.1;
 
 /** How much has jumped; the browser tells of it with the frame after it. */
 async function jumped(visitor: Visitor): Promise<{ sum: number; words: string }> {
@@ -72,54 +73,69 @@ for (const [name, options] of Object.entries(WINDOWS)) {
   });
 }
 
-/** A long text in pieces, with code in it, and cards between. */
+const ROUNDS = [0, 1, 2, 3, 4, 5];
+
+/** Long texts in pieces, with code in them; each has a gate. */
 function streams(gate: string): Script {
-  const script = story().emit(text('Here it begins.')).waitForFile(gate);
-  for (let round = 0; round < 6; round += 1) {
+  const script = story().emit(text('Here it begins.'));
+  for (const round of ROUNDS) {
     const streamed = new StreamedText();
-    script.emit(...streamed.begin());
+    script.waitForFile(`${gate}-${round}`).emit(...streamed.begin());
     for (let line = 0; line < 12; line += 1) {
       script.emit(streamed.piece(`Line ${line} of `), streamed.piece(`text **${round}**`));
       script.emit(streamed.piece(line % 4 === 3 ? '\n\n```sh\nmake it\n```\n\n' : ' goes on and on.\n\n'));
     }
-    script
-      .emit(...streamed.end(), toolUse(`t${round}`, 'Bash', { command: `make text-${round}` }))
-      .emit(toolResult(`t${round}`, 'a line of the output\n'.repeat(6)));
+    script.emit(...streamed.end());
   }
-  return script.emit(text('Everything is written.')).and(isFinished());
+  return script.emit(text('Everything is written.'));
 }
 
 test('nothing jumps while the page follows a text that is written', async () => {
   const { stage, server, visit } = theatre;
-  const written = await server.start(stage.workspace('follow', streams(stage.path('follow-gate'))));
+  const script = streams(stage.path('follow-gate')).waitForFile(stage.path('gate')).and(isFinished());
+  const written = await server.start(stage.workspace('follow', script));
   const visitor = await visit();
   await visitor.go(`/runs/${written}`);
   await visitor.sees('Here it begins.', visitor.activity);
-  stage.open('follow-gate');
+  for (const round of ROUNDS) {
+    stage.open(`follow-gate-${round}`);
+    await visitor.sees(new RegExp(`Line 10 of text ${round}`), visitor.activity);
+  }
   await visitor.sees('Everything is written.', visitor.activity);
-  await visitor.sees('This run has ended.');
   await expectCalm(visitor);
 });
 
-test('nothing jumps under a reader who has scrolled up while a text is written', async () => {
+test('no row moves under a reader who has scrolled up while a text is written', async () => {
   const { stage, server, visit } = theatre;
-  const written = await server.start(stage.workspace('read', streams(stage.path('read-gate'))));
+  const written = await server.start(
+    stage.workspace('read', streams(stage.path('read-gate')).and(isFinished())),
+  );
   const visitor = await visit();
+  await watchRows(visitor);
   await visitor.go(`/runs/${written}`);
   await visitor.sees('Here it begins.', visitor.activity);
+  await visitor.page.waitForLoadState('networkidle');
   await visitor.activity.hover();
   await visitor.page.mouse.wheel(0, -700);
   await visitor.button(/^Jump to latest/).waitFor();
-  stage.open('read-gate');
+  await takeMoves(visitor);
+  for (const round of ROUNDS) stage.open(`read-gate-${round}`);
   await visitor.sees('This run has ended.');
+  expect(await takeMoves(visitor)).toEqual([]);
   await expectCalm(visitor);
 });
 
-test('a jump in the list of a run would be noticed', async () => {
+test('a row that moves would be noticed', async () => {
   const visitor = await theatre.visit();
+  await watchRows(visitor);
   await openStory(visitor);
-  await visitor.activity.evaluate((list) => {
-    for (const row of list.querySelectorAll('article')) row.style.top = '200px';
-  });
-  await expect.poll(async () => (await jumped(visitor)).sum).toBeGreaterThan(MOST);
+  let offset = 0;
+  const moves = async () => {
+    offset += 20;
+    await visitor.activity.evaluate((list, by) => {
+      for (const row of list.querySelectorAll('article')) row.style.transform = `translateY(${by}px)`;
+    }, offset);
+    return (await takeMoves(visitor)).filter(({ from, to }) => Math.round(to - from) === 20).length;
+  };
+  await expect.poll(moves).toBeGreaterThan(1);
 });
