@@ -1,4 +1,4 @@
-import { cleanup, screen, waitFor, within } from '@testing-library/react';
+import { act, cleanup, screen, waitFor, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { problem, serve, show } from '../steer/page-for-tests';
@@ -31,8 +31,8 @@ const onStarted = vi.fn();
 let bodies: unknown[] = [];
 let keys: (string | null)[] = [];
 
-function page(answer: () => unknown = () => ({ id: 'new' })) {
-  serve({
+function answers(answer: () => unknown = () => ({ id: 'new' })): Parameters<typeof serve>[0] {
+  return {
     'GET /api/v1/backends': () => ({
       items: [codex, backend('demo', 'Demo'), backend('claude_code', 'Claude')],
     }),
@@ -43,11 +43,20 @@ function page(answer: () => unknown = () => ({ id: 'new' })) {
       keys.push(headers.get('idempotency-key'));
       return answer();
     },
+  };
+}
+
+function page(answer?: () => unknown, more: Parameters<typeof serve>[0] = {}, records?: Promise<unknown>) {
+  serve({ ...answers(answer), ...more });
+  const fetch = globalThis.fetch as unknown as (request: Request) => Promise<Response>;
+  vi.stubGlobal('fetch', async (request: Request) => {
+    if (request.url.includes('/records')) await records;
+    return fetch(request);
   });
   return show(<NewRunForm wanted={undefined} onCancel={() => {}} onStarted={onStarted} />);
 }
 
-const start = () => screen.getByRole('button', { name: 'Start the run' });
+const start = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Start the run' });
 const field = (name: string) => screen.findByLabelText<HTMLInputElement>(name);
 
 beforeEach(() => {
@@ -97,6 +106,56 @@ test('what is wrong stands at its field, and nothing is started', async () => {
   expect(await described('Prompt')).toContain('something to do');
   await waitFor(async () => expect(document.activeElement).toBe(await field('Workspace')));
   expect(bodies).toEqual([]);
+});
+
+test('nothing is started before what the last run was asked is known', async () => {
+  let tell = (_: unknown) => {};
+  const told = new Promise((resolve) => {
+    tell = resolve;
+  });
+  await page(undefined, {}, told);
+  await userEvent.type(await field('Prompt'), 'do it');
+  await screen.findByRole('radio', { name: /Claude/ });
+  expect(start().disabled).toBe(true);
+  expect(screen.getByText('Looking up what the last run there was asked…')).toBeTruthy();
+  await userEvent.type(await field('Model'), '{Enter}');
+  expect(bodies).toEqual([]);
+  await act(async () => tell(null));
+  await waitFor(() => expect(start().disabled).toBe(false));
+  await userEvent.click(start());
+  await waitFor(() => expect(bodies).toHaveLength(1));
+  expect(bodies[0]).toMatchObject({ verify: ['make test'], limits: { iterations: 5 } });
+});
+
+test('what the last run was asked may be unknown, and that is told', async () => {
+  await page(() => ({ id: 'new' }), { 'GET /api/v1/runs/r1/records': () => problem(500, 'internal', 'no') });
+  await screen.findByRole('radio', { name: /Claude/ });
+  expect(await screen.findByText(/could not be looked up/)).toBeTruthy();
+  expect(start().disabled).toBe(false);
+});
+
+test('news from the server change nothing that is proposed once somebody types', async () => {
+  const { queries } = await page();
+  await waitFor(async () => expect((await field('Model')).value).toBe('opus'));
+  await userEvent.type(await field('Prompt'), 'do it');
+  const other = { path: '/projects/b', is_there: true, last_run: 'r2', last_backend: 'demo' };
+  const changed = { ...started, backend: 'demo', kind: 'session', model: 'haiku', verify: ['rm -rf /'] };
+  serve({
+    ...answers(),
+    'GET /api/v1/backends': () => ({ items: [backend('demo', 'Demo'), backend('claude_code', 'Claude')] }),
+    'GET /api/v1/workspaces': () => ({ items: [other, { ...workspaces[0], last_run: 'r3' }] }),
+    'GET /api/v1/runs/r3/records': () => ({
+      epoch: 'e',
+      head_seq: 9,
+      records: [{ ...record, event: { type: 'run_started', data: changed } }],
+    }),
+  });
+  await act(() => queries.refetchQueries());
+  expect((await field('Workspace')).value).toBe('/projects/a');
+  expect((await field('Model')).value).toBe('opus');
+  expect((await field('Commands that verify the work')).value).toBe('make test');
+  expect(screen.getByRole<HTMLInputElement>('radio', { name: /Claude/ }).checked).toBe(true);
+  expect(start().disabled).toBe(false);
 });
 
 test('a double click starts one run', async () => {

@@ -10,11 +10,13 @@ import {
   formOf,
   type RunForm,
   requestOf,
+  waitWords,
 } from './derive-form';
 import { keepDraft, loadDraft } from './draft';
 import { Field } from './Field';
 import { KindField } from './KindField';
 import { MoreFields } from './MoreFields';
+import { usePin } from './pin';
 import { RunInWay } from './RunInWay';
 import { StartKeys } from './start-keys';
 import { useAgents } from './use-agents';
@@ -30,7 +32,7 @@ interface Props {
 /** Everything that a run is asked to do. */
 export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
   const { agents, isPending, error } = useAgents();
-  const { workspaces } = useWorkspaces();
+  const { workspaces, isPending: isListing, error: unlisted } = useWorkspaces();
   const [kept] = useState(() => loadDraft(wanted));
   const [typed, setTyped] = useState<Partial<RunForm>>(kept);
   const [isKept, setKept] = useState(Object.keys(kept).length > 0);
@@ -38,25 +40,33 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const [wasChecked, setChecked] = useState(false);
   const [isBusy, setBusy] = useState(false);
+  const [isTyping, setTyping] = useState(false);
   const keys = useRef(new StartKeys()).current;
   const element = useRef<HTMLFormElement>(null);
   const known = useId();
+  const waits = useId();
 
-  const path = typed.workspace ?? firstWorkspace(workspaces, wanted);
+  const first = usePin('', { value: firstWorkspace(workspaces, wanted), isReady: !isListing }, isTyping);
+  const path = typed.workspace ?? first.value;
   const workspace = useMemo(() => workspaces.find((each) => each.path === path.trim()), [workspaces, path]);
-  const proposed = useProposal(workspace, agents);
-  const form = formOf({ ...proposed, workspace: path }, typed);
+  const proposal = useProposal(workspace, agents);
+  const isKnown = !isPending && !isListing && proposal.isReady;
+  const proposed = usePin(path.trim(), { value: proposal.value, isReady: isKnown }, isTyping);
+  const form = formOf({ ...proposed.value, workspace: path }, typed);
+  const waitsFor = waitWords({ isLooking: isPending, isListing, isKnown: proposed.isReady });
   const agent = agents.find((each) => each.name === form.backend);
   const problems: FieldProblems = { ...refused, ...(wasChecked && checkForm(form, agents)) };
 
   const change = (next: Partial<RunForm>) => {
     const now = { ...typed, ...next };
+    setTyping(true);
     setTyped(now);
     keepDraft(now);
     setRefused({});
     setProblem(null);
   };
   const startOver = () => {
+    setTyping(false);
     setTyped({});
     keepDraft({});
     setKept(false);
@@ -69,7 +79,7 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
   const focusFirstFault = () =>
     requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
   const start = async () => {
-    if (isBusy) return;
+    if (isBusy || waitsFor) return;
     setChecked(true);
     if (Object.keys(checkForm(form, agents)).length > 0) {
       focusFirstFault();
@@ -180,11 +190,25 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
           {problem}
         </p>
       )}
-      <div className="sticky bottom-0 -mx-4 -mb-4 flex justify-end gap-2 border-line border-t bg-bg px-4 py-2 max-sm:-mx-3 max-sm:-mb-3 max-sm:px-3">
+      {(proposal.error ?? unlisted) && (
+        <p role="alert" className="text-warn">
+          What the last run there was asked could not be looked up. Check the limits and the commands.
+        </p>
+      )}
+      <div className="sticky bottom-0 -mx-4 -mb-4 flex items-center justify-end gap-2 border-line border-t bg-bg px-4 py-2 max-sm:-mx-3 max-sm:-mb-3 max-sm:px-3">
+        <span id={waits} role="status" className="min-w-0 flex-1 text-muted text-xs">
+          {waitsFor}
+        </span>
         <button type="button" className="button" onClick={onCancel}>
           Cancel
         </button>
-        <button type="submit" className="button" data-primary disabled={isBusy}>
+        <button
+          type="submit"
+          className="button"
+          data-primary
+          disabled={isBusy || waitsFor !== null}
+          aria-describedby={waits}
+        >
           {isBusy ? 'Starting…' : 'Start the run'}
         </button>
       </div>

@@ -13,6 +13,7 @@ import {
   requestOf,
   runIn,
   type Workspace,
+  waitWords,
 } from './derive-form';
 import { StartKeys } from './start-keys';
 
@@ -95,6 +96,14 @@ test('what somebody typed is not replaced by a proposal', () => {
   expect(formOf({ model: 'opus', mode: 'coder' }, { model: '' })).toMatchObject({ model: '', mode: 'coder' });
 });
 
+test('what is waited for is told', () => {
+  const nothing = { isLooking: true, isListing: true, isKnown: false };
+  expect(waitWords(nothing)).toContain('where agents have worked');
+  expect(waitWords({ ...nothing, isListing: false })).toContain('agents');
+  expect(waitWords({ ...nothing, isListing: false, isLooking: false })).toContain('last run');
+  expect(waitWords({ ...nothing, isKnown: true })).toBeNull();
+});
+
 test('a form that is complete has nothing wrong', () => {
   expect(
     checkForm({ ...good, iterations: '3', cost: '0.5', minutes: '1.5', tokens: '5000000000', turns: '9' }, [
@@ -106,7 +115,6 @@ test('a form that is complete has nothing wrong', () => {
 test.each([
   ['workspace', { workspace: ' ' }],
   ['workspace', { workspace: 'relative/path' }],
-  ['backend', { backend: '' }],
   ['backend', { backend: 'codex' }],
   ['prompt', { prompt: ' ' }],
   ['prompt', { prompt: 'ä'.repeat(500_000) }],

@@ -82,6 +82,14 @@ export function formOf(proposed: Partial<RunForm>, typed: Partial<RunForm>): Run
   return { ...EMPTY_FORM, ...proposed, ...typed };
 }
 
+/** What the dialog waits for before a run can be started: without it the run would go without the limits of the last. */
+export function waitWords(at: { isLooking: boolean; isListing: boolean; isKnown: boolean }): string | null {
+  if (at.isKnown) return null;
+  if (at.isListing) return 'Looking up where agents have worked…';
+  if (at.isLooking) return 'Looking for agents…';
+  return 'Looking up what the last run there was asked…';
+}
+
 const MOST_PROMPT_BYTES = 900 * 1024;
 const MOST_COMMANDS = 100;
 const MOST_WHOLE = 4_294_967_295;

@@ -52,5 +52,5 @@ export async function show(element: ReactNode) {
       <RouterProvider router={router as never} />
     </QueryClientProvider>,
   );
-  return { ...view, history };
+  return { ...view, history, queries };
 }
