@@ -29,6 +29,78 @@ test('what a subagent does is under the call that started it, and can be folded'
   await visitor.sees('ls inner', visitor.activity);
 });
 
+test('a subagent of a subagent is under it, and folds with it', async () => {
+  const { stage, server, visit } = theatre;
+  const task = (id: string, description: string, parent: string | null = null) =>
+    toolUse(id, 'Task', { description, prompt: 'Do it.', subagent_type: 'Explore' }, parent);
+  const script = works()
+    .emit(task('outer', 'Survey the house'), text('I am the first.', undefined, 'outer'))
+    .emit(task('inner', 'Survey the attic', 'outer'), text('I am the second.', undefined, 'inner'))
+    .emit(toolUse('deep', 'Bash', { command: 'ls attic' }, 'inner'))
+    .emit(toolResult('deep', 'a chest', { parent: 'inner' }))
+    .emit(
+      toolResult('inner', 'There is a chest.', { parent: 'outer' }),
+      toolResult('outer', 'All is surveyed.'),
+    )
+    .and(isFinished());
+  const run = await server.start(stage.workspace('nested', script));
+  await server.becomes(run, 'ended');
+  const visitor = await visit();
+  await visitor.go(`/runs/${run}`);
+  const row = (words: string) =>
+    visitor.activity.getByRole('article').filter({ hasText: words }).filter({ hasNotText: 'Do it.' });
+  const left = async (words: string) => (await row(words).last().boundingBox())?.x ?? 0;
+  await visitor.sees('ls attic', visitor.activity);
+  expect(await left('I am the first.')).toBeLessThan(await left('I am the second.'));
+  const folds = visitor.activity.getByRole('button', { name: /steps? of the subagent/ });
+  expect(await folds.count()).toBe(2);
+  await folds.last().click();
+  await visitor.activity.getByText('I am the second.').waitFor({ state: 'detached' });
+  await visitor.sees('I am the first.', visitor.activity);
+  await folds.last().click();
+  await visitor.sees('I am the second.', visitor.activity);
+  await folds.first().click();
+  await visitor.activity.getByText('I am the first.').waitFor({ state: 'detached' });
+  expect(await visitor.activity.getByText('I am the second.').count()).toBe(0);
+});
+
+test('pages that were fetched or found, and tools of a server, have cards', async () => {
+  const { stage, server, visit } = theatre;
+  const found =
+    'Web search results for query: "ndjson"\n\nLinks: [{"title":"NDJSON, explained","url":"https://example.com/ndjson"}]\n\nOne object a line.';
+  const issue = { number: 7, title: 'Paint the fence' };
+  const script = works()
+    .emit(toolUse('fetch', 'WebFetch', { url: 'https://example.com/page', prompt: 'What is the title?' }))
+    .emit(toolResult('fetch', '# A page\n\nIts title is **Example**.'))
+    .emit(toolUse('search', 'WebSearch', { query: 'ndjson' }), toolResult('search', found))
+    .emit(toolUse('mcp', 'mcp__tracker__get_issue', { number: 7 }))
+    .emit(toolResult('mcp', [{ type: 'text', text: JSON.stringify(issue) }]))
+    .and(isFinished());
+  const run = await server.start(stage.workspace('web', script));
+  await server.becomes(run, 'ended');
+  const visitor = await visit();
+  await visitor.go(`/runs/${run}`);
+  const card = async (name: RegExp) => {
+    const head = visitor.activity.getByRole('button', { name });
+    await head.filter({ hasText: 'done' }).waitFor();
+    if ((await head.getAttribute('aria-expanded')) === 'false') await head.click();
+    return visitor.activity.getByRole('article').filter({ has: visitor.page.getByRole('button', { name }) });
+  };
+  const fetched = await card(/^WebFetch/);
+  // An address that an agent names is shown; whether it is opened is a person's choice.
+  const link = fetched.getByRole('link', { name: 'https://example.com/page' });
+  expect(await link.getAttribute('rel')).toContain('noreferrer');
+  await visitor.sees('What is the title?', fetched);
+  await fetched.getByRole('heading', { name: 'A page' }).waitFor();
+  const searched = await card(/^WebSearch.*ndjson/);
+  const page = searched.getByRole('link', { name: 'NDJSON, explained' });
+  expect(await page.getAttribute('href')).toBe('https://example.com/ndjson');
+  await visitor.sees(/One object a line/, searched);
+  const called = await card(/^tracker · get_issue/);
+  await called.getByRole('figure', { name: 'Arguments' }).getByText('"number"').waitFor();
+  await called.getByRole('figure', { name: 'Output' }).getByText('Paint the fence').waitFor();
+});
+
 test('calls that go on at once have a card each, and a failed check is told', async () => {
   const { stage, server, visit } = theatre;
   const gate = stage.path('parallel-gate');
