@@ -11,6 +11,7 @@ pub mod manager;
 mod metrics;
 mod problem;
 mod retention;
+mod running;
 mod server;
 pub mod stream;
 
@@ -19,4 +20,5 @@ pub use auth::{Auth, AuthError, AuthOptions, Visit};
 pub use launch::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun};
 pub use metrics::Metrics;
 pub use problem::{Problem, ProblemCode};
+pub use running::{Running, RunningError};
 pub use server::{Server, ServerError, ServerOptions};

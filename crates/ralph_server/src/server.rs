@@ -19,6 +19,7 @@ use crate::http::{self, ServeOptions};
 use crate::launch::Launcher;
 use crate::live::{Live, restarted};
 use crate::retention::retire;
+use crate::running::Sign;
 
 /// How often the runs on disk are compared with the index.
 const CATCH_UP: Duration = Duration::from_secs(60);
@@ -52,6 +53,7 @@ pub struct Server {
     listener: TcpListener,
     ending: watch::Sender<bool>,
     address: SocketAddr,
+    sign: Option<Sign>,
     retention: RetentionRules,
 }
 
@@ -107,6 +109,7 @@ impl Server {
             address: wanted,
             source,
         })?;
+        let sign = Sign::put_up(options.home.state_directory(), address);
         let auth = Auth::open(&AuthOptions {
             state_directory: options.home.state_directory().to_owned(),
             port: address.port(),
@@ -128,6 +131,7 @@ impl Server {
             listener,
             ending,
             address,
+            sign,
             retention: options.retention,
         })
     }
@@ -172,9 +176,11 @@ impl Server {
                 keep_within(app.clone(), rules)
             }));
         }
-        let ending = self.ending;
+        let (ending, sign) = (self.ending, self.sign);
         let told = async {
             shutdown.await;
+            // Before the port is free for another one, which puts up its own.
+            drop(sign);
             let _ = ending.send(true);
         };
         let router = http::router(self.app.clone());

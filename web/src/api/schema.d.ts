@@ -255,6 +255,53 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/login-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a link that logs a browser in, once, within ten minutes. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The link. */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["LoginLink"];
+                    };
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                405: components["responses"]["Problem"];
+                413: components["responses"]["Problem"];
+                415: components["responses"]["Problem"];
+                421: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/logout": {
         parameters: {
             query?: never;
@@ -1848,7 +1895,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description The session is in a cookie. */
+                /** @description The session is in a cookie, or the page says why there is none. */
                 303: {
                     headers: {
                         [name: string]: unknown;
@@ -2092,6 +2139,8 @@ export interface components {
             name: string;
             /** @enum {string} */
             state: "tool";
+            /** @description What it is used on, in one line, where that is known. */
+            subject?: string | null;
         } | {
             /** @description What. */
             for: components["schemas"]["WaitingFor"];
@@ -2382,6 +2431,11 @@ export interface components {
         Login: {
             /** @description The server's token. */
             token: string;
+        };
+        /** @description Where somebody can log in. */
+        LoginLink: {
+            /** @description Opened in a browser it gives that a session. It works once, for ten minutes. */
+            url: string;
         };
         /** @description A place in a snippet, in characters. */
         Mark: {

@@ -16,6 +16,62 @@ fn a_second_server_on_the_same_data_is_told_who_has_it() {
 }
 
 #[test]
+fn a_second_server_on_the_same_port_leads_to_the_first() {
+    let stage = Stage::new();
+    let server = stage.serve();
+    let port = server.door.address.port().to_string();
+    for more in [&[][..], &["--open"]] {
+        let output = stage
+            .ralph(&["serve", "--port", &port])
+            .args(more)
+            // Nothing that could open a browser.
+            .env("PATH", stage.path("home"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(output.stdout).unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{said}{told}");
+        assert!(
+            said.starts_with(&format!(
+                "a server listens already on http://{}\n",
+                server.door.address
+            )),
+            "{said}"
+        );
+        let link = said.trim_end().rsplit(' ').next().unwrap();
+        let path = link
+            .strip_prefix(&format!("http://{}", server.door.address))
+            .unwrap();
+        assert!(!said.contains(&server.door.token) && !told.contains(&server.door.token));
+        assert_eq!(server.door.ask("GET", path, None).0, 303, "{link}");
+        assert_eq!(server.door.ask("GET", path, None).0, 401, "it works once");
+        assert_eq!(
+            told.contains("open the address yourself"),
+            !more.is_empty(),
+            "{told}"
+        );
+    }
+    let (status, _) = server.door.ask("GET", "/ready", None);
+    assert_eq!(status, 200, "the first one goes on");
+}
+
+#[test]
+fn nobody_is_led_to_a_server_of_somebody_else_and_nothing_is_shown_to_it() {
+    let stage = Stage::new();
+    let server = stage.serve();
+    let address = server.door.address;
+    server.kill();
+    // Somebody else is quick to take the port.
+    let taken = std::net::TcpListener::bind(address).unwrap();
+    let (code, said) = stage.refused(&["serve", "--port", &address.port().to_string()]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("is taken"), "{said}");
+    taken.set_nonblocking(true).unwrap();
+    let nobody = taken.accept().unwrap_err();
+    assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn a_port_that_is_taken_is_told() {
     let stage = Stage::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

@@ -15,3 +15,4 @@ pub(crate) use hosts::{Origin, only};
 pub(crate) use secret::digest_hex;
 pub(crate) use sessions::SESSION_LIFETIME;
 pub use sessions::Visit;
+pub(crate) use token::read_token;

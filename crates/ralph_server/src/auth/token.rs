@@ -36,6 +36,11 @@ impl Token {
     }
 }
 
+/// The token itself, for whoever asks a server of the same user.
+pub(crate) fn read_token(directory: &Path) -> Result<String, AuthError> {
+    read(&directory.join(FILE_NAME))
+}
+
 fn read(path: &Path) -> Result<String, AuthError> {
     let unusable = |source| AuthError::Unusable {
         path: path.to_owned(),

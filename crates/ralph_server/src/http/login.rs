@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use serde::Deserialize;
+use axum::{Extension, Json};
+use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::guard::{Peer, SESSION_COOKIE, failed, session_cookies};
@@ -34,13 +34,20 @@ pub(super) struct Login {
     token: String,
 }
 
+/// Where somebody can log in.
+#[derive(Serialize, ToSchema)]
+pub(super) struct LoginLink {
+    /// Opened in a browser it gives that a session. It works once, for ten minutes.
+    url: String,
+}
+
 /// Opens a browser's session with a code that works once, and goes to the page without it.
 #[utoipa::path(get, path = "/login", tag = "login", params(LoginParameters),
-    responses((status = 303, description = "The session is in a cookie.")))]
+    responses((status = 303, description = "The session is in a cookie, or the page says why there is none.")))]
 pub(super) async fn login_by_code(
     State(app): State<Arc<App>>,
     Extension(Peer(peer)): Extension<Peer>,
-    Parameters(asked): Parameters<LoginParameters>,
+    asked: Result<Parameters<LoginParameters>, Problem>,
     request: Request,
 ) -> Result<Response, Problem> {
     if request.method() != Method::GET {
@@ -50,18 +57,61 @@ pub(super) async fn login_by_code(
             "a code is used by GET only",
         ));
     }
+    let session = asked.and_then(|Parameters(LoginParameters { code })| redeem(&app, peer, &code));
+    match session {
+        Ok(session) => {
+            let mut response = see("/");
+            set_cookie(&mut response, &session, SESSION_LIFETIME.as_secs())?;
+            Ok(response)
+        }
+        // Nobody reads JSON in a browser's window. The page asks for the token, unless there is a session.
+        Err(problem) if is_browser(request.headers()) => Ok(see(match problem.code() {
+            ProblemCode::RateLimited => "/?login=wait",
+            _ => "/?login=used",
+        })),
+        Err(problem) => Err(problem),
+    }
+}
+
+fn redeem(app: &App, peer: IpAddr, code: &str) -> Result<String, Problem> {
     let session = app
         .auth
-        .redeem_code(&asked.code)
+        .redeem_code(code)
         .map_err(|error| Problem::internal("cannot open a session", &error))?;
     let detail = "this code is not valid any more: `ralph serve` prints a new one";
-    let session = session.ok_or_else(|| failed(&app, peer, detail))?;
+    session.ok_or_else(|| failed(app, peer, detail))
+}
+
+/// Whether a person looks at the answer.
+fn is_browser(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(header::ACCEPT).iter();
+    accepted.filter_map(|value| value.to_str().ok()).any(|list| {
+        let kinds = list
+            .split(',')
+            .filter_map(|kind| kind.split(';').next().map(str::trim));
+        kinds
+            .into_iter()
+            .any(|kind| kind.eq_ignore_ascii_case("text/html"))
+    })
+}
+
+fn see(path: &'static str) -> Response {
     let mut response = StatusCode::SEE_OTHER.into_response();
     response
         .headers_mut()
-        .insert(header::LOCATION, HeaderValue::from_static("/"));
-    set_cookie(&mut response, &session, SESSION_LIFETIME.as_secs())?;
-    Ok(response)
+        .insert(header::LOCATION, HeaderValue::from_static(path));
+    response
+}
+
+/// Makes a link that logs a browser in, once, within ten minutes.
+#[utoipa::path(post, path = "/api/v1/login-links", tag = "login",
+    responses((status = 201, description = "The link.", body = LoginLink)))]
+pub(super) async fn new_link(State(app): State<Arc<App>>) -> Result<Response, Problem> {
+    let url = app
+        .auth
+        .login_url()
+        .map_err(|error| Problem::internal("cannot make a link", &error))?;
+    Ok((StatusCode::CREATED, Json(LoginLink { url })).into_response())
 }
 
 /// Opens a session with the token.

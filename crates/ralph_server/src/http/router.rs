@@ -28,6 +28,7 @@ pub(super) fn table() -> Vec<Route> {
         Route::public(routes!(status::health)),
         Route::public(routes!(login::login_by_code)),
         Route::public(routes!(login::login)),
+        Route::authed(routes!(login::new_link)),
         Route::authed(routes!(login::logout)),
         Route::authed(routes!(status::ready)),
         Route::authed(routes!(metrics_page::metrics)),

@@ -39,6 +39,47 @@ async fn the_printed_address_opens_a_session_once_and_keeps_no_secret_in_the_add
 }
 
 #[tokio::test]
+async fn a_link_that_does_not_work_leads_a_browser_to_the_page_and_tells_others() {
+    let stage = Stage::new().await;
+    let browser = [("accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
+    for path in ["/login?code=used", "/login", "/login?code=a&code=b"] {
+        let answer = stage.ask("GET", path, &browser, "").await;
+        let told = (answer.status, answer.header("location"));
+        assert_eq!(told, (303, Some("/?login=used")), "{path}");
+        assert_eq!(answer.header("set-cookie"), None);
+        for accept in ["*/*", "application/json", "text/htmlx"] {
+            let answer = stage.ask("GET", path, &[("accept", accept)], "").await;
+            assert!([400, 401].contains(&answer.problem().0), "{path} {accept}");
+        }
+    }
+    // A guess counts, whoever guesses.
+    let mut last = None;
+    for _ in 0..25 {
+        let answer = stage.ask("GET", "/login?code=guess", &browser, "").await;
+        last = answer.header("location").map(str::to_owned);
+    }
+    assert_eq!(last.as_deref(), Some("/?login=wait"));
+    assert_eq!(stage.ask("HEAD", "/login?code=x", &browser, "").await.status, 405);
+}
+
+#[tokio::test]
+async fn who_shows_the_token_gets_a_new_link() {
+    let stage = Stage::new().await;
+    let answer = stage.post("/api/v1/login-links", &json!({})).await;
+    assert_eq!(answer.status, 201);
+    let url = answer.json()["url"].as_str().unwrap().to_owned();
+    let path = url.strip_prefix(&format!("http://{}", stage.address)).unwrap();
+    assert!(path.starts_with("/login?code=") && !path.contains(&stage.token));
+    let opened = stage.ask("GET", path, &[], "").await;
+    assert_eq!((opened.status, opened.header("location")), (303, Some("/")));
+    assert!(opened.header("set-cookie").unwrap().contains("ralph_session="));
+    assert_eq!(stage.ask("GET", path, &[], "").await.problem().0, 401);
+    // It is a secret: nothing of it is kept for those who ask again.
+    let again = || stage.post_with("/api/v1/login-links", &[("idempotency-key", "k")], "");
+    assert_ne!(again().await.json()["url"], again().await.json()["url"]);
+}
+
+#[tokio::test]
 async fn a_script_can_exchange_the_token_for_a_session_and_nothing_else() {
     let stage = Stage::new().await;
     let json = [("content-type", "application/json")];

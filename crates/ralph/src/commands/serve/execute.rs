@@ -1,18 +1,13 @@
 //! What `ralph serve` does.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write as _};
 use std::net::SocketAddr;
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use ralph_run::Home;
 use ralph_run::machine::Signal;
 use ralph_server::{Server, ServerError, ServerOptions};
-use ralph_store::RetentionRules;
+use ralph_store::{RetentionRules, StoreError};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
@@ -20,6 +15,8 @@ use tokio::time::sleep;
 
 use super::index::open_index;
 use super::launcher::Detached;
+use super::login_page::{LOGIN_PAGE_KEPT, LoginPage, open_login};
+use super::running::lead_to_running;
 use crate::cli::ServeArgs;
 use crate::commands::run;
 use crate::commands::stop::{self, Stop, Target, Wait};
@@ -28,9 +25,6 @@ use crate::versions::VersionFile;
 
 /// What 300 runs need: a journal and at times a socket each, 1,024 connections, the index and its readers.
 const OPEN_FILES: u64 = 4096;
-
-/// How long a browser has to read the page that leads it to the login.
-const LOGIN_PAGE_KEPT: Duration = Duration::from_secs(30);
 
 /// Serves until a signal. Gives what to exit with.
 ///
@@ -49,8 +43,13 @@ pub async fn execute(
              the limit to {OPEN_FILES} (`ulimit -Hn`, or LimitNOFILE= of the service)\n"
         ));
     }
-    let store = open_index(home, args.data.as_deref(), variables).await?;
-    let server = Server::bind(ServerOptions {
+    let store = match open_index(home, args.data.as_deref(), variables).await {
+        Err(error) if matches!(error.downcast_ref(), Some(StoreError::InUse { .. })) => {
+            return lead_to_running(args, home, error).await;
+        }
+        opened => opened?,
+    };
+    let bound = Server::bind(ServerOptions {
         home: home.clone(),
         store,
         launcher: Arc::new(Detached::new(home.clone(), versions)),
@@ -65,7 +64,14 @@ pub async fn execute(
                 .map(|megabytes| megabytes.saturating_mul(1_000_000)),
         },
     })
-    .await?;
+    .await;
+    let server = match bound {
+        // Who says which index wants that one, and not the one that the other server has.
+        Err(error @ ServerError::PortTaken(_)) if args.data.is_none() => {
+            return lead_to_running(args, home, error.into()).await;
+        }
+        bound => bound?,
+    };
     let address = server.address();
     let url = server.login_url()?;
     write_stdout(&format!("listening on http://{address}\n"));
@@ -135,99 +141,5 @@ async fn serve(
             },
             () = &mut has_been_read, if page.is_some() => page = None,
         }
-    }
-}
-
-/// Opens the page, if there is something to open it with.
-fn open_login(home: &Home, url: &str) -> Option<LoginPage> {
-    let opener = if cfg!(target_os = "macos") {
-        "open"
-    } else {
-        "xdg-open"
-    };
-    let page = match LoginPage::write(home.state_directory(), url) {
-        Ok(page) => page,
-        Err(error) => {
-            write_stderr(&format!(
-                "ralph: no page can be written ({error}): open the address yourself\n"
-            ));
-            return None;
-        }
-    };
-    let opened = std::process::Command::new(opener)
-        .arg(&page.path)
-        .stdin(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn();
-    if opened.is_err() {
-        write_stderr(&format!(
-            "ralph: there is no `{opener}` here: open the address yourself\n"
-        ));
-        return None;
-    }
-    Some(page)
-}
-
-/// A page of ours alone that leads to the login, for as long as it is kept. The arguments of programs can be seen by
-/// everybody on this machine, so the code must not be one.
-#[derive(Debug)]
-struct LoginPage {
-    path: PathBuf,
-}
-
-impl LoginPage {
-    fn write(directory: &Path, url: &str) -> io::Result<Self> {
-        let path = directory.join(format!("login-{}.html", std::process::id()));
-        // One of a process that had our number before.
-        let _ = fs::remove_file(&path);
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .open(&path)?;
-        let page = Self { path };
-        let text = format!(
-            "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
-             <meta http-equiv=\"refresh\" content=\"0;url={url}\"><title>ralph</title>\n"
-        );
-        file.write_all(text.as_bytes())?;
-        Ok(page)
-    }
-}
-
-impl Drop for LoginPage {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.path);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use super::LoginPage;
-
-    #[test]
-    fn the_page_that_leads_to_the_login_is_for_its_user_and_goes_away() {
-        let directory = tempfile::tempdir().unwrap();
-        let url = "http://127.0.0.1:7878/login?code=abc";
-        let page = LoginPage::write(directory.path(), url).unwrap();
-        let path = page.path.clone();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(
-            fs::read_to_string(&path)
-                .unwrap()
-                .contains(&format!("url={url}\""))
-        );
-        assert!(!path.to_string_lossy().contains("abc"));
-        drop(page);
-        assert!(!path.exists());
-        // One that was left behind, or is a link to somewhere else, is replaced.
-        let elsewhere = directory.path().join("elsewhere");
-        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
-        let page = LoginPage::write(directory.path(), url).unwrap();
-        assert!(fs::symlink_metadata(&page.path).unwrap().is_file() && !elsewhere.exists());
     }
 }

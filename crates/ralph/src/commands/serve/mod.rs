@@ -4,7 +4,9 @@ mod backends;
 mod execute;
 mod index;
 mod launcher;
+mod login_page;
 mod reindex;
+mod running;
 mod search;
 
 pub use execute::execute;

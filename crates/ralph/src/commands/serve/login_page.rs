@@ -1,0 +1,108 @@
+//! Leading a browser to the login.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use ralph_run::Home;
+
+use crate::console::write_stderr;
+
+/// How long a browser has to read the page that leads it to the login.
+pub(super) const LOGIN_PAGE_KEPT: Duration = Duration::from_secs(30);
+
+/// Opens the page, if there is something to open it with.
+pub(super) fn open_login(home: &Home, url: &str) -> Option<LoginPage> {
+    let opener = if cfg!(target_os = "macos") {
+        "open"
+    } else {
+        "xdg-open"
+    };
+    let page = match LoginPage::write(home.state_directory(), url) {
+        Ok(page) => page,
+        Err(error) => {
+            write_stderr(&format!(
+                "ralph: no page can be written ({error}): open the address yourself\n"
+            ));
+            return None;
+        }
+    };
+    let opened = std::process::Command::new(opener)
+        .arg(&page.path)
+        .stdin(std::process::Stdio::null())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn();
+    if opened.is_err() {
+        write_stderr(&format!(
+            "ralph: there is no `{opener}` here: open the address yourself\n"
+        ));
+        return None;
+    }
+    Some(page)
+}
+
+/// A page of ours alone that leads to the login, for as long as it is kept. The arguments of programs can be seen by
+/// everybody on this machine, so the code must not be one.
+#[derive(Debug)]
+pub(super) struct LoginPage {
+    path: PathBuf,
+}
+
+impl LoginPage {
+    fn write(directory: &Path, url: &str) -> io::Result<Self> {
+        let path = directory.join(format!("login-{}.html", std::process::id()));
+        // One of a process that had our number before.
+        let _ = fs::remove_file(&path);
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&path)?;
+        let page = Self { path };
+        let text = format!(
+            "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
+             <meta http-equiv=\"refresh\" content=\"0;url={url}\"><title>ralph</title>\n"
+        );
+        file.write_all(text.as_bytes())?;
+        Ok(page)
+    }
+}
+
+impl Drop for LoginPage {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::LoginPage;
+
+    #[test]
+    fn the_page_that_leads_to_the_login_is_for_its_user_and_goes_away() {
+        let directory = tempfile::tempdir().unwrap();
+        let url = "http://127.0.0.1:7878/login?code=abc";
+        let page = LoginPage::write(directory.path(), url).unwrap();
+        let path = page.path.clone();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(
+            fs::read_to_string(&path)
+                .unwrap()
+                .contains(&format!("url={url}\""))
+        );
+        assert!(!path.to_string_lossy().contains("abc"));
+        drop(page);
+        assert!(!path.exists());
+        // One that was left behind, or is a link to somewhere else, is replaced.
+        let elsewhere = directory.path().join("elsewhere");
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        let page = LoginPage::write(directory.path(), url).unwrap();
+        assert!(fs::symlink_metadata(&page.path).unwrap().is_file() && !elsewhere.exists());
+    }
+}

@@ -1,0 +1,52 @@
+//! `ralph serve` where a server of the same user listens already.
+
+use ralph_run::Home;
+use ralph_run::machine::Signal;
+use ralph_server::Running;
+use tokio::signal::unix::SignalKind;
+use tokio::time::sleep;
+
+use super::login_page::{LOGIN_PAGE_KEPT, open_login};
+use crate::cli::ServeArgs;
+use crate::commands::run;
+use crate::console::{write_stderr, write_stdout};
+
+/// Leads to the server that has the port. If that is none of this user, `otherwise` is what went wrong.
+///
+/// # Errors
+/// `otherwise`, or that the server which is there gives no login.
+pub(super) async fn lead_to_running(
+    args: &ServeArgs,
+    home: &Home,
+    otherwise: anyhow::Error,
+) -> anyhow::Result<u8> {
+    let Some(running) = Running::find(home.state_directory(), args.port) else {
+        return Err(otherwise);
+    };
+    let url = running
+        .login_url()
+        .await
+        .map_err(|error| otherwise.context(error.to_string()))?;
+    write_stdout(&format!(
+        "a server listens already on http://{}\n",
+        running.address
+    ));
+    write_stdout(&format!("log in once, within ten minutes: {url}\n"));
+    write_stderr("ralph: it goes on as it was started; end that one to start it in another way\n");
+    if !args.open {
+        return Ok(0);
+    }
+    if let Some(_page) = open_login(home, &url) {
+        let kinds = vec![
+            (SignalKind::interrupt(), Signal::Interrupt),
+            (SignalKind::terminate(), Signal::Terminate),
+        ];
+        let mut signals = run::listen(kinds, |_| {})?;
+        write_stderr("ralph: the browser has half a minute to read the link; then this ends\n");
+        tokio::select! {
+            () = sleep(LOGIN_PAGE_KEPT) => {}
+            Some(_) = signals.recv() => {}
+        }
+    }
+    Ok(0)
+}

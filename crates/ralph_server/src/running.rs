@@ -1,0 +1,236 @@
+//! A server says where it listens, so that whoever starts another one there can be led to it.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read as _, Seek as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use axum::http::{Request, Response, StatusCode, header};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Empty, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::http1::handshake;
+use hyper_util::rt::TokioIo;
+use serde::Deserialize;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::auth::{AuthError, read_token};
+
+/// How long a server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+/// An address and its newline.
+const MAX_SIGN_BYTES: u64 = 128;
+
+fn sign_path(state_directory: &Path, port: u16) -> PathBuf {
+    state_directory.join(format!("server-{port}.lock"))
+}
+
+/// Says where this server listens, for as long as it does. Only its user can write it, and its lock goes with the
+/// process, however that ends: who finds it locked knows that it is a server of this user that listens there.
+#[derive(Debug)]
+pub(crate) struct Sign {
+    path: PathBuf,
+    _locked: File,
+}
+
+impl Sign {
+    /// None where it cannot be put up: that costs a convenience, and no server stays away for it.
+    pub(crate) fn put_up(state_directory: &Path, address: SocketAddr) -> Option<Self> {
+        let path = sign_path(state_directory, address.port());
+        match write(&path, address) {
+            Ok(locked) => Some(Self {
+                path,
+                _locked: locked,
+            }),
+            Err(error) => {
+                tracing::debug!(%error, "cannot say where the server listens");
+                None
+            }
+        }
+    }
+}
+
+impl Drop for Sign {
+    fn drop(&mut self) {
+        // Before the lock goes: whoever locks it next has one of his own.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+fn write(path: &Path, address: SocketAddr) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path)?;
+    file.try_lock()?;
+    // One that was killed left its own.
+    file.set_len(0)?;
+    file.rewind()?;
+    writeln!(file, "{address}")?;
+    Ok(file)
+}
+
+/// A server of this user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Running {
+    /// Where it listens.
+    pub address: SocketAddr,
+    state_directory: PathBuf,
+}
+
+/// Why a server gives no login.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunningError {
+    /// It cannot be reached, or does not answer.
+    #[error("the server on {0} does not answer")]
+    Silent(SocketAddr),
+    /// It answers something else.
+    #[error("the server on {address} gives no login: it answers {status}")]
+    Refused {
+        /// Where it is.
+        address: SocketAddr,
+        /// What it answers.
+        status: StatusCode,
+    },
+    /// The token cannot be read.
+    #[error(transparent)]
+    Auth(#[from] AuthError),
+}
+
+#[derive(Deserialize)]
+struct Link {
+    url: String,
+}
+
+impl Running {
+    /// The server of this user that listens on a port; none if somebody else does.
+    #[must_use]
+    pub fn find(state_directory: &Path, port: u16) -> Option<Self> {
+        let file = agent_process::open_regular(&sign_path(state_directory, port)).ok()?;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => {}
+            // It was killed, and whoever listens there now is somebody else.
+            Ok(()) | Err(TryLockError::Error(_)) => return None,
+        }
+        let mut text = String::new();
+        file.take(MAX_SIGN_BYTES).read_to_string(&mut text).ok()?;
+        let address: SocketAddr = text.trim().parse().ok()?;
+        (address.port() == port).then(|| Self {
+            address,
+            state_directory: state_directory.to_owned(),
+        })
+    }
+
+    /// A new address where a person logs in to it, once, within ten minutes. It is shown the token, which this user can
+    /// read as it can.
+    ///
+    /// # Errors
+    /// When the token cannot be read, or the server does not answer as it should.
+    pub async fn login_url(&self) -> Result<String, RunningError> {
+        let token = read_token(&self.state_directory)?;
+        let address = self.address;
+        let silent = || RunningError::Silent(address);
+        let asked = timeout(PATIENCE, ask(reachable(address), &token)).await;
+        let (status, body) = asked.map_err(|_| silent())?.ok_or_else(silent)?;
+        let link: Option<Link> = serde_json::from_slice(&body).ok();
+        match link.filter(|_| status.is_success()) {
+            Some(Link { url }) => Ok(url),
+            None => Err(RunningError::Refused { address, status }),
+        }
+    }
+}
+
+/// One that listens everywhere is asked on this machine.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}
+
+async fn ask(address: SocketAddr, token: &str) -> Option<(StatusCode, Bytes)> {
+    let stream = TcpStream::connect(address).await.ok()?;
+    let (mut sender, connection) = handshake(TokioIo::new(stream)).await.ok()?;
+    let request = Request::post("/api/v1/login-links")
+        .header(header::HOST, address.to_string())
+        .header(header::AUTHORIZATION, format!("Bearer {token}"))
+        .body(Empty::<Bytes>::new())
+        .ok()?;
+    let asked = async { whole(sender.send_request(request).await.ok()?).await };
+    let mut asked = std::pin::pin!(asked);
+    tokio::select! {
+        answer = &mut asked => answer,
+        // What has arrived can still be read.
+        _ = connection => asked.await,
+    }
+}
+
+async fn whole(response: Response<Incoming>) -> Option<(StatusCode, Bytes)> {
+    let (head, body) = response.into_parts();
+    let body = Limited::new(body, MAX_ANSWER_BYTES).collect().await.ok()?;
+    Some((head.status, body.to_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Running, Sign, reachable, sign_path};
+
+    #[test]
+    fn a_server_is_found_by_its_port_for_as_long_as_it_is_there() {
+        let directory = tempfile::tempdir().unwrap();
+        let address = "127.0.0.1:7878".parse().unwrap();
+        assert_eq!(Running::find(directory.path(), 7878), None);
+        let sign = Sign::put_up(directory.path(), address).unwrap();
+        let found = Running::find(directory.path(), 7878).unwrap();
+        assert_eq!(found.address, address);
+        assert_eq!(Running::find(directory.path(), 7879), None);
+        drop(sign);
+        assert_eq!(Running::find(directory.path(), 7878), None);
+        assert!(!sign_path(directory.path(), 7878).exists());
+    }
+
+    #[test]
+    fn what_a_server_that_was_killed_leaves_behind_leads_nobody_anywhere() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = sign_path(directory.path(), 7878);
+        std::fs::write(&path, "127.0.0.1:7878\nand more that stood there\n").unwrap();
+        assert_eq!(Running::find(directory.path(), 7878), None);
+        let address = "[::1]:7878".parse().unwrap();
+        let _sign = Sign::put_up(directory.path(), address).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "[::1]:7878\n");
+        assert_eq!(
+            Running::find(directory.path(), 7878).map(|found| found.address),
+            Some(address)
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn only_its_user_can_read_where_a_server_listens() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let directory = tempfile::tempdir().unwrap();
+        let _sign = Sign::put_up(directory.path(), "127.0.0.1:7878".parse().unwrap()).unwrap();
+        let path = sign_path(directory.path(), 7878);
+        let mode = std::fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_server_that_listens_everywhere_is_asked_on_this_machine() {
+        for (bound, asked) in [
+            ("0.0.0.0:1", "127.0.0.1:1"),
+            ("[::]:1", "[::1]:1"),
+            ("127.0.0.1:1", "127.0.0.1:1"),
+            ("192.168.1.5:1", "192.168.1.5:1"),
+        ] {
+            assert_eq!(reachable(bound.parse().unwrap()), asked.parse().unwrap());
+        }
+    }
+}
