@@ -116,6 +116,35 @@ test('questions are answered together, and a plan is sent back and then approved
   await visitor.activity.locator('article[data-target]').filter({ hasText: 'brushes' }).waitFor();
 });
 
+test('what was typed into a request is there again, and what is too long is not made up', async () => {
+  const { stage, server, visit } = theatre;
+  const long = { file_path: '/tmp/long.txt', content: 'long '.repeat(20_000) };
+  const script = works()
+    .emit(asks('kept', 'Bash', { command: 'rm -rf build' }))
+    .expectLine(answered('kept', { behavior: 'deny', message: 'Keep the build.' }))
+    .emit(asks('long', 'Write', long))
+    .expectLine(answered('long', { behavior: 'allow', updatedInput: long }))
+    .emit(text('The long one is written.'))
+    .and(isFinished());
+  const run = await server.start(stage.workspace('typed', script));
+  const visitor = await visit();
+  await visitor.go(`/runs/${run}`);
+  const waits = visitor.page.getByRole('region', { name: 'Waits for you' });
+  await waits.getByRole('button', { name: 'Deny…' }).click();
+  await waits.getByRole('textbox', { name: /Why not/ }).fill('Keep the build.');
+  await visitor.page.getByRole('link', { name: 'ralph' }).click();
+  await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();
+  await visitor.page.locator(`a[data-run="${run}"]`).click();
+  await expect
+    .poll(() => waits.getByRole('textbox', { name: /Why not/ }).inputValue())
+    .toBe('Keep the build.');
+  await waits.getByRole('button', { name: 'Deny', exact: true }).click();
+  await visitor.sees('The arguments are too long to be shown.', waits);
+  expect(await waits.getByRole('button', { name: 'Edit input…' }).count()).toBe(0);
+  await waits.getByRole('button', { name: 'Allow once' }).click();
+  await visitor.sees('The long one is written.');
+});
+
 test('two browsers stay in step: what is answered in one closes in the other', async () => {
   const { stage, server, visit } = theatre;
   const script = works()

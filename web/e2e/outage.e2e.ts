@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest';
-import { init, isFinished, StreamedText } from './dialect';
+import { init, isFinished, StreamedText, text } from './dialect';
 import { Script } from './script';
 import { openTheatre } from './theatre';
-import { Visitor } from './visitor';
 
 const theatre = openTheatre();
 
@@ -48,8 +47,7 @@ test('a server that dies in the middle of a text and comes back costs nothing of
 });
 
 test('the link of the server logs a browser in, once', async () => {
-  const { browser, visit } = theatre;
-  const { server } = theatre;
+  const { server, visit } = theatre;
   const visitor = await visit({ isStranger: true });
   visitor.expectFault(/status of 40[13]|WebSocket connection/);
   await visitor.go('/');
@@ -58,23 +56,65 @@ test('the link of the server logs a browser in, once', async () => {
   await visitor.page.goto(server.loginLink);
   await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();
   expect(visitor.page.url()).toBe(`${server.url}/`);
-  const other = await Visitor.come(browser, server, { isStranger: true });
-  other.expectFault(/status of 40/);
-  await other.page.goto(server.loginLink);
-  expect(await other.page.getByRole('heading', { name: 'Runs' }).count()).toBe(0);
-  await other.leave();
+  // Who has a session already has no need of it.
+  await visitor.page.goto(server.loginLink);
+  await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();
 });
 
-test('a login that ends says so, and what to do', async () => {
+test('a login link that was used leads to the page, where the token logs in', async () => {
   const { server, visit } = theatre;
+  const answer = await server.ask('POST', '/api/v1/login-links');
+  const first = await visit({ isStranger: true });
+  await first.page.goto(answer.url);
+  await first.page.getByRole('heading', { name: 'Runs' }).waitFor();
+  const visitor = await visit({ isStranger: true });
+  visitor.expectFault(/status of 401|WebSocket connection/);
+  await visitor.page.goto(answer.url);
+  await visitor.page.getByRole('heading', { name: 'You are logged out' }).waitFor();
+  await visitor.sees(/works once, for ten minutes/);
+  await visitor.page.getByLabel('Token of the server').fill('not the token');
+  await visitor.button('Log in').click();
+  await visitor.sees(/This is not the server.s token/);
+  await visitor.page.getByLabel('Token of the server').fill(server.token);
+  await visitor.button('Log in').click();
+  await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();
+  await expect.poll(() => visitor.page.url()).toBe(`${server.url}/`);
+});
+
+test('whoever starts a server where one runs already gets a new link to that one', async () => {
+  const { stage, server, visit } = theatre;
+  const said = stage.run(['serve', '--port', String(server.port)]);
+  const link = said.match(/(http:\/\/\S+\/login\?code=\S+)/)?.[1];
+  expect(said).toContain(`a server listens already on ${server.url}`);
+  const visitor = await visit({ isStranger: true });
+  await visitor.page.goto(link ?? '');
+  await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();
+});
+
+test('a login that ends says so, and the page goes on where it was with the token', async () => {
+  const { stage, server, visit } = theatre;
+  const script = new Script()
+    .readLine()
+    .emit(init(), text('Before the login ended.'))
+    .waitForFile(stage.path('logged-in'))
+    .emit(text('After it was back.'))
+    .and(isFinished());
+  const run = await server.start(stage.workspace('login', script));
   const visitor = await visit();
   visitor.expectFault(/status of 401|WebSocket connection/);
-  await visitor.go('/');
-  await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();
+  await visitor.go(`/runs/${run}`);
+  await visitor.sees('Before the login ended.', visitor.activity);
   const answer = await visitor.context.request.post(`${server.url}/api/v1/logout`, {
     headers: { origin: server.url },
   });
   expect(answer.ok()).toBe(true);
   await visitor.page.getByRole('heading', { name: 'You are logged out' }).waitFor();
   await visitor.sees('Nothing happens to your runs.');
+  await visitor.page.getByLabel('Token of the server').fill(server.token);
+  await visitor.button('Log in').click();
+  await visitor.sees('Before the login ended.', visitor.activity);
+  expect(visitor.page.url()).toBe(`${server.url}/runs/${run}`);
+  stage.open('logged-in');
+  await visitor.sees('After it was back.', visitor.activity);
+  await visitor.sees('Completed');
 });
