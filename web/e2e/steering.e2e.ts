@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { talks } from './dialect';
+import { result, talks, works } from './dialect';
+import { Line } from './line';
 import { openTheatre } from './theatre';
 import type { Visitor } from './visitor';
 
@@ -103,4 +104,77 @@ test('a run is stopped, resumed and forked', async () => {
   await fork.getByRole('button', { name: 'Fork' }).click();
   await visitor.sees('You said: another way', visitor.activity);
   expect(new URL(visitor.page.url()).pathname).not.toContain(resumed);
+});
+
+test('interrupting a loop asks first, because the loop ends with it', async () => {
+  const { stage, server, visit } = theatre;
+  const done = { subtype: 'success', request_id: '${/request_id}', response: {} };
+  const aborted = { subtype: 'error_during_execution', is_error: true, terminal_reason: 'aborted_streaming' };
+  const script = works()
+    .expectLine({ type: 'control_request', request: { subtype: 'interrupt' } })
+    .answer({ type: 'control_response', response: done })
+    .emit(result('', aborted))
+    .readToEnd();
+  const run = await server.start(stage.workspace('loop', script), { once: false });
+  const visitor = await visit();
+  await visitor.go(`/runs/${run}`);
+  await visitor.sees('Working.', visitor.activity);
+  await visitor.button('Interrupt').click();
+  const dialog = visitor.page.getByRole('dialog', { name: 'Interrupt this loop?' });
+  await visitor.sees(/the loop ends with it/, dialog);
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  await visitor.button('Interrupt').click();
+  await dialog.getByRole('button', { name: 'Interrupt the loop' }).click();
+  await visitor.sees('This run has ended.');
+  const ends = stage.journal(run).filter(({ event }) => event.type === 'run_ended');
+  expect(ends.map(({ event }) => event.data.reason)).toEqual(['interrupted']);
+});
+
+test('a message that arrived is known as such after a reload that came before its receipt', async () => {
+  const { stage, server, visit } = theatre;
+  const run = await server.converse(stage.workspace('reload', talks()), { prompt: 'hello' });
+  const [visitor, other] = [await visit(), await visit()];
+  const line = await Line.to(visitor.page);
+  for (const each of [visitor, other]) {
+    await each.go(`/runs/${run}`);
+    await each.sees('You said: hello', each.activity);
+  }
+  line.hold('receipt', 'records', 'runs');
+  await field(visitor).fill('did it arrive');
+  await field(visitor).press('Enter');
+  await other.sees('You said: did it arrive', other.activity);
+  await visitor.sees('Sending…', queue(visitor));
+  line.lose();
+  await visitor.page.reload();
+  await visitor.sees('You said: did it arrive', visitor.activity);
+  await queue(visitor).getByText('Not sent').waitFor({ state: 'detached' });
+  await visitor.sees('1 earlier message', queue(visitor));
+  const kept = () => visitor.page.evaluate((id) => sessionStorage.getItem(`ralph.steer.${id}`), run);
+  await expect.poll(kept).toBeNull();
+});
+
+test('without a server a stop is refused and not done later, and messages wait in their order', async () => {
+  const { stage, server, visit } = theatre;
+  const run = await server.converse(stage.workspace('away', talks()), { prompt: 'hello' });
+  const visitor = await visit();
+  // The browser itself says when a server cannot be reached.
+  visitor.expectFault(/ERR_CONNECTION_REFUSED|WebSocket connection|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/);
+  await visitor.go(`/runs/${run}`);
+  await visitor.sees('You said: hello', visitor.activity);
+  // Parts of the page that come when they are needed have come.
+  await visitor.page.waitForLoadState('networkidle');
+  await server.kill();
+  await visitor.sees('No connection to the server.');
+  await visitor.button('Stop').click();
+  await visitor.button('Stop the run').click();
+  await visitor.sees('No connection: it was not sent. Try again when the connection is back.');
+  for (const words of ['one', 'two', 'three']) {
+    await field(visitor).fill(words);
+    await field(visitor).press('Enter');
+  }
+  theatre.server = await stage.serve(server.port);
+  await visitor.sees('You said: three', visitor.activity);
+  const sent = stage.journal(run).filter(({ event }) => event.type === 'command_received');
+  expect(sent.map(({ event }) => event.data.text ?? event.data.command)).toEqual(['one', 'two', 'three']);
 });
