@@ -15,6 +15,7 @@ export class JournalWriter {
     readonly id: string,
     private readonly began = Date.parse('2026-11-16T03:00:00Z'),
     title = 'Do it.',
+    workspace = '/home/user/project',
   ) {
     mkdirSync(this.draft, { recursive: true, mode: 0o700 });
     this.file = join(this.draft, 'journal.ndjson');
@@ -23,9 +24,9 @@ export class JournalWriter {
       format_version: 1,
       run_id: id,
       ralph_version: '0.1.0',
-      workspace: '/home/user/project',
+      workspace,
       backend: 'claude_code',
-      display_name: 'Claude Code',
+      display_name: 'Claude',
       max_iterations: 1,
     });
     this.own('iteration_started', { number: 1, prompt: title });
@@ -64,9 +65,15 @@ export class JournalWriter {
     this.text = '';
   }
 
-  end(): number {
-    const totals = { tokens: {}, turns: 1, duration_ms: this.clock };
-    this.own('run_ended', { reason: 'completed', exit_code: 0, iterations: 1, totals });
+  /** Lets time pass. */
+  pass(milliseconds: number): this {
+    this.clock += milliseconds;
+    return this;
+  }
+
+  end(more: object = {}, cost: object = {}): number {
+    const totals = { tokens: {}, turns: 1, duration_ms: this.clock, ...cost };
+    this.own('run_ended', { reason: 'completed', exit_code: 0, iterations: 1, totals, ...more });
     this.flush();
     renameSync(this.draft, this.stage.runDirectory(this.id));
     return this.seq;

@@ -1,16 +1,16 @@
 import { mkdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { isForPictures } from './script';
 import type { Visitor } from './visitor';
 
 const FOLDER = resolve(import.meta.dirname, '../../docs/screenshots');
-const MOST_BYTES = 150_000;
+const MOST_BYTES = 200_000;
 
 /** A picture of the page for the documents, if they are asked for: `UPDATE_SCREENSHOTS=1`. */
 export async function takePicture(visitor: Visitor, name: string): Promise<void> {
-  if (process.env.UPDATE_SCREENSHOTS !== '1') return;
+  if (!isForPictures()) return;
   mkdirSync(FOLDER, { recursive: true });
   const path = resolve(FOLDER, `${name}.png`);
-  // Nothing of where the tests run belongs into a document.
   await visitor.page.screenshot({ path, animations: 'disabled', caret: 'hide' });
   const { size } = statSync(path);
   if (size > MOST_BYTES) throw new Error(`${name}.png has ${size} bytes; at most ${MOST_BYTES}`);

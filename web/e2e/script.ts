@@ -1,6 +1,11 @@
 /** The scripts that `fake_claude` plays: crates/test_support/src/script/step.rs says what each step does. */
 export type Step = { step: string; [key: string]: unknown };
 
+/** Whether the pictures of the documents are made anew. */
+export function isForPictures(): boolean {
+  return process.env.UPDATE_SCREENSHOTS === '1';
+}
+
 /** Builds a script step by step. */
 export class Script {
   readonly steps: Step[] = [];
@@ -37,6 +42,11 @@ export class Script {
 
   waitForFile(path: string): this {
     return this.step({ step: 'wait_for_file', path });
+  }
+
+  /** Lets time pass where somebody looks at the times: in the pictures for the documents. */
+  pause(milliseconds: number): this {
+    return isForPictures() ? this.step({ step: 'pause', milliseconds }) : this;
   }
 
   createFile(path: string): this {

@@ -1,95 +1,71 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { answered, asks, isFinished, text, thinking, toolResult, toolUse, works } from './dialect';
-import { takePicture } from './pictures';
-import type { Script } from './script';
+import { settles, violationsIn } from './axe';
+import { answered, asks, isFinished, talks, text, toolUse, works } from './dialect';
+import { showsEverything } from './showcase';
 import { openTheatre } from './theatre';
 import type { Visitor } from './visitor';
 
 const theatre = openTheatre();
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-const BEFORE = 'fn greet(name: &str) -> String {\n    format!("Helo {name}")\n}\n';
-const AFTER = 'fn greet(name: &str) -> String {\n    format!("Hello {name}")\n}\n';
+const QUESTIONS = [
+  {
+    question: 'Which colour?',
+    header: 'Colour',
+    multiSelect: false,
+    options: [
+      { label: 'Blue', description: 'Like the sea' },
+      { label: 'Red', description: 'Like a fire engine' },
+    ],
+  },
+  {
+    question: 'Which rooms?',
+    header: 'Rooms',
+    multiSelect: true,
+    options: [
+      { label: 'Kitchen', description: '' },
+      { label: 'Hall', description: '' },
+    ],
+  },
+];
 
-/** Some of everything that a run can show. */
-function everything(gate: string): Script {
-  const path = '/home/me/project/src/greet.rs';
-  const edit = { file_path: path, old_string: '"Helo', new_string: '"Hello' };
-  const patch = [
-    {
-      oldStart: 1,
-      oldLines: 3,
-      newStart: 1,
-      newLines: 3,
-      lines: [
-        ' fn greet(name: &str) -> String {',
-        '-    format!("Helo {name}")',
-        '+    format!("Hello {name}")',
-        ' }',
-      ],
-    },
-  ];
-  const twin = { filePath: path, oldString: BEFORE, newString: AFTER, structuredPatch: patch };
-  const todos = [
-    { content: 'Read the test', status: 'completed', activeForm: 'Reading' },
-    { content: 'Fix the greeting', status: 'in_progress', activeForm: 'Fixing' },
-    { content: 'Run the tests', status: 'pending', activeForm: 'Running' },
-  ];
-  return works()
-    .emit(thinking('The test names a function that I should read before I change anything.'))
-    .emit(
-      text(
-        'I will look at the **failing test** first:\n\n1. read it\n2. fix `greet`\n\n| file | state |\n|---|---|\n| greet.rs | wrong |',
-      ),
-    )
-    .emit(toolUse('todo', 'TodoWrite', { todos }), toolResult('todo', 'Todos have been modified.'))
-    .emit(
-      toolUse('read', 'Read', { file_path: path }),
-      toolResult('read', BEFORE.replaceAll(/^/gm, '     1→')),
-    )
-    .emit(
-      toolUse('grep', 'Grep', { pattern: 'Helo' }),
-      toolResult('grep', `${path}:2:    format!("Helo {name}")`),
-    )
-    .emit(toolUse('fail', 'Bash', { command: 'cargo test', description: 'Run the tests' }))
-    .emit(
-      toolResult('fail', 'Exit code 101\n\u001b[31mfailed\u001b[0m: left "Helo", right "Hello"', {
-        isError: true,
-      }),
-    )
-    .emit(text('A missing letter.'))
-    .emit(toolUse('edit', 'Edit', edit), toolResult('edit', 'The file has been updated.', { twin }))
-    .emit(asks('run', 'Bash', { command: 'cargo test --workspace', description: 'Run all tests' }))
-    .expectLine(answered('run'))
-    .waitForFile(gate)
-    .and(isFinished());
-}
-
-let run = '';
+/** The runs that are looked at, by what they are for. */
+const runs = { everything: '', question: '', plan: '', talk: '', done: '' };
 beforeAll(async () => {
   const { stage, server } = theatre;
+  const gate = stage.path('gate');
   const done = stage.workspace('website', works().emit(text('The colours are changed.')).and(isFinished()));
-  await server.becomes(await server.start(done, { prompt: 'Use calmer colours on the start page' }), 'ended');
-  const other = works()
+  runs.done = await server.start(done, { prompt: 'Use calmer colours on the start page' });
+  await server.becomes(runs.done, 'ended');
+  const busy = works()
     .emit(toolUse('b', 'Bash', { command: 'npm run build' }))
-    .waitForFile(stage.path('gate'));
-  await server.start(stage.workspace('server', other.and(isFinished())), {
-    prompt: 'Upgrade the web framework',
-  });
-  const script = everything(stage.path('gate'));
-  run = await server.start(stage.workspace('greeter', script), {
+    .waitForFile(gate)
+    .and(isFinished());
+  await server.start(stage.workspace('server', busy), { prompt: 'Upgrade the web framework' });
+  const asking = (name: string, tool: string, input: object) =>
+    server.start(
+      stage.workspace(
+        name,
+        works()
+          .emit(asks(name, tool, input))
+          .expectLine(answered(name))
+          .and(isFinished()),
+      ),
+    );
+  runs.question = await asking('question', 'AskUserQuestion', { questions: QUESTIONS });
+  runs.plan = await asking('plan', 'ExitPlanMode', { plan: '# The plan\n\n1. Buy `paint`\n2. Paint' });
+  runs.talk = await server.converse(stage.workspace('talk', talks()), { prompt: 'slow' });
+  runs.everything = await server.start(stage.workspace('greeter', showsEverything(gate)), {
     prompt: 'Make the failing test of the greeter pass',
   });
-  await server.becomes(run, 'waiting');
+  for (const run of [runs.question, runs.plan, runs.everything]) await server.becomes(run, 'waiting');
 });
 afterAll(() => theatre.stage.open('gate'));
 
-/** Waits until nothing loads any more that was asked for later: highlighting, diffs, markdown. */
-async function settles(visitor: Visitor): Promise<void> {
-  await visitor.page.waitForLoadState('networkidle');
-  await visitor.page.evaluate(() => document.fonts.ready.then(() => undefined));
+const waits = ({ page }: Visitor) => page.getByRole('region', { name: 'Waits for you' });
+
+async function openTalk(visitor: Visitor): Promise<void> {
+  await visitor.go(`/runs/${runs.talk}`);
+  await visitor.sees('This takes a while.', visitor.activity);
 }
 
 const VIEWS: Record<string, (visitor: Visitor) => Promise<void>> = {
@@ -98,20 +74,20 @@ const VIEWS: Record<string, (visitor: Visitor) => Promise<void>> = {
     await visitor.sees('Needs you');
   },
   run: async (visitor) => {
-    await visitor.go(`/runs/${run}`);
-    await visitor.sees('cargo test --workspace', visitor.page.getByRole('region', { name: 'Waits for you' }));
+    await visitor.go(`/runs/${runs.everything}`);
+    await visitor.sees('cargo test --workspace', waits(visitor));
     await visitor.page
       .getByRole('figure', { name: /^Changes in/ })
       .first()
       .waitFor();
   },
   find: async (visitor) => {
-    await visitor.go(`/runs/${run}?find=greet`);
+    await visitor.go(`/runs/${runs.everything}?find=greet`);
     await visitor.sees(/^\d+ records/);
   },
   files: async (visitor) => {
-    await visitor.go(`/runs/${run}?view=files`);
-    await visitor.sees('1 file changed');
+    await visitor.go(`/runs/${runs.everything}?view=files`);
+    await visitor.sees('3 files changed');
   },
   new: async (visitor) => {
     await visitor.go('/?new=1');
@@ -126,6 +102,60 @@ const VIEWS: Record<string, (visitor: Visitor) => Promise<void>> = {
     await visitor.press('?');
     await visitor.page.getByRole('dialog', { name: 'Keys' }).waitFor();
   },
+  question: async (visitor) => {
+    await visitor.go(`/runs/${runs.question}`);
+    await waits(visitor)
+      .getByRole('group', { name: /Which rooms/ })
+      .waitFor();
+    await waits(visitor).getByRole('radio', { name: 'Something else' }).check();
+    await waits(visitor).getByRole('button', { name: 'Send the answers' }).click();
+    await visitor.sees('This question has no answer yet.', waits(visitor));
+  },
+  plan: async (visitor) => {
+    await visitor.go(`/runs/${runs.plan}`);
+    await visitor.sees('Buy', waits(visitor));
+    await waits(visitor).getByRole('button', { name: 'Send back…' }).click();
+    await waits(visitor)
+      .getByRole('textbox', { name: /What should be different/ })
+      .waitFor();
+  },
+  denial: async (visitor) => {
+    await visitor.go(`/runs/${runs.everything}`);
+    await waits(visitor).getByRole('button', { name: 'Deny…' }).click();
+    await waits(visitor)
+      .getByRole('textbox', { name: /Why not/ })
+      .waitFor();
+  },
+  queue: async (visitor) => {
+    await openTalk(visitor);
+    const field = visitor.page.getByRole('textbox', { name: 'Message to the agent' });
+    await field.fill('Use less paint.');
+    await visitor.button('Queue').click();
+    const queue = visitor.page.getByRole('region', { name: 'Messages to the agent' });
+    await visitor.sees('Use less paint.', queue);
+    await queue.getByRole('button', { name: 'Edit' }).first().click();
+    await queue.getByRole('textbox', { name: 'Change the message' }).waitFor();
+  },
+  model: async (visitor) => {
+    await openTalk(visitor);
+    await visitor.button(/^Model:/).click();
+    await visitor.page.getByRole('combobox', { name: /Another model/ }).waitFor();
+  },
+  permission: async (visitor) => {
+    await openTalk(visitor);
+    await visitor.button(/^What happens without asking/).click();
+    await visitor.page.getByRole('button', { name: /^Plan/ }).waitFor();
+  },
+  stop: async (visitor) => {
+    await openTalk(visitor);
+    await visitor.button('Stop').click();
+    await visitor.page.getByRole('dialog', { name: 'Stop this run?' }).waitFor();
+  },
+  resume: async (visitor) => {
+    await visitor.go(`/runs/${runs.done}`);
+    await visitor.button('Resume').click();
+    await visitor.page.getByRole('dialog', { name: 'Resume this run' }).waitFor();
+  },
   nothing: async (visitor) => {
     visitor.expectFault(/status of 404/);
     await visitor.go('/runs/20200101-000000-ffffff');
@@ -133,56 +163,31 @@ const VIEWS: Record<string, (visitor: Visitor) => Promise<void>> = {
   },
 };
 
-/** What the documents show. */
-const PICTURES = new Set(['runs-light', 'run-light', 'run-dark', 'files-light', 'new-dark', 'run-phone']);
+/** The ways to look at each view. */
+const WINDOWS = {
+  dark: { theme: 'dark' },
+  light: { theme: 'light' },
+  phone: { width: 375, height: 720, isTouch: true },
+} as const;
 
-interface Violation {
-  id: string;
-  impact: string;
-  nodes: { html: string; failureSummary: string }[];
-}
-
-/** What is serious or worse by axe, in words. */
-async function violationsIn(visitor: Visitor): Promise<string[]> {
-  // Given by the debugger, which the page's policy does not concern: it forbids script elements.
-  const session = await visitor.context.newCDPSession(visitor.page);
-  await session.send('Runtime.evaluate', { expression: axe });
-  const found = await visitor.page.evaluate(async () => {
-    type Report = { violations: Violation[]; passes: unknown[] };
-    const { axe } = globalThis as unknown as { axe: { run: () => Promise<Report> } };
-    const { violations, passes } = await axe.run();
-    return { violations, passes: passes.length };
-  });
-  await session.detach();
-  // A tool that looked at nothing finds nothing.
-  expect(found.passes).toBeGreaterThan(15);
-  return found.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
-}
-
-for (const theme of ['dark', 'light'] as const) {
-  test(`every view is accessible in the ${theme} theme`, async () => {
-    const visitor = await theatre.visit({ theme });
-    for (const [name, open] of Object.entries(VIEWS)) {
-      await open(visitor);
-      await settles(visitor);
-      expect(await violationsIn(visitor), name).toEqual([]);
-      if (PICTURES.has(`${name}-${theme}`)) await takePicture(visitor, `${name}-${theme}`);
-    }
-  });
-}
-
-test('every view fits on a phone', async () => {
-  const visitor = await theatre.visit({ width: 375, height: 720, isTouch: true });
-  for (const [name, open] of Object.entries(VIEWS)) {
+for (const [window, options] of Object.entries(WINDOWS)) {
+  test.each(Object.entries(VIEWS))(`%s is accessible and fits: ${window}`, async (_, open) => {
+    const visitor = await theatre.visit(options);
     await open(visitor);
     await settles(visitor);
-    expect(await visitor.isTooWide(), name).toBe(false);
-    expect(await violationsIn(visitor), name).toEqual([]);
-    if (PICTURES.has(`${name}-phone`)) await takePicture(visitor, `${name}-phone`);
-  }
-});
+    expect(await visitor.isTooWide()).toBe(false);
+    expect(await violationsIn(visitor)).toEqual([]);
+  });
+
+  test(`the page of who is logged out is accessible and fits: ${window}`, async () => {
+    const visitor = await theatre.visit({ ...options, isStranger: true });
+    visitor.expectFault(/status of 40[13]|WebSocket connection/);
+    await visitor.go('/');
+    await visitor.page.getByRole('heading', { name: 'You are logged out' }).waitFor();
+    expect(await visitor.isTooWide()).toBe(false);
+    expect(await violationsIn(visitor)).toEqual([]);
+  });
+}
 
 test('an agent asks, and a phone answers', async () => {
   const { stage, server, visit } = theatre;
