@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 use crate::reason::EndReason;
 use crate::record::{RunBody, RunEvent};
 
+/// How much of what a tool is used on is told.
+const SUBJECT_CHARS: usize = 120;
+
 /// What a run is doing. The same everywhere: in lists, in the browser, in scripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -24,6 +27,9 @@ pub enum Activity {
     Tool {
         /// Its name.
         name: String,
+        /// What it is used on, in one line, where that is known: at most 120 characters.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        subject: Option<String>,
     },
     /// Somebody has to decide.
     Waiting {
@@ -56,6 +62,16 @@ pub enum WaitingFor {
 }
 
 impl Activity {
+    /// A tool of this name runs.
+    #[must_use]
+    pub fn tool(name: String, subject: Option<&str>) -> Self {
+        let subject = subject.map(|subject| match subject.char_indices().nth(SUBJECT_CHARS) {
+            Some((end, _)) => subject[..end].to_owned(),
+            None => subject.to_owned(),
+        });
+        Self::Tool { name, subject }
+    }
+
     /// Whether a person has to do something before it goes on.
     #[must_use]
     pub fn is_waiting(&self) -> bool {
@@ -111,9 +127,9 @@ impl Activity {
                 Part::ToolOutput => None,
             },
             Body::TextBlock(_) => Some(Self::Responding),
-            Body::ToolStarted(tool) if tool.state == ToolState::Running => Some(Self::Tool {
-                name: tool.name.clone(),
-            }),
+            Body::ToolStarted(tool) if tool.state == ToolState::Running => {
+                Some(Self::tool(tool.name.clone(), tool.subject.as_deref()))
+            }
             Body::ToolStarted(_) => Some(Self::Responding),
             Body::PermissionRequested(_) => waiting(WaitingFor::Permission),
             Body::QuestionAsked(_) => waiting(WaitingFor::Question),
@@ -153,12 +169,19 @@ mod tests {
         let stop = r#"{"type":"command_received","data":{"command_id":"a","command":"stop"}}"#;
         assert_eq!(after(stop), Some(Activity::Stopping));
         let tool = r#"{"agent_kind":"demo","type":"tool_started","data":{"item":"i","name":"Bash","kind":"execute","state":"running"}}"#;
-        assert_eq!(
-            after(tool),
-            Some(Activity::Tool {
-                name: "Bash".to_owned()
-            })
-        );
+        assert_eq!(after(tool), Some(Activity::tool("Bash".to_owned(), None)));
+    }
+
+    #[test]
+    fn a_long_subject_is_cut_at_a_character() {
+        let Activity::Tool {
+            subject: Some(subject),
+            ..
+        } = Activity::tool("Bash".to_owned(), Some(&"é".repeat(500)))
+        else {
+            panic!("a tool with a subject");
+        };
+        assert_eq!(subject, "é".repeat(120));
     }
 
     #[test]
@@ -169,6 +192,13 @@ mod tests {
             json(&Activity::Ended { reason }),
             r#"{"state":"ended","reason":"completed"}"#
         );
+        assert_eq!(
+            json(&Activity::tool("Bash".to_owned(), Some("ls"))),
+            r#"{"state":"tool","name":"Bash","subject":"ls"}"#
+        );
+        // Summaries of before have none.
+        let before: Activity = serde_json::from_str(r#"{"state":"tool","name":"Bash"}"#).unwrap();
+        assert_eq!(before, Activity::tool("Bash".to_owned(), None));
         let what = WaitingFor::Plan;
         assert_eq!(
             json(&Activity::Waiting { what }),

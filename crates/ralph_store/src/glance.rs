@@ -117,17 +117,26 @@ impl<'a> Glance<'a> {
             .or_else(|| self.data::<Piece<'a>>().map(|piece| piece.part))
     }
 
-    /// What a call uses, and how far it is, if both are as we write them: the one near the beginning, the other at the
-    /// end. What comes between can be long.
-    pub(crate) fn tool(&self) -> Option<(&'a str, &'a str)> {
+    /// A call's name, what it is used on, and how far it is, if these are as we write them: the last at the end, the
+    /// others near the beginning. What comes between can be long.
+    pub(crate) fn tool(&self) -> Option<(&'a str, Option<String>, &'a str)> {
         let mut rest = Rest(self.data?);
         rest.skip(r#"{"item":""#)?;
         rest.word()?;
         rest.skip(r#","name":""#)?;
         let name = rest.word()?;
+        rest.skip(r#","kind":""#)?;
+        rest.word()?;
         // The data is JSON, so such a quote begins a string, and the bracket ends the whole.
         let (before, state) = rest.0.strip_suffix(r#""}"#)?.rsplit_once('"')?;
-        (before.ends_with(r#","state":"#) && !state.contains('\\')).then_some((name, state))
+        if !before.ends_with(r#","state":"#) || state.contains('\\') {
+            return None;
+        }
+        let subject = match rest.skip(r#","subject":"#) {
+            Some(()) => Some(rest.string()?),
+            None => None,
+        };
+        Some((name, subject, state))
     }
 
     /// The data as this type; none if it is of another shape.
@@ -167,6 +176,14 @@ impl<'a> Rest<'a> {
         let (word, rest) = self.0.split_at_checked(end)?;
         self.0 = rest.strip_prefix('"')?;
         Some(word)
+    }
+
+    /// A string at the beginning, decoded.
+    fn string(&self) -> Option<String> {
+        serde_json::Deserializer::from_str(self.0)
+            .into_iter()
+            .next()?
+            .ok()
     }
 }
 

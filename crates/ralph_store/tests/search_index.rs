@@ -218,6 +218,23 @@ fn an_index_that_was_not_closed_is_looked_at_once() {
 }
 
 #[test]
+fn an_older_file_is_made_anew() {
+    let mut stage = Stage::new();
+    let mut run = stage.run("a");
+    run.say("needle");
+    stage.index(&[&run]);
+    stage.index.close().unwrap();
+    let mut bytes = fs::read(stage.path("search.db")).unwrap();
+    bytes[60..64].copy_from_slice(&1_u32.to_be_bytes());
+    fs::write(stage.path("search.db"), &bytes).unwrap();
+    stage.reopen();
+    assert_eq!(count(&stage.index, "needle"), 0);
+    stage.index(&[&run]);
+    assert_eq!(count(&stage.index, "needle"), 1);
+    assert_eq!(stage.index.moved_to(), None);
+}
+
+#[test]
 fn a_newer_file_is_never_touched() {
     let mut stage = Stage::new();
     stage.index.close().unwrap();
@@ -233,7 +250,7 @@ fn a_newer_file_is_never_touched() {
     stage.index(&[&run]);
     assert_eq!(count(&stage.index, "needle"), 1);
     assert_eq!(fs::read(stage.path("search.db")).unwrap(), bytes);
-    assert!(stage.path("search-v1.db").exists());
+    assert!(stage.path("search-v2.db").exists());
 }
 
 #[cfg(unix)]

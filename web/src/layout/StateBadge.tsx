@@ -12,7 +12,7 @@ const LOOKS: Record<Tone, { icon: LucideIcon; className: string }> = {
 
 /** What a run is doing: by colour, word and picture. */
 export function StateBadge({ activity }: { activity: Activity }) {
-  const { words, tone } = activityWords(activity);
+  const { words, tone, subject } = activityWords(activity);
   const { icon, className } = LOOKS[tone];
   const Icon = activity.state === 'responding' || activity.state === 'tool' ? CircleDot : icon;
   return (
@@ -21,7 +21,11 @@ export function StateBadge({ activity }: { activity: Activity }) {
         aria-hidden
         className={`size-3.5 shrink-0 ${tone === 'busy' ? 'motion-safe:animate-pulse' : ''}`}
       />
-      <span className="truncate">{words}</span>
+      <span className="truncate" title={subject}>
+        {words}
+        {/* On a phone it would leave no room for what the run is for. */}
+        {subject && <span className="max-sm:sr-only">: {subject}</span>}
+      </span>
     </span>
   );
 }

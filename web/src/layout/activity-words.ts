@@ -44,8 +44,8 @@ export function endWords(reason: EndReason): { words: string; tone: Tone } {
   return { words, tone };
 }
 
-/** What a run is doing, for people. */
-export function activityWords(activity: Activity): { words: string; tone: Tone } {
+/** What a run is doing, for people; `subject` is what it does that with, where there is room for it. */
+export function activityWords(activity: Activity): { words: string; tone: Tone; subject?: string } {
   switch (activity.state) {
     case 'starting':
       return { words: 'Starting', tone: 'busy' };
@@ -56,7 +56,11 @@ export function activityWords(activity: Activity): { words: string; tone: Tone }
     case 'responding':
       return { words: 'Writing', tone: 'busy' };
     case 'tool':
-      return { words: `Runs ${activity.name}`, tone: 'busy' };
+      return {
+        words: `Runs ${activity.name}`,
+        tone: 'busy',
+        ...(activity.subject && { subject: activity.subject }),
+      };
     case 'waiting':
       return { words: FOR[activity.for] ?? 'Waits for you', tone: 'wait' };
     case 'verifying':

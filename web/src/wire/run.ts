@@ -11,6 +11,8 @@ export type Activity =
       state: 'tool';
       /** Its name. */
       name: string;
+      /** What it is used on, in one line, where that is known: at most 120 characters. */
+      subject?: string;
     }
   | {
       state: 'waiting';

@@ -109,6 +109,9 @@ pub(crate) enum Activity {
     Tool {
         /// Its name.
         name: String,
+        /// What it is used on, in one line, where that is known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        subject: Option<String>,
     },
     /// Somebody has to decide.
     Waiting {
@@ -287,7 +290,8 @@ mod tests {
             Sent::Idle,
             Sent::Thinking,
             Sent::Responding,
-            Sent::Tool { name },
+            Sent::tool(name.clone(), None),
+            Sent::tool(name, Some("ls")),
         ];
         states.iter().for_each(fits::<Activity>);
         for what in [WaitingFor::Permission, WaitingFor::Question, WaitingFor::Plan] {

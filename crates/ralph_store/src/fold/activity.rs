@@ -17,16 +17,15 @@ pub(super) fn after(glance: &Glance<'_>) -> Option<Activity> {
         "turn_started" | "tool_finished" | "request_closed" | "thinking_block" => Some(Activity::Thinking),
         "tool_started" => {
             let tool = match glance.tool() {
-                Some((name, state)) => Tool {
+                Some((name, subject, state)) => Tool {
                     name: name.into(),
+                    subject,
                     state: state.into(),
                 },
                 None => glance.data()?,
             };
             Some(if tool.state == "running" {
-                Activity::Tool {
-                    name: tool.name.into_owned(),
-                }
+                Activity::tool(tool.name.into_owned(), tool.subject.as_deref())
             } else {
                 Activity::Responding
             })
@@ -63,6 +62,9 @@ mod tests {
             r#""type":"turn_finished","data":{"number":1,"outcome":"succeeded"}"#,
             r#""type":"tool_started","data":{"item":"i","name":"B\"sh","kind":"execute","state":"running"}"#,
             r#""type":"tool_started","data":{"item":"i","name":"Bash","kind":"execute","state":"preparing"}"#,
+            r#""type":"tool_started","data":{"item":"i","name":"Bash","kind":"execute","subject":"ls","state":"running"}"#,
+            r#""type":"tool_started","data":{"item":"i","name":"Bash","kind":"execute","subject":"echo \"ü\\n\"","input":{"command":"x"},"state":"running"}"#,
+            r#""type":"tool_started","data":{"item":"i","name":"B\"sh","kind":"execute","subject":"ls","state":"running"}"#,
             r#""type":"tool_finished","data":{"item":"i","status":"completed","output":"x"}"#,
             r#""type":"request_closed","data":{"request":"r","reason":"answered"}"#,
             r#""type":"status_changed","data":{"status":"idle"}"#,

@@ -67,6 +67,8 @@ pub(super) struct Session<'a> {
 pub(super) struct Tool<'a> {
     #[serde(borrow)]
     pub(super) name: Cow<'a, str>,
+    #[serde(default)]
+    pub(super) subject: Option<String>,
     #[serde(borrow)]
     pub(super) state: Cow<'a, str>,
 }

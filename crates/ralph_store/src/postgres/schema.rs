@@ -4,7 +4,7 @@
 pub(super) const SCHEMA: &str = "ralph";
 
 /// One step from a version to the next, as SQL. A step that was released never changes.
-pub(super) const MIGRATIONS: &[&str] = &[FIRST];
+pub(super) const MIGRATIONS: &[&str] = &[FIRST, SECOND];
 
 /// All tables but `kind`, `meta` and `remembered`, which outlive a clearing, in the order in which they are locked.
 pub(super) const RUN_TABLES: &str =
@@ -119,3 +119,6 @@ const FIRST: &str = r#"
         max_at bigint NOT NULL
     );
 "#;
+
+/// More kinds of records have words: all journals are looked through anew.
+const SECOND: &str = "TRUNCATE text_run, text, text_span;";

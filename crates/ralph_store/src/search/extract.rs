@@ -40,8 +40,6 @@ struct Prompt<'a> {
 #[derive(Deserialize)]
 struct Message<'a> {
     #[serde(borrow, default)]
-    severity: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
     code: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     message: Option<Cow<'a, str>>,
@@ -114,6 +112,28 @@ struct Plan<'a> {
 }
 
 #[derive(Deserialize)]
+struct Entries<'a> {
+    #[serde(borrow)]
+    entries: Vec<Text<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Task<'a> {
+    #[serde(borrow, default)]
+    title: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    summary: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
+struct Denial<'a> {
+    #[serde(borrow)]
+    tool: Cow<'a, str>,
+    #[serde(borrow, default)]
+    reason: Option<Cow<'a, str>>,
+}
+
+#[derive(Deserialize)]
 struct Command<'a> {
     #[serde(borrow, default)]
     text: Option<Cow<'a, str>>,
@@ -132,14 +152,7 @@ fn read<'a>(skim: &Skim<'a>, out: &mut String) -> Option<ToolUse<'a>> {
         "iteration_started" => add(out, &skim.data::<Prompt<'a>>()?.prompt),
         "tool_started" => return started(skim.data()?, out),
         "tool_finished" => return Some(finished(skim.data()?, out)),
-        "notice" => {
-            let notice = skim.data::<Message<'a>>()?;
-            if matches!(notice.severity.as_deref(), Some("debug" | "info") | None) {
-                return None;
-            }
-            message(out, &notice);
-        }
-        "error" | "warned" | "run_ended" => message(out, &skim.data()?),
+        "error" | "notice" | "warned" | "run_ended" => message(out, &skim.data()?),
         "retry_scheduled" | "turn_finished" | "attempt_ended" | "finished" | "iteration_ended" => {
             let failure = skim.data::<Failure<'a>>()?;
             failure.error.iter().for_each(|error| message(out, error));
@@ -152,6 +165,23 @@ fn read<'a>(skim: &Skim<'a>, out: &mut String) -> Option<ToolUse<'a>> {
         }
         "command_received" => add(out, &skim.data::<Command<'a>>()?.text?),
         "question_asked" => strings(out, skim.data::<Questions<'a>>()?.questions),
+        "plan_updated" => skim
+            .data::<Entries<'a>>()?
+            .entries
+            .iter()
+            .for_each(|entry| add(out, &entry.text)),
+        "task_updated" => {
+            let task = skim.data::<Task<'a>>()?;
+            for text in [&task.title, &task.summary].into_iter().flatten() {
+                add(out, text);
+            }
+        }
+        "permission_denied" => {
+            let denial = skim.data::<Denial<'a>>()?;
+            add(out, &denial.tool);
+            denial.reason.iter().for_each(|reason| add(out, reason));
+            return Some(ToolUse::About { name: denial.tool });
+        }
         "plan_proposed" => add(out, &skim.data::<Plan<'a>>()?.plan),
         "permission_requested" => {
             let permission = skim.data::<Permission<'a>>()?;
@@ -259,7 +289,22 @@ mod tests {
                 r#"{"item":"a","output":"out","changes":[{"path":"src/x.rs","kind":"added"}]}"#,
                 "out\nsrc/x.rs",
             ),
-            ("notice", r#"{"severity":"debug","message":"no"}"#, ""),
+            ("notice", r#"{"severity":"debug","message":"small"}"#, "small"),
+            (
+                "task_updated",
+                r#"{"task_id":"t","title":"Look round","state":"completed","summary":"all well"}"#,
+                "Look round\nall well",
+            ),
+            (
+                "permission_denied",
+                r#"{"tool":"Bash","reason":"not here"}"#,
+                "Bash\nnot here",
+            ),
+            (
+                "plan_updated",
+                r#"{"entries":[{"text":"first","status":"completed"},{"text":"then","status":"pending"}]}"#,
+                "first\nthen",
+            ),
             (
                 "notice",
                 r#"{"severity":"warning","code":"c","message":"m"}"#,

@@ -23,6 +23,9 @@ const KINDS: &[(&str, i64)] = &[
     ("iteration_ended", 1),
     ("finished", 2),
     ("run_ended", 3),
+    ("permission_denied", 2),
+    ("task_updated", 1),
+    ("plan_updated", 1),
 ];
 
 /// The number of a kind; none for those that have no words.

@@ -10,8 +10,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::error::StoreError;
 
-/// The version of what is in the file. There are no migrations: another version is rebuilt from the journals.
-pub(super) const VERSION: u32 = 1;
+/// The version of what is in the file, which also tells of which records have words. There are no migrations: another version is rebuilt from the journals.
+pub(super) const VERSION: u32 = 2;
 
 const TABLES: &str = "
     CREATE TABLE meta(key TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
