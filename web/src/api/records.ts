@@ -59,6 +59,25 @@ export async function fetchAllRecords(
   return { records, isComplete: after === null };
 }
 
+/** The newest records of a run, in order, page by page, up to `most` of them. */
+export async function fetchNewestRecords(
+  run: string,
+  most: number,
+  signal?: AbortSignal,
+): Promise<{ records: RunRecord[]; isComplete: boolean }> {
+  const pages: RunRecord[][] = [];
+  let count = 0;
+  let before: number | null = Number.MAX_SAFE_INTEGER;
+  while (before !== null && count < most) {
+    const limit = Math.min(1000, most - count);
+    const page: RecordPage = await fetchRecords(run, { before, limit }, signal);
+    pages.push(page.records);
+    count += page.records.length;
+    before = page.records.length > 0 ? page.next_before : null;
+  }
+  return { records: pages.reverse().flat(), isComplete: before === null };
+}
+
 export async function fetchRecord(run: string, seq: number): Promise<RunRecord> {
   const record = await unwrap(
     api.GET('/api/v1/runs/{id}/records/{seq}', { params: { path: { id: run, seq } } }),

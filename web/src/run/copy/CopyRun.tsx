@@ -1,17 +1,17 @@
 import { ClipboardCopy } from 'lucide-react';
 import { useState } from 'react';
 import { messageOf } from '../../api/error';
-import { fetchAllRecords } from '../../api/records';
+import { fetchNewestRecords } from '../../api/records';
 import { fetchRun } from '../../api/runs';
 import { deriveRows } from '../derive-rows';
 import { flattenRows } from '../flatten-rows';
 import type { Category } from '../row';
 import { documentOf } from './derive-markdown';
 
-/** A longer run is copied up to here: no clipboard is made for more. */
+/** Of a longer run the end is copied: no clipboard is made for more. */
 const MOST_RECORDS = 20_000;
 
-/** Copies the run as Markdown: all of it, not only what the page holds; but for what is hidden. */
+/** Copies the run as Markdown: not only what the page holds; but for what is hidden. */
 export function CopyRun({ id, hidden }: { id: string; hidden: ReadonlySet<Category> }) {
   const [words, setWords] = useState<string | null>(null);
   const copy = async () => {
@@ -19,12 +19,13 @@ export function CopyRun({ id, hidden }: { id: string; hidden: ReadonlySet<Catego
     try {
       const [run, { records, isComplete }] = await Promise.all([
         fetchRun(id),
-        fetchAllRecords(id, '', MOST_RECORDS),
+        fetchNewestRecords(id, MOST_RECORDS),
       ]);
+      const from = isComplete ? null : (records[0]?.seq ?? null);
       const { top } = deriveRows(records).table;
       const shown = flattenRows(top, hidden, new Set(top.map((row) => row.key))).map((each) => each.row);
-      await navigator.clipboard.writeText(documentOf(run.title || id, shown));
-      setWords(isComplete ? 'Copied' : `Copied the first ${MOST_RECORDS.toLocaleString()} records`);
+      await navigator.clipboard.writeText(documentOf(run.title || id, shown, from));
+      setWords(isComplete ? 'Copied' : `Copied the newest ${records.length.toLocaleString('en')} records`);
     } catch (error) {
       setWords(`Not copied: ${messageOf(error)}`);
     }

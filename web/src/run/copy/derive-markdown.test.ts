@@ -38,6 +38,12 @@ test('a document has everything in order, subagents quoted', () => {
   );
 });
 
+test('a document that lacks the beginning says so', () => {
+  expect(documentOf('Long', rows(agent(20_001, 'text_block', { item: 'x', text: 'end' })), 20_001)).toBe(
+    '# Long\n\n*This run is too long to be copied as a whole: what was before record 20,001 is left out.*\n\nend\n',
+  );
+});
+
 test('every kind of record can be copied', () => {
   const types = [
     'error',

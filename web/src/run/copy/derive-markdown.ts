@@ -95,7 +95,13 @@ export function markdownOf(row: Row): string {
   return [own, ...row.children.map((child) => quote(markdownOf(child)))].join('\n\n');
 }
 
-/** Rows as one document. */
-export function documentOf(title: string, rows: readonly Row[]): string {
-  return `${[`# ${title.replaceAll('\n', ' ')}`, ...rows.map(markdownOf)].join('\n\n')}\n`;
+/** Rows as one document. It says so if what was before a record is not in it. */
+export function documentOf(title: string, rows: readonly Row[], from: number | null = null): string {
+  const parts = [`# ${title.replaceAll('\n', ' ')}`];
+  if (from !== null) {
+    parts.push(
+      `*This run is too long to be copied as a whole: what was before record ${from.toLocaleString('en')} is left out.*`,
+    );
+  }
+  return `${[...parts, ...rows.map(markdownOf)].join('\n\n')}\n`;
 }
