@@ -5,6 +5,7 @@ import {
   formatCount,
   formatDuration,
   formatElapsed,
+  formatShortTime,
   formatTime,
   shortPath,
 } from './format';
@@ -37,6 +38,17 @@ test('a clock that went back shows no negative time', () => {
 test('large numbers are short', () => {
   expect([812, 14_200, 999_950, 3_100_000].map(formatCount)).toEqual(['812', '14.2 k', '1.0 M', '3.1 M']);
   expect([812, 14_200, 10_000_000].map(formatBytes)).toEqual(['812 B', '14.2 kB', '10.0 MB']);
+});
+
+test('a time in short has no more than tells it apart', () => {
+  const now = new Date(2026, 10, 16, 12, 0);
+  const short = (...at: [number, number, number, number, number]) =>
+    formatShortTime(new Date(...at).toISOString(), now);
+  expect(short(2026, 10, 16, 9, 5)).toMatch(/^0?9[:.]05/);
+  expect(short(2026, 10, 15, 9, 5)).toMatch(/15.*0?9[:.]05/);
+  expect(short(2025, 10, 15, 9, 5)).toMatch(/2025/);
+  expect(short(2025, 10, 15, 9, 5)).not.toMatch(/[:.]05/);
+  expect(formatShortTime('yesterday')).toBe('yesterday');
 });
 
 test('what is no time is shown as it is', () => {

@@ -59,6 +59,17 @@ export function formatTime(at: string, now = new Date()): string {
   return isToday ? clock : `${(isThisYear ? DAY : DAY_AND_YEAR).format(time)} ${clock}`;
 }
 
+const HOUR = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+
+/** The same in short: the time of day for today, with the day for this year, and the day alone for earlier ones. */
+export function formatShortTime(at: string, now = new Date()): string {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return at;
+  if (time.getFullYear() !== now.getFullYear()) return DAY_AND_YEAR.format(time);
+  const isToday = time.getMonth() === now.getMonth() && time.getDate() === now.getDate();
+  return isToday ? HOUR.format(time) : `${DAY.format(time)} ${HOUR.format(time)}`;
+}
+
 /** The end of a path, which tells it apart from others. */
 export function shortPath(path: string, parts = 2): string {
   const names = path.split('/').filter((name) => name !== '');

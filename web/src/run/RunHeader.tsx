@@ -5,6 +5,7 @@ import {
   formatCount,
   formatDuration,
   formatElapsed,
+  formatShortTime,
   formatTime,
   shortPath,
 } from '../layout/format';
@@ -25,7 +26,11 @@ export function RunHeader({ run, id, plan }: { run: RunSummary | undefined; id: 
           <h1 className="min-w-0 flex-1 truncate font-semibold text-base" title={run?.title}>
             {run ? run.title || run.task || id : id}
           </h1>
-          {run && <StateBadge activity={run.activity} />}
+          {run && (
+            <span className="flex max-w-1/2">
+              <StateBadge activity={run.activity} />
+            </span>
+          )}
         </div>
         <div className="mt-0.5 flex min-h-5 flex-wrap items-center gap-x-4 gap-y-0.5 text-muted text-xs tabular-nums">
           {run && <Facts run={run} now={now} />}
@@ -55,7 +60,10 @@ function Facts({ run, now }: { run: RunSummary; now: number }) {
         {formatCount(read)} in, {formatCount(tokens.output)} out
       </span>
       {run.context && <ContextUse used={run.context.used} size={run.context.size ?? null} />}
-      <span title={`Began ${formatTime(run.started_at)}`}>
+      <time dateTime={run.started_at} title={`Began ${formatTime(run.started_at)}`}>
+        began {formatShortTime(run.started_at, new Date(now))}
+      </time>
+      <span title="Time it took">
         {run.ended_at ? formatDuration(elapsedOf(run, now)) : formatElapsed(elapsedOf(run, now))}
       </span>
       {run.resumed_from && (

@@ -1,7 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import { TriangleAlert } from 'lucide-react';
 import { memo } from 'react';
-import { formatCost, formatDuration, formatElapsed, formatTime, shortPath } from '../layout/format';
+import {
+  formatCost,
+  formatDuration,
+  formatElapsed,
+  formatShortTime,
+  formatTime,
+  shortPath,
+} from '../layout/format';
 import { StateBadge } from '../layout/StateBadge';
 import type { RunSummary } from '../wire';
 import { elapsedOf, isWaiting } from './derive-runs';
@@ -15,10 +22,10 @@ export const RunCard = memo(function RunCard({ run, now }: { run: RunSummary; no
         to="/runs/$id"
         params={{ id: run.id }}
         data-run={run.id}
-        className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 gap-y-1 px-3 py-2 hover:bg-hover focus-visible:-outline-offset-2"
+        className="grid grid-cols-[minmax(0,1fr)_fit-content(50%)] gap-x-4 gap-y-1 px-3 py-2 hover:bg-hover focus-visible:-outline-offset-2"
       >
         <span className="line-clamp-2 font-medium sm:line-clamp-1">{run.title || run.task || run.id}</span>
-        <span className="flex items-start justify-end">
+        <span className="flex min-w-0 items-start justify-end">
           <StateBadge activity={run.activity} />
         </span>
         <span className="flex min-w-0 flex-wrap items-center gap-x-3 text-muted text-xs">
@@ -26,6 +33,10 @@ export const RunCard = memo(function RunCard({ run, now }: { run: RunSummary; no
             {shortPath(run.workspace)}
           </span>
           <span>{[run.display_name, run.model].filter(Boolean).join(' · ')}</span>
+          <time dateTime={run.started_at} title={`Began ${formatTime(run.started_at)}`}>
+            <span className="sr-only">Began </span>
+            {formatShortTime(run.started_at, new Date(now))}
+          </time>
           {run.kind === 'loop' && run.iteration > 0 && <span>iteration {run.iteration}</span>}
           {run.pending > 1 && <span className="text-warn">{run.pending} questions</span>}
           {run.errors > 0 && (
@@ -37,7 +48,7 @@ export const RunCard = memo(function RunCard({ run, now }: { run: RunSummary; no
         </span>
         <span className="flex items-center justify-end gap-3 text-muted text-xs tabular-nums">
           <span title="Cost">{formatCost(run.totals.cost, run.totals.is_estimate)}</span>
-          <span className="min-w-14 text-right" title={`Began ${formatTime(run.started_at)}`}>
+          <span className="min-w-18 text-right" title="Time it took">
             {run.ended_at ? formatDuration(elapsedOf(run, now)) : formatElapsed(elapsedOf(run, now))}
           </span>
         </span>

@@ -103,9 +103,13 @@ function Empty({ search }: { search: RunsSearch }) {
         </button>
       ) : (
         <p className="text-muted">
-          Start one in a terminal with <code className="rounded bg-sunken px-1 font-mono">ralph run</code>, or
-          see a scripted one with <code className="rounded bg-sunken px-1 font-mono">ralph demo</code>. It
-          appears here by itself.
+          Start one here with{' '}
+          <Link to="/" search={{ ...search, new: 1 }} className="text-accent underline">
+            New run
+          </Link>
+          , or in a terminal with <code className="rounded bg-sunken px-1 font-mono">ralph run</code>; see a
+          scripted one with <code className="rounded bg-sunken px-1 font-mono">ralph demo</code>. It appears
+          here by itself.
         </p>
       )}
     </div>

@@ -26,7 +26,7 @@ export function RowActions({ row, run, isRaw, onRaw }: Props) {
   const link = `${location.origin}/runs/${encodeURIComponent(run)}?seq=${row.linkSeq}`;
   return (
     <div className="row-actions absolute top-1 right-2 flex items-center rounded-md border border-line bg-bg text-muted text-xs">
-      <time className="px-1.5 text-2xs text-faint tabular-nums max-sm:hidden" dateTime={row.at}>
+      <time className="px-1.5 text-2xs text-faint tabular-nums whitespace-nowrap" dateTime={row.at}>
         {formatTime(row.at)}
       </time>
       <Action label="Copy as Markdown" onClick={() => void copy(markdownOf(row), 'Copied')}>
