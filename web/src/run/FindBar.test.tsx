@@ -71,3 +71,26 @@ test('hits that come while the run goes on are counted, up to its end', async ()
   await wait(100);
   expect(screen.getByRole('status').textContent).toBe('3 records');
 });
+
+test('of very many hits the newest are counted, and older ones when somebody asks', async () => {
+  let asked = 0;
+  search.mockImplementation(async () => {
+    asked += 1;
+    return page([2_000 - asked], asked < 25 ? `${asked}` : null);
+  });
+  // Each page is asked for when the one before is shown.
+  const settle = async () => {
+    for (let time = 0; time < 15; time += 1) await wait(10);
+  };
+  render(show().bar('x', false));
+  await settle();
+  const says = () => screen.getByRole('status').textContent;
+  expect(says()).toBe('the newest 10 records');
+  fireEvent.click(screen.getByRole('button', { name: 'Look for older ones' }));
+  await settle();
+  expect(says()).toBe('the newest 20 records');
+  fireEvent.click(screen.getByRole('button', { name: 'Look for older ones' }));
+  await settle();
+  expect(says()).toBe('25 records');
+  expect(screen.queryByRole('button', { name: 'Look for older ones' })).toBeNull();
+});

@@ -20,7 +20,7 @@ interface Props {
   onGo: (seq: number) => void;
 }
 
-/** Hits are fetched up to here; who has more looks for something else. */
+/** So many pages of hits are fetched, the newest first; older ones when somebody asks. */
 const MOST_PAGES = 10;
 /** How often a run that goes on is looked through anew. */
 const AGAIN_MS = 5_000;
@@ -30,6 +30,8 @@ export function FindBar({ id, text, at, isLive, reader, onChange, onGo }: Props)
   const field = useRef<HTMLInputElement>(null);
   const [typed, setTyped] = useState(text);
   const query = text.trim();
+  const [wanted, setWanted] = useState({ query, pages: MOST_PAGES });
+  const most = wanted.query === query ? wanted.pages : MOST_PAGES;
   // A page that shows a run is rendered all the time; that must not begin the waiting anew.
   const tell = useRef(onChange);
   useEffect(() => {
@@ -39,7 +41,7 @@ export function FindBar({ id, text, at, isLive, reader, onChange, onGo }: Props)
     queryKey: ['find', id, query],
     queryFn: ({ pageParam, signal }) => searchRun(id, query, pageParam || undefined, signal),
     initialPageParam: '',
-    getNextPageParam: (page, pages) => (pages.length < MOST_PAGES ? page.next : null),
+    getNextPageParam: (page, pages) => (pages.length < most ? page.next : null),
     enabled: query !== '',
     staleTime: AGAIN_MS,
     refetchInterval: ({ state }) =>
@@ -48,10 +50,11 @@ export function FindBar({ id, text, at, isLive, reader, onChange, onGo }: Props)
   const { hasNextPage, isFetching, isError, fetchNextPage, refetch, data } = found;
   useEffect(() => field.current?.focus(), []);
   useKey('find', () => field.current?.select());
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page that comes at once is seen by the data alone.
   useEffect(() => {
     // A page that cannot be had is not asked for without end.
     if (hasNextPage && !isFetching && !isError) void fetchNextPage();
-  }, [hasNextPage, isFetching, isError, fetchNextPage]);
+  }, [data, hasNextPage, isFetching, isError, fetchNextPage]);
   // The end of the run may have hits, too.
   const wasLive = useRef(isLive);
   useEffect(() => {
@@ -69,6 +72,7 @@ export function FindBar({ id, text, at, isLive, reader, onChange, onGo }: Props)
   );
   const isAll =
     !data || (data.pages.every((page) => page.is_complete && page.lag === 0) && !data.pages.at(-1)?.next);
+  const hasOlder = !hasNextPage && Boolean(data?.pages.at(-1)?.next);
   const place = hits.indexOf(at);
   const go = (isForward: boolean) => {
     const hit = nearestHit(hits, reader.current, isForward);
@@ -121,8 +125,17 @@ export function FindBar({ id, text, at, isLive, reader, onChange, onGo }: Props)
               ? messageOf(found.error)
               : isFetching && hits.length === 0
                 ? 'Looking…'
-                : `${place >= 0 ? `${place + 1} of ` : ''}${hits.length}${isAll ? '' : '+'} ${hits.length === 1 ? 'record' : 'records'}`}
+                : `${place >= 0 ? `${place + 1} of ` : ''}${hasOlder ? 'the newest ' : ''}${hits.length.toLocaleString('en')}${isAll || hasOlder ? '' : '+'} ${hits.length === 1 ? 'record' : 'records'}`}
         </span>
+        {hasOlder && (
+          <button
+            type="button"
+            className="text-accent text-xs underline"
+            onClick={() => setWanted({ query, pages: most + MOST_PAGES })}
+          >
+            Look for older ones
+          </button>
+        )}
         <button
           type="button"
           className="button ml-auto px-1"
