@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isFinished, works } from './dialect';
+import { isFinished, toolResult, toolUse, works } from './dialect';
 import { openTheatre } from './theatre';
 
 const theatre = openTheatre();
@@ -9,12 +9,20 @@ test('a run appears in the list by itself, and its state is live', async () => {
   const visitor = await visit();
   await visitor.go('/');
   await visitor.sees('No runs yet');
-  const script = works().waitForFile(stage.path('live-gate')).and(isFinished());
+  expect(await visitor.page.getByRole('link', { name: 'New run' }).count()).toBe(2);
+  const script = works()
+    .emit(toolUse('t1', 'Bash', { command: 'paint --colour "green"' }))
+    .waitForFile(stage.path('live-gate'))
+    .emit(toolResult('t1', 'done'))
+    .and(isFinished());
   const workspace = stage.workspace('live', script);
   const run = await server.start(workspace, { prompt: 'Paint the fence.' });
   const link = visitor.page.locator(`a[data-run="${run}"]`);
   await link.waitFor();
   await visitor.sees('Paint the fence.', link);
+  await visitor.sees('Runs Bash: paint --colour "green"', link);
+  const began = await link.getByRole('time').getAttribute('datetime');
+  expect(Date.now() - Date.parse(began ?? '')).toBeLessThan(600_000);
   stage.open('live-gate');
   await link.getByText('Completed').waitFor();
   expect(await visitor.page.title()).toBe('Runs · ralph');
