@@ -163,11 +163,19 @@ pub(super) fn wait_for(pid: Pid) {
     let _ = rustix::io::retry_on_intr(|| rustix::process::waitpid(Some(pid), WaitOptions::empty()));
 }
 
-/// A child of `parent`, as this process's `/proc` shows it.
-pub(super) fn first_child(parent: Pid) -> Option<Pid> {
-    let parent = parent.as_raw_nonzero().get();
+/// The first process that a namespace's init started, as this process's `/proc` shows it. None once it has ended: others
+/// that lost their parent are children of the init as well, and must not be taken for it.
+pub(super) fn first_of_namespace(init: Pid) -> Option<Pid> {
+    let init = init.as_raw_nonzero().get();
     everyone()
         .into_iter()
-        .find(|member| member.parent == parent)
+        .find(|member| member.parent == init && number_within(member.pid) == Some(2))
         .and_then(|member| Pid::from_raw(member.pid))
+}
+
+/// A process's number in the innermost namespace it is in.
+fn number_within(pid: i32) -> Option<i32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    numbers.split_ascii_whitespace().next_back()?.parse().ok()
 }

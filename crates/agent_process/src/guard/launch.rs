@@ -99,7 +99,8 @@ fn agent_of(launched: &Launched) -> Pid {
     if launched.status.is_none() {
         return launched.agent;
     }
-    family::first_child(launched.child).unwrap_or(launched.child)
+    // One that has ended already has no number any more; its init's harms nobody.
+    family::first_of_namespace(launched.child).unwrap_or(launched.child)
 }
 
 fn launch_in_namespace(
