@@ -1,5 +1,6 @@
 import { Suspense } from 'react';
 import { lazyPart } from '../../layout/lazy-part';
+import { RowBoundary } from '../../run/rows/RowBoundary';
 import type { PermissionRequested } from '../../wire';
 import { type Fact, type Preview, previewOf } from './derive-preview';
 import { visibleText } from './derive-visible';
@@ -23,11 +24,15 @@ export function PreviewView({ asked }: { asked: PermissionRequested }) {
 
 function Main({ preview }: { preview: Preview }) {
   if (preview.as === 'diff') {
+    // Nobody decides without having seen it, also while the diff cannot be loaded.
+    const plain = <PlainChange path={preview.path} old={preview.old} now={preview.new} />;
     return (
       <div className="mt-1 max-h-64 overflow-auto">
-        <Suspense fallback={<p className="text-muted">{preview.path}</p>}>
-          <DiffView path={preview.path} old={preview.old} new={preview.new} />
-        </Suspense>
+        <RowBoundary fallback={plain} resetKey={preview} note="The diff cannot be shown: reload the page.">
+          <Suspense fallback={plain}>
+            <DiffView path={preview.path} old={preview.old} new={preview.new} />
+          </Suspense>
+        </RowBoundary>
       </div>
     );
   }
@@ -47,6 +52,19 @@ function Main({ preview }: { preview: Preview }) {
     >
       {preview.text}
     </figure>
+  );
+}
+
+function PlainChange({ path, old, now }: { path: string; old: string; now: string }) {
+  const text = [old, now].map(visibleText);
+  return (
+    <>
+      <p className="text-muted">{path}</p>
+      <pre className="whitespace-pre-wrap break-words font-mono text-xs">
+        {text[0] !== '' && <del className="block text-bad no-underline">{text[0]}</del>}
+        {text[1] !== '' && <ins className="block text-ok no-underline">{text[1]}</ins>}
+      </pre>
+    </>
   );
 }
 
