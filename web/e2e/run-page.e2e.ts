@@ -239,6 +239,23 @@ test('Back returns to where the reader was before a jump', async () => {
   await visitor.sees(part ?? '', visitor.activity);
 });
 
+test('what belongs to a run stands in one column of a wide window', async () => {
+  const visitor = await theatre.visit({ width: 1_900 });
+  await visitor.go(`/runs/${LONG}`);
+  await visitor.sees('Run ended', visitor.activity);
+  const steering = visitor.page.getByRole('region', { name: 'Steering' });
+  const parts = [
+    visitor.page.getByRole('heading', { level: 1 }),
+    visitor.button('Files changed'),
+    visitor.activity.getByRole('article').filter({ hasText: 'Run ended' }),
+    steering.locator('> * > *').last(),
+  ];
+  const lefts = await Promise.all(parts.map(async (part) => (await part.boundingBox())?.x ?? 0));
+  expect(Math.min(...lefts), lefts.join(' ')).toBeGreaterThan(400);
+  // Rows have a margin of their own, and a scrollbar may take some of the width.
+  expect(Math.max(...lefts) - Math.min(...lefts), lefts.join(' ')).toBeLessThan(24);
+});
+
 test('raw words, whole outputs and copies of a run', async () => {
   const { stage, server, visit } = theatre;
   const output = `${'a line of a long output\n'.repeat(12_000)}the very end of it`;
