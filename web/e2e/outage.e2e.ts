@@ -118,3 +118,19 @@ test('a login that ends says so, and the page goes on where it was with the toke
   await visitor.sees('After it was back.', visitor.activity);
   await visitor.sees('Completed');
 });
+
+test('a part of the page that cannot be loaded says so, and comes with the page', async () => {
+  const { stage, server, visit } = theatre;
+  const run = await server.start(
+    stage.workspace('parts', new Script().readLine().emit(init()).and(isFinished())),
+  );
+  const visitor = await visit();
+  visitor.expectFault(/ERR_FAILED|dynamically imported module|PartMissing|A part of the page/);
+  const part = /\/assets\/FilesView-.*\.js$/;
+  await visitor.page.route(part, (route) => route.abort());
+  await visitor.go(`/runs/${run}?view=files`);
+  await visitor.sees('A part of the page could not be loaded');
+  await visitor.page.unroute(part);
+  await visitor.button('Reload the page').click();
+  await visitor.sees(/No tool call has changed a file/);
+});

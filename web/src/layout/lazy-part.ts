@@ -1,9 +1,14 @@
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 
-/** A server that restarts is back by then. One that was upgraded has other files: then the page must be loaded anew. */
-const PAUSES_MS = [1_000, 2_000, 4_000, 8_000];
+/** Most browsers remember that a file could not be loaded, so more patience would not help. */
+const PAUSES_MS = [500, 1_000];
 
-/** Loads, and tries again for a while if that fails; what stands there meanwhile is shown as before. */
+/** A part of the page is not to be had: the server is away, or was updated and has other files. */
+export class PartMissing extends Error {
+  override name = 'PartMissing';
+}
+
+/** Loads, and tries again if that fails; what stands there meanwhile is shown as before. */
 export async function loadPatiently<T>(
   load: () => Promise<T>,
   pause: (ms: number) => Promise<void> = (ms) => new Promise((done) => setTimeout(done, ms)),
@@ -15,7 +20,9 @@ export async function loadPatiently<T>(
       await pause(ms);
     }
   }
-  return load();
+  return load().catch((cause) => {
+    throw new PartMissing('A part of the page could not be loaded', { cause });
+  });
 }
 
 /** A part of the page that is loaded when it is first shown. */

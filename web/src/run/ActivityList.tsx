@@ -21,6 +21,7 @@ import type { RunFeed } from './run-feed';
 import { useFollow } from './use-follow';
 import { useHighlights } from './use-highlights';
 import { useRowKeys } from './use-row-keys';
+import { useStayAtEnd } from './use-stay-at-end';
 import { useTrueOffset } from './use-true-offset';
 
 /** Where the list is to be moved; a new object each time. */
@@ -65,6 +66,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   const { state } = feed;
   const { table } = feed.builder;
   const scroller = useRef<HTMLElement>(null);
+  const content = useRef<HTMLDivElement>(null);
   const [folded, setFolded] = useKept<ReadonlySet<string>>('activity folded', NONE);
   const kept = useContext(KeptState);
   /** Where the reader was before another view was shown. */
@@ -218,6 +220,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
   }, []);
   useRowKeys(scroller);
   useTrueOffset(list, scroller);
+  useStayAtEnd(scroller, content, follow);
   const fresh = useFreshCount(feed, isFollowing, flat);
   return (
     <div className="relative h-full">
@@ -227,7 +230,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
         id="activity"
         aria-label="Activity"
         tabIndex={0}
-        className="h-full overflow-y-auto overflow-x-hidden focus-visible:-outline-offset-2"
+        className="h-full overflow-y-auto overflow-x-hidden [scrollbar-gutter:stable_both-edges] focus-visible:-outline-offset-2"
         {...handlers}
       >
         {state.status === 'loading' && flat.length === 0 && (
@@ -240,7 +243,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
             {table.top.length > 0 ? 'Everything so far is hidden: see “Show”.' : 'Nothing has happened yet.'}
           </p>
         )}
-        <div className="relative mx-auto w-full max-w-4xl" style={{ height: drawn }}>
+        <div ref={content} className="relative mx-auto w-full max-w-4xl" style={{ height: drawn }}>
           <ListEdge feed={feed} side="before" />
           <ol>
             {items.map((item) => {

@@ -67,7 +67,7 @@ function OneRun({ id }: { id: string }) {
   return (
     <KeptState value={kept}>
       <div className="flex h-full flex-col">
-        <RunHeader run={run} id={id} plan={feed.builder.plan} />
+        <RunHeader run={run} id={id} plan={feed.state.hasAfter ? [] : feed.builder.plan} />
         <RunToolbar id={id} search={search} hidden={hidden} jumps={jumps} onChange={change} />
         {search.find !== undefined && search.view !== 'files' && (
           <FindBar

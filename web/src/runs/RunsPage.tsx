@@ -42,7 +42,13 @@ export function RunsPage() {
           </Link>
         </div>
         {search.new && (
-          <Suspense fallback={null}>
+          <Suspense
+            fallback={
+              <p role="status" className="p-4 text-muted">
+                Opening…
+              </p>
+            }
+          >
             <NewRunDialog />
           </Suspense>
         )}

@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react';
+import { PartMissing } from '../../layout/lazy-part';
 
 interface Props {
   children: ReactNode;
@@ -9,12 +10,18 @@ interface Props {
   note?: string;
 }
 
-/** A part that cannot show what an agent or a server said takes nothing else with it. */
-export class RowBoundary extends Component<Props, { failedAt: unknown; hasFailed: boolean }> {
-  override state = { failedAt: null as unknown, hasFailed: false };
+const MISSING = 'A part of the page could not be loaded: reload it to see this as it should be.';
+const BROKEN = 'This card cannot be shown. Its raw output is there all the same.';
 
-  static getDerivedStateFromError() {
-    return { hasFailed: true };
+/** A part that cannot show what an agent or a server said takes nothing else with it. */
+export class RowBoundary extends Component<
+  Props,
+  { failedAt: unknown; hasFailed: boolean; isMissing: boolean }
+> {
+  override state = { failedAt: null as unknown, hasFailed: false, isMissing: false };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { hasFailed: true, isMissing: error instanceof PartMissing };
   }
 
   override componentDidCatch(): void {
@@ -34,7 +41,7 @@ export class RowBoundary extends Component<Props, { failedAt: unknown; hasFailed
       <>
         {this.props.fallback}
         <p role="alert" className="text-warn text-xs">
-          {this.props.note ?? 'This card cannot be shown. Its raw output is there all the same.'}
+          {this.state.isMissing ? MISSING : (this.props.note ?? BROKEN)}
         </p>
       </>
     );

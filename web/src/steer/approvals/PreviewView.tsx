@@ -28,7 +28,7 @@ function Main({ preview }: { preview: Preview }) {
     const plain = <PlainChange path={preview.path} old={preview.old} now={preview.new} />;
     return (
       <div className="mt-1 max-h-64 overflow-auto">
-        <RowBoundary fallback={plain} resetKey={preview} note="The diff cannot be shown: reload the page.">
+        <RowBoundary fallback={plain} resetKey={preview} note="The diff cannot be shown.">
           <Suspense fallback={plain}>
             <DiffView path={preview.path} old={preview.old} new={preview.new} />
           </Suspense>
