@@ -44,7 +44,10 @@ export function RunsPage() {
         {search.new && (
           <Suspense
             fallback={
-              <p role="status" className="p-4 text-muted">
+              <p
+                role="status"
+                className="-translate-x-1/2 fixed top-1/3 left-1/2 rounded border border-line bg-bg px-4 py-2 text-muted shadow-pop"
+              >
                 Opening…
               </p>
             }
