@@ -97,7 +97,10 @@ export function PairRow({ row, spansOf }: { row: Extract<SplitRow, { kind: 'pair
 
 /** What is the same and left out. It opens where the lines are known. */
 export function FoldRow({ fold, open }: { fold: Fold; open: () => void }) {
-  const count = fold.count === null ? 'Further down' : `${fold.count.toLocaleString('en')} lines as before`;
+  const count =
+    fold.count === null
+      ? 'Further down'
+      : `${fold.count.toLocaleString('en')} ${fold.count === 1 ? 'line' : 'lines'} as before`;
   if (fold.lines.length === 0) return <div className="diff-fold">⋯ {count}</div>;
   return (
     <button type="button" className="diff-fold" onClick={open}>
