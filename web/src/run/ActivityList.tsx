@@ -230,7 +230,7 @@ export function ActivityList({ feed, run, hidden, target, find, reader, onLatest
         id="activity"
         aria-label="Activity"
         tabIndex={0}
-        className="h-full overflow-y-auto overflow-x-hidden [scrollbar-gutter:stable_both-edges] focus-visible:-outline-offset-2"
+        className="h-full overflow-y-auto overflow-x-hidden sm:[scrollbar-gutter:stable_both-edges] focus-visible:-outline-offset-2"
         {...handlers}
       >
         {state.status === 'loading' && flat.length === 0 && (
