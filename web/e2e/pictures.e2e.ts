@@ -11,7 +11,7 @@ import type { Visitor } from './visitor';
 
 /** The pictures of the documents are made here; what they show is tested in any case. */
 const theatre = openTheatre(writeEndedRuns);
-const SIZE = { width: 1280, height: 960 };
+const SIZE = { width: 1280, height: 1060 };
 
 let run = '';
 beforeAll(async () => {
@@ -62,6 +62,11 @@ async function openRun(visitor: Visitor): Promise<void> {
   await visitor.sees('cargo test --workspace', waits);
   const figure = visitor.activity.getByRole('figure', { name: /^Changes in.*greet.rs/ });
   await figure.last().waitFor();
+  await settles(visitor);
+  // It opens at its end, and stays there while diffs are loaded.
+  const below = () =>
+    visitor.activity.evaluate((list) => list.scrollHeight - list.clientHeight - list.scrollTop);
+  await expect.poll(below).toBeLessThan(5);
 }
 
 for (const theme of ['dark', 'light'] as const) {
