@@ -213,6 +213,9 @@ test('what a card tells already is not told twice', () => {
   const rows = (records: RunRecord[]) => deriveRows(records).table.top.map((row) => row.body);
   expect(rows([call, agent(2, 'question_asked', question)])[1]).toMatchObject({ hasCard: true });
   expect(rows([agent(2, 'question_asked', question)])[0]).toMatchObject({ hasCard: false });
+  const permission = agent(2, 'permission_requested', { request: 'p', item: 't', tool: 'Bash', input: {} });
+  expect(rows([call, permission])[1]).toMatchObject({ hasCard: true });
+  expect(rows([permission])[0]).toMatchObject({ hasCard: false });
 });
 
 test('a broken answer that is asked for again leaves no trace', () => {

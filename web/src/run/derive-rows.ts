@@ -239,7 +239,7 @@ export class RowBuilder {
   private asked(record: RunRecord, ask: Ask): void {
     const { request } = ask.data;
     const key = itemKey('ask', record, request);
-    const hasCard = ask.type !== 'permission' && this.toolOf(record, ask.data.item) !== undefined;
+    const hasCard = this.toolOf(record, ask.data.item) !== undefined;
     const body: RowBody = { kind: 'ask', ask, request, state: 'pending', answerer: null, hasCard };
     const known = this.table.find(key);
     if (known) this.table.change(known, record, body);
