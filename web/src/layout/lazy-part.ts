@@ -1,4 +1,4 @@
-import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
+import { type ComponentType, createElement, lazy, useState } from 'react';
 
 /** Most browsers remember that a file could not be loaded, so more patience would not help. */
 const PAUSES_MS = [500, 1_000];
@@ -25,9 +25,30 @@ export async function loadPatiently<T>(
   });
 }
 
-/** A part of the page that is loaded when it is first shown. */
-export function lazyPart<P extends object>(
-  load: () => Promise<ComponentType<P>>,
-): LazyExoticComponent<ComponentType<P>> {
-  return lazy(async () => ({ default: await loadPatiently(load) }));
+type LazyPart<P> = ComponentType<P> & { preload: () => Promise<unknown> };
+
+/**
+ * A part of the page that is loaded when it is first shown, or when it is known that it will be: one that is there
+ * already is drawn at once, so that nothing jumps.
+ */
+export function lazyPart<P extends object>(load: () => Promise<ComponentType<P>>): LazyPart<P> {
+  let loaded: ComponentType<P> | null = null;
+  let loading: Promise<ComponentType<P>> | null = null;
+  const once = () => {
+    loading ??= loadPatiently(load).then((part) => {
+      loaded = part;
+      return part;
+    });
+    return loading;
+  };
+  const Lazy: ComponentType<P> = lazy(async () => ({ default: await once() }));
+  // biome-ignore lint/correctness/noComponentHookFactories: each part is made once, when its module is loaded.
+  function Part(props: P) {
+    // The same one for as long as it is there: another one would begin anew.
+    const [Shown] = useState(() => loaded ?? Lazy);
+    return createElement(Shown, props);
+  }
+  // What goes wrong is told where the part is shown.
+  Part.preload = () => once().catch(() => {});
+  return Part;
 }

@@ -2,7 +2,7 @@ import { Component, type ReactNode, Suspense } from 'react';
 import { lazyPart } from '../layout/lazy-part';
 import { PlainText } from './PlainText';
 
-const Blocks = lazyPart(async () => (await import('./Blocks')).Blocks);
+export const Blocks = lazyPart(async () => (await import('./Blocks')).Blocks);
 
 interface MarkdownProps {
   text: string;

@@ -14,12 +14,15 @@ import { hiddenOf } from './filters';
 import { KeptState } from './kept-state';
 import { RunHeader } from './RunHeader';
 import { RunToolbar } from './RunToolbar';
+import { preloadParts } from './rows/lazy-parts';
 import { RowBoundary } from './rows/RowBoundary';
 import { useAddress } from './use-address';
 import { useJumps } from './use-jumps';
 import { useRunFeed } from './use-run-feed';
 
 const FilesView = lazyPart(async () => (await import('./files/FilesView')).FilesView);
+
+preloadParts();
 
 export function RunPage() {
   const { id } = useParams({ from: '/runs/$id' });

@@ -274,7 +274,8 @@ async fn the_api_never_answers_with_the_page() {
             vec![page_wanted, ("authorization", bearer.as_str())],
         ] {
             let answer = ask(&stage, path, &headers).await;
-            let kind = answer.header("content-type").unwrap();
+            // A link to log in that is of no use sends a browser on, with an answer that is nothing by itself.
+            let kind = answer.header("content-type").unwrap_or_default();
             assert!(!kind.starts_with("text/html"), "{path}: {answer:?}");
         }
     }

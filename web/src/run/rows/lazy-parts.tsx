@@ -7,9 +7,11 @@ type MarkdownPart = ComponentType<{ text: string; isStreaming: boolean }>;
 type CardPart = ComponentType<{ call: ToolCall; run: string }>;
 
 /** Markdown and cards are loaded when the first of them is shown. Until then their text stands there plainly. */
-const LazyMarkdown = lazyPart(
-  async (): Promise<MarkdownPart> => (await import('../../markdown/Markdown')).Markdown,
-);
+const LazyMarkdown = lazyPart(async (): Promise<MarkdownPart> => {
+  const { Markdown, Blocks } = await import('../../markdown/Markdown');
+  void Blocks.preload();
+  return Markdown;
+});
 
 export function Markdown({ text, isStreaming }: { text: string; isStreaming: boolean }) {
   return (
@@ -46,4 +48,10 @@ export function ToolCard({ call, run }: { call: ToolCall; run: string }) {
       <LazyToolCard call={call} run={run} />
     </Suspense>
   );
+}
+
+/** Every run has texts and calls: whoever opens one needs their parts, while its records are still on their way. */
+export function preloadParts(): void {
+  void LazyMarkdown.preload();
+  void LazyToolCard.preload();
 }
