@@ -37,5 +37,6 @@ export default defineConfig(({ command }) => ({
   test: {
     environment: 'happy-dom',
     include: ['src/**/*.test.{ts,tsx}'],
+    setupFiles: ['src/seed-for-tests.ts'],
   },
 }));

@@ -63,7 +63,7 @@ fn foreign_word(
                 return finish(start..at, folded, take);
             }
             folded.push(character.to_ascii_lowercase());
-        } else if is_ideograph(character) {
+        } else if is_ideograph(character) && character.is_alphanumeric() {
             if offset == 0 {
                 folded.push(character);
                 take(start..end, folded);
@@ -128,6 +128,8 @@ mod tests {
     #[test]
     fn scripts_without_spaces_have_a_word_in_every_character() {
         assert_eq!(words("abc日本語x が"), ["abc", "日", "本", "語", "x", "が"]);
+        // Signs of theirs are none.
+        assert_eq!(words("ア・イ゠ー か\u{3099}"), ["ア", "イ", "ー", "か"]);
     }
 
     #[test]
