@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { answered, asks, isFinished, text, works } from './dialect';
+import { answered, asks, isFinished, QUESTIONS, text, works } from './dialect';
 import { openTheatre } from './theatre';
 
 const theatre = openTheatre();
@@ -9,29 +9,6 @@ const SUGGESTION = {
   rules: [{ toolName: 'Bash', ruleContent: 'ls:*' }],
   behavior: 'allow',
   destination: 'session',
-};
-const COLOURS = {
-  questions: [
-    {
-      question: 'Which colour?',
-      header: 'Colour',
-      multiSelect: false,
-      options: [
-        { label: 'Blue', description: 'Like the sea' },
-        { label: 'Red', description: 'Like a fire engine' },
-      ],
-    },
-    {
-      question: 'Which rooms?',
-      header: 'Rooms',
-      multiSelect: true,
-      options: [
-        { label: 'Kitchen', description: '' },
-        { label: 'Hall', description: '' },
-        { label: 'Attic', description: '' },
-      ],
-    },
-  ],
 };
 
 test('a permission is given once, always, with other arguments, and refused with a reason', async () => {
@@ -76,7 +53,7 @@ test('a permission is given once, always, with other arguments, and refused with
 test('questions are answered together, and a plan is sent back and then approved', async () => {
   const { stage, server, visit } = theatre;
   const script = works()
-    .emit(asks('q', 'AskUserQuestion', COLOURS))
+    .emit(asks('q', 'AskUserQuestion', QUESTIONS))
     .expectLine(
       answered('q', {
         behavior: 'allow',

@@ -208,3 +208,28 @@ export function talks(): Script {
     obeys,
   );
 }
+
+/** Two questions: one of several choices, and one that takes more than one. */
+export const QUESTIONS = {
+  questions: [
+    {
+      question: 'Which colour?',
+      header: 'Colour',
+      multiSelect: false,
+      options: [
+        { label: 'Blue', description: 'Like the sea' },
+        { label: 'Red', description: 'Like a fire engine' },
+      ],
+    },
+    {
+      question: 'Which rooms?',
+      header: 'Rooms',
+      multiSelect: true,
+      options: [
+        { label: 'Kitchen', description: '' },
+        { label: 'Hall', description: '' },
+        { label: 'Attic', description: '' },
+      ],
+    },
+  ],
+};

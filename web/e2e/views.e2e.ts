@@ -1,32 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settles, violationsIn } from './axe';
-import { answered, asks, isFinished, talks, text, toolUse, works } from './dialect';
+import { answered, asks, isFinished, QUESTIONS, talks, text, toolUse, works } from './dialect';
 import { showsEverything } from './showcase';
 import { openTheatre } from './theatre';
 import type { Visitor } from './visitor';
 
 const theatre = openTheatre();
-
-const QUESTIONS = [
-  {
-    question: 'Which colour?',
-    header: 'Colour',
-    multiSelect: false,
-    options: [
-      { label: 'Blue', description: 'Like the sea' },
-      { label: 'Red', description: 'Like a fire engine' },
-    ],
-  },
-  {
-    question: 'Which rooms?',
-    header: 'Rooms',
-    multiSelect: true,
-    options: [
-      { label: 'Kitchen', description: '' },
-      { label: 'Hall', description: '' },
-    ],
-  },
-];
 
 /** The runs that are looked at, by what they are for. */
 const runs = { everything: '', question: '', plan: '', talk: '', done: '' };
@@ -51,7 +30,7 @@ beforeAll(async () => {
           .and(isFinished()),
       ),
     );
-  runs.question = await asking('question', 'AskUserQuestion', { questions: QUESTIONS });
+  runs.question = await asking('question', 'AskUserQuestion', QUESTIONS);
   runs.plan = await asking('plan', 'ExitPlanMode', { plan: '# The plan\n\n1. Buy `paint`\n2. Paint' });
   runs.talk = await server.converse(stage.workspace('talk', talks()), { prompt: 'slow' });
   runs.everything = await server.start(stage.workspace('greeter', showsEverything(gate)), {

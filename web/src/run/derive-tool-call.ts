@@ -1,4 +1,5 @@
 import type { Delta, RunRecord, ToolFinished, ToolProgressed, ToolStarted } from '../wire';
+import { isDropped } from './derive-dropped';
 import { parentOf, rawOf } from './row-table';
 import type { ToolCall } from './tool-call';
 
@@ -41,11 +42,6 @@ function isInput({ event }: RunRecord): boolean {
 /** What says something runs. */
 function begun({ state }: ToolCall): ToolCall['state'] {
   return state === 'preparing' ? 'running' : state;
-}
-
-function isDropped(input: unknown): boolean {
-  if (typeof input !== 'object' || input === null || !('dropped' in input)) return false;
-  return Object.keys(input).length === 1;
 }
 
 export function callStarted(call: ToolCall, record: RunRecord, data: ToolStarted): ToolCall {

@@ -1,3 +1,4 @@
+import { isDropped } from '../../run/derive-dropped';
 import type {
   AnswerChoice,
   Approval,
@@ -73,11 +74,6 @@ export function isSimple(asked: Asked): asked is Extract<Asked, { kind: 'permiss
     !/[\r\n]/.test(subject) &&
     isVisible(subject)
   );
-}
-
-/** Whether arguments were too long to be kept, and only this is left of them. No tool has such arguments itself. */
-export function isDropped(input: unknown): boolean {
-  return JSON.stringify(input) === '{"dropped":{"reason":"oversize"}}';
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,5 +1,5 @@
+import { isDropped } from '../../run/derive-dropped';
 import type { PermissionRequested } from '../../wire';
-import { isDropped } from './derive-answer';
 import { visibleJson, visibleText } from './derive-visible';
 
 /** What a tool would do, as it is shown to whoever decides. Nothing in it is hidden. */
