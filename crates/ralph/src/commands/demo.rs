@@ -75,7 +75,7 @@ Next:
   ralph doctor        whether a real agent can run here
   ralph init          write ralph.yml and PROMPT.md for your project
   ralph run           work through PROMPT.md until it is done and verified
-  ralph serve         all runs on one server, with an API and search
+  ralph serve         all runs in a browser, with search and an API
 ";
 
 fn speed(factor: f64) -> String {
