@@ -3,15 +3,20 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-# Property tests look at the same examples each time; another number looks elsewhere.
-export PROPTEST_RNG_SEED ?= 1
+# `make check` gives property tests the same seed every time. `make test` draws one and prints it; to repeat a run, set
+# the variable to the printed number.
+check: export PROPTEST_RNG_SEED ?= 1
+PROPTEST_DRAWN_SEED := $(or $(PROPTEST_RNG_SEED),$(shell od -An -N4 -tu4 /dev/urandom | tr -d ' '))
+test: export PROPTEST_RNG_SEED := $(PROPTEST_DRAWN_SEED)
 
-.PHONY: help run serve web test check bench fuzz fmt doc clean
+.PHONY: help run serve web test test-agents check bench fuzz fmt doc clean
 
 FUZZ_RUNS ?= 10000000
+AGENTS ?= codex,gemini,qwen,opencode,copilot
+CANCEL_ROUNDS ?= 20
 
 help: ## list these verbs
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: ## watch a scripted agent work, live (no account, no network)
 	@scripts/run-demo
@@ -23,6 +28,7 @@ web: ## build the web page, if it has changed (needs Node); the next build of ra
 	@scripts/build-web
 
 test: ## everything: format, lints, docs, doctests, tests, also with the real CLIs and a browser (installs what it needs)
+	@echo "property tests: PROPTEST_RNG_SEED=$$PROPTEST_RNG_SEED"
 	scripts/install-tools test
 	scripts/build-web
 	cd web && npm run --silent check && npm run --silent test
@@ -32,8 +38,13 @@ test: ## everything: format, lints, docs, doctests, tests, also with the real CL
 	cargo test --locked --workspace --all-features --doc
 	cargo build --locked -p ralph -p test_support --bins
 	cd web && npm run --silent e2e
-	cargo run --locked --quiet -p test_support --bin capture -- install
+	cargo run --locked --quiet -p test_support --bin capture -- install --agents=all
 	cargo nextest run --locked --workspace --all-targets --all-features
+
+test-agents: ## the real Codex, Gemini, Qwen, opencode and Copilot alone, each cancelled CANCEL_ROUNDS times (default 20)
+	scripts/install-tools test
+	cargo run --locked --quiet -p test_support --bin capture -- install --agents=$(AGENTS)
+	RALPH_CANCEL_ROUNDS=$(CANCEL_ROUNDS) cargo nextest run --locked -p agent_api --all-features --test real_agents
 
 check: ## the fast inner loop: format, lints, tests without the real CLIs and the browser
 	@scripts/install-tools check

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod corpus;
+mod cpu_time;
 mod mapping;
 mod parser;
 mod process;

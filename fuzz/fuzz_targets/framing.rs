@@ -1,7 +1,7 @@
 //! However a stream is cut into chunks, the framer finds the lines that cutting at `\n` finds.
 #![no_main]
 
-use agent_process::{Framed, LineFramer};
+use json_lines::{Framed, LineFramer};
 use bytes::Bytes;
 use libfuzzer_sys::fuzz_target;
 
@@ -42,10 +42,11 @@ fuzz_target!(|input: (u8, Vec<u8>, &[u8])| {
             }
             Framed::Line(found) => {
                 assert!(line.len() <= limit);
-                assert_eq!((found.number, found.offset), (number, offset));
                 let line = line.strip_suffix(b"\r").unwrap_or(line);
-                let line = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
-                assert_eq!(found.bytes, line);
+                let without_mark = if number == 1 { line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line) } else { line };
+                let mark = (line.len() - without_mark.len()) as u64;
+                assert_eq!((found.number, found.offset), (number, offset + mark));
+                assert_eq!(found.bytes, without_mark);
             }
         }
         offset += line.len() as u64 + 1;

@@ -45,7 +45,7 @@ fuzz_target!(|stream: &[u8]| {
     let (mut reconciler, mut view) = (Reconciler::new(), View::default());
     let mut collector = TextCollector::new();
     let mut account = CostAccount::new(CostBasis::ResumedUnknown);
-    while let Some(item) = decoder.next_event() {
+    while let Some(item) = decoder.next() {
         let Ok(event) = item else { continue };
         for change in reconciler.apply(&event) {
             view.apply(change);

@@ -1,5 +1,5 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openTheatre } from '../e2e/theatre';
 import { Probe } from './probe';
@@ -24,7 +24,7 @@ async function start(): Promise<string> {
     cli: { backend: 'custom', output_format: 'stream-json', command: process.execPath, args },
   };
   // JSON is YAML.
-  writeFileSync(join(workspace, 'ralph.yml'), JSON.stringify(settings));
+  stage.configure(workspace, JSON.stringify(settings));
   return server.start(workspace);
 }
 

@@ -91,7 +91,7 @@ test('a picture of the dialog for a new run', async () => {
   await visitor.go('/?new=1');
   const dialog = visitor.page.getByRole('dialog', { name: 'New run' });
   await dialog.getByRole('radio', { name: /^Loop/ }).check();
-  await dialog.getByRole('radio', { name: /^Claude/ }).check();
+  await dialog.getByRole('radio', { name: /^Claude(?! \()/ }).check();
   await dialog.getByRole('combobox', { name: 'Workspace' }).fill('/home/you/projects/greeter');
   await dialog.getByRole('textbox', { name: /^Commands that verify/ }).fill('cargo test --workspace');
   await dialog.getByRole('textbox', { name: 'Iterations at most' }).fill('20');
@@ -111,7 +111,7 @@ test('a picture of the list: who waits first, then what goes on, then what has e
   const visitor = await theatre.visit({ ...SIZE, height: 640, theme: 'light' });
   await visitor.go('/');
   await visitor.sees('Needs you');
-  for (const words of ['Waits for permission', 'Runs Bash', 'Verifying', 'Completed', 'Stopped']) {
+  for (const words of ['Waiting for permission', 'Running Bash', 'Verifying', 'Completed', 'Stopped']) {
     await visitor.sees(words);
   }
   await visitor.sees('Verification failed');

@@ -20,7 +20,7 @@ test('a run appears in the list by itself, and its state is live', async () => {
   const link = visitor.page.locator(`a[data-run="${run}"]`);
   await link.waitFor();
   await visitor.sees('Paint the fence.', link);
-  await visitor.sees('Runs Bash: paint --colour "green"', link);
+  await visitor.sees('Running Bash: paint --colour "green"', link);
   const began = await link.getByRole('time').getAttribute('datetime');
   expect(Date.now() - Date.parse(began ?? '')).toBeLessThan(600_000);
   stage.open('live-gate');
@@ -68,7 +68,7 @@ test('a new run is checked before it starts, and a double click starts one', asy
   const dialog = visitor.page.getByRole('dialog', { name: 'New run' });
   const place = dialog.getByRole('combobox', { name: 'Workspace' });
   await dialog.getByRole('radio', { name: /^Loop/ }).check();
-  await dialog.getByRole('radio', { name: /^Claude/ }).check();
+  await dialog.getByRole('radio', { name: /^Claude(?! \()/ }).check();
   await place.fill('relative/path');
   const start = dialog.getByRole('button', { name: 'Start the run' });
   await start.click();

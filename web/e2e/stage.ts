@@ -69,15 +69,21 @@ export class Stage {
     const workspace = this.path(`projects/${name}`);
     mkdirSync(workspace, { recursive: true });
     if (!script) {
-      writeFileSync(join(workspace, 'ralph.yml'), `cli:\n  backend: demo\n${settings}`);
+      this.configure(workspace, `cli:\n  backend: demo\n${settings}`);
       return workspace;
     }
     const agent = this.path(`agents/${name}`);
     mkdirSync(agent, { recursive: true });
     const program = this.writeAgent(agent, script, workspace);
     const backend = settings.includes('backend:') ? '' : '  backend: claude\n';
-    writeFileSync(join(workspace, 'ralph.yml'), `cli:\n${backend}  command: ${program}\n${settings}`);
+    this.configure(workspace, `cli:\n${backend}  command: ${program}\n${settings}`);
     return workspace;
+  }
+
+  /** Writes a `ralph.yml` and trusts it. */
+  configure(workspace: string, settings: string): void {
+    writeFileSync(join(workspace, 'ralph.yml'), settings);
+    this.run(['trust', '--yes', workspace]);
   }
 
   private writeAgent(directory: string, script: Script, workspace = '/'): string {

@@ -40,7 +40,7 @@ test('messages are sent, queued, changed and taken back, and the agent is interr
   await visitor.button('Interrupt').click();
   await visitor.sees('You said: changed in the queue', visitor.activity);
   expect(await visitor.activity.getByText('You said: second').count()).toBe(0);
-  await server.becomes(run, 'idle');
+  await server.becomes(run, 'waiting');
 });
 
 test('a draft outlives a reload', async () => {

@@ -25,7 +25,7 @@ test('two browsers and a terminal stay in step: messages and the queue', async (
   for (const visitor of both) await visitor.sees('You said: hello', visitor.activity);
   stage.run(['send', run, 'greetings from the terminal']);
   for (const visitor of both) await visitor.sees('You said: greetings from the terminal', visitor.activity);
-  await server.becomes(run, 'idle');
+  await server.becomes(run, 'waiting');
   await first.page.getByRole('textbox', { name: 'Message to the agent' }).fill('slow');
   await first.page.getByRole('textbox', { name: 'Message to the agent' }).press('Enter');
   for (const visitor of both) await visitor.sees('This takes a while.', visitor.activity);

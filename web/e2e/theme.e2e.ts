@@ -33,6 +33,19 @@ test('colours are switched by a key and by a button, and stay after a reload', a
   await expect.poll(() => look(visitor)).toEqual(dark);
 });
 
+test('with reduced motion new colours are there at once, without a transition', async () => {
+  const visitor = await theatre.visit({ theme: 'dark' });
+  await visitor.go('/');
+  const button = visitor.button('Colours: as the system. Switch.');
+  const before = await look(visitor);
+  // In one evaluation, so that no frame can be drawn between the click and the look.
+  const paper = await button.evaluate((element) => {
+    (element as HTMLElement).click();
+    return getComputedStyle(document.body).backgroundColor;
+  });
+  expect(paper).not.toBe(before.paper);
+});
+
 test('who chose nothing has the colours of the system, also when they change', async () => {
   const visitor = await theatre.visit({ theme: 'light' });
   await visitor.go('/');

@@ -32,11 +32,19 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
             Corpus::of_agent("captured Codex", &other("codex"), size_bytes)?,
         ),
         (
+            Agent::CodexAppServer,
+            Corpus::of_agent("captured Codex app-server", &other("codex_app_server"), size_bytes)?,
+        ),
+        (
             Agent::Gemini,
             Corpus::of_agent("captured Gemini", &other("gemini"), size_bytes)?,
         ),
+        (
+            Agent::Acp,
+            Corpus::of_agent("captured opencode (ACP)", &other("opencode"), size_bytes)?,
+        ),
     ];
-    println!("\nmapping onto common events (median of {round_count} interleaved rounds)");
+    println!("\nmapping onto common events (processor time, median of {round_count} interleaved rounds)");
     rounds::print_head();
     for (agent, corpus) in corpora.iter().filter(|(_, corpus)| corpus.name.contains(&only)) {
         rounds::print_row(corpus, &rounds::measure(*agent, corpus, round_count));

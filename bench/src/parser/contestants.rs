@@ -7,6 +7,8 @@ use claude_code::event::{Block, Delta, Kind, StreamBody};
 use claude_code::{Decoder, Event};
 use serde::de::IgnoredAny;
 
+use super::serde_model;
+
 /// One way to parse.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Contestant {
@@ -14,13 +16,22 @@ pub enum Contestant {
     IgnoredAny,
     Ours,
     OursFromChunks,
+    SerdeModel,
     ClaudeCodes,
     Unified,
 }
 
 impl Contestant {
     pub const ALL: &[Self] =
-        &[Self::NewlineScan, Self::IgnoredAny, Self::Ours, Self::OursFromChunks, Self::ClaudeCodes, Self::Unified];
+        &[
+        Self::NewlineScan,
+        Self::IgnoredAny,
+        Self::Ours,
+        Self::OursFromChunks,
+        Self::SerdeModel,
+        Self::ClaudeCodes,
+        Self::Unified,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -28,6 +39,7 @@ impl Contestant {
             Self::IgnoredAny => "serde_json IgnoredAny",
             Self::Ours => "ours, typed events",
             Self::OursFromChunks => "ours, from 256 KiB chunks",
+            Self::SerdeModel => "serde model, for comparison",
             Self::ClaudeCodes => "claude-codes",
             Self::Unified => "unified-agent-api-claude-code",
         }
@@ -45,6 +57,9 @@ impl Contestant {
                 events.flatten().map(|event| black_box(touch(&event))).count()
             }
             Self::OursFromChunks => from_chunks(corpus),
+            Self::SerdeModel => {
+                lines(corpus).filter_map(|line| black_box(serde_model::read(line, corpus))).count()
+            }
             Self::ClaudeCodes => texts(corpus)
                 .filter(|line| black_box(claude_codes::ClaudeOutput::parse_json_tolerant(line)).is_ok())
                 .count(),
@@ -75,7 +90,7 @@ fn from_chunks(corpus: &Bytes) -> usize {
     let mut count = 0;
     for start in (0..corpus.len()).step_by(256 * 1024) {
         decoder.push(corpus.slice(start..corpus.len().min(start + 256 * 1024)));
-        while let Some(item) = decoder.next_event() {
+        while let Some(item) = decoder.next() {
             count += usize::from(item.is_ok_and(|event| black_box(touch(&event)) < u64::MAX));
         }
     }

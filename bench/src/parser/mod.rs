@@ -2,6 +2,7 @@
 
 mod contestants;
 mod rounds;
+mod serde_model;
 
 use crate::arguments::Arguments;
 use crate::corpus::{Corpus, FIXTURES};

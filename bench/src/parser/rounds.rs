@@ -1,9 +1,10 @@
 //! Fair turns, and the table.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::contestants::Contestant;
 use crate::corpus::Corpus;
+use crate::cpu_time::measured;
 
 /// What one contestant did.
 pub struct Measured {
@@ -18,12 +19,12 @@ pub fn measure(corpus: &Corpus, contestants: &[Contestant], round_count: usize) 
     let mut counts = vec![0; contestants.len()];
     for _ in 0..round_count {
         for (index, contestant) in contestants.iter().enumerate() {
-            let start = Instant::now();
-            counts[index] = contestant.parse(&corpus.bytes);
-            times[index].push(start.elapsed());
+            let (time, count) = measured(|| contestant.parse(&corpus.bytes));
+            counts[index] = count;
+            times[index].push(time);
         }
     }
-    let measured = |(index, contestant): (usize, &Contestant)| {
+    let median_of = |(index, contestant): (usize, &Contestant)| {
         times[index].sort();
         let median = times[index][times[index].len() / 2];
         Measured {
@@ -32,7 +33,7 @@ pub fn measure(corpus: &Corpus, contestants: &[Contestant], round_count: usize) 
             event_count: counts[index],
         }
     };
-    contestants.iter().enumerate().map(measured).collect()
+    contestants.iter().enumerate().map(median_of).collect()
 }
 
 /// Prints medians, how many times as fast ours is, and the lines that gave no event.

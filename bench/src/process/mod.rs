@@ -10,7 +10,7 @@ mod throughput;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use claude_code::{Capabilities, Client, Environment, Options, PrintRequest, StdoutMode, Version};
+use claude_code::{Capabilities, Client, Environment, PrintRequest, RunOptions, StdoutMode, Version};
 
 pub use burst::run as burst;
 pub use idle::{idle_children, run as idle};
@@ -80,7 +80,7 @@ fn client(binary: &Path) -> Result<Client, String> {
 
 fn request(transport: StdoutMode, log: &Path) -> PrintRequest {
     let _ = std::fs::remove_file(log);
-    PrintRequest::new("go").options(Options::new().transport(transport).raw_log(log))
+    PrintRequest::new("go").options(RunOptions::new().transport(transport).raw_log(log))
 }
 
 pub(crate) fn median(values: &mut [f64]) -> f64 {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use agent_process::{Isolation, SpawnSpec};
+use agent_process::{Isolation, Marker, SpawnSpec};
 use test_support::recorded;
 use test_support::script::{Script, Signal};
 
@@ -12,6 +12,7 @@ use super::{Folder, explain, milliseconds, percentile, runtime};
 use crate::arguments::Arguments;
 
 const LIMIT: Duration = Duration::from_secs(10);
+const MARKER_VARIABLE: &str = "RALPH_BENCH_ID";
 
 /// The process that gets killed: starts the six-process tree and waits.
 pub fn supervise(mut given: impl Iterator<Item = String>) -> Result<(), String> {
@@ -32,7 +33,7 @@ fn tree(folder: &Path, isolated: bool) -> Result<SpawnSpec, String> {
     let agent = script.emit("ready").sleep_forever().install_in(folder).map_err(explain)?;
     let mut spec = SpawnSpec::new(agent.program);
     spec.args = agent.arguments;
-    spec.marker = folder.to_str().map(str::to_owned);
+    spec.marker = folder.to_str().map(|folder| Marker::new(MARKER_VARIABLE, folder));
     spec.isolation = if isolated { Isolation::PidNamespace } else { Isolation::None };
     Ok(spec)
 }
@@ -63,7 +64,7 @@ fn round(number: usize, option: &str, end: &dyn Fn(&Folder, &mut Child) -> Resul
     let _ = supervisor.kill();
     let _ = supervisor.wait();
     let left = gone.err().map_or(0, |left| left.len());
-    let _ = agent_process::sweep(&folder.0.to_string_lossy());
+    let _ = agent_process::sweep(&Marker::new(MARKER_VARIABLE, folder.0.to_string_lossy()));
     Ok((left, took))
 }
 
@@ -88,7 +89,7 @@ fn kill_guard_then_sweep(folder: &Folder, supervisor: &mut Child) -> Result<(), 
     kill_guard(folder, supervisor, 1)?;
     supervisor.kill().map_err(explain)?;
     // The next start.
-    let _ = agent_process::sweep(&folder.0.to_string_lossy());
+    let _ = agent_process::sweep(&Marker::new(MARKER_VARIABLE, folder.0.to_string_lossy()));
     Ok(())
 }
 

@@ -70,7 +70,11 @@ impl Stage {
 
     pub fn ralph(&self, args: &[&str]) -> Command {
         let mut command = self.command(&self.ralph);
-        command.args(args);
+        match args {
+            // The settings are ours.
+            ["run", rest @ ..] => command.args(["run", "--trust"]).args(rest),
+            _ => command.args(args),
+        };
         command
     }
 

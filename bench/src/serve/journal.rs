@@ -6,7 +6,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use memchr::memmem;
-use ralph_store::Skim;
+use ralph_store::RecordHead;
 use serde_json::Value;
 
 use super::agent::MARK;
@@ -35,13 +35,13 @@ pub fn count(path: &Path, after: u64) -> Result<Counted, String> {
         .split_inclusive(|byte| *byte == b'\n')
         .filter(|line| line.ends_with(b"\n"))
     {
-        let skim = Skim::of(line).ok_or("a line of a journal is no record")?;
-        if skim.seq != counted.last + 1 {
+        let head = RecordHead::parse(line).ok_or("a journal line is not a record")?;
+        if head.seq != counted.last + 1 {
             return Err(format!("the journal itself has a gap behind {}", counted.last));
         }
-        counted.last = skim.seq;
-        if skim.seq > after && !skim.is_delta() {
-            counted.indexed.push(skim.seq);
+        counted.last = head.seq;
+        if head.seq > after && !head.is_delta() {
+            counted.indexed.push(head.seq);
         }
         each_tick(line, |tick| {
             if tick > last_tick {

@@ -100,7 +100,7 @@ impl Stage {
             folder.display()
         );
         std::fs::write(workspace.join("ralph.yml"), settings).map_err(explain)?;
-        let mut command = self.ralph(&workspace, &["run", "--once", "-p", "x", "--detach"]);
+        let mut command = self.ralph(&workspace, &["run", "--trust", "--once", "-p", "x", "--detach"]);
         let output = command.output().map_err(explain)?;
         if !output.status.success() {
             return Err(format!(

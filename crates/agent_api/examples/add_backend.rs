@@ -9,12 +9,13 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use agent_api::{
-    AgentKind, Backend, BackendConfig, Body, Emitter, Error as ApiError, ErrorClass, ErrorInfo, ExitTrust,
-    Found, Gateway, InterruptBy, ItemId, Json, Launch, LaunchInput, Mapper, Outcome, Piece, Position,
-    Profile, RawRef, RunRequest, SessionStarted, TextBlock, ToolFinished, ToolKind, ToolStarted, ToolState,
+    AgentKind, AgentRegistry, Backend, BackendConfig, Body, Emitter, Error as ApiError, ErrorClass,
+    ErrorInfo, ExitTrust, InstalledAgent, ItemId, Json, Launch, LaunchInput, Mapper, Outcome, Piece,
+    Position, Profile, RawRef, RunRequest, SessionStarted, TextBlock, ToolFinished, ToolKind, ToolStarted,
     ToolStatus, TurnFinished, TurnStarted, Unknown, capability,
 };
-use agent_process::{Framed, Limits, SpawnSpec, StdoutMode};
+use agent_process::SpawnSpec;
+use json_lines::Framed;
 
 /// Stands for an agent: reads its prompt and writes its events.
 const SCRIPT: &str = r#"
@@ -43,12 +44,12 @@ fn main() -> ExitCode {
 
 /// Whether the run succeeded.
 fn run() -> Result<bool, Box<dyn Error>> {
-    let gateway = Gateway::new().with(Parrot::new())?;
+    let registry = AgentRegistry::new().with(Parrot::new())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let mut run = gateway
+        let mut run = registry
             .run("parrot", RunRequest::new("Which year is it?"))
             .await?;
         while let Some(event) = run.events.next().await {
@@ -66,35 +67,18 @@ struct Parrot {
 
 impl Parrot {
     fn new() -> Self {
-        let profile = Profile {
-            kind: AgentKind::built_in("parrot"),
-            display_name: "Parrot",
-            program: "sh",
-            // A shell does not always know its version; it must not be asked.
-            version_args: &[],
-            version_word: None,
-            tested_versions: None,
-            install_hint: "install a POSIX shell",
-            login_hint: "",
-            capabilities: &[
-                capability::RUN,
-                capability::EVENTS,
-                capability::CANCEL,
-                capability::TOOLS_STRUCTURED,
-                capability::TOOLS_RESULTS,
-                capability::FINAL_TEXT,
-            ],
-            extension_keys: &[],
-            transport: StdoutMode::Pipe,
-            interrupt_by: InterruptBy::Signal,
-            limits: Limits::default,
-            exit_after_idle: Duration::from_secs(5),
-            inactivity_limit: Some(Duration::from_secs(60)),
-            // It says itself when it is done; an exit code of 0 without that is no success.
-            exit_trust: ExitTrust::NeedsResult,
-            stderr_classes: &[],
-            environment: &[],
-        };
+        // No `version_args`: not every shell knows its version.
+        let mut profile = Profile::new(AgentKind::built_in("parrot"), "sh");
+        profile.display_name = "Parrot";
+        profile.install_hint = "install a POSIX shell";
+        profile.capabilities = &[
+            capability::TOOLS_STRUCTURED,
+            capability::TOOLS_RESULTS,
+            capability::FINAL_TEXT,
+        ];
+        profile.inactivity_limit = Some(Duration::from_secs(60));
+        // The script reports its own result; exit code 0 without one is a failure.
+        profile.exit_trust = ExitTrust::NeedsResult;
         Self {
             profile,
             config: BackendConfig::default(),
@@ -111,19 +95,14 @@ impl Backend for Parrot {
         &self.config
     }
 
-    fn launch(&self, request: &RunRequest, found: &Found) -> Result<Launch, ApiError> {
+    fn launch(&self, request: &RunRequest, found: &InstalledAgent) -> Result<Launch, ApiError> {
         let mut spec = SpawnSpec::new(&found.program);
         spec.args = vec!["-c".into(), SCRIPT.into()];
         spec.cwd.clone_from(&request.options.cwd);
         spec.env = request.options.environment.policy();
-        Ok(Launch {
-            spec,
-            // Never an argument: everybody on the machine could read it.
-            input: LaunchInput::Bytes(request.prompt.clone().into()),
-            mapper: Box::new(ParrotMapper::default()),
-            keep_alive: None,
-            notes: Vec::new(),
-        })
+        // Not an argument: everybody on the machine could read it.
+        let input = LaunchInput::Bytes(request.prompt.clone().into());
+        Ok(Launch::new(spec, input, Box::new(ParrotMapper::default())))
     }
 }
 
@@ -196,43 +175,23 @@ impl ParrotMapper {
             "tool" => {
                 let item = self.next_item();
                 self.call = Some(item.clone());
-                events.emit(Body::ToolStarted(Box::new(ToolStarted {
-                    item,
-                    name: "shell".to_owned(),
-                    kind: ToolKind::Execute,
-                    subject: Some(rest.to_owned()),
-                    input: Json::of(&serde_json::json!({ "command": rest })),
-                    mcp_server: None,
-                    state: ToolState::Running,
-                })));
+                let mut started = ToolStarted::new(item, "shell", ToolKind::Execute);
+                started.subject = Some(rest.to_owned());
+                started.input = Json::of(&serde_json::json!({ "command": rest }));
+                events.emit(Body::ToolStarted(Box::new(started)));
             }
             "output" if self.call.is_some() => {
                 if let Some(item) = self.call.take() {
-                    events.emit(Body::ToolFinished(Box::new(ToolFinished {
-                        item,
-                        status: ToolStatus::Completed,
-                        output: rest.to_owned(),
-                        output_bytes: None,
-                        attachments: Vec::new(),
-                        exit_code: None,
-                        changes: Vec::new(),
-                    })));
+                    let mut finished = ToolFinished::new(item, ToolStatus::Completed);
+                    rest.clone_into(&mut finished.output);
+                    events.emit(Body::ToolFinished(Box::new(finished)));
                 }
             }
             "done" => {
                 self.is_done = true;
-                events.emit(Body::TurnFinished(Box::new(TurnFinished {
-                    number: 1,
-                    outcome: Outcome::Succeeded,
-                    text: self.last_text.take(),
-                    error: None,
-                    stop_reason: None,
-                    duration_ms: None,
-                    api_duration_ms: None,
-                    steps: None,
-                    denials: Vec::new(),
-                    structured_output: None,
-                })));
+                let mut finished = TurnFinished::new(1, Outcome::Succeeded);
+                finished.text = self.last_text.take();
+                events.emit(Body::TurnFinished(Box::new(finished)));
             }
             other => events.emit(Body::Unknown(Unknown {
                 type_name: other.to_owned(),

@@ -6,13 +6,14 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use agent_api::backends::demo::{DEMO_SPEED, Demo};
 use agent_api::{
-    Answer, Body, Close, Event, Gateway, Input, QuestionAsked, RequestId, RunOptions, RunRequest, ToolKind,
+    AgentRegistry, Answer, Body, Close, Event, Input, QuestionAsked, RequestId, RunOptions, RunRequest,
+    ToolKind,
 };
+use demo_agent::{Demo, SPEED_EXTENSION};
 
 fn main() -> ExitCode {
-    agent_api::demo_main();
+    demo_agent::demo_main();
     agent_process::guard_main();
     match run() {
         Ok(true) => ExitCode::SUCCESS,
@@ -30,19 +31,21 @@ fn run() -> Result<bool, Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let mut options = RunOptions::new();
     options.cwd = Some(folder.path().to_owned());
-    options.extensions.insert(DEMO_SPEED.to_owned(), "max".into());
+    options
+        .extensions
+        .insert(SPEED_EXTENSION.to_owned(), "max".into());
     // Without it, agents decide by themselves or refuse: nobody could answer.
-    options.asks = Some(true);
+    options.permission_host = Some(agent_api::PermissionHost::Caller);
     let request = RunRequest::new("Make the greeting script work")
         .input(Input::Messages(Close::WhenIdle))
         .options(options);
 
-    let gateway = Gateway::new().with(Demo::reexec())?;
+    let registry = AgentRegistry::new().with(Demo::reexec())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let mut run = gateway.run("demo", request).await?;
+        let mut run = registry.run("demo", request).await?;
         while let Some(event) = run.events.next().await {
             if let Some((request, answer)) = decide(&event)? {
                 // Returns at once. `request_closed` is the receipt; of several answers the first counts.

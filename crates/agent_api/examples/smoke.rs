@@ -11,14 +11,14 @@ use std::task::Poll;
 use std::time::Duration;
 
 use agent_api::backends::claude_code::ClaudeCode;
-use agent_api::backends::demo::{DEMO_SPEED, Demo};
-use agent_api::{Body, Close, Completion, Gateway, Input, RunHandle, RunOptions, RunRequest, Severity};
+use agent_api::{AgentRegistry, Body, Close, Completion, Input, RunHandle, RunOptions, RunRequest, Severity};
+use demo_agent::{Demo, SPEED_EXTENSION};
 
 const PROMPT: &str = "Reply with the single word: ready";
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 fn main() -> ExitCode {
-    agent_api::demo_main();
+    demo_agent::demo_main();
     agent_process::guard_main();
     let checked = match check() {
         Ok(()) => writeln!(io::stdout(), "smoke: all is well").map_err(Into::into),
@@ -39,14 +39,19 @@ fn check() -> Result<(), Box<dyn Error>> {
     let mut options = RunOptions::new();
     options.cwd = Some(folder.path().to_owned());
     options.timeout = Some(TIMEOUT);
-    let (backend, gateway) = match std::env::args_os().nth(1) {
+    let (backend, registry) = match std::env::args_os().nth(1) {
         Some(program) => {
-            options.keeps_session = Some(false);
-            ("claude_code", Gateway::new().with(ClaudeCode::program(program))?)
+            options.persistence = Some(agent_api::Persistence::Off);
+            (
+                "claude_code",
+                AgentRegistry::new().with(ClaudeCode::program(program))?,
+            )
         }
         None => {
-            options.extensions.insert(DEMO_SPEED.to_owned(), "max".into());
-            ("demo", Gateway::new().with(Demo::reexec())?)
+            options
+                .extensions
+                .insert(SPEED_EXTENSION.to_owned(), "max".into());
+            ("demo", AgentRegistry::new().with(Demo::reexec())?)
         }
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -57,7 +62,7 @@ fn check() -> Result<(), Box<dyn Error>> {
         let request = RunRequest::new(PROMPT)
             .input(Input::Messages(Close::ByCaller))
             .options(options);
-        let run = gateway.run(backend, request).await?;
+        let run = registry.run(backend, request).await?;
         follow(run).await
     })
 }

@@ -9,17 +9,17 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use agent_api::backends::claude_code::ClaudeCode;
-use agent_api::backends::demo::{DEMO_SPEED, Demo};
 use agent_api::{
-    AgentKind, Body, Completed, DeltaMode, Event, Gateway, ItemId, Part, RunOptions, RunRequest, ToolState,
-    ToolStatus,
+    AgentKind, AgentRegistry, Body, Completed, DeltaMode, Event, ItemId, Part, RunOptions, RunRequest,
+    ToolState, ToolStatus,
 };
+use demo_agent::{Demo, SPEED_EXTENSION};
 
 const LINE_CHARACTERS: usize = 200;
 
 fn main() -> ExitCode {
     // First of all: this program may have been started as the demo agent.
-    agent_api::demo_main();
+    demo_agent::demo_main();
     // Then, before any thread: no agent outlives this process.
     agent_process::guard_main();
     match run() {
@@ -43,21 +43,25 @@ fn run() -> Result<bool, Box<dyn Error>> {
         .next()
         .unwrap_or_else(|| "Make the greeting script work".to_owned());
 
-    let gateway = Gateway::new().with(ClaudeCode::new())?.with(Demo::reexec())?;
+    let registry = AgentRegistry::new()
+        .with(ClaudeCode::new())?
+        .with(Demo::reexec())?;
     let mut options = RunOptions::new();
     // The demo agent works on files: in a folder that goes away with this value.
     let folder = tempfile::tempdir()?;
     if backend == AgentKind::DEMO.as_str() {
         options.cwd = Some(folder.path().to_owned());
         let speed = if io::stdout().is_terminal() { 1 } else { 0 };
-        options.extensions.insert(DEMO_SPEED.to_owned(), speed.into());
+        options
+            .extensions
+            .insert(SPEED_EXTENSION.to_owned(), speed.into());
     }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     runtime.block_on(async {
         let request = RunRequest::new(prompt).options(options);
-        let mut run = gateway.run(&backend, request).await?;
+        let mut run = registry.run(&backend, request).await?;
         let mut screen = Screen::default();
         while let Some(event) = run.events.next().await {
             screen.show(&event)?;

@@ -1,18 +1,25 @@
-//! From a mapping to the stream of events.
+//! `Emitter`: turns what a mapper found into bounded events. `RunLedger`: what is still open, and what was used.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
 
+use agent_client::MicroUsd;
 use bytes::Bytes;
-use claude_code::MicroUsd;
+use serde_json::Value;
 
 use crate::bounds::{FINAL_TEXT_BYTES, SESSION_ID_BYTES, bounded, keep_end};
 use crate::event::{
-    AgentKind, Body, CloseReason, Delta, DeltaMode, ErrorInfo, Event, ItemId, Outcome, Part, RawRef,
-    RequestClosed, RequestId, RunUsage, ToolFinished, ToolStatus,
+    AgentKind, Body, CloseReason, CommandAnswered, Delta, DeltaMode, ErrorInfo, Event, ItemId, MessageState,
+    MessageUpdated, Notice, Origin, Outcome, Part, PermissionRequested, Piece, RawRef, RequestClosed,
+    RequestId, RunUsage, Severity, TextBlock, ThinkingBlock, ToolFinished, ToolProgressed, ToolStatus,
+    TurnStarted, Unknown, UserMessage,
 };
 
-/// Takes what a mapping found out and makes events of it, within all bounds. It also keeps the books that every run
-/// needs for an honest end: calls and requests that are still open, how the last turn ended, what was used.
+/// Turns what a mapper found into events, within all bounds. It also keeps the ledger from which the end of a run is
+/// concluded: open calls and requests, how the last turn ended, what was used.
 #[derive(Debug)]
 pub struct Emitter {
     agent_kind: AgentKind,
@@ -20,13 +27,73 @@ pub struct Emitter {
     raw: Option<RawRef>,
     events: VecDeque<Event>,
     replies: Vec<Bytes>,
+    late_replies: VecDeque<LateReply>,
+    /// Requests for permission and their ends, if a callback decides.
+    permission_events: Option<Vec<PermissionEvent>>,
+    answers: Vec<CommandResult>,
+    /// The line that is being mapped and where it starts, if events are to carry the agent's own words.
+    source: Option<(u64, Bytes)>,
     emitted: u64,
-    books: Books,
+    ledger: RunLedger,
+}
+
+/// The answer to a request of the agent that the caller's own code gives: a hook, or a tool. It runs as a task of its
+/// own; if the agent withdraws the request, the future is dropped.
+pub enum LateReply {
+    /// Run this.
+    Start {
+        /// Names the request.
+        key: String,
+        /// Resolves to bytes for the agent's input, line end included.
+        line: Pin<Box<dyn Future<Output = Bytes> + Send>>,
+        /// How long it may take.
+        timeout: Duration,
+        /// The bytes if it takes longer or panics.
+        fallback: Bytes,
+    },
+    /// The agent no longer waits for this one.
+    Withdraw(String),
+}
+
+impl fmt::Debug for LateReply {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start { key, .. } => formatter.debug_tuple("Start").field(key).finish(),
+            Self::Withdraw(key) => formatter.debug_tuple("Withdraw").field(key).finish(),
+        }
+    }
+}
+
+/// A request for permission, or its end.
+#[derive(Debug)]
+pub(crate) enum PermissionEvent {
+    Requested(PermissionRequested),
+    Closed(RequestId),
+}
+
+impl PermissionEvent {
+    fn of(body: &Body) -> Option<Self> {
+        match body {
+            Body::PermissionRequested(asked) => Some(Self::Requested((**asked).clone())),
+            Body::RequestClosed(closed) => Some(Self::Closed(closed.request.clone())),
+            _ => None,
+        }
+    }
+}
+
+/// The id of a command, and the agent's answer to it.
+pub(crate) type CommandResult = (String, Result<Value, String>);
+
+/// The part of a line that an event comes from.
+fn vendor_words((start, line): &(u64, Bytes), raw: RawRef) -> Option<Bytes> {
+    let from = usize::try_from(raw.offset.checked_sub(*start)?).ok()?;
+    let to = from.checked_add(usize::try_from(raw.length).ok()?)?;
+    (to <= line.len()).then(|| line.slice(from..to))
 }
 
 /// What is known about a run so far.
 #[derive(Debug, Default)]
-pub(crate) struct Books {
+pub(crate) struct RunLedger {
     pub(crate) session_id: Option<String>,
     pub(crate) has_session: bool,
     pub(crate) usage: RunUsage,
@@ -56,8 +123,12 @@ impl Emitter {
             raw: None,
             events: VecDeque::new(),
             replies: Vec::new(),
+            late_replies: VecDeque::new(),
+            permission_events: None,
+            answers: Vec::new(),
+            source: None,
             emitted: 0,
-            books: Books::default(),
+            ledger: RunLedger::default(),
         }
     }
 
@@ -74,20 +145,35 @@ impl Emitter {
 
     /// Something happened.
     pub fn emit(&mut self, body: Body) {
+        if let Body::Usage(usage) = &body
+            && !usage.is_plausible()
+        {
+            self.ledger.usage.is_partial = true;
+            let message = "the agent reports more tokens or money than a run can use: the report is ignored";
+            return self.notice(Severity::Warning, "implausible_usage", message);
+        }
         self.emitted += 1;
-        self.books.note(&body, self.parent.as_ref());
+        self.ledger.note(&body, self.parent.as_ref());
         let Self {
             agent_kind,
             parent,
             raw,
             events,
+            source,
+            permission_events,
             ..
         } = self;
+        let vendor = source.as_ref().and_then(|source| vendor_words(source, (*raw)?));
+        let asked = permission_events;
         bounded(body, |body| {
+            if let Some(asked) = asked.as_mut() {
+                asked.extend(PermissionEvent::of(&body));
+            }
             events.push_back(Event {
                 agent_kind: agent_kind.clone(),
                 parent: parent.clone(),
                 raw: *raw,
+                vendor: vendor.clone(),
                 body,
             });
         });
@@ -103,6 +189,99 @@ impl Emitter {
         }));
     }
 
+    /// A text, complete.
+    pub(crate) fn text_block(&mut self, item: ItemId, text: String, is_aborted: bool) {
+        let piece = Piece::WHOLE;
+        self.emit(Body::TextBlock(TextBlock {
+            item,
+            text,
+            piece,
+            is_aborted,
+        }));
+    }
+
+    /// The model's thinking, complete.
+    pub(crate) fn thinking_block(&mut self, item: ItemId, text: String) {
+        let (piece, is_redacted) = (Piece::WHOLE, false);
+        self.emit(Body::ThinkingBlock(ThinkingBlock {
+            item,
+            text,
+            piece,
+            is_redacted,
+        }));
+    }
+
+    /// What the user said.
+    pub(crate) fn user_message(&mut self, item: ItemId, text: String) {
+        let (piece, origin) = (Piece::WHOLE, Origin::User);
+        self.emit(Body::UserMessage(UserMessage {
+            item,
+            text,
+            piece,
+            origin,
+        }));
+    }
+
+    /// All that an item has so far, in place of what came before.
+    pub(crate) fn snapshot(&mut self, item: ItemId, part: Part, text: String) {
+        let mode = DeltaMode::Snapshot;
+        self.emit(Body::Delta(Delta {
+            item,
+            part,
+            mode,
+            text,
+        }));
+    }
+
+    /// A tool is still running.
+    pub(crate) fn tool_progressed(&mut self, item: ItemId) {
+        let elapsed_ms = None;
+        self.emit(Body::ToolProgressed(ToolProgressed { item, elapsed_ms }));
+    }
+
+    /// A turn has begun.
+    pub(crate) fn turn_started(&mut self, number: u32) {
+        self.emit(Body::TurnStarted(TurnStarted { number }));
+    }
+
+    /// A message of the caller's has got this far.
+    pub(crate) fn message_updated(&mut self, message_id: impl Into<String>, state: MessageState) {
+        let message_id = message_id.into();
+        self.emit(Body::MessageUpdated(MessageUpdated { message_id, state }));
+    }
+
+    /// A command of the caller's was carried out, or refused with this message.
+    pub(crate) fn command_answered(&mut self, command_id: impl Into<String>, error: Option<String>) {
+        let command_id = command_id.into();
+        self.emit(Body::CommandAnswered(CommandAnswered { command_id, error }));
+    }
+
+    /// A request is no longer open.
+    pub(crate) fn request_closed(&mut self, request: RequestId, reason: CloseReason) {
+        self.emit(Body::RequestClosed(RequestClosed { request, reason }));
+    }
+
+    /// A remark.
+    pub(crate) fn notice(&mut self, severity: Severity, code: &str, message: impl Into<String>) {
+        self.emit(Body::Notice(Box::new(Notice {
+            severity,
+            code: code.to_owned(),
+            message: message.into(),
+            data: None,
+        })));
+    }
+
+    /// A line that changes nothing for a reader still has an event.
+    pub(crate) fn framing(&mut self, name: &str) {
+        self.notice(Severity::Debug, "framing", name);
+    }
+
+    /// Something of a type that is not known.
+    pub(crate) fn unknown(&mut self, type_name: Option<&str>) {
+        let type_name = type_name.unwrap_or("(no type)").to_owned();
+        self.emit(Body::Unknown(Unknown { type_name }));
+    }
+
     /// An error that ends nothing.
     pub fn error(&mut self, error: ErrorInfo) {
         self.emit(Body::Error(Box::new(error)));
@@ -114,6 +293,41 @@ impl Emitter {
         self.replies.push(line);
     }
 
+    /// An answer that the caller's code gives later: see [`LateReply`].
+    pub fn reply_later(&mut self, reply: LateReply) {
+        self.late_replies.push_back(reply);
+    }
+
+    pub(crate) fn watching_permissions(mut self, is_watching: bool) -> Self {
+        self.permission_events = is_watching.then(Vec::new);
+        self
+    }
+
+    pub(crate) fn take_permission_events(&mut self) -> Vec<PermissionEvent> {
+        self.permission_events
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn take_late_replies(&mut self) -> VecDeque<LateReply> {
+        std::mem::take(&mut self.late_replies)
+    }
+
+    /// The agent's own answer to a [`Command::Other`](crate::Command::Other), for the caller that waits for it.
+    pub fn answer_command(&mut self, command_id: &str, answer: Result<Value, String>) {
+        self.answers.push((command_id.to_owned(), answer));
+    }
+
+    pub(crate) fn take_answers(&mut self) -> Vec<CommandResult> {
+        std::mem::take(&mut self.answers)
+    }
+
+    /// What follows is mapped from this line, and events carry their part of it.
+    pub(crate) fn set_source(&mut self, source: Option<(u64, Bytes)>) {
+        self.source = source;
+    }
+
     /// The answers that wait to be written.
     pub fn take_replies(&mut self) -> Vec<Bytes> {
         std::mem::take(&mut self.replies)
@@ -121,7 +335,7 @@ impl Emitter {
 
     /// What the session has cost so far, earlier runs included, as the agent counts it.
     pub fn note_session_total(&mut self, total: MicroUsd) {
-        self.books.session_total = Some(total);
+        self.ledger.session_total = Some(total);
     }
 
     /// How often something was emitted: whether a line had any event.
@@ -141,43 +355,34 @@ impl Emitter {
         self.events.is_empty()
     }
 
-    pub(crate) fn books(&self) -> &Books {
-        &self.books
+    pub(crate) fn ledger(&self) -> &RunLedger {
+        &self.ledger
     }
 
     /// Ends what nobody ended: calls are cancelled, requests closed.
     pub(crate) fn close_open_items(&mut self) {
         self.at(None);
-        for (item, parent) in in_order(std::mem::take(&mut self.books.open_tools)) {
+        for (item, parent) in in_order(std::mem::take(&mut self.ledger.open_tools)) {
             self.within(parent);
-            self.emit(Body::ToolFinished(Box::new(ToolFinished {
-                item,
-                status: ToolStatus::Cancelled,
-                output: String::new(),
-                output_bytes: None,
-                attachments: Vec::new(),
-                exit_code: None,
-                changes: Vec::new(),
-            })));
+            let cancelled = ToolFinished::new(item, ToolStatus::Cancelled);
+            self.emit(Body::ToolFinished(Box::new(cancelled)));
         }
-        for (request, parent) in in_order(std::mem::take(&mut self.books.open_requests)) {
+        for (request, parent) in in_order(std::mem::take(&mut self.ledger.open_requests)) {
             self.within(parent);
-            self.emit(Body::RequestClosed(RequestClosed {
-                request,
-                reason: CloseReason::Ended,
-            }));
+            self.request_closed(request, CloseReason::Ended);
         }
         self.within(None);
     }
 }
 
-fn in_order<T>(open: HashMap<T, (u64, Option<ItemId>)>) -> impl Iterator<Item = (T, Option<ItemId>)> {
+/// Entries that were numbered as they came, in that order.
+pub(crate) fn in_order<T, V>(open: HashMap<T, (u64, V)>) -> impl Iterator<Item = (T, V)> {
     let mut open: Vec<_> = open.into_iter().collect();
     open.sort_unstable_by_key(|(_, (number, _))| *number);
-    open.into_iter().map(|(id, (_, parent))| (id, parent))
+    open.into_iter().map(|(id, (_, value))| (id, value))
 }
 
-impl Books {
+impl RunLedger {
     fn note(&mut self, body: &Body, parent: Option<&ItemId>) {
         match body {
             Body::SessionStarted(session) => {
@@ -186,11 +391,19 @@ impl Books {
             }
             Body::SessionUpdated(session) => self.know_session(session.session_id.as_ref()),
             Body::TurnStarted(turn) => {
+                if self.turns > 0 {
+                    // It belongs to a turn before this one.
+                    self.last_error = None;
+                }
                 self.open_turns.insert(turn.number);
             }
             Body::TurnFinished(turn) => {
                 self.turns += 1;
                 self.open_turns.remove(&turn.number);
+                if turn.outcome.is_success() {
+                    // It was overcome.
+                    self.last_error = None;
+                }
                 self.last_turn = Some((turn.outcome, turn.error.clone()));
                 // An end without a text does not take the answer back.
                 if let Some(text) = turn.text.as_ref().filter(|text| !text.trim().is_empty()) {
@@ -253,6 +466,10 @@ impl Books {
 
     pub(crate) fn has_open_turn(&self) -> bool {
         !self.open_turns.is_empty()
+    }
+
+    pub(crate) fn has_open_tools(&self) -> bool {
+        !self.open_tools.is_empty()
     }
 
     pub(crate) fn has_open_requests(&self) -> bool {

@@ -1,22 +1,25 @@
-//! Why a run could not be started.
+//! `Error`: why a run could not start. `CommandError`: why a command was not passed on.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
+use agent_client::DetectError;
 use agent_process::SpawnError;
 
 use crate::event::AgentKind;
 
-/// Why something could not be done. Never quotes prompts, variables or the agent's output.
+/// Why a run could not start. Never quotes prompts, variables or the agent's output.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// No such backend.
-    #[error("unknown backend `{name}`: choose one of {}", known.join(", "))]
+    #[error("unknown backend `{name}`{}; available: {}", suggestion(nearest.as_deref()), known.join(", "))]
     UnknownBackend {
-        /// As it was asked for.
+        /// The unknown name.
         name: String,
-        /// Those that are registered, in order.
+        /// A similar known name.
+        nearest: Option<String>,
+        /// All names, in order of preference.
         known: Vec<String>,
     },
     /// A backend of this name is registered already.
@@ -33,14 +36,14 @@ pub enum Error {
         /// What was asked for: a capability or an extension key.
         capability: String,
     },
-    /// The request makes no sense. Nothing was started.
+    /// The request cannot be carried out. Nothing was started.
     #[error("invalid request: {what}")]
     InvalidRequest {
         /// What is wrong and what to do, without any value of the request.
         what: String,
     },
-    /// The agent's program is not there.
-    #[error("`{agent_kind}` is not installed: {hint} (looked for `{}`)", program.display())]
+    /// The agent's program was not found.
+    #[error("`{}` is not installed: {hint}", program.display())]
     NotInstalled {
         /// The backend.
         agent_kind: AgentKind,
@@ -49,43 +52,50 @@ pub enum Error {
         /// What to do.
         hint: String,
     },
-    /// The agent's program is there but does not say its version.
-    #[error("`{}` does not answer `--version` within {} seconds: run it by hand to see why", program.display(), limit.as_secs())]
-    Silent {
-        /// The program.
-        program: PathBuf,
-        /// How long it was given.
-        limit: Duration,
-    },
-    /// The agent's program is there but fails before it does anything.
-    #[error("`{}` does not work ({exit}): run `{} --version` by hand to see why", program.display(), program.display())]
-    Broken {
-        /// The program.
-        program: PathBuf,
-        /// How it ended.
-        exit: agent_process::Exit,
-    },
+    /// The agent's program could not be asked for its version.
+    #[error(transparent)]
+    Detect(DetectError),
     /// None of the backends is installed.
     #[error("no agent found: {needed}")]
     NothingFound {
-        /// What would be needed, for each.
+        /// Why each of them cannot be used.
         needed: String,
     },
     /// The process could not be started.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// The request could not be turned into a command line.
+    /// The backend could not build a command line from the request.
     #[error(transparent)]
-    Claude(#[from] claude_code::Error),
+    Launch(Box<dyn std::error::Error + Send + Sync>),
     /// The runtime was shut down before the run ended.
     #[error("the run was lost: its runtime was shut down")]
     Lost,
 }
 
+fn suggestion(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!(" (did you mean `{name}`?)"))
+}
+
 impl Error {
-    /// A request that makes no sense.
+    /// A request that cannot be carried out.
     pub fn invalid(what: impl Into<String>) -> Self {
         Self::InvalidRequest { what: what.into() }
+    }
+
+    /// A backend's own error while it builds a command line.
+    pub fn launch(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Launch(Box::new(error))
+    }
+}
+
+impl From<DetectError> for Error {
+    fn from(error: DetectError) -> Self {
+        match error {
+            DetectError::Spawn(error) => Self::Spawn(error),
+            DetectError::VersionTimeout { .. } | DetectError::VersionCheckFailed { .. } => {
+                Self::Detect(error)
+            }
+        }
     }
 }
 
@@ -104,21 +114,33 @@ pub enum CommandError {
     /// The run has ended, or its input was closed.
     #[error("the run no longer takes input")]
     Closed,
-    /// Too much waits to be read by the agent.
+    /// Too many messages wait to be read by the agent.
     #[error("the agent does not read its input: too many messages wait")]
     Busy,
-    /// Nobody waits for this answer, or not any more.
+    /// No request waits for this answer.
     #[error("no open request `{request}`: it was answered, withdrawn, or never there")]
     NoSuchRequest {
-        /// As it was named.
+        /// The id that was passed.
         request: String,
     },
     /// The message is empty.
     #[error("an empty message: say something")]
     Empty,
-    /// It cannot be written in the agent's protocol.
-    #[error("cannot be said to this agent: {what}")]
-    Unsayable {
+    /// The agent refused it.
+    #[error("the agent refused: {reason}")]
+    Refused {
+        /// In its own words.
+        reason: String,
+    },
+    /// The agent did not answer.
+    #[error("no answer from the agent within {} seconds", timeout.as_secs())]
+    Unanswered {
+        /// The time it had.
+        timeout: Duration,
+    },
+    /// The agent's protocol has no form for it.
+    #[error("this agent's protocol cannot express it: {what}")]
+    NotExpressible {
         /// Why.
         what: String,
     },

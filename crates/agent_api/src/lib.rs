@@ -1,6 +1,6 @@
 //! One vocabulary and one contract for every coding agent: typed, bounded, live events and an honest ending.
 //!
-//! A [`Gateway`] holds the [`backends`] there are. [`Gateway::run`] starts one for a [`RunRequest`] and gives a
+//! An [`AgentRegistry`] holds the available [`backends`]. [`AgentRegistry::run`] starts one for a [`RunRequest`] and gives a
 //! [`RunHandle`]: the [`Events`] as they happen, a [`Completion`] that tells how the run ended, and a [`RunControl`]
 //! that speaks to the agent and stops it. An [`Event`] says what happened in its [`Body`]. What differs from agent to
 //! agent is data, a [`Profile`], and what an agent can do is a list of [`capability`] ids. `docs/contract.md` states
@@ -8,24 +8,24 @@
 //!
 //! # Stream a run
 //!
-//! The demo agent is a child process like any other, so this works on a machine without an agent or a key. For the
-//! real one register [`ClaudeCode`](backends::claude_code::ClaudeCode), and leave out [`demo_main`].
+//! This example runs the scripted agent of the crate `demo_agent`, so it works without an installed agent or an API key.
+//! For Claude Code, register [`ClaudeCode`](backends::claude_code::ClaudeCode) and leave out `demo_main`.
 //!
 //! ```standalone_crate
-//! use agent_api::backends::demo::{DEMO_SPEED, Demo};
-//! use agent_api::{Body, Gateway, Part, RunOptions, RunRequest};
+//! use agent_api::{Body, AgentRegistry, Part, RunOptions, RunRequest};
+//! use demo_agent::{Demo, SPEED_EXTENSION};
 //!
 //! fn main() -> Result<(), Box<dyn std::error::Error>> {
-//!     agent_api::demo_main(); // this program may have been started as the demo agent
+//!     demo_agent::demo_main(); // the demo agent is this program, started again
 //!     agent_process::guard_main(); // before any thread: no agent outlives this process
 //!     let workspace = tempfile::tempdir()?;
 //!     let mut options = RunOptions::new();
 //!     options.cwd = Some(workspace.path().to_owned());
-//!     options.extensions.insert(DEMO_SPEED.to_owned(), "max".into());
+//!     options.extensions.insert(SPEED_EXTENSION.to_owned(), "max".into());
 //!     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 //!     runtime.block_on(async {
-//!         let gateway = Gateway::new().with(Demo::reexec())?;
-//!         let mut run = gateway.run("demo", RunRequest::new("Repair it").options(options)).await?;
+//!         let registry = AgentRegistry::new().with(Demo::reexec())?;
+//!         let mut run = registry.run("demo", RunRequest::new("Repair it").options(options)).await?;
 //!         while let Some(event) = run.events.next().await {
 //!             match &event.body {
 //!                 Body::Delta(delta) if delta.part == Part::Text => print!("{}", delta.text),
@@ -40,18 +40,19 @@
 //! ```
 //!
 //! Text arrives as [`Delta`]s and again as a whole [`TextBlock`] under the same [`ItemId`]: show the one or the other.
-//! Dropping the handle detaches; only [`RunControl::cancel`] stops a run.
+//! Dropping the handle, or its events, stops the agent. [`RunHandle::wait`], [`RunHandle::collect`] and
+//! [`RunHandle::detach`] run it without a consumer.
 //!
 //! # Answer what the agent asks
 //!
-//! An agent asks only where somebody can answer: [`RunOptions::asks`] and [`Input::Messages`]. Answers return at once,
+//! An agent asks only if the caller can answer: [`PermissionHost::Caller`] and [`Input::Messages`]. Answers return at once,
 //! [`RequestClosed`] is their receipt.
 //!
 //! ```standalone_crate
 //! use agent_api::{Answer, Body, Close, Completed, Input, RunHandle, RunOptions, RunRequest, ToolKind};
 //!
 //! fn request(mut options: RunOptions) -> RunRequest {
-//!     options.asks = Some(true);
+//!     options.permission_host = Some(agent_api::PermissionHost::Caller);
 //!     RunRequest::new("Repair it").input(Input::Messages(Close::WhenIdle)).options(options)
 //! }
 //!
@@ -77,16 +78,16 @@
 //! }
 //! #
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! #     agent_api::demo_main();
+//! #     demo_agent::demo_main();
 //! #     agent_process::guard_main();
 //! #     let workspace = tempfile::tempdir()?;
 //! #     let mut options = RunOptions::new();
 //! #     options.cwd = Some(workspace.path().to_owned());
-//! #     options.extensions.insert(agent_api::backends::demo::DEMO_SPEED.to_owned(), "max".into());
+//! #     options.extensions.insert(demo_agent::SPEED_EXTENSION.to_owned(), "max".into());
 //! #     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
 //! #     runtime.block_on(async {
-//! #         let gateway = agent_api::Gateway::new().with(agent_api::backends::demo::Demo::reexec())?;
-//! #         assert!(attend(gateway.run("demo", request(options)).await?).await?.is_success());
+//! #         let registry = agent_api::AgentRegistry::new().with(demo_agent::Demo::reexec())?;
+//! #         assert!(attend(registry.run("demo", request(options)).await?).await?.is_success());
 //! #         Ok(())
 //! #     })
 //! # }
@@ -98,12 +99,12 @@
 //! Spawning, framing, deadlines, bounds, stopping and the end are the same for all. This one's agent is `cat`.
 //!
 //! ```
-//! use agent_api::backends::custom::Custom;
 //! use agent_api::{
-//!     AgentKind, Backend, BackendConfig, Body, Emitter, Error, Found, Gateway, ItemId, Launch, LaunchInput, Mapper,
+//!     AgentKind, AgentRegistry, Backend, BackendConfig, Body, Emitter, Error, InstalledAgent, ItemId, Launch, LaunchInput, Mapper,
 //!     Piece, Profile, RawRef, RunRequest, TextBlock,
 //! };
-//! use agent_process::{Framed, SpawnSpec};
+//! use agent_process::SpawnSpec;
+//! use json_lines::Framed;
 //!
 //! struct Parrot {
 //!     profile: Profile,
@@ -119,14 +120,9 @@
 //!         &self.config
 //!     }
 //!
-//!     fn launch(&self, request: &RunRequest, found: &Found) -> Result<Launch, Error> {
-//!         Ok(Launch {
-//!             spec: SpawnSpec::new(&found.program),
-//!             input: LaunchInput::Bytes(request.prompt.clone().into()),
-//!             mapper: Box::new(ParrotMapper),
-//!             keep_alive: None,
-//!             notes: Vec::new(),
-//!         })
+//!     fn launch(&self, request: &RunRequest, found: &InstalledAgent) -> Result<Launch, Error> {
+//!         let input = LaunchInput::Bytes(request.prompt.clone().into());
+//!         Ok(Launch::new(SpawnSpec::new(&found.program), input, Box::new(ParrotMapper)))
 //!     }
 //! }
 //!
@@ -152,20 +148,18 @@
 //! #     return Ok(());
 //! # }
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
-//! // The facts of a plain command, but for its name: the exit code decides, no limits, no settings.
-//! let plain = Custom::new("cat", [""; 0]).profile().clone();
-//! let profile = Profile { kind: AgentKind::built_in("parrot"), program: "cat", ..plain };
-//! let gateway = Gateway::new().with(Parrot { profile, config: BackendConfig::default() })?;
-//! let run = gateway.run("parrot", RunRequest::new("hello")).await?;
-//! drop(run.events); // nobody wants to see them
-//! assert_eq!(run.completion.await?.final_text.as_deref(), Some("hello"));
+//! // The defaults are those of a plain command: the exit code decides, no limits, no settings.
+//! let profile = Profile::new(AgentKind::built_in("parrot"), "cat");
+//! let registry = AgentRegistry::new().with(Parrot { profile, config: BackendConfig::default() })?;
+//! let run = registry.run("parrot", RunRequest::new("hello")).await?;
+//! assert_eq!(run.wait().await?.final_text.as_deref(), Some("hello"));
 //! # Ok(())
 //! # })
 //! # }
 //! ```
 //!
-//! The folder `examples/` has all three at greater length. One cargo feature per backend, all on by default:
-//! `claude_code`, `custom` and `demo` run, `codex`, `gemini` and `qwen` map what those agents write and start nothing.
+//! The folder `examples/` has all three at greater length. There is one cargo feature per backend, all on by default:
+//! `acp`, `claude_code`, `codex`, `gemini`, `qwen`, `amp`, `pi` and `custom`.
 //!
 //! This crate prints nothing, changes no environment and reads no home directory.
 #![warn(missing_docs)]
@@ -178,25 +172,30 @@ mod detect;
 mod emitter;
 mod error;
 mod event;
-mod gateway;
 mod harness;
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+mod registry;
 mod request;
 
 /// See [`agent_process::guard_main`]: the first line of `main`, so that no agent outlives your process.
 pub use agent_process::guard_main;
 // What public fields and signatures of this crate are made of.
-pub use agent_process::{ExitReport, Framed, Isolation, Limits, SpawnSpec, StdoutMode};
-pub use backend::{
-    Answer, Backend, BackendConfig, Command, Encoded, ExitTrust, Found, InterruptBy, KeepAlive, Launch,
-    LaunchInput, Mapper, Profile, StderrClass,
+pub use agent_client::{
+    BaseEnvironment, CancelOutcome, Close, CostBasis, DetectError, Environment, Expansion, JsonSource,
+    MicroUsd, PartialMessages, PermissionHost, PermissionMode, Persistence, ProgramFile, RunOptions,
+    SessionChoice, SystemPrompt, Tokens, VendorEvents, Version, VersionMemory,
 };
-#[cfg(feature = "demo")]
-pub use backends::demo::demo_main;
+pub use agent_process::{ExitReport, Isolation, Limits, SpawnSpec, StdoutMode};
+pub use backend::{
+    Answer, Backend, BackendConfig, Command, ExitCode, ExitTrust, HeldUntilExit, InstalledAgent, InterruptBy,
+    Launch, LaunchInput, LoginCheck, LoginFile, Mapper, Profile, RootRefusal, StderrClass, ToolNames,
+    UntestedVersion,
+};
 pub use bytes::Bytes;
-pub use claude_code::{Capabilities, Dialect, Expansion};
-pub use claude_code::{CostBasis, MicroUsd, Version};
-pub use detect::{Detection, Detector, ProgramFile, Report, ReportEntry, VersionMemory};
-pub use emitter::Emitter;
+pub use detect::{Detected, DetectionReport, Detector};
+pub use emitter::{Emitter, LateReply};
 pub use error::{CommandError, Error};
 pub use event::{
     AgentKind, Body, ChangeKind, CloseReason, CommandAnswered, ContextUse, Cost, CostSource, Delta,
@@ -205,11 +204,12 @@ pub use event::{
     PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Position, Question,
     QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RawRef, RequestClosed, RequestId, Retry,
     RunUsage, SessionStarted, SessionUpdated, Severity, Status, StatusChanged, Task, TaskState, TextBlock,
-    TextEdit, ThinkingBlock, Tokens, ToolFinished, ToolInput, ToolKind, ToolProgressed, ToolStarted,
-    ToolState, ToolStatus, TurnFinished, TurnStarted, Unknown, Usage, UsageScope, UserMessage,
+    TextEdit, ThinkingBlock, ToolFinished, ToolInput, ToolKind, ToolProgressed, ToolStarted, ToolState,
+    ToolStatus, TurnFinished, TurnStarted, Unknown, Usage, UsageScope, UserMessage,
 };
-pub use gateway::Gateway;
-pub use harness::{CancelOutcome, Completed, Completion, Events, RunControl, RunHandle, new_message_id};
-pub use request::{
-    BaseEnvironment, Close, Environment, Input, PermissionMode, RunOptions, RunRequest, SessionChoice,
+pub use harness::{
+    Completed, Completion, DetachedRun, Events, RunControl, RunHandle, new_message_id, new_session_id,
 };
+pub use json_lines::Framed;
+pub use registry::AgentRegistry;
+pub use request::{Attachment, Input, RunRequest};

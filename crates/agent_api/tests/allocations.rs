@@ -4,10 +4,10 @@ use std::collections::HashSet;
 
 use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup};
 use agent_api::{AgentKind, Body, Emitter, Event, ItemId, Mapper as _};
-use agent_process::{Framed, LineFramer};
 use allocation_counter::measure;
 use bytes::Bytes;
 use claude_code::LineEvents;
+use json_lines::{Framed, LineFramer};
 use test_support::fixtures;
 
 /// A line: how many allocations it takes to parse it, and to parse and map it.

@@ -2,12 +2,12 @@
 
 use agent_api::bounds::{JSON_BYTES, LIST_ENTRIES, MESSAGE_BYTES, SESSION_ID_BYTES, TEXT_BYTES};
 use agent_api::{
-    AgentKind, Body, ChangeKind, CommandAnswered, Delta, DeltaMode, Denial, Emitter, ErrorClass, ErrorInfo,
-    FileChange, ItemId, Json, MessageState, MessageUpdated, Notice, Origin, Outcome, Part,
-    PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Question, QuestionAsked,
-    QuestionOption, RateLimit, RateLimitStatus, RequestId, Retry, RunUsage, SessionStarted, SessionUpdated,
-    Severity, Task, TaskState, TextBlock, ThinkingBlock, Tokens, ToolFinished, ToolKind, ToolStarted,
-    ToolState, ToolStatus, TurnFinished, Unknown, Usage, UsageScope, UserMessage,
+    AgentKind, Body, ChangeKind, CommandAnswered, Cost, CostSource, Delta, DeltaMode, Denial, Emitter,
+    ErrorClass, ErrorInfo, FileChange, ItemId, Json, MessageState, MessageUpdated, MicroUsd, Notice, Origin,
+    Outcome, Part, PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Question,
+    QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RequestId, Retry, RunUsage, SessionStarted,
+    SessionUpdated, Severity, Task, TaskState, TextBlock, ThinkingBlock, Tokens, ToolFinished, ToolKind,
+    ToolStarted, ToolStatus, TurnFinished, Unknown, Usage, UsageScope, UserMessage,
 };
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::test_runner::Config;
@@ -103,24 +103,21 @@ fn said(kind: u8, a: String, b: String, (x, y, z): (Maybe, Maybe, Maybe), count:
             permission_mode: y,
             title: z,
         })),
-        2 => Body::TurnFinished(Box::new(TurnFinished {
-            number: 1,
-            outcome: Outcome::Failed,
-            text: x.clone(),
-            error: Some(error(a, b.clone())),
-            stop_reason: y,
-            duration_ms: None,
-            api_duration_ms: None,
-            steps: None,
-            denials: list(
+        2 => Body::TurnFinished(Box::new({
+            let mut turn = TurnFinished::new(1, Outcome::Failed);
+            turn.text = x.clone();
+            turn.error = Some(error(a, b.clone()));
+            turn.stop_reason = y;
+            turn.denials = list(
                 Denial {
                     item: None,
                     tool: b,
                     reason: x,
                 },
                 count,
-            ),
-            structured_output: json(z),
+            );
+            turn.structured_output = json(z);
+            turn
         })),
         3 => Body::Delta(Delta {
             item: id(&b),
@@ -164,23 +161,18 @@ fn done(
     count: usize,
 ) -> Body {
     match kind {
-        8 => Body::ToolStarted(Box::new(ToolStarted {
-            item: id(&a),
-            name: b,
-            kind: ToolKind::Other,
-            subject: x,
-            input: json(y),
-            mcp_server: z,
-            state: ToolState::Running,
+        8 => Body::ToolStarted(Box::new({
+            let mut tool = ToolStarted::new(id(&a), b, ToolKind::Other);
+            tool.subject = x;
+            tool.input = json(y);
+            tool.mcp_server = z;
+            tool
         })),
-        9 => Body::ToolFinished(Box::new(ToolFinished {
-            item: id(&a),
-            status: ToolStatus::Completed,
-            output: b,
-            output_bytes: None,
-            attachments: list(c.clone(), count),
-            exit_code: None,
-            changes: list(
+        9 => Body::ToolFinished(Box::new({
+            let mut tool = ToolFinished::new(id(&a), ToolStatus::Completed);
+            tool.output = b;
+            tool.attachments = list(c.clone(), count);
+            tool.changes = list(
                 FileChange {
                     path: c,
                     kind: ChangeKind::Added,
@@ -188,7 +180,8 @@ fn done(
                     lines: None,
                 },
                 count,
-            ),
+            );
+            tool
         })),
         10 => Body::PlanUpdated(PlanUpdated {
             item: None,
@@ -388,14 +381,11 @@ fn a_session_id_is_told_whole_or_not_at_all() {
 
 #[test]
 fn a_payload_that_is_too_long_is_replaced_as_a_whole() {
-    let body = Body::ToolStarted(Box::new(ToolStarted {
-        item: id("call"),
-        name: "Write".into(),
-        kind: ToolKind::Edit,
-        subject: Some("a.txt".into()),
-        input: Json::of(&"x".repeat(JSON_BYTES)),
-        mcp_server: None,
-        state: ToolState::Running,
+    let body = Body::ToolStarted(Box::new({
+        let mut tool = ToolStarted::new(id("call"), "Write", ToolKind::Edit);
+        tool.subject = Some("a.txt".into());
+        tool.input = Json::of(&"x".repeat(JSON_BYTES));
+        tool
     }));
     let Some(Body::ToolStarted(tool)) = emitted(body).pop() else {
         unreachable!()
@@ -433,4 +423,57 @@ fn what_was_cut_says_so() {
         unreachable!()
     };
     assert!(error.message.ends_with("🎉…(truncated)"));
+}
+
+#[test]
+fn figures_that_cannot_be_true_are_left_out() {
+    let tokens = |input| Tokens {
+        input,
+        ..Tokens::default()
+    };
+    let usage = |input, micro_usd| {
+        let cost = Some(Cost {
+            micro_usd: MicroUsd::new(micro_usd),
+            source: CostSource::Reported,
+        });
+        Body::Usage(Box::new(Usage {
+            scope: UsageScope::Run,
+            tokens: tokens(input),
+            cost,
+            model: None,
+            context: None,
+            run: RunUsage {
+                tokens: tokens(input),
+                cost,
+                ..RunUsage::default()
+            },
+        }))
+    };
+    let emitted = |body| emitted(body).remove(0);
+    assert!(matches!(emitted(usage(5_000_000, 12_000_000)), Body::Usage(_)));
+    for body in [usage(u64::MAX, 1), usage(1, u64::MAX)] {
+        let told = emitted(body);
+        assert!(
+            matches!(&told, Body::Notice(notice) if notice.code == "implausible_usage"),
+            "{told:?}"
+        );
+    }
+    for (reported, shown) in [
+        (-1e308, None),
+        (f64::NEG_INFINITY, None),
+        (f64::NAN, None),
+        (103.5, Some(103.5)),
+    ] {
+        let limit = RateLimit {
+            status: RateLimitStatus::Allowed,
+            window: None,
+            used_percent: Some(reported),
+            resets_at: None,
+        };
+        let told = emitted(Body::RateLimit(Box::new(limit)));
+        assert!(
+            matches!(&told, Body::RateLimit(limit) if limit.used_percent == shown),
+            "{told:?}"
+        );
+    }
 }

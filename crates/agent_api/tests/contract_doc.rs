@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use agent_api::backends::claude_code::ClaudeCode;
 use agent_api::backends::custom::Custom;
-use agent_api::backends::demo::{DEMO_SPEED, Demo};
 use agent_api::{Backend, Body, Event, bounds};
+use demo_agent::{Demo, SPEED_EXTENSION};
 
 const PAGE: &str = include_str!("../../../docs/contract.md");
 const CAPABILITIES: &str = include_str!("../src/capability.rs");
@@ -95,15 +95,7 @@ fn the_contract_says_which_backend_can_do_what() {
 
 #[test]
 fn every_extension_key_is_in_the_contract() {
-    let documented = CAPABILITIES
-        .split("\n\n")
-        .flat_map(str::lines)
-        .collect::<Vec<_>>();
-    let keys = documented
-        .windows(2)
-        .filter(|lines| lines[0].contains("Also an extension key"))
-        .filter_map(|lines| lines[1].split('"').nth(1));
-    let keys: BTreeSet<&str> = keys.chain([DEMO_SPEED]).collect();
+    let keys = BTreeSet::from([SPEED_EXTENSION]);
     let rows = rows("Requests");
     let shown: BTreeSet<&str> = rows.iter().flat_map(|row| quoted(row[0])).collect();
     assert_eq!(shown, keys, "left: docs/contract.md, right: the code");
@@ -158,7 +150,7 @@ fn every_name_that_stands_for_one_of_the_source_documents_exists() {
             agent_api::Event,
             agent_api::Events,
             agent_api::Finished,
-            agent_api::Gateway,
+            agent_api::AgentRegistry,
             agent_api::Launch,
             agent_api::Profile,
             agent_api::RunHandle,
@@ -179,7 +171,7 @@ fn every_name_that_stands_for_one_of_the_source_documents_exists() {
             agent_api::Body::ToolFinished,
             agent_api::Body::ToolStarted,
             agent_api::Body::TurnFinished,
-            agent_api::Gateway::run,
+            agent_api::AgentRegistry::run,
             agent_api::Profile::has,
             agent_process::spawn,
             claude_code::Client::print_stream_json,

@@ -11,8 +11,8 @@ use agent_api::{
     Part, PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Position, Question,
     QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RawRef, RequestClosed, RequestId, Retry,
     RunUsage, SessionStarted, SessionUpdated, Severity, Status, StatusChanged, Task, TaskState, TextBlock,
-    ThinkingBlock, Tokens, ToolFinished, ToolKind, ToolProgressed, ToolStarted, ToolState, ToolStatus,
-    TurnFinished, TurnStarted, Unknown, Usage, UsageScope, UserMessage,
+    ThinkingBlock, Tokens, ToolFinished, ToolKind, ToolProgressed, ToolStarted, ToolStatus, TurnFinished,
+    TurnStarted, Unknown, Usage, UsageScope, UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -92,17 +92,17 @@ fn conversation() -> Vec<Body> {
             title: text("A title"),
         })),
         Body::TurnStarted(TurnStarted { number: 1 }),
-        Body::TurnFinished(Box::new(TurnFinished {
-            number: 1,
-            outcome: Outcome::LimitReached(Limit::Turns),
-            text: text("so far"),
-            error: Some(error()),
-            stop_reason: text("max_turns"),
-            duration_ms: Some(10),
-            api_duration_ms: Some(5),
-            steps: Some(2),
-            denials: vec![denial()],
-            structured_output: Some(Json::from(&json!({"a": 1}))),
+        Body::TurnFinished(Box::new({
+            let mut turn = TurnFinished::new(1, Outcome::LimitReached(Limit::Turns));
+            turn.text = text("so far");
+            turn.error = Some(error());
+            turn.stop_reason = text("max_turns");
+            turn.duration_ms = Some(10);
+            turn.api_duration_ms = Some(5);
+            turn.steps = Some(2);
+            turn.denials = vec![denial()];
+            turn.structured_output = Some(Json::from(&json!({"a": 1})));
+            turn
         })),
         Body::Delta(Delta {
             item: item(),
@@ -144,32 +144,30 @@ fn conversation() -> Vec<Body> {
 
 fn work() -> Vec<Body> {
     vec![
-        Body::ToolStarted(Box::new(ToolStarted {
-            item: item(),
-            name: "mcp__files__read".into(),
-            kind: ToolKind::Mcp,
-            subject: text("a.txt"),
-            input: Some(Json::from_text(r#"{"path": "a.txt", "path": "b.txt"}"#.into()).unwrap()),
-            mcp_server: text("files"),
-            state: ToolState::Running,
+        Body::ToolStarted(Box::new({
+            let mut tool = ToolStarted::new(item(), "mcp__files__read", ToolKind::Mcp);
+            tool.subject = text("a.txt");
+            tool.input = Some(Json::from_text(r#"{"path": "a.txt", "path": "b.txt"}"#.into()).unwrap());
+            tool.mcp_server = text("files");
+            tool
         })),
         Body::ToolProgressed(ToolProgressed {
             item: item(),
             elapsed_ms: Some(1_000),
         }),
-        Body::ToolFinished(Box::new(ToolFinished {
-            item: item(),
-            status: ToolStatus::Failed,
-            output: "no such file".into(),
-            output_bytes: Some(100_000),
-            attachments: vec!["image/png, 1234 bytes".into()],
-            exit_code: Some(1),
-            changes: vec![FileChange {
+        Body::ToolFinished(Box::new({
+            let mut tool = ToolFinished::new(item(), ToolStatus::Failed);
+            tool.output = "no such file".into();
+            tool.output_bytes = Some(100_000);
+            tool.attachments = vec!["image/png, 1234 bytes".into()];
+            tool.exit_code = Some(1);
+            tool.changes = vec![FileChange {
                 path: "a.txt".into(),
                 kind: ChangeKind::Modified,
                 diff: text("@@ -1 +1 @@\n-a\n+b\n"),
                 lines: Some((1, 1)),
-            }],
+            }];
+            tool
         })),
         Body::ItemDiscarded(ItemDiscarded {
             item: item(),
@@ -295,16 +293,14 @@ fn state() -> Vec<Body> {
 }
 
 fn event(body: Body) -> Event {
-    Event {
-        agent_kind: AgentKind::CLAUDE_CODE,
-        parent: Some(ItemId::new("parent-1")),
-        raw: Some(RawRef {
-            line: 1,
-            offset: 0,
-            length: 10,
-        }),
-        body,
-    }
+    let mut event = Event::new(AgentKind::CLAUDE_CODE, body);
+    event.parent = Some(ItemId::new("parent-1"));
+    event.raw = Some(RawRef {
+        line: 1,
+        offset: 0,
+        length: 10,
+    });
+    event
 }
 
 #[test]
@@ -367,12 +363,7 @@ fn the_pages_sample_has_one_of_each_kind_as_it_is_sent() {
 
 #[test]
 fn what_is_not_known_is_left_out() {
-    let event = Event {
-        agent_kind: AgentKind::CUSTOM,
-        parent: None,
-        raw: None,
-        body: Body::SessionStarted(Box::default()),
-    };
+    let event = Event::new(AgentKind::CUSTOM, Body::SessionStarted(Box::default()));
     let text = serde_json::to_string(&event).unwrap();
     assert_eq!(
         text,

@@ -1,36 +1,38 @@
-//! What protects children in this process, on this system.
+//! `capabilities`: how well children of this process are protected, on this system.
 
-/// How far the protection of a child reaches.
+/// How children are supervised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardKind {
-    /// Guards are forked from a process that [`guard_main`](crate::guard_main) set up: nothing outlives us.
+    /// Each child has a guard process, forked from the zygote that [`guard_main`](crate::guard_main) started. No
+    /// descendant outlives this process.
     Forked,
-    /// Guards are new runs of this executable: the same protection for some more memory.
+    /// Each child has a guard process that is a new run of this executable: the same protection, more memory.
     Reexec,
-    /// No guard: stopping ends the child's process group (on Windows: its job). Descendants that left the group
-    /// survive, and on Unix so does everything when we are killed.
+    /// No guard. Stopping ends the child's process group (on Windows: its job). Descendants that left the group
+    /// survive; on Unix, all of them survive if this process is killed.
     None,
 }
 
-/// What is in force; see [`capabilities`].
+/// The protection in force; see [`capabilities`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Capabilities {
-    /// How children are guarded.
+    /// How children are supervised.
     pub guard: GuardKind,
-    /// Whether [`Isolation::PidNamespace`](crate::Isolation::PidNamespace) can be had.
+    /// Whether [`Isolation::PidNamespace`](crate::Isolation::PidNamespace) is likely to be allowed.
     pub pid_namespace: bool,
 }
 
-/// Says what would protect a child that is spawned now.
+/// Returns the protection that a child spawned now would have.
 #[must_use]
 pub fn capabilities() -> Capabilities {
     #[cfg(target_os = "linux")]
     {
-        use crate::guard::{Source, source};
-        let guard = match source() {
-            Source::Forked => GuardKind::Forked,
-            Source::Reexec => GuardKind::Reexec,
-            Source::Nowhere => GuardKind::None,
+        use crate::guard::{GuardSource, guard_source};
+        let guard = match guard_source() {
+            GuardSource::Forked => GuardKind::Forked,
+            GuardSource::Reexec => GuardKind::Reexec,
+            GuardSource::None => GuardKind::None,
         };
         Capabilities {
             guard,
@@ -44,8 +46,15 @@ pub fn capabilities() -> Capabilities {
     }
 }
 
-/// A privileged process may always; others need unprivileged user namespaces, which systems switch off in
-/// different ways.
+/// Does nothing: there are no guards on this system, as [`capabilities`] reports.
+#[cfg(not(target_os = "linux"))]
+pub fn guard_main() {}
+
+/// Does nothing: there are no guards on this system, as [`capabilities`] reports.
+#[cfg(not(target_os = "linux"))]
+pub fn guard_main_reexec() {}
+
+/// Checks for CAP_SYS_ADMIN, then for the settings with which distributions disable unprivileged user namespaces.
 #[cfg(target_os = "linux")]
 fn namespaces_allowed() -> bool {
     const SYS_ADMIN: u64 = 1 << 21;

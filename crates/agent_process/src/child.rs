@@ -1,4 +1,4 @@
-//! One interface to a child, guarded or not.
+//! `Child`: the pump's view of a child process, guarded or not.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,21 +11,42 @@ use crate::exit::WaitStatus;
 use crate::guard::{Guarded, Report};
 use crate::portable::Portable;
 
-/// What happens to a child.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChildEvent {
-    /// It ended; its descendants may live on. Their number, where it is known.
+    /// The child exited. `descendants` is how many of them are still alive, if known.
     Exited {
         status: WaitStatus,
         descendants: Option<u32>,
     },
-    /// All descendants are gone, but for `remaining` ones that could not be killed.
+    /// All descendants are gone, except `remaining` ones that could not be killed.
     Gone { killed: u32, remaining: u32 },
-    /// Whoever watched it is gone; nothing more will be known.
+    /// The child and its descendants are stopped.
+    Frozen,
+    /// The guard is gone, so the child's status will never be known.
     Lost,
 }
 
-/// A running child.
+/// A signal for a child. An enum of our own because the numbers differ between systems and Windows has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChildSignal {
+    Interrupt,
+    Terminate,
+    Suspend,
+    Continue,
+}
+
+#[cfg(unix)]
+impl From<ChildSignal> for rustix::process::Signal {
+    fn from(signal: ChildSignal) -> Self {
+        match signal {
+            ChildSignal::Interrupt => Self::INT,
+            ChildSignal::Terminate => Self::TERM,
+            ChildSignal::Suspend => Self::STOP,
+            ChildSignal::Continue => Self::CONT,
+        }
+    }
+}
+
 #[derive(Debug)]
 pub(crate) enum Child {
     #[cfg(target_os = "linux")]
@@ -34,6 +55,9 @@ pub(crate) enum Child {
 }
 
 impl Child {
+    /// Whether the system has signals. Without them the stop ladder has only its last step.
+    pub(crate) const HAS_SIGNALS: bool = cfg!(unix);
+
     pub(crate) fn pid(&self) -> u32 {
         match self {
             #[cfg(target_os = "linux")]
@@ -42,16 +66,7 @@ impl Child {
         }
     }
 
-    /// Whether its descendants are certain to be gone when it is reported so.
-    pub(crate) fn is_guarded(&self) -> bool {
-        match self {
-            #[cfg(target_os = "linux")]
-            Self::Guarded(_) => true,
-            Self::Portable(_) => false,
-        }
-    }
-
-    /// The next event. Cancelling the wait loses nothing.
+    /// Cancel-safe.
     pub(crate) async fn next_event(&mut self) -> ChildEvent {
         match self {
             #[cfg(target_os = "linux")]
@@ -64,6 +79,7 @@ impl Child {
                     killed: killed.unsigned_abs(),
                     remaining: remaining.unsigned_abs(),
                 },
+                Ok(Report::Frozen) => ChildEvent::Frozen,
                 Ok(Report::Started { .. } | Report::Failed { .. }) | Err(_) => ChildEvent::Lost,
             },
             Self::Portable(portable) => portable.next_event().await,
@@ -71,11 +87,35 @@ impl Child {
     }
 
     /// Sends a signal to the child's process group.
-    pub(crate) fn signal(&self, signal: i32) {
+    pub(crate) fn signal(&self, signal: ChildSignal) {
         match self {
             #[cfg(target_os = "linux")]
-            Self::Guarded(guarded) => guarded.signal(signal),
+            Self::Guarded(guarded) => guarded.signal(signal.into()),
             Self::Portable(portable) => portable.signal(signal),
+        }
+    }
+
+    /// Stops the child and its descendants by SIGSTOP. Returns whether [`ChildEvent::Frozen`] will follow.
+    pub(crate) fn freeze(&self) -> bool {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Guarded(guarded) => {
+                guarded.freeze();
+                true
+            }
+            Self::Portable(portable) => {
+                portable.signal(ChildSignal::Suspend);
+                false
+            }
+        }
+    }
+
+    /// Continues what was frozen.
+    pub(crate) fn thaw(&self) {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Guarded(guarded) => guarded.thaw(),
+            Self::Portable(portable) => portable.signal(ChildSignal::Continue),
         }
     }
 
@@ -97,7 +137,7 @@ impl Child {
         }
     }
 
-    /// Cleans up after the last event.
+    /// Reaps the guard, after the last event.
     pub(crate) async fn close(self) {
         match self {
             #[cfg(target_os = "linux")]
@@ -117,11 +157,11 @@ fn wait_status(status: i32) -> WaitStatus {
     }
 }
 
-/// Gives an error of the standard library's spawn its kind.
+/// Converts an error of the standard library's spawn.
 pub(crate) fn spawn_failure(error: io::Error, command: &Command) -> SpawnError {
     let program = || PathBuf::from(command.as_std().get_program());
     match error.kind() {
-        io::ErrorKind::NotFound => SpawnError::NotFound { program: program() },
+        io::ErrorKind::NotFound => SpawnError::not_found_at_exec(program(), error),
         io::ErrorKind::PermissionDenied => SpawnError::NotExecutable {
             program: program(),
             source: Some(error),
@@ -132,6 +172,6 @@ pub(crate) fn spawn_failure(error: io::Error, command: &Command) -> SpawnError {
             program: program(),
             source: Some(error),
         },
-        _ => SpawnError::at("starting the program", error),
+        _ => SpawnError::at_fork("starting the program", error),
     }
 }

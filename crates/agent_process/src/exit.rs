@@ -1,23 +1,25 @@
-//! How a child ended.
+//! `ExitReport`: how a child ended.
 
 use std::fmt;
 use std::io;
 
 use bytes::Bytes;
 
-/// The outcome of one child. What we caused comes first, then what the system reported.
+/// The outcome of a child. If we stopped it, that is the outcome, whatever status the system reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Exit {
-    /// It exited by itself with this code.
+    /// The child exited by itself with this code.
     Code(i32),
-    /// A signal ended it that was not part of stopping it: one from outside, its own, or an interrupt.
+    /// The child was ended by a signal that was not part of stopping it: from outside, its own, or an interrupt.
     Signal(i32),
-    /// A deadline passed and it was stopped: its timeout, or the one for exiting after it closed its output.
+    /// The child was stopped because a deadline passed: its timeout, or the one for exiting after it closed its
+    /// output.
     TimedOut,
-    /// It was stopped because the caller said so, or dropped its output.
+    /// The child was stopped because the caller asked for it or dropped its output.
     Cancelled,
-    /// Nobody saw how it ended: its guard was killed, or the runtime was shut down. The child was killed; of its
-    /// descendants those that the marker or the guard still reached.
+    /// The child's status is unknown because its guard was killed or the runtime was shut down. The child was killed,
+    /// and its descendants as far as the marker or the guard reached them.
     Lost,
 }
 
@@ -35,58 +37,81 @@ impl fmt::Display for Exit {
             Self::Code(code) => write!(formatter, "exited with code {code}"),
             Self::Signal(9) => formatter.write_str("killed by signal 9 (out of memory?)"),
             Self::Signal(signal) => write!(formatter, "killed by signal {signal}"),
-            Self::TimedOut => formatter.write_str("stopped: its time was up"),
+            Self::TimedOut => formatter.write_str("stopped: timed out"),
             Self::Cancelled => formatter.write_str("stopped on request"),
-            Self::Lost => formatter.write_str("lost: nobody saw how it ended"),
+            Self::Lost => formatter.write_str("lost: exit status unknown"),
         }
     }
 }
 
-/// What the system said about the child's end, whatever caused it.
+/// The status that the system reported for the child, also if we stopped it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitStatus {
-    /// An exit code.
+    /// The exit code.
     Code(i32),
-    /// A signal's number.
+    /// The number of the signal that ended it.
     Signal(i32),
 }
 
-/// How far the stop ladder had to go.
+/// A step of the stop ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StopStep {
     /// SIGINT was sent to the child's process group.
     Interrupt,
-    /// SIGTERM was sent.
+    /// SIGTERM was sent to the child's process group.
     Terminate,
-    /// Everything the child ever started was killed.
+    /// The child and all its descendants were killed.
     Kill,
 }
 
-/// All that is known about a child once it and its descendants are gone.
+/// How a child ended. Available once the child and its descendants are gone.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct ExitReport {
     /// The outcome.
     pub exit: Exit,
-    /// The status the child was reaped with, also when we stopped it.
+    /// The status the system reported, also if we stopped the child.
     pub status: Option<WaitStatus>,
-    /// The last step of the stop ladder that was needed, if any was.
+    /// The last step of the stop ladder that was taken, if any.
     pub stopped_by: Option<StopStep>,
-    /// How many descendants were still alive after the child's exit and had to be killed.
+    /// How many descendants were alive after the child's exit and had to be killed.
     pub survivors_killed: u32,
-    /// How many descendants could not be killed: other users' processes, or ones stuck in the kernel.
+    /// How many descendants could not be killed: processes of other users, or ones stuck in the kernel.
     pub survivors_remaining: u32,
-    /// The end of stderr.
+    /// The end of stderr, up to [`Limits::stderr_tail_bytes`](crate::Limits::stderr_tail_bytes).
     pub stderr_tail: Bytes,
-    /// How many bytes stderr had in all.
+    /// Total length of stderr.
     pub stderr_bytes: u64,
-    /// How many bytes stdout had in all.
+    /// Total length of stdout.
     pub stdout_bytes: u64,
-    /// The raw log could not be written to its end (disk full?); the events were delivered all the same.
+    /// Set if the raw log could not be written to its end, for example because the disk is full. The output was
+    /// delivered all the same.
     pub raw_log_error: Option<io::Error>,
-    /// Likewise for the log of stderr.
+    /// The same for the stderr log.
     pub stderr_log_error: Option<io::Error>,
-    /// The spool shrank under us: somebody truncated the child's stdout, and what was cut off is lost.
+    /// Whether another process truncated the spool. The bytes it cut off before they were read are lost.
     pub log_truncated: bool,
-    /// Not all bytes for stdin were taken: the child closed it, died, or did not read.
+    /// Whether some bytes for stdin were not written because the child closed it, died or did not read.
     pub stdin_cut: bool,
+}
+
+impl ExitReport {
+    /// A report with this outcome and nothing else.
+    #[must_use]
+    pub fn new(exit: Exit) -> Self {
+        Self {
+            exit,
+            status: None,
+            stopped_by: None,
+            survivors_killed: 0,
+            survivors_remaining: 0,
+            stderr_tail: Bytes::new(),
+            stderr_bytes: 0,
+            stdout_bytes: 0,
+            raw_log_error: None,
+            stderr_log_error: None,
+            log_truncated: false,
+            stdin_cut: false,
+        }
+    }
 }

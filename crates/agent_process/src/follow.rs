@@ -1,4 +1,4 @@
-//! Reading a file while somebody else writes it.
+//! `FileFollower`: reads a file while another process appends to it.
 
 use std::fs::File;
 use std::io;
@@ -9,13 +9,13 @@ use bytes::{BufMut, BytesMut};
 
 use crate::watch::Watch;
 
-/// A look at the file without being told, for filesystems that tell nothing.
-const SAFETY_POLL: Duration = Duration::from_millis(250);
+/// How often the file is checked without a notification, for filesystems that send none.
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Reads a growing file from an offset on and waits at its end for more.
 ///
-/// It never goes backwards: a file that shrinks below what was read is reported by [`Self::was_truncated`], and
-/// reading goes on where it was once the file is that long again.
+/// It never goes backwards: if the file shrinks below the current offset, [`Self::was_truncated`] reports it, and
+/// reading continues at that offset once the file is long enough again.
 #[derive(Debug)]
 pub struct FileFollower {
     file: File,
@@ -28,9 +28,9 @@ impl FileFollower {
     /// Opens `path` to be read from `offset` on.
     ///
     /// # Errors
-    /// When the file cannot be opened.
+    /// If the file cannot be opened.
     pub fn open(path: &Path, offset: u64) -> io::Result<Self> {
-        // Watched before the first read, so that nothing written in between goes unnoticed.
+        // Watch before the first read, so that no write in between is missed.
         let watch = Watch::new(path);
         Ok(Self {
             file: File::open(path)?,
@@ -46,7 +46,7 @@ impl FileFollower {
         self.offset
     }
 
-    /// How long the file is now.
+    /// The current length of the file.
     #[must_use]
     pub fn length_bytes(&self) -> u64 {
         self.file
@@ -54,24 +54,24 @@ impl FileFollower {
             .map_or(self.offset, |metadata| metadata.len())
     }
 
-    /// Whether the file was once found shorter than what had been read. One that has grown past that again before it
-    /// was looked at goes unnoticed.
+    /// Whether the file was found shorter than the current offset, now or at an earlier read. A file that has grown
+    /// past the offset again in between is not noticed.
     #[must_use]
     pub fn was_truncated(&self) -> bool {
-        self.truncated
+        self.truncated || self.length_bytes() < self.offset
     }
 
-    /// Whether the system tells when the file changes; otherwise it is looked at four times a second.
+    /// Whether the system notifies us of changes; otherwise the file is checked four times a second.
     #[must_use]
     pub fn is_told(&self) -> bool {
         self.watch.is_told()
     }
 
-    /// Appends what is there now to `buffer`, at most its spare room, and says how much that was; 0 at the end, or
-    /// without spare room.
+    /// Appends available bytes to `buffer`, at most its spare capacity. Returns their number, which is 0 at the end of
+    /// the file.
     ///
     /// # Errors
-    /// What the system said.
+    /// If the file cannot be read.
     pub fn read_available(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
         let limit = buffer.capacity() - buffer.len();
         let read = read_at(&self.file, self.offset, buffer, limit)?;
@@ -82,42 +82,27 @@ impl FileFollower {
         Ok(read)
     }
 
-    /// Waits until the file may have grown. Cancelling the wait loses nothing.
+    /// Waits until the file may have grown. Cancel-safe.
     pub async fn changed(&self) {
-        // Running into the limit is the safety poll.
-        let _ = tokio::time::timeout(SAFETY_POLL, self.watch.changed()).await;
+        let _ = tokio::time::timeout(POLL_INTERVAL, self.watch.changed()).await;
     }
 }
 
 fn read_at(file: &File, offset: u64, buffer: &mut BytesMut, limit: usize) -> io::Result<usize> {
-    let mut spare = buffer.limit(limit);
-    #[cfg(unix)]
-    {
-        // The spare room is initialised in one go; at these sizes that costs less than the copy from the page cache.
-        let start = spare.get_ref().len();
-        spare.put_bytes(0, limit);
-        let buffer = spare.into_inner();
-        let read = loop {
-            use std::os::unix::fs::FileExt;
-            match file.read_at(buffer.get_mut(start..).unwrap_or_default(), offset) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => break other,
-            }
-        };
-        buffer.truncate(start + read.as_ref().copied().unwrap_or(0));
-        read
-    }
-    #[cfg(not(unix))]
-    {
-        let start = spare.get_ref().len();
-        spare.put_bytes(0, limit);
-        let buffer = spare.into_inner();
-        let read = std::os::windows::fs::FileExt::seek_read(
-            file,
-            buffer.get_mut(start..).unwrap_or_default(),
-            offset,
-        );
-        buffer.truncate(start + read.as_ref().copied().unwrap_or(0));
-        read
-    }
+    // Zeroing the spare capacity costs less than the copy from the page cache.
+    let start = buffer.len();
+    buffer.put_bytes(0, limit);
+    let spare = buffer.get_mut(start..).unwrap_or_default();
+    let read = loop {
+        #[cfg(unix)]
+        let read = std::os::unix::fs::FileExt::read_at(file, spare, offset);
+        #[cfg(not(unix))]
+        let read = std::os::windows::fs::FileExt::seek_read(file, spare, offset);
+        match read {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            other => break other,
+        }
+    };
+    buffer.truncate(start + read.as_ref().copied().unwrap_or(0));
+    read
 }

@@ -1,9 +1,9 @@
-//! A verbatim copy of a stream.
+//! `Log`: a verbatim copy of a stream on disk.
 
 use std::fs::File;
 use std::io::{self, Write};
 
-/// A log that is written until it cannot be. A failure is kept for the report; the stream itself goes on.
+/// Stops at the first failure, which is kept for the exit report. The stream itself continues.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     file: Option<File>,
@@ -15,18 +15,18 @@ impl Log {
         Self { file, error: None }
     }
 
-    /// Appends `bytes`. After a failure nothing more is appended: a log with a hole in it would be no evidence.
+    /// Appends `bytes`. After a failure nothing more is appended, since a log with a gap would be misleading.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write_all(bytes)
         {
-            tracing::warn!(%error, "a log cannot be written");
+            tracing::warn!(%error, "cannot write to a log");
             self.error = Some(error);
             self.file = None;
         }
     }
 
-    /// Why the log is not complete, if it is not.
+    /// The failure, if the log is incomplete.
     pub(crate) fn take_error(&mut self) -> Option<io::Error> {
         self.error.take()
     }

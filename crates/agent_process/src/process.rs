@@ -1,4 +1,4 @@
-//! A running child, as its caller holds it.
+//! `Process`: a running child, as its caller holds it.
 
 use std::future::Future;
 use std::io;
@@ -10,104 +10,53 @@ use tokio::io::AsyncWrite;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::exit::{Exit, ExitReport};
-use crate::lines::{Framed, LineFramer};
 use crate::streams::BoxWrite;
 
-/// A running child. Its parts can be moved apart; each says what dropping it means.
+/// A running child. Its fields can be moved out; each documents what dropping it does.
 #[derive(Debug)]
 pub struct Process {
-    /// What the child writes to stdout. Dropping it before its end stops the child and its descendants.
+    /// The child's stdout. Dropping it before its end stops the child and its descendants.
     pub output: Output,
-    /// What the child writes to stderr, when it was asked for as [`StderrMode::Stream`](crate::StderrMode::Stream).
-    /// Dropping it changes nothing.
+    /// The child's stderr, with [`StderrMode::Stream`](crate::StderrMode::Stream). Dropping it has no effect.
     pub stderr: Option<StderrOutput>,
-    /// The child's stdin, when it was asked for as [`StdinMode::Piped`](crate::StdinMode::Piped). Dropping it is end of file.
+    /// The child's stdin, with [`StdinMode::Piped`](crate::StdinMode::Piped). Dropping it closes the pipe.
     pub stdin: Option<StdinWriter>,
-    /// Signals and stopping. Dropping it changes nothing.
+    /// Interrupts and stops the child. Dropping it has no effect.
     pub control: Control,
-    /// The outcome. Dropping it changes nothing.
+    /// Resolves to the outcome. Dropping it has no effect.
     pub exit: ExitWaiter,
 }
 
-/// The child's output as it arrives.
+/// The child's stdout as it arrives.
 #[derive(Debug)]
 pub struct Output {
     pub(crate) chunks: mpsc::Receiver<io::Result<Bytes>>,
-    pub(crate) max_line_bytes: usize,
 }
 
 impl Output {
-    /// The next bytes, cut anywhere; `None` at the end, which a descendant that holds the output open can put off
-    /// until it was killed. Small pieces may keep a larger buffer in memory: copy what is kept for long. A read error is delivered once and is then the end.
-    /// Cancelling the wait loses nothing.
+    /// The next bytes, cut anywhere, or `None` at the end. A descendant that holds the output open delays the end until
+    /// it is killed. A read error is delivered once and is the last item. A small chunk may keep a larger buffer alive:
+    /// copy what you keep for long. Cancel-safe.
     pub async fn next_chunk(&mut self) -> Option<io::Result<Bytes>> {
         self.chunks.recv().await
     }
-
-    /// [`Self::next_chunk`] for hand-written futures.
-    pub fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Bytes>>> {
-        self.chunks.poll_recv(context)
-    }
-
-    /// The output cut into lines, with the limit of [`Limits::max_line_bytes`](crate::Limits::max_line_bytes).
-    #[must_use]
-    pub fn into_lines(self) -> Lines {
-        Lines {
-            framer: LineFramer::new(self.max_line_bytes),
-            output: self,
-            ended: false,
-        }
-    }
 }
 
-/// The child's stderr as it arrives. It never holds the child up: what is not read in time is left out here, and is
-/// still in the log and in the tail of the exit report.
+/// The child's stderr as it arrives. It never blocks the child: chunks that are not read in time are skipped here, but
+/// are still in the log and in the tail of the exit report.
 #[derive(Debug)]
 pub struct StderrOutput {
     pub(crate) chunks: mpsc::Receiver<Bytes>,
 }
 
 impl StderrOutput {
-    /// The next bytes, cut anywhere; empty where something was left out, `None` at the end. Cancelling the wait loses
-    /// nothing.
+    /// The next bytes, cut anywhere, or `None` at the end. An empty chunk marks a gap. Cancel-safe.
     pub async fn next_chunk(&mut self) -> Option<Bytes> {
         self.chunks.recv().await
     }
 }
 
-/// The child's output, line by line.
-#[derive(Debug)]
-pub struct Lines {
-    output: Output,
-    framer: LineFramer,
-    ended: bool,
-}
-
-impl Lines {
-    /// The next line; `None` at the end. Cancelling the wait loses nothing.
-    pub async fn next_line(&mut self) -> Option<io::Result<Framed>> {
-        std::future::poll_fn(|context| self.poll_line(context)).await
-    }
-
-    /// [`Self::next_line`] for hand-written futures.
-    pub fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<Option<io::Result<Framed>>> {
-        loop {
-            if let Some(framed) = self.framer.next_line() {
-                return Poll::Ready(Some(Ok(framed)));
-            }
-            if self.ended {
-                return Poll::Ready(self.framer.finish().map(Ok));
-            }
-            match std::task::ready!(self.output.poll_chunk(context)) {
-                Some(Ok(chunk)) => self.framer.push(chunk),
-                Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-                None => self.ended = true,
-            }
-        }
-    }
-}
-
-/// The child's stdin. Dropping it is end of file.
+/// The child's stdin. Dropping it closes the pipe.
 pub struct StdinWriter(pub(crate) BoxWrite);
 
 impl std::fmt::Debug for StdinWriter {
@@ -134,15 +83,19 @@ impl AsyncWrite for StdinWriter {
     }
 }
 
-/// What the holder of a [`Control`] may ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) enum Command {
     Interrupt,
     Stop,
     Kill,
+    /// Stops the child and its descendants by SIGSTOP. The sender is dropped when that is done.
+    Freeze(mpsc::UnboundedSender<()>),
+    /// Continues what was frozen.
+    Thaw,
 }
 
-/// Signals and stopping. All calls return at once; what comes of them is told by the [`ExitWaiter`].
+/// Interrupts and stops a child. All calls return at once and do nothing after the child is gone; the result is in the
+/// [`ExitReport`].
 #[derive(Debug, Clone)]
 pub struct Control {
     pub(crate) commands: mpsc::UnboundedSender<Command>,
@@ -150,36 +103,35 @@ pub struct Control {
 }
 
 impl Control {
-    /// The child's process id. It may have ended, and the number may mean another process by now: for display.
+    /// The child's process id, for display. The system may reuse it after the child's exit.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.pid
     }
 
-    /// Sends SIGINT to the child's process group and leaves the rest to the child.
+    /// Sends SIGINT to the child's process group, once. Has no effect on Windows.
     pub fn interrupt(&self) {
         self.send(Command::Interrupt);
     }
 
-    /// Stops the child: interrupt, terminate, then kill everything it started, with the graces of
-    /// [`Limits`](crate::Limits). A second call kills at once. After the child's own exit it ends the wait for
-    /// output that descendants hold open.
+    /// Stops the child: SIGINT, then SIGTERM, then kills it and all its descendants, with the grace periods of
+    /// [`Limits`](crate::Limits). On Windows it kills at once. A second call kills at once. After the child's own exit
+    /// it ends the wait for output that descendants hold open.
     pub fn stop(&self) {
         self.send(Command::Stop);
     }
 
-    /// Kills the child and everything it started, at once.
+    /// Kills the child and all its descendants at once.
     pub fn kill(&self) {
         self.send(Command::Kill);
     }
 
-    /// A child that is gone needs no command.
     fn send(&self, command: Command) {
         let _ = self.commands.send(command);
     }
 }
 
-/// Resolves once, when the child and its descendants are gone. Dropping it changes nothing.
+/// Resolves once, when the child and its descendants are gone. Dropping it has no effect.
 #[derive(Debug)]
 pub struct ExitWaiter {
     pub(crate) report: Option<oneshot::Receiver<ExitReport>>,
@@ -192,26 +144,9 @@ impl Future for ExitWaiter {
         let Some(report) = &mut self.report else {
             return Poll::Pending;
         };
+        // The sender is dropped without a report when the runtime shuts down, which ends the child as well.
         let report = std::task::ready!(Pin::new(report).poll(context));
         self.report = None;
-        Poll::Ready(report.unwrap_or_else(|_| unseen()))
-    }
-}
-
-/// Without a report the runtime was shut down, and the child with it.
-fn unseen() -> ExitReport {
-    ExitReport {
-        exit: Exit::Lost,
-        status: None,
-        stopped_by: None,
-        survivors_killed: 0,
-        survivors_remaining: 0,
-        stderr_tail: Bytes::new(),
-        stderr_bytes: 0,
-        stdout_bytes: 0,
-        raw_log_error: None,
-        stderr_log_error: None,
-        log_truncated: false,
-        stdin_cut: false,
+        Poll::Ready(report.unwrap_or_else(|_| ExitReport::new(Exit::Lost)))
     }
 }

@@ -1,7 +1,7 @@
-//! A pseudo-terminal for the child's stdout alone.
+//! A pseudo-terminal for the child's stdout only.
 //!
-//! Opened by hand: the crates of the field give all three streams to the terminal, and a terminal on stdin cuts
-//! input at 4,096 bytes and makes some agents ignore it.
+//! Opened by hand because existing crates connect all three streams to the terminal, and a terminal on stdin truncates
+//! lines at 4,096 bytes and makes some agents ignore their input.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -14,10 +14,9 @@ use rustix::termios::{OptionalActions, Winsize};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, ReadBuf};
 
-use crate::readiness::register;
-use crate::streams::BoxRead;
+use crate::streams::{BoxRead, register_readable};
 
-/// Opens a terminal in raw mode: no echo, no line ends rewritten. Gives our end and the child's.
+/// Opens a terminal in raw mode (no echo, line ends unchanged). Returns our end and the child's.
 pub(crate) fn open(columns: u16, rows: u16) -> io::Result<(BoxRead, OwnedFd)> {
     let ours = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
     rustix::io::fcntl_setfd(&ours, rustix::io::FdFlags::CLOEXEC)?;
@@ -40,7 +39,7 @@ pub(crate) fn open(columns: u16, rows: u16) -> io::Result<(BoxRead, OwnedFd)> {
     };
     rustix::termios::tcsetwinsize(&theirs, size)?;
     rustix::io::ioctl_fionbio(&ours, true)?;
-    Ok((Box::pin(Master(register(ours)?)), theirs))
+    Ok((Box::pin(Master(register_readable(ours)?)), theirs))
 }
 
 struct Master(AsyncFd<OwnedFd>);
@@ -59,7 +58,7 @@ impl AsyncRead for Master {
                     buffer.advance(read);
                     return Poll::Ready(Ok(()));
                 }
-                // The last writer has closed its side: that is how a terminal says "end of file".
+                // On Linux, EIO is how a terminal reports that the last writer has closed it.
                 Ok(Err(error)) if error.raw_os_error() == Some(libc::EIO) => return Poll::Ready(Ok(())),
                 Ok(Err(error)) => return Poll::Ready(Err(error)),
                 Err(_would_block) => {}

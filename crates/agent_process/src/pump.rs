@@ -1,8 +1,11 @@
-//! The one loop that owns a running child: it reads, logs, feeds, watches deadlines and ends everything.
+//! `Pump`: the task that owns a running child. Reads and logs its output, writes its stdin, stops it, and reports its
+//! exit.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -10,31 +13,34 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::child::{Child, ChildEvent};
+use crate::child::{Child, ChildEvent, ChildSignal};
+use crate::clock;
 use crate::exit::{Exit, ExitReport, StopStep, WaitStatus};
 use crate::log::Log;
 use crate::process::Command;
-use crate::spec::Limits;
-use crate::spool::Reservation;
-use crate::streams::{BoxRead, BoxWrite, OutputSource, StderrFeed, read_stderr, read_stdout};
+use crate::spec::{Limits, Marker};
+use crate::streams::{BoxRead, BoxWrite, OutputRead, OutputSource, ReadFirst, StderrFeed, read_next};
+use crate::suspend::Registration;
 use crate::tail::Tail;
 
-/// Reads start small, so that an idle child costs little, and grow with the flow.
+/// Reads start small, so that an idle child costs little memory, and grow with the amount of output.
 const MIN_READ_BYTES: usize = 4 * 1024;
 const MAX_READ_BYTES: usize = 128 * 1024;
 
-/// After everything is gone only bytes already in the pipe can come; a stranger that holds it open is not awaited.
-const LAST_READ: Duration = Duration::from_millis(500);
+/// How long to read on after all descendants are gone. Only bytes already in the pipe can come then, but a process that
+/// is not a descendant may hold the pipe open.
+const LAST_READ_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long a spool must be quiet after the exit while descendants live. A file has no end of file to wait for.
+/// How long a spool must not grow after the child's exit while descendants live. Unlike a pipe, a file does not show
+/// when its last writer is gone.
 const SPOOL_QUIET: Duration = Duration::from_millis(200);
 
-/// How long the guard may take to kill everything before we stop waiting for its word.
-const KILL_LIMIT: Duration = Duration::from_secs(8);
+/// How long the guard may take to kill everything before it counts as unresponsive.
+const KILL_TIMEOUT: Duration = Duration::from_secs(8);
 
-const SIGINT: i32 = 2;
-const SIGTERM: i32 = 15;
-const SIGCONT: i32 = 18;
+/// Upper bound for the reads after [`LAST_READ_TIMEOUT`]: more than a pipe can hold, in case a process that is not a
+/// descendant keeps writing.
+const MAX_LAST_READ_BYTES: usize = 4 << 20;
 
 /// Bytes for the child's stdin that are still to be written.
 pub(crate) struct StdinFeed {
@@ -45,37 +51,41 @@ pub(crate) struct StdinFeed {
 pub(crate) struct Pump {
     child: Child,
     limits: Limits,
-    marker: Option<String>,
+    marker: Option<Marker>,
     stdout: Option<OutputSource>,
     stderr: Option<BoxRead>,
     stdin: Option<StdinFeed>,
     raw_log: Log,
     stderr_log: Log,
     stderr_feed: Option<StderrFeed>,
-    reservation: Option<Reservation>,
     chunks: mpsc::Sender<io::Result<Bytes>>,
-    /// Read and logged, but the consumer has no room yet. Nothing more is read meanwhile, but for what a pipe still
-    /// holds once everybody who could write to it is gone.
+    /// Read and logged, but the channel is full. Until it has room, nothing more is read, except the rest of a pipe
+    /// after all its writers are gone.
     pending: VecDeque<io::Result<Bytes>>,
-    /// The consumer is gone: output goes to the log only.
-    deaf: bool,
+    /// The consumer was dropped: output goes to the log only.
+    consumer_gone: bool,
     commands: mpsc::UnboundedReceiver<Command>,
+    /// Suspends the child together with this process.
+    _registration: Option<Registration>,
+    /// Dropped when the child has stopped.
+    freezing: Option<mpsc::UnboundedSender<()>>,
     buffer: BytesMut,
     read_bytes: usize,
+    read_first: ReadFirst,
     tail: Tail,
     exit: Option<oneshot::Sender<ExitReport>>,
     deadlines: Deadlines,
     state: State,
 }
 
-/// Every moment at which something must be done if nothing else happens first.
+/// When something must be done if nothing else happens first.
 #[derive(Default)]
 struct Deadlines {
     timeout: Option<Instant>,
     next_step: Option<Instant>,
     end_of_output: Option<Instant>,
     drained: Option<Instant>,
-    /// The latest that `drained` may be moved to. Nothing happens then by itself.
+    /// Upper bound for `drained`, which moves while a spool grows. Not a deadline of its own.
     drain_end: Option<Instant>,
     gone: Option<Instant>,
     last_read: Option<Instant>,
@@ -97,26 +107,27 @@ impl Deadlines {
     }
 }
 
-/// Takes a deadline that has passed.
+/// Clears the deadline if it has passed.
 fn passed(deadline: &mut Option<Instant>, now: Instant) -> bool {
     deadline.take_if(|at| *at <= now).is_some()
 }
 
 #[derive(Default)]
 struct State {
-    /// Why we stopped it, if we did before it ended by itself.
+    /// Why we stopped the child, unless it ended by itself first.
     cause: Option<Exit>,
     step: Option<StopStep>,
     status: Option<WaitStatus>,
     lost: bool,
-    /// The child's family has been ordered to be killed, or is known to be gone.
+    /// The kill of all descendants was requested, or they are known to be gone.
     killing: bool,
     gone: bool,
     survivors_killed: u32,
     survivors_remaining: u32,
-    /// The caller has asked to stop at least once.
-    stop_asked: bool,
+    stop_requested: bool,
     stdout_bytes: u64,
+    /// The length of the spool when its drain deadline was set.
+    spool_bytes: u64,
     log_truncated: bool,
     stdin_cut: bool,
 }
@@ -146,13 +157,15 @@ impl Pump {
             raw_log: Log::default(),
             stderr_log: Log::default(),
             stderr_feed: None,
-            reservation: None,
             chunks,
             pending: VecDeque::new(),
-            deaf: false,
+            consumer_gone: false,
             commands,
+            _registration: None,
+            freezing: None,
             buffer: BytesMut::new(),
             read_bytes: MIN_READ_BYTES,
+            read_first: ReadFirst::default(),
             tail: Tail::new(limits.stderr_tail_bytes),
             exit: Some(exit),
             deadlines: Deadlines {
@@ -165,18 +178,20 @@ impl Pump {
     }
 
     pub(crate) fn with_logs(mut self, raw_log: Option<File>, stderr_log: Option<File>) -> Self {
-        match self.stdout {
-            // The child writes the spool itself; we only see to it that there is room.
-            // Without a guard it is never certain that nobody writes any more, so the room could not be given back.
-            Some(OutputSource::Spool { .. }) if !self.child.is_guarded() => {}
-            Some(OutputSource::Spool { .. }) => self.reservation = raw_log.map(Reservation::new),
-            Some(OutputSource::Stream(_)) | None => self.raw_log = Log::new(raw_log),
+        // The child writes a spool itself.
+        if !self.is_spooled() {
+            self.raw_log = Log::new(raw_log);
         }
         self.stderr_log = Log::new(stderr_log);
         self
     }
 
-    pub(crate) fn with_marker(mut self, marker: Option<String>) -> Self {
+    pub(crate) fn with_registration(mut self, registration: Registration) -> Self {
+        self._registration = Some(registration);
+        self
+    }
+
+    pub(crate) fn with_marker(mut self, marker: Option<Marker>) -> Self {
         self.marker = marker;
         self
     }
@@ -186,7 +201,19 @@ impl Pump {
         self
     }
 
+    /// Runs the child to its end and delivers its output.
     pub(crate) async fn run(mut self) {
+        self.run_child().await;
+        let child = self.into_child();
+        let _ = tokio::time::timeout(KILL_TIMEOUT, child.close()).await;
+    }
+
+    /// Ends the output: its reader must not wait until the guard is reaped.
+    fn into_child(self) -> Child {
+        self.child
+    }
+
+    async fn run_child(&mut self) {
         while !self.is_finished() {
             let deadline = self.deadlines.next();
             let reads_stdout = self.reads_stdout();
@@ -194,31 +221,34 @@ impl Pump {
                 .reserve(if reads_stdout { self.read_bytes } else { 0 });
             tokio::select! {
                 biased;
-                Some(command) = self.commands.recv() => self.obey(command),
+                Some(command) = self.commands.recv() => self.handle_command(command),
                 event = self.child.next_event(), if !self.state.gone => self.on_child(event),
                 () = wait_until(deadline), if deadline.is_some() => self.on_deadline(),
-                () = self.chunks.closed(), if !self.deaf => self.on_deaf(),
-                () = room(&self.chunks), if !self.pending.is_empty() => {
+                () = self.chunks.closed(), if !self.consumer_gone => self.on_consumer_gone(),
+                () = channel_ready(&self.chunks), if !self.pending.is_empty() => {
                     if let Some(chunk) = self.pending.pop_front() {
                         self.deliver_now(chunk);
                     }
                 }
-                written = feed(&mut self.stdin), if self.stdin.is_some() => self.on_stdin(written),
-                read = read_stderr(&mut self.stderr), if self.stderr.is_some() => self.on_stderr(read),
-                read = read_stdout(&mut self.stdout, &mut self.buffer), if reads_stdout => self.on_stdout(read),
+                written = write_stdin(&mut self.stdin), if self.stdin.is_some() => self.on_stdin(written),
+                read = read_next(
+                    self.stdout.as_mut().filter(|_| reads_stdout),
+                    &mut self.buffer,
+                    self.stderr.as_mut(),
+                    self.read_first,
+                ), if reads_stdout || self.stderr.is_some() => self.on_read(read),
             }
             self.report_when_known();
         }
-        let _ = tokio::time::timeout(KILL_LIMIT, self.child.close()).await;
     }
 
-    /// Whether there is somewhere to put what could be read.
+    /// Whether stdout may be read now.
     fn reads_stdout(&self) -> bool {
         match &self.stdout {
-            // A pipe that nobody can write to any more is emptied, so that log and report are complete.
+            // After the last writer is gone, the pipe is emptied so that log and report are complete.
             Some(OutputSource::Stream(_)) => self.pending.is_empty() || self.state.gone,
-            // The spool is its own log: without a consumer there is nothing to do.
-            Some(OutputSource::Spool { .. }) => self.pending.is_empty() && !self.deaf,
+            // The spool is its own log, so without a consumer it need not be read.
+            Some(OutputSource::Spool { .. }) => self.pending.is_empty() && !self.consumer_gone,
             None => false,
         }
     }
@@ -227,24 +257,33 @@ impl Pump {
         self.state.gone && self.stdout.is_none() && self.stderr.is_none() && self.pending.is_empty()
     }
 
-    fn obey(&mut self, command: Command) {
-        let is_first_stop = command == Command::Stop && !std::mem::replace(&mut self.state.stop_asked, true);
+    fn handle_command(&mut self, command: Command) {
+        let is_first_stop =
+            matches!(command, Command::Stop) && !std::mem::replace(&mut self.state.stop_requested, true);
         match command {
-            // What has ended must not be signalled: its number may be somebody else's by now.
+            // After the exit the process id may belong to another process.
             Command::Interrupt if self.state.status.is_some() => {}
-            Command::Interrupt => self.child.signal(SIGINT),
-            // Only descendants are left; they had their chance while the output was drained.
-            Command::Stop | Command::Kill if self.state.status.is_some() => self.end_family(),
+            Command::Interrupt => self.child.signal(ChildSignal::Interrupt),
+            // Only descendants are left. They had time to end while the output was drained.
+            Command::Stop | Command::Kill if self.state.status.is_some() => self.kill_descendants(),
             Command::Stop if is_first_stop => self.begin_stop(Exit::Cancelled),
             Command::Stop | Command::Kill => {
-                self.blame(Exit::Cancelled);
+                self.set_stop_cause(Exit::Cancelled);
                 self.kill();
+            }
+            Command::Freeze(frozen) => {
+                let will_report = !self.state.gone && self.child.freeze();
+                self.freezing = will_report.then_some(frozen);
+            }
+            Command::Thaw => {
+                self.freezing = None;
+                self.child.thaw();
             }
         }
     }
 
-    /// Remembers why the child is being stopped; the first reason holds, and none if it has ended already.
-    fn blame(&mut self, cause: Exit) {
+    /// The first cause counts, and none after the child's exit.
+    fn set_stop_cause(&mut self, cause: Exit) {
         if self.state.status.is_none() {
             self.state.cause.get_or_insert(cause);
         }
@@ -254,8 +293,12 @@ impl Pump {
         if self.state.status.is_some() || self.state.step.is_some() {
             return;
         }
-        self.blame(cause);
-        self.child.signal(SIGINT);
+        self.set_stop_cause(cause);
+        if !Child::HAS_SIGNALS {
+            self.kill();
+            return;
+        }
+        self.child.signal(ChildSignal::Interrupt);
         self.state.step = Some(StopStep::Interrupt);
         self.deadlines.next_step = after(self.limits.interrupt_grace);
     }
@@ -263,9 +306,9 @@ impl Pump {
     fn next_step(&mut self) {
         match self.state.step {
             Some(StopStep::Interrupt) => {
-                self.child.signal(SIGTERM);
-                // One that was stopped by a signal could not act on that one.
-                self.child.signal(SIGCONT);
+                self.child.signal(ChildSignal::Terminate);
+                // A child that is suspended (SIGSTOP) handles SIGTERM only after it continues.
+                self.child.signal(ChildSignal::Continue);
                 self.state.step = Some(StopStep::Terminate);
                 self.deadlines.next_step = after(self.limits.terminate_grace);
             }
@@ -278,15 +321,15 @@ impl Pump {
         if self.state.status.is_none() {
             self.state.step = Some(StopStep::Kill);
         }
-        self.end_family();
+        self.kill_descendants();
     }
 
-    /// Has everything killed that is left of the child's family.
-    fn end_family(&mut self) {
+    /// Kills the child, if it still runs, and all its descendants.
+    fn kill_descendants(&mut self) {
         if !self.state.killing {
             self.state.killing = true;
             self.child.kill_all();
-            self.deadlines.gone = after(KILL_LIMIT);
+            self.deadlines.gone = after(KILL_TIMEOUT);
         }
     }
 
@@ -298,20 +341,21 @@ impl Pump {
                 self.deadlines.next_step = None;
                 self.deadlines.end_of_output = None;
                 if self.is_drained() || (descendants == Some(0) && self.is_spooled()) {
-                    self.end_family();
+                    self.kill_descendants();
                 } else {
                     self.deadlines.drain_end = after(self.limits.drain);
-                    self.await_quiet();
+                    self.arm_drain_deadline();
                 }
             }
             ChildEvent::Gone { killed, remaining } => {
                 self.state.survivors_killed = killed;
                 self.state.survivors_remaining = remaining;
                 if remaining > 0 {
-                    tracing::warn!(remaining, "processes of an ended agent could not be killed");
+                    tracing::warn!(remaining, "some descendants of the child could not be killed");
                 }
                 self.on_gone();
             }
+            ChildEvent::Frozen => self.freezing = None,
             ChildEvent::Lost => {
                 self.state.lost = self.state.status.is_none();
                 #[cfg(target_os = "linux")]
@@ -321,19 +365,22 @@ impl Pump {
         }
     }
 
-    /// The guard was killed: what it watched is found by the marker and by the child's own number.
+    /// After the guard was killed or stopped responding: finds the processes by their marker and the child's id.
     #[cfg(target_os = "linux")]
     fn kill_unguarded(&mut self) {
-        let swept = self.marker.as_deref().map_or(0, crate::sweep::sweep);
-        self.state.survivors_killed = swept.saturating_sub(1);
+        let swept = self.marker.as_ref().map_or(0, crate::sweep::sweep);
+        // The child itself is one of them, unless it had exited.
+        let own = u32::from(self.state.status.is_none());
+        self.state.survivors_killed = swept.saturating_sub(own);
         self.child.kill_orphan();
     }
 
     fn on_gone(&mut self) {
+        self.freezing = None;
         self.state.gone = true;
         self.state.killing = true;
         self.deadlines = Deadlines {
-            last_read: after(LAST_READ),
+            last_read: after(LAST_READ_TIMEOUT),
             ..Deadlines::default()
         };
         if let Some(OutputSource::Spool { finished, .. }) = &mut self.stdout {
@@ -342,21 +389,43 @@ impl Pump {
         self.end_unread_spool();
     }
 
-    /// Nobody reads a spool whose consumer is gone; it is complete as it is.
+    /// A spool whose consumer is gone need not be read to its end.
     fn end_unread_spool(&mut self) {
-        if self.deaf && self.state.gone && self.is_spooled() {
+        if self.consumer_gone && self.state.gone && self.is_spooled() {
             self.end_stdout();
         }
     }
 
-    /// Sets the moment at which what is left of the output is given up.
-    fn await_quiet(&mut self) {
+    /// Sets when to stop waiting for output after the child's exit.
+    fn arm_drain_deadline(&mut self) {
         let end = self.deadlines.drain_end;
-        self.deadlines.drained = if self.is_spooled() {
-            after(SPOOL_QUIET).into_iter().chain(end).min()
-        } else {
-            end
+        self.deadlines.drained = match self.spool_bytes() {
+            Some(bytes) => {
+                self.state.spool_bytes = bytes;
+                after(SPOOL_QUIET).into_iter().chain(end).min()
+            }
+            None => end,
         };
+    }
+
+    /// After the drain deadline: a spool that has grown meanwhile gets more time, even if its reader is slow.
+    fn on_drain_deadline(&mut self, now: Instant) {
+        let has_grown = self
+            .spool_bytes()
+            .is_some_and(|bytes| bytes > self.state.spool_bytes);
+        if has_grown && self.deadlines.drain_end.is_none_or(|end| now < end) {
+            self.arm_drain_deadline();
+        } else {
+            self.kill_descendants();
+        }
+    }
+
+    /// The length of the spool now.
+    fn spool_bytes(&self) -> Option<u64> {
+        match &self.stdout {
+            Some(OutputSource::Spool { follower, .. }) => Some(follower.length_bytes()),
+            Some(OutputSource::Stream(_)) | None => None,
+        }
     }
 
     fn is_drained(&self) -> bool {
@@ -367,8 +436,8 @@ impl Pump {
         matches!(self.stdout, Some(OutputSource::Spool { .. }))
     }
 
-    fn on_deaf(&mut self) {
-        self.deaf = true;
+    fn on_consumer_gone(&mut self) {
+        self.consumer_gone = true;
         self.pending.clear();
         self.begin_stop(Exit::Cancelled);
         self.end_unread_spool();
@@ -379,9 +448,22 @@ impl Pump {
             Ok(false) => {}
             Ok(true) => self.stdin = None,
             Err(_) => {
-                // The child closed its stdin or died; its exit tells which.
                 self.state.stdin_cut = true;
                 self.stdin = None;
+            }
+        }
+    }
+
+    /// The other stream is read first next time.
+    fn on_read(&mut self, read: OutputRead) {
+        match read {
+            OutputRead::Stdout(read) => {
+                self.read_first = ReadFirst::Stderr;
+                self.on_stdout(read);
+            }
+            OutputRead::Stderr(read) => {
+                self.read_first = ReadFirst::Stdout;
+                self.on_stderr(read);
             }
         }
     }
@@ -410,10 +492,8 @@ impl Pump {
                 self.read_bytes = next_read_bytes(self.read_bytes, read);
                 let chunk = self.buffer.split().freeze();
                 self.state.stdout_bytes += chunk.len() as u64;
-                self.log(&chunk);
-                if self.is_spooled() && self.deadlines.drained.is_some() {
-                    self.await_quiet();
-                }
+                // Before the chunk is delivered: the log must have it even if the consumer fails on it.
+                self.raw_log.write(&chunk);
                 self.deliver(Ok(chunk));
             }
             Err(error) => {
@@ -423,18 +503,10 @@ impl Pump {
         }
     }
 
-    /// Tee before anybody parses: what cannot be logged is still delivered, and the failure reported.
-    fn log(&mut self, chunk: &[u8]) {
-        self.raw_log.write(chunk);
-        if let Some(reservation) = &mut self.reservation {
-            reservation.keep_ahead_of(self.state.stdout_bytes);
-        }
-    }
-
-    /// Hands a chunk to the consumer, after those that wait already.
+    /// Sends a chunk to the consumer, after those that are pending.
     fn deliver(&mut self, chunk: io::Result<Bytes>) {
         match self.pending.is_empty() {
-            _ if self.deaf => {}
+            _ if self.consumer_gone => {}
             true => self.deliver_now(chunk),
             false => self.pending.push_back(chunk),
         }
@@ -444,29 +516,26 @@ impl Pump {
         match self.chunks.try_send(chunk) {
             Ok(()) => {}
             Err(mpsc::error::TrySendError::Full(chunk)) => self.pending.push_front(chunk),
-            Err(mpsc::error::TrySendError::Closed(_)) => self.on_deaf(),
+            Err(mpsc::error::TrySendError::Closed(_)) => self.on_consumer_gone(),
         }
     }
 
     fn end_stdout(&mut self) {
         if let Some(OutputSource::Spool { follower, .. }) = &self.stdout {
             self.state.log_truncated = follower.was_truncated();
-        }
-        // Only when it is certain that nobody writes any more: giving back room must not cut a late line.
-        let is_certain = self.state.gone && !self.state.lost && self.state.survivors_remaining == 0;
-        if let Some(reservation) = self.reservation.take().filter(|_| is_certain) {
-            reservation.release();
+            // A spool without a consumer is not read to its end.
+            self.state.stdout_bytes = self.state.stdout_bytes.max(follower.length_bytes());
         }
         self.stdout = None;
         self.on_stream_end();
     }
 
-    /// A stream has ended: before the exit that starts a deadline for it, after it the drain may be over.
+    /// Before the child's exit, the end of stdout starts the deadline for exiting. After it, the drain may be over.
     fn on_stream_end(&mut self) {
         if self.state.status.is_some() {
             if self.is_drained() {
                 self.deadlines.drained = None;
-                self.end_family();
+                self.kill_descendants();
             }
         } else if self.stdout.is_none() && self.state.step.is_none() {
             self.deadlines.end_of_output = after(self.limits.exit_after_end_of_output);
@@ -474,7 +543,7 @@ impl Pump {
     }
 
     fn on_deadline(&mut self) {
-        let now = Instant::now();
+        let now = clock::now();
         if passed(&mut self.deadlines.timeout, now) {
             self.begin_stop(Exit::TimedOut);
         }
@@ -482,39 +551,64 @@ impl Pump {
             self.next_step();
         }
         if passed(&mut self.deadlines.end_of_output, now) {
-            // It has nothing more to say and does not leave.
             self.begin_stop(Exit::TimedOut);
         }
         if passed(&mut self.deadlines.drained, now) {
-            self.end_family();
+            self.on_drain_deadline(now);
         }
         if passed(&mut self.deadlines.gone, now) {
-            // It was stopped, or worse: what it watches must not live on for that.
-            tracing::warn!("a guard does not answer; its agent is killed without it");
+            tracing::warn!("a guard does not respond; killing its child without it");
             self.state.lost = self.state.status.is_none();
             #[cfg(target_os = "linux")]
             self.kill_unguarded();
             self.on_gone();
         }
         if passed(&mut self.deadlines.last_read, now) {
-            self.stderr = None;
-            if matches!(self.stdout, Some(OutputSource::Stream(_))) {
-                self.end_stdout();
-            }
+            self.read_remaining();
         }
     }
 
-    /// Tells the outcome once: when all is read, or when only the consumer of a spool holds up the rest.
+    /// Empties the pipes without waiting, then closes them.
+    fn read_remaining(&mut self) {
+        let mut context = Context::from_waker(Waker::noop());
+        let mut read_bytes = 0;
+        while read_bytes < MAX_LAST_READ_BYTES {
+            self.buffer.reserve(MAX_READ_BYTES);
+            let stdout = self
+                .stdout
+                .as_mut()
+                .filter(|source| matches!(source, OutputSource::Stream(_)));
+            let read = read_next(stdout, &mut self.buffer, self.stderr.as_mut(), self.read_first);
+            // Without tokio's budget for a task, which would end the loop early.
+            let Poll::Ready(read) = pin!(tokio::task::unconstrained(read)).poll(&mut context) else {
+                break;
+            };
+            read_bytes += match &read {
+                OutputRead::Stdout(Ok(bytes)) => *bytes,
+                OutputRead::Stderr(Ok(bytes)) => bytes.len(),
+                OutputRead::Stdout(Err(_)) | OutputRead::Stderr(Err(_)) => 0,
+            };
+            self.on_read(read);
+        }
+        self.stderr = None;
+        if matches!(self.stdout, Some(OutputSource::Stream(_))) {
+            self.end_stdout();
+        }
+    }
+
+    /// Sends the exit report once everything is read, or once only a slow consumer of a spool is left to wait for.
     fn report_when_known(&mut self) {
-        let spool_bytes = match &self.stdout {
-            Some(OutputSource::Spool { follower, .. }) if !self.pending.is_empty() => {
-                Some(follower.length_bytes())
-            }
+        let slow_spool = match &self.stdout {
+            Some(OutputSource::Spool { follower, .. }) if !self.pending.is_empty() => Some(follower),
             Some(OutputSource::Spool { .. } | OutputSource::Stream(_)) | None => None,
         };
-        let is_known = self.stderr.is_none() && (self.stdout.is_none() || spool_bytes.is_some());
+        let is_known = self.stderr.is_none() && (self.stdout.is_none() || slow_spool.is_some());
         if !self.state.gone || !is_known {
             return;
+        }
+        if let Some(follower) = slow_spool {
+            self.state.stdout_bytes = self.state.stdout_bytes.max(follower.length_bytes());
+            self.state.log_truncated = follower.was_truncated();
         }
         let Some(exit) = self.exit.take() else { return };
         let state = &mut self.state;
@@ -524,7 +618,7 @@ impl Pump {
             (None, false, Some(WaitStatus::Code(code))) => Exit::Code(code),
             (None, false, Some(WaitStatus::Signal(signal))) => Exit::Signal(signal),
         };
-        // Nobody may be waiting; that is fine.
+        // The caller may have dropped the receiver.
         let _ = exit.send(ExitReport {
             exit: outcome,
             status: state.status,
@@ -533,7 +627,7 @@ impl Pump {
             survivors_remaining: state.survivors_remaining,
             stderr_tail: self.tail.bytes(),
             stderr_bytes: self.tail.total_bytes(),
-            stdout_bytes: spool_bytes.unwrap_or(state.stdout_bytes).max(state.stdout_bytes),
+            stdout_bytes: state.stdout_bytes,
             raw_log_error: self.raw_log.take_error(),
             stderr_log_error: self.stderr_log.take_error(),
             log_truncated: state.log_truncated,
@@ -542,12 +636,12 @@ impl Pump {
     }
 }
 
-/// The moment after a while; none for a while that never ends.
+/// `None` if the duration is too long for the clock.
 fn after(duration: Duration) -> Option<Instant> {
-    Instant::now().checked_add(duration)
+    clock::now().checked_add(duration)
 }
 
-/// A full read asks for a larger one, a mostly empty one for a smaller.
+/// Grows after a full read, shrinks after a mostly empty one.
 fn next_read_bytes(current: usize, read: usize) -> usize {
     if read >= current {
         (current * 4).min(MAX_READ_BYTES)
@@ -558,13 +652,13 @@ fn next_read_bytes(current: usize, read: usize) -> usize {
     }
 }
 
-/// Waits until the consumer has room. We are the only sender, so the room stays.
-async fn room(chunks: &mpsc::Sender<io::Result<Bytes>>) {
+/// Waits for a free slot. We are the only sender, so it stays free.
+async fn channel_ready(chunks: &mpsc::Sender<io::Result<Bytes>>) {
     drop(chunks.reserve().await);
 }
 
-/// Writes some of what is left; `true` when all is written and the stream can be closed.
-async fn feed(stdin: &mut Option<StdinFeed>) -> io::Result<bool> {
+/// Writes some of the remaining bytes. Returns `true` once all are written and the pipe can be closed.
+async fn write_stdin(stdin: &mut Option<StdinFeed>) -> io::Result<bool> {
     let Some(StdinFeed { writer, bytes }) = stdin else {
         return std::future::pending().await;
     };
@@ -578,7 +672,180 @@ async fn feed(stdin: &mut Option<StdinFeed>) -> io::Result<bool> {
 
 async fn wait_until(deadline: Option<Instant>) {
     match deadline {
-        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        Some(deadline) => clock::sleep_until(deadline).await,
         None => std::future::pending().await,
+    }
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::{LAST_READ_TIMEOUT, Pump};
+    use crate::child::Child;
+    use crate::exit::{ExitReport, WaitStatus};
+    use crate::process::Command;
+    use crate::spec::{Limits, SpawnSpec, StdinMode, StdoutMode};
+    use crate::streams::{BoxRead, ChildEnds, OutputSource, open_streams};
+    use bytes::{Bytes, BytesMut};
+    use std::pin::Pin;
+    use std::task::{Context, Poll};
+    use std::time::Duration;
+    use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
+    use tokio::sync::{mpsc, oneshot};
+    use tokio::time::Instant;
+
+    /// A pipe with a few chunks left, each of which takes long to read because the disk with the log is slow.
+    struct SlowReader {
+        chunks: usize,
+    }
+
+    impl AsyncRead for SlowReader {
+        fn poll_read(
+            mut self: Pin<&mut Self>,
+            _: &mut Context<'_>,
+            buffer: &mut ReadBuf<'_>,
+        ) -> Poll<std::io::Result<()>> {
+            let Some(left) = self.chunks.checked_sub(1) else {
+                // A process that is not a descendant holds the pipe open.
+                return Poll::Pending;
+            };
+            self.chunks = left;
+            std::thread::sleep(LAST_READ_TIMEOUT / 2);
+            buffer.put_slice(b"chunk\n");
+            Poll::Ready(Ok(()))
+        }
+    }
+
+    /// A pump for a real child without a guard, with other streams in place of the child's own.
+    fn pump(
+        program: &str,
+        theirs: ChildEnds,
+        stdout: OutputSource,
+        stderr: BoxRead,
+    ) -> (
+        Pump,
+        mpsc::Receiver<std::io::Result<Bytes>>,
+        oneshot::Receiver<ExitReport>,
+    ) {
+        let child =
+            crate::portable::spawn_portable(crate::resolve::resolved_command(program), theirs).unwrap();
+        let (chunks, output) = mpsc::channel(16);
+        let (_, commands) = mpsc::unbounded_channel();
+        let (exit, report) = oneshot::channel();
+        let limits = Limits::default().drain(Duration::ZERO);
+        let pump = Pump::new(
+            Child::Portable(child),
+            stdout,
+            stderr,
+            None,
+            limits,
+            chunks,
+            commands,
+            exit,
+        );
+        (pump, output, report)
+    }
+
+    #[tokio::test]
+    async fn a_flood_on_stderr_does_not_starve_stdout() {
+        let (_, theirs) = open_streams(&SpawnSpec::new("cat")).unwrap();
+        let stdout = OutputSource::Stream(Box::pin(&b"heard\n"[..]));
+        let (pump, mut output, _report) = pump("cat", theirs, stdout, Box::pin(tokio::io::repeat(b'e')));
+        let pump = tokio::spawn(pump.run());
+        assert_eq!(output.recv().await.unwrap().unwrap(), "heard\n");
+        pump.abort();
+    }
+
+    #[tokio::test]
+    async fn a_spool_that_grows_is_drained_although_nobody_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("raw.ndjson");
+        std::fs::write(&log, "").unwrap();
+        let mut spec = SpawnSpec::new("cat");
+        spec.stdin = StdinMode::Piped;
+        spec.stdout = StdoutMode::Spool;
+        spec.raw_log = Some(log.clone());
+        let (ours, theirs) = open_streams(&spec).unwrap();
+        let (mut pump, _output, _report) = pump("cat", theirs, ours.stdout, ours.stderr);
+        let far = super::after(Duration::from_secs(600));
+        pump.state.status = Some(WaitStatus::Code(0));
+        pump.deadlines.drain_end = far;
+        pump.arm_drain_deadline();
+        std::fs::write(&log, "a descendant still writes\n").unwrap();
+        pump.deadlines.drained = Some(Instant::now());
+        pump.on_deadline();
+        assert!(!pump.state.killing && pump.deadlines.drained.is_some());
+        // Nothing was written since.
+        pump.deadlines.drained = Some(Instant::now());
+        pump.on_deadline();
+        assert!(pump.state.killing && pump.deadlines.drained.is_none());
+    }
+
+    #[tokio::test]
+    async fn the_output_ends_before_the_guard_is_reaped() {
+        let (ours, theirs) = open_streams(&SpawnSpec::new("true")).unwrap();
+        let (pump, mut output, _report) = pump("true", theirs, ours.stdout, ours.stderr);
+        let child = pump.into_child();
+        assert!(output.recv().await.is_none());
+        drop(child);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[tokio::test]
+    async fn without_a_guard_the_child_is_no_survivor_of_itself() {
+        use crate::child::ChildEvent;
+        use crate::spec::Marker;
+        use std::io::Read;
+        use std::process::Stdio;
+        for (status, survivors) in [(Some(WaitStatus::Code(0)), 1), (None, 0)] {
+            let marker = Marker::new("AGENT_PROCESS_PUMP_TEST", std::process::id().to_string());
+            let mut marked = std::process::Command::new("/bin/sh");
+            marked
+                .args(["-c", "echo; read line"])
+                .env(marker.variable(), marker.value());
+            let mut marked = marked
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            marked.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            let (ours, theirs) = open_streams(&SpawnSpec::new("true")).unwrap();
+            let (pump, _output, _report) = pump("true", theirs, ours.stdout, ours.stderr);
+            let mut pump = pump.with_marker(Some(marker));
+            pump.state.status = status;
+            pump.on_child(ChildEvent::Lost);
+            marked.wait().unwrap();
+            assert_eq!(pump.state.survivors_killed, survivors, "{status:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn after_the_exit_no_signal_is_sent() {
+        let mut spec = SpawnSpec::new("cat");
+        spec.stdin = StdinMode::Piped;
+        let (ours, theirs) = open_streams(&spec).unwrap();
+        let (mut pump, _output, _report) = pump("cat", theirs, ours.stdout, ours.stderr);
+        // The process is still there, but for the pump its id may have been reused.
+        pump.state.status = Some(WaitStatus::Code(0));
+        pump.handle_command(Command::Interrupt);
+        let mut stdin = ours.stdin.unwrap();
+        stdin.write_all(b"alive").await.unwrap();
+        let mut buffer = BytesMut::with_capacity(16);
+        pump.stdout.as_mut().unwrap().read(&mut buffer).await.unwrap();
+        assert_eq!(&buffer[..], b"alive");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn bytes_left_in_the_pipe_are_read_even_after_the_last_deadline() {
+        let (_, theirs) = open_streams(&SpawnSpec::new("true")).unwrap();
+        let stdout = OutputSource::Stream(Box::pin(SlowReader { chunks: 6 }));
+        let (pump, mut output, report) = pump("true", theirs, stdout, Box::pin(tokio::io::empty()));
+        tokio::spawn(pump.run());
+        assert_eq!(report.await.unwrap().stdout_bytes, 36);
+        let mut delivered = 0;
+        while let Some(chunk) = output.recv().await {
+            delivered += chunk.unwrap().len();
+        }
+        assert_eq!(delivered, 36);
     }
 }

@@ -1,18 +1,36 @@
-//! From what was asked for to what is executed: program, directory and environment.
+//! Resolves a `SpawnSpec` to what is executed: the program's file, the working directory and the environment.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::error::SpawnError;
-use crate::spec::{EnvPolicy, MARKER_VARIABLE, SpawnSpec};
+use crate::spec::{EnvPolicy, SpawnSpec};
 
-/// The child's whole environment. Later entries win over earlier ones of the same name.
+/// Searched if the child's environment has no `PATH`.
+#[cfg(unix)]
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+#[cfg(not(unix))]
+const DEFAULT_PATH: &str = "";
+
+/// Finds the file that [`spawn`](crate::spawn) would execute. A bare name is looked up in the `PATH` of the child's
+/// environment, a relative path from `cwd`.
+///
+/// # Errors
+/// If there is no such file, or it is not executable.
+pub fn find_program(program: &Path, cwd: Option<&Path>, env: &EnvPolicy) -> Result<PathBuf, SpawnError> {
+    let mut spec = SpawnSpec::new(program);
+    spec.cwd = cwd.map(Path::to_path_buf);
+    spec.env = env.clone();
+    resolve_program(program, &resolve_cwd(&spec)?, &resolve_env(&spec))
+}
+
+/// The child's whole environment. Of several entries with the same name the last one wins.
 pub(crate) fn resolve_env(spec: &SpawnSpec) -> Vec<(OsString, OsString)> {
     let (mut env, set) = match &spec.env {
         EnvPolicy::Inherit { set, remove } => (
             std::env::vars_os()
-                .filter(|(name, _)| !remove.contains(name))
+                .filter(|(name, _)| !remove.iter().any(|removed| is_same_name(removed, name)))
                 .collect(),
             set,
         ),
@@ -21,118 +39,90 @@ pub(crate) fn resolve_env(spec: &SpawnSpec) -> Vec<(OsString, OsString)> {
     let marker = spec
         .marker
         .as_ref()
-        .map(|marker| (MARKER_VARIABLE.into(), marker.into()));
+        .map(|marker| (marker.variable().into(), marker.value().into()));
     for (name, value) in set.iter().cloned().chain(marker) {
-        env.retain(|(known, _): &(OsString, OsString)| *known != name);
+        env.retain(|(known, _): &(OsString, OsString)| !is_same_name(known, &name));
         env.push((name, value));
     }
     env
 }
 
-/// The directory the child starts in, checked.
+/// Windows ignores the case of variable names, and calls the search path `Path`.
+fn is_same_name(left: &OsStr, right: &OsStr) -> bool {
+    if cfg!(windows) {
+        left.eq_ignore_ascii_case(right)
+    } else {
+        left == right
+    }
+}
+
+/// The directory the child starts in, as an absolute path.
 pub(crate) fn resolve_cwd(spec: &SpawnSpec) -> Result<PathBuf, SpawnError> {
-    let cwd = match &spec.cwd {
-        Some(cwd) => std::path::absolute(cwd),
-        None => std::env::current_dir(),
-    };
-    let asked = || spec.cwd.clone().unwrap_or_else(|| PathBuf::from("."));
-    let bad = |source| SpawnError::BadWorkingDirectory { cwd: asked(), source };
-    let cwd = cwd.map_err(bad)?;
-    let bad = |source| SpawnError::BadWorkingDirectory {
-        cwd: cwd.clone(),
+    let bad = |cwd: &Path, source| SpawnError::BadWorkingDirectory {
+        cwd: cwd.into(),
         source,
     };
-    if !std::fs::metadata(&cwd).map_err(bad)?.is_dir() {
-        return Err(bad(io::ErrorKind::NotADirectory.into()));
+    let cwd = match &spec.cwd {
+        Some(cwd) => std::path::absolute(cwd).map_err(|error| bad(cwd, error))?,
+        None => std::env::current_dir().map_err(|error| bad(Path::new("."), error))?,
+    };
+    let metadata = std::fs::metadata(&cwd).map_err(|error| bad(&cwd, error))?;
+    if !metadata.is_dir() {
+        return Err(bad(&cwd, io::ErrorKind::NotADirectory.into()));
     }
     Ok(cwd)
 }
 
-/// The file that will be executed. A bare name is looked up in the child's `PATH`, a relative path from `cwd`.
+/// The file to execute. A bare name is looked up in the `PATH` of `env`, a relative path from `cwd`.
 pub(crate) fn resolve_program(
     program: &Path,
     cwd: &Path,
     env: &[(OsString, OsString)],
 ) -> Result<PathBuf, SpawnError> {
-    let is_bare = program.components().count() == 1 && program.file_name() == Some(program.as_os_str());
-    if !is_bare {
-        let path = cwd.join(program);
-        return match executable(&path) {
-            Ok(true) => Ok(path),
-            Ok(false) => Err(SpawnError::NotExecutable {
-                program: path,
-                source: None,
-            }),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(SpawnError::NotExecutable {
-                program: path,
-                source: Some(error),
-            }),
-            Err(_) => Err(SpawnError::NotFound {
-                program: program.into(),
-            }),
-        };
-    }
     let search = env
         .iter()
-        .find(|(name, _)| name == OsStr::new("PATH"))
-        .map(|(_, value)| value.as_os_str());
-    let mut refused = None;
-    for folder in std::env::split_paths(search.unwrap_or_else(|| OsStr::new(DEFAULT_PATH))) {
-        for candidate in candidates(&cwd.join(folder).join(program)) {
-            match executable(&candidate) {
-                Ok(true) => return Ok(candidate),
-                Ok(false) => refused = Some(candidate),
-                Err(_) => {}
-            }
-        }
+        .find(|(name, _)| is_same_name(name, OsStr::new("PATH")))
+        .map_or(OsStr::new(DEFAULT_PATH), |(_, value)| value);
+    if let Ok(found) = which::which_in(program, Some(search), cwd) {
+        return Ok(found);
     }
-    Err(match refused {
-        Some(program) => SpawnError::NotExecutable {
-            program,
-            source: None,
-        },
-        None => SpawnError::NotFound {
-            program: program.into(),
-        },
+    // Tell a file that is not executable from one that does not exist.
+    let is_bare = program.components().count() == 1 && program.file_name() == Some(program.as_os_str());
+    let candidates: Vec<PathBuf> = if is_bare {
+        std::env::split_paths(search)
+            .map(|folder| cwd.join(folder).join(program))
+            .collect()
+    } else {
+        vec![cwd.join(program)]
+    };
+    for candidate in candidates {
+        let source = match std::fs::metadata(&candidate) {
+            Ok(_) => None,
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied && !is_bare => Some(error),
+            Err(_) => continue,
+        };
+        return Err(SpawnError::NotExecutable {
+            program: candidate,
+            source,
+        });
+    }
+    Err(SpawnError::NotFound {
+        program: program.into(),
     })
 }
 
-#[cfg(unix)]
-const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
-#[cfg(not(unix))]
-const DEFAULT_PATH: &str = "";
-
-#[cfg(unix)]
-fn candidates(path: &Path) -> Vec<PathBuf> {
-    vec![path.to_path_buf()]
-}
-
-/// On Windows a bare name may stand for any of these.
-#[cfg(not(unix))]
-fn candidates(path: &Path) -> Vec<PathBuf> {
-    ["exe", "cmd", "bat"]
-        .iter()
-        .map(|ending| path.with_extension(ending))
-        .chain([path.to_path_buf()])
-        .collect()
-}
-
-#[cfg(unix)]
-fn executable(path: &Path) -> io::Result<bool> {
-    use rustix::fs::{Access, AtFlags, CWD};
-    let is_file = std::fs::metadata(path)?.is_file();
-    Ok(is_file && rustix::fs::accessat(CWD, path, Access::EXEC_OK, AtFlags::EACCESS).is_ok())
-}
-
-#[cfg(not(unix))]
-fn executable(path: &Path) -> io::Result<bool> {
-    Ok(std::fs::metadata(path)?.is_file())
+/// A command for tests. Its program is a path, as in [`spawn`](crate::spawn).
+#[cfg(all(unix, test))]
+pub(crate) fn resolved_command(name: &str) -> tokio::process::Command {
+    let env = EnvPolicy::default();
+    let program = find_program(Path::new(name), None, &env);
+    tokio::process::Command::new(program.unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
     use super::{resolve_env, resolve_program};
-    use crate::spec::{EnvPolicy, SpawnSpec};
+    use crate::spec::{EnvPolicy, Marker, SpawnSpec};
     use std::path::Path;
 
     #[test]
@@ -141,10 +131,10 @@ mod tests {
         spec.env = EnvPolicy::Clear {
             set: vec![("A".into(), "1".into()), ("A".into(), "2".into())],
         };
-        spec.marker = Some("run-7".into());
+        spec.marker = Some(Marker::new("EXAMPLE_RUN", "run-7"));
         assert_eq!(
             resolve_env(&spec),
-            vec![("A".into(), "2".into()), ("RALPH_RUN_ID".into(), "run-7".into())]
+            vec![("A".into(), "2".into()), ("EXAMPLE_RUN".into(), "run-7".into())]
         );
     }
 
@@ -156,24 +146,46 @@ mod tests {
             remove: vec!["PATH".into()],
         };
         let env = resolve_env(&spec);
-        assert!(env.iter().all(|(name, _)| name != "PATH"));
+        assert!(env.iter().all(|(name, _)| !name.eq_ignore_ascii_case("PATH")));
         assert!(env.contains(&("B".into(), "1".into())));
     }
 
     #[cfg(unix)]
     #[test]
     fn a_bare_name_is_found_in_the_childs_own_path_and_a_path_is_not_searched() {
-        let env = vec![("PATH".into(), "/nowhere:/bin:/usr/bin".into())];
-        let found = resolve_program(Path::new("sh"), Path::new("/"), &env).unwrap();
+        let find = |name: &str, path: &str| {
+            resolve_program(Path::new(name), Path::new("/"), &[("PATH".into(), path.into())])
+        };
+        let found = find("sh", "/nowhere:/bin:/usr/bin").unwrap();
         assert!(found.ends_with("sh") && found.is_absolute());
-        assert!(resolve_program(Path::new("./sh"), Path::new("/"), &env).is_err());
-        assert!(
+        assert!(find("./sh", "/bin").is_err());
+        assert!(find("sh", "/nowhere").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn relative_folders_in_the_path_count_from_the_childs_directory() {
+        let find = |path: &str| {
             resolve_program(
                 Path::new("sh"),
-                Path::new("/"),
-                &[("PATH".into(), "/nowhere".into())]
+                Path::new("/usr"),
+                &[("PATH".into(), path.into())],
             )
-            .is_err()
+        };
+        assert_eq!(find("../bin").unwrap(), Path::new("/usr/../bin/sh"));
+        assert!(find("nowhere").is_err());
+    }
+
+    #[cfg(windows)]
+    #[test]
+    fn a_program_is_found_through_path_in_any_case_and_keeps_the_dots_in_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("my.agent.exe"), "").unwrap();
+        let env = [("Path".into(), folder.path().into())];
+        let found = resolve_program(Path::new("my.agent"), folder.path(), &env).unwrap();
+        assert!(
+            found.ends_with("my.agent.exe") || found.ends_with("my.agent.EXE"),
+            "{found:?}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Starting a child.
+//! `spawn`: starts a child and the task that owns it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,19 @@ use crate::pump::{Pump, StdinFeed};
 use crate::resolve::{resolve_cwd, resolve_env, resolve_program};
 use crate::spec::{Isolation, SpawnSpec, StderrMode, StdinMode, StdoutMode};
 use crate::streams::{OurEnds, create_log};
+use crate::suspend::Registration;
 
-/// How many chunks may wait for the consumer; with [`Pump`]'s largest chunk that is 2 MiB.
+/// How many chunks may wait for the consumer: at most 2 MiB, given the largest chunk that [`Pump`] reads.
 const CHANNEL_CHUNKS: usize = 16;
 
-/// Starts a child. Must be called on a tokio runtime with I/O and time; the child is watched by a task there.
+/// Starts a child. Needs a tokio runtime with I/O and time enabled, on which a task then owns the child. That task
+/// writes the logs with blocking calls, as a log on a local disk is faster than handing it to another thread.
 ///
-/// The process must ignore SIGPIPE, as Rust programs do by themselves: children close their stdin when they like.
-/// Without a guard it must not ignore SIGCHLD, or exits are [`Exit::Lost`](crate::Exit::Lost).
+/// This process must ignore SIGPIPE, as Rust programs do by default, since a child may close its stdin at any time.
+/// Without a guard it must not ignore SIGCHLD; otherwise every exit is [`Exit::Lost`](crate::Exit::Lost).
 ///
 /// # Errors
-/// Says what is wrong with the request or the system; nothing is left running.
+/// If the request is invalid or the system refuses it. No process is left running, and no log file is left behind.
 pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
     if spec.stdout == StdoutMode::Spool && spec.raw_log.is_none() {
         return Err(SpawnError::SpoolWithoutLog);
@@ -58,6 +60,7 @@ pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
             (Some(sender), Some(StderrOutput { chunks }))
         }
     };
+    let registration = Registration::new(commands.clone());
     let control = Control {
         commands,
         pid: child.pid(),
@@ -73,13 +76,11 @@ pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
         exit,
     )
     .with_logs(raw_log, stderr_log)
+    .with_registration(registration)
     .with_marker(spec.marker)
     .with_stderr_stream(stderr_chunks);
     tokio::spawn(pump.run());
-    let output = Output {
-        chunks: received,
-        max_line_bytes: spec.limits.max_line_bytes,
-    };
+    let output = Output { chunks: received };
     Ok(Process {
         output,
         stderr,
@@ -89,7 +90,7 @@ pub async fn spawn(spec: SpawnSpec) -> Result<Process, SpawnError> {
     })
 }
 
-/// Logs of a child that does not run yet. Empty ones of a child that never ran would only be in the way.
+/// Log files of a child that is not running yet; removed again if it does not start.
 struct FreshLogs(Vec<PathBuf>);
 
 impl FreshLogs {
@@ -117,10 +118,10 @@ async fn start(
 ) -> Result<(Child, OurEnds), SpawnError> {
     use std::os::fd::AsFd;
 
-    use crate::guard::{Resolved, Source, source, spawn_guarded};
+    use crate::guard::{GuardSource, Resolved, guard_source, spawn_guarded};
 
-    let source = source();
-    if source == Source::Nowhere {
+    let source = guard_source();
+    if source == GuardSource::None {
         return start_portable(spec, program, cwd, env);
     }
     let (ours, theirs) = crate::streams::open_streams(spec)?;
@@ -154,7 +155,7 @@ fn start_portable(
     env: Vec<(std::ffi::OsString, std::ffi::OsString)>,
 ) -> Result<(Child, OurEnds), SpawnError> {
     if spec.isolation == Isolation::PidNamespace {
-        let what = "a PID namespace without a guard: call `guard_main` first in `main`, on Linux";
+        let what = "a PID namespace, which needs Linux and a call of `guard_main` at the start of `main`";
         return Err(SpawnError::Unsupported { what, source: None });
     }
     let has_nul = |text: &std::ffi::OsStr| text.as_encoded_bytes().contains(&0);

@@ -1,4 +1,4 @@
-//! The child's three streams, by transport.
+//! The child's stdin, stdout and stderr, for each transport.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -22,10 +22,9 @@ pub(crate) struct OurEnds {
     pub(crate) stderr: BoxRead,
 }
 
-/// Where the child's output is read from.
 pub(crate) enum OutputSource {
     Stream(BoxRead),
-    /// The spool; `finished` once nobody is left to write to it.
+    /// `finished` once no process is left that could write to it.
     Spool {
         follower: FileFollower,
         finished: bool,
@@ -33,7 +32,7 @@ pub(crate) enum OutputSource {
 }
 
 impl OutputSource {
-    /// Appends the next bytes to `buffer`; 0 at the end. Cancelling the wait loses nothing.
+    /// Appends the next bytes to `buffer`. Returns 0 at the end. Cancel-safe.
     pub(crate) async fn read(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
         match self {
             Self::Stream(stream) => stream.read_buf(buffer).await,
@@ -48,11 +47,10 @@ impl OutputSource {
     }
 }
 
-/// The child's stderr on its way to a reader that may be behind. It never waits: what finds no room is left out, and
-/// an empty chunk stands in its place.
+/// Passes stderr to a reader that may be slow, without waiting: chunks that do not fit are replaced by one empty chunk.
 pub(crate) struct StderrFeed {
     chunks: mpsc::Sender<Bytes>,
-    /// Room for the mark of the next gap, so that no gap goes unmarked.
+    /// A channel slot reserved for the empty chunk that marks the next gap.
     mark: Option<mpsc::OwnedPermit<Bytes>>,
 }
 
@@ -72,7 +70,7 @@ impl StderrFeed {
     }
 }
 
-/// Creates a log that only its owner can read. Never follows or overwrites what is there.
+/// Creates a log that only its owner can read. Fails if the path exists, also as a link.
 pub(crate) fn create_log(path: &Path) -> Result<File, SpawnError> {
     let mut options = OpenOptions::new();
     options.append(true).create_new(true);
@@ -109,18 +107,18 @@ mod unix {
     use crate::pty;
     use crate::spec::{SpawnSpec, StdinMode, StdoutMode};
 
-    /// The largest pipe an unprivileged process may ask for: a burst fits without the child having to wait.
+    /// The largest pipe that an unprivileged process may have, so that the child rarely blocks on a burst.
     #[cfg(target_os = "linux")]
     const PIPE_BYTES: usize = 1024 * 1024;
 
-    /// The child's ends; dropped on our side once the child has them.
+    /// The child's ends. We drop our copies once the child has them.
     pub(crate) struct ChildEnds {
         pub(crate) stdin: OwnedFd,
         pub(crate) stdout: OwnedFd,
         pub(crate) stderr: OwnedFd,
     }
 
-    /// Opens all three. The raw log must exist already when the transport is the spool.
+    /// For the spool, the raw log must exist already.
     pub(crate) fn open_streams(spec: &SpawnSpec) -> Result<(OurEnds, ChildEnds), SpawnError> {
         let (our_stdin, stdin) =
             open_stdin(&spec.stdin).map_err(|error| SpawnError::at("opening stdin", error))?;
@@ -179,53 +177,111 @@ mod unix {
 
     fn open_pipe() -> io::Result<(BoxRead, OwnedFd)> {
         let (ours, theirs) = new_pipe()?;
-        // More room is a favour of the system: without it the child only waits more often.
+        // If this fails the child only blocks more often.
         #[cfg(target_os = "linux")]
         let _ = rustix::pipe::fcntl_setpipe_size(&ours, PIPE_BYTES);
         Ok((Box::pin(Receiver::from_owned_fd(ours)?), theirs))
     }
 
-    /// Both ends are closed on exec.
+    /// Both ends are close-on-exec.
     fn new_pipe() -> io::Result<(OwnedFd, OwnedFd)> {
         let (reader, writer) = std::io::pipe()?;
         Ok((reader.into(), writer.into()))
     }
 }
 
-/// Waits for ever if there is none.
-pub(crate) async fn read_stdout(
-    stdout: &mut Option<OutputSource>,
+/// Lets the runtime wait until a descriptor is readable.
+#[cfg(unix)]
+#[expect(
+    unsafe_code,
+    reason = "tokio cannot check that the descriptor stays open while it is registered"
+)]
+pub(crate) fn register_readable(
+    descriptor: std::os::fd::OwnedFd,
+) -> io::Result<tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>> {
+    use tokio::io::{Interest, unix::AsyncFd};
+    // SAFETY: an `OwnedFd` keeps its descriptor open until it is dropped, and `AsyncFd` deregisters before that.
+    Ok(unsafe { AsyncFd::register_with_interest(descriptor, Interest::READABLE) }?)
+}
+
+/// Which of the two output streams is polled first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum ReadFirst {
+    #[default]
+    Stdout,
+    Stderr,
+}
+
+/// The result of [`read_next`].
+#[derive(Debug)]
+pub(crate) enum OutputRead {
+    /// That many bytes were appended to the buffer; 0 at the end.
+    Stdout(io::Result<usize>),
+    /// These bytes; empty at the end.
+    Stderr(io::Result<Bytes>),
+}
+
+/// Reads from whichever stream has data. The caller alternates `first`, so that a flood on one stream cannot starve the
+/// other. Waits forever if both are `None`. Cancel-safe.
+pub(crate) async fn read_next(
+    stdout: Option<&mut OutputSource>,
     buffer: &mut BytesMut,
-) -> io::Result<usize> {
-    match stdout {
-        Some(source) => source.read(buffer).await,
-        None => std::future::pending().await,
+    stderr: Option<&mut BoxRead>,
+    first: ReadFirst,
+) -> OutputRead {
+    let stdout = async {
+        match stdout {
+            Some(source) => source.read(buffer).await,
+            None => std::future::pending().await,
+        }
+    };
+    let stderr = read_stderr(stderr);
+    match first {
+        ReadFirst::Stdout => tokio::select! {
+            biased;
+            read = stdout => OutputRead::Stdout(read),
+            read = stderr => OutputRead::Stderr(read),
+        },
+        ReadFirst::Stderr => tokio::select! {
+            biased;
+            read = stderr => OutputRead::Stderr(read),
+            read = stdout => OutputRead::Stdout(read),
+        },
     }
 }
 
-/// Waits for ever if there is none.
-pub(crate) async fn read_stderr(stderr: &mut Option<BoxRead>) -> io::Result<Bytes> {
+async fn read_stderr(stderr: Option<&mut BoxRead>) -> io::Result<Bytes> {
     let Some(stderr) = stderr else {
         return std::future::pending().await;
     };
-    // Allocated when there is something to read: an idle child's stderr costs nothing.
-    let mut buffer = BytesMut::new();
     std::future::poll_fn(|context| {
-        // Not zeroed: this is polled with every line of stdout.
-        let mut probe = [std::mem::MaybeUninit::uninit(); 8 * 1024];
-        let mut read = tokio::io::ReadBuf::uninit(&mut probe);
+        // On the stack and not zeroed: this is polled with every read of stdout, and most often there is nothing to read.
+        let mut space = [std::mem::MaybeUninit::uninit(); 8 * 1024];
+        let mut read = tokio::io::ReadBuf::uninit(&mut space);
         std::task::ready!(stderr.as_mut().poll_read(context, &mut read))?;
-        buffer.extend_from_slice(read.filled());
-        std::task::Poll::Ready(Ok(buffer.split().freeze()))
+        std::task::Poll::Ready(Ok(Bytes::copy_from_slice(read.filled())))
     })
     .await
 }
 
 #[cfg(test)]
 mod tests {
-    use super::StderrFeed;
-    use bytes::Bytes;
+    use super::{OutputRead, OutputSource, ReadFirst, StderrFeed, read_next};
+    use bytes::{Bytes, BytesMut};
     use tokio::sync::mpsc;
+
+    #[tokio::test]
+    async fn of_two_streams_that_are_always_readable_either_can_be_first() {
+        let mut stdout = OutputSource::Stream(Box::pin(tokio::io::repeat(b'o')));
+        let mut stderr = Box::pin(tokio::io::repeat(b'e')) as super::BoxRead;
+        for first in [ReadFirst::Stdout, ReadFirst::Stderr] {
+            let mut buffer = BytesMut::with_capacity(16);
+            let read = read_next(Some(&mut stdout), &mut buffer, Some(&mut stderr), first).await;
+            let was_stdout = matches!(read, OutputRead::Stdout(Ok(1..)));
+            assert_eq!(was_stdout, first == ReadFirst::Stdout);
+            assert_eq!(buffer.is_empty(), !was_stdout);
+        }
+    }
 
     #[tokio::test]
     async fn what_a_slow_reader_misses_is_marked_where_it_was() {

@@ -1,71 +1,101 @@
-//! Finding and ending what a killed guard left behind.
+//! `sweep`: finds processes by their marker and kills them, after both the guard and its owner were killed.
 
-use std::fs;
+use crate::spec::Marker;
 
-use rustix::process::Signal;
-
-use crate::guard::{everyone, member, signal_member};
-use crate::spec::MARKER_VARIABLE;
-
-/// How often the sweep looks again: a process may be born between the look and the kill of its parent.
-const ROUNDS: usize = 20;
-
-/// Kills every process that carries this marker in the environment it was started with, and says how many.
+/// Kills every process that was started with this marker in its environment. Returns how many were killed.
 ///
-/// For runs whose runner is known to be dead. Finds nothing that cleared its environment or belongs to another
-/// user. Spared are the caller and its ancestors, so that a run may sweep another one it was started by, and all
-/// guards: they end by themselves, and with them what they guard, once their runner is gone.
-#[must_use = "says how many processes were killed"]
-pub fn sweep(marker: &str) -> u32 {
-    let entry = format!("{MARKER_VARIABLE}={marker}").into_bytes();
-    let spared = ancestors();
-    let mut killed = std::collections::HashSet::new();
-    for _ in 0..ROUNDS {
-        let marked: Vec<_> = everyone()
-            .into_iter()
-            .filter(|process| {
-                !spared.contains(&process.pid) && carries(process.pid, &entry) && !is_guard(process.pid)
-            })
-            .collect();
-        if marked.is_empty() {
-            break;
-        }
-        for process in marked {
-            if signal_member(&process, Signal::KILL) {
-                killed.insert((process.pid, process.started_ticks));
-            }
-        }
-        std::thread::yield_now();
-    }
-    u32::try_from(killed.len()).unwrap_or(u32::MAX)
-}
-
-fn carries(pid: i32, entry: &[u8]) -> bool {
-    fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| {
-        environment
-            .split(|byte| *byte == 0)
-            .any(|variable| variable == entry)
-    })
-}
-
-/// Guards carry the environment of the process they were forked from, so also the marker of a run around it.
-fn is_guard(pid: i32) -> bool {
-    let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-    [crate::guard::GUARD_NAME, crate::guard::ZYGOTE_NAME]
-        .iter()
-        .any(|guard| guard.to_str() == Ok(name.trim_end()))
-}
-
-fn ancestors() -> Vec<i32> {
-    let mut ancestors = vec![rustix::process::getpid().as_raw_nonzero().get()];
-    while let Some(parent) = ancestors
-        .last()
-        .copied()
-        .and_then(member)
-        .map(|process| process.parent)
-        && parent > 0
+/// Use it for children whose owner is known to be dead. It cannot find processes that cleared their environment or
+/// belong to another user. It spares the caller and its ancestors, so that a process can sweep after a run that it was
+/// started by, and all guards: they end by themselves, with everything they guard, once their owner is gone.
+///
+/// Linux only; elsewhere it finds nothing. It reads all of `/proc`, so call it where blocking is allowed.
+#[must_use = "returns how many processes were killed"]
+pub fn sweep(marker: &Marker) -> u32 {
+    #[cfg(target_os = "linux")]
     {
-        ancestors.push(parent);
+        linux::sweep(marker)
     }
-    ancestors
+    #[cfg(not(target_os = "linux"))]
+    {
+        let _ = marker;
+        0
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    use std::collections::HashSet;
+    use std::fs;
+    use std::path::PathBuf;
+
+    use rustix::process::Signal;
+
+    use crate::guard::{GUARD_NAME, ProcessInfo, ZYGOTE_NAME, all_processes, process_info, signal_process};
+    use crate::spec::Marker;
+
+    /// A process may be forked between the scan and the kill of its parent, so scan again until none is found.
+    const MAX_ROUNDS: usize = 20;
+
+    pub(super) fn sweep(marker: &Marker) -> u32 {
+        let entry = format!("{}={}", marker.variable(), marker.value()).into_bytes();
+        let spared = self_and_ancestors();
+        let mut killed = HashSet::new();
+        for _ in 0..MAX_ROUNDS {
+            let marked: Vec<_> = all_processes()
+                .into_iter()
+                .filter(|process| {
+                    !spared.contains(&process.pid) && has_variable(process, &entry) && !is_guard(process.pid)
+                })
+                .collect();
+            if marked.is_empty() {
+                break;
+            }
+            for process in marked {
+                if signal_process(&process, Signal::KILL) {
+                    killed.insert((process.pid, process.started_ticks));
+                }
+            }
+            std::thread::yield_now();
+        }
+        u32::try_from(killed.len()).unwrap_or(u32::MAX)
+    }
+
+    fn has_variable(process: &ProcessInfo, entry: &[u8]) -> bool {
+        let has_entry = |path: PathBuf| {
+            fs::read(path).is_ok_and(|environment| {
+                environment
+                    .split(|byte| *byte == 0)
+                    .any(|variable| variable == entry)
+            })
+        };
+        let folder = PathBuf::from(format!("/proc/{}", process.pid));
+        if !process.leader_ended {
+            return has_entry(folder.join("environ"));
+        }
+        // The environment is no longer shown for the process, but still for its other threads.
+        let threads = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
+        threads.map(|thread| thread.path().join("environ")).any(has_entry)
+    }
+
+    /// A guard has the environment of the process it was forked from, so also the marker of an enclosing run.
+    fn is_guard(pid: i32) -> bool {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        [GUARD_NAME, ZYGOTE_NAME]
+            .iter()
+            .any(|guard| guard.to_str() == Ok(name.trim_end()))
+    }
+
+    fn self_and_ancestors() -> Vec<i32> {
+        let mut pids = vec![rustix::process::getpid().as_raw_nonzero().get()];
+        while let Some(parent) = pids
+            .last()
+            .copied()
+            .and_then(process_info)
+            .map(|process| process.parent)
+            && parent > 0
+        {
+            pids.push(parent);
+        }
+        pids
+    }
 }

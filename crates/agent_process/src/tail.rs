@@ -1,8 +1,7 @@
-//! The end of a stream, within a bound.
+//! `Tail`: the last bytes of a stream.
 
 use bytes::Bytes;
 
-/// Keeps the last bytes of what passes by.
 #[derive(Debug)]
 pub(crate) struct Tail {
     kept: Vec<u8>,
@@ -24,7 +23,7 @@ impl Tail {
         let fresh = bytes
             .get(bytes.len().saturating_sub(self.limit)..)
             .unwrap_or_default();
-        // Cut only when twice the limit is held, so that a long stream of small pieces is not moved at every piece.
+        // Trim only at twice the limit, so that small pushes do not move the buffer every time.
         if self.kept.len() + fresh.len() > 2 * self.limit {
             let surplus = (self.kept.len() + fresh.len()).saturating_sub(self.limit);
             self.kept.drain(..surplus.min(self.kept.len()));

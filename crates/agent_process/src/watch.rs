@@ -1,11 +1,12 @@
-//! Being told that a file has changed. One inotify instance serves a whole runtime: users have 128 of them.
+//! `Watch`: file change notifications. All watches of a runtime share one inotify instance, since the system allows a
+//! user only 128 of them by default.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-/// A registered interest in one file; it ends when dropped.
+/// A watch on one file. Ends when dropped.
 #[derive(Debug)]
 pub(crate) struct Watch {
     changes: Arc<Notify>,
@@ -14,8 +15,8 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Watches `path` as well as the system can; where it cannot, or outside a runtime, [`Self::changed`] never
-    /// returns and the caller's own poll does the work.
+    /// Watches `path`. Where the system cannot, or outside a runtime, [`Self::changed`] never returns and the caller
+    /// has to poll.
     pub(crate) fn new(path: &Path) -> Self {
         let changes = Arc::new(Notify::new());
         #[cfg(target_os = "linux")]
@@ -35,7 +36,7 @@ impl Watch {
         self.changes.notified().await;
     }
 
-    /// Whether the system tells about changes of this file.
+    /// Whether the system sends notifications for this file.
     pub(crate) fn is_told(&self) -> bool {
         #[cfg(target_os = "linux")]
         return self.registration.is_some();
@@ -61,7 +62,7 @@ mod linux {
 
     type Interests = HashMap<i32, Vec<Arc<Notify>>>;
 
-    /// One inotify instance and who wants to know what of it.
+    /// One inotify instance and its watchers.
     #[derive(Debug)]
     struct Hub {
         descriptor: Arc<AsyncFd<OwnedFd>>,
@@ -76,8 +77,8 @@ mod linux {
         changes: Arc<Notify>,
     }
 
-    /// The hub of each runtime that has one. Waking a task from within its own runtime saves a change of threads. A hub
-    /// stays for as long as its runtime: the system takes up to 20 ms to close an inotify instance.
+    /// One hub per runtime, so that tasks are woken from within their own runtime. A hub stays open as long as its
+    /// runtime, since closing an inotify instance takes the system up to 20 ms.
     static HUBS: Mutex<Option<HashMap<Id, Arc<Hub>>>> = Mutex::new(None);
 
     fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -93,9 +94,7 @@ mod linux {
             return Some(Arc::clone(hub));
         }
         let descriptor = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
-        // Nobody who waits for the end of this process has to wait for that, too.
-        crate::guard::keep_until_our_end(&descriptor);
-        let descriptor = Arc::new(crate::readiness::register(descriptor).ok()?);
+        let descriptor = Arc::new(crate::streams::register_readable(descriptor).ok()?);
         let interests = Arc::default();
         let listening = listen(Arc::clone(&descriptor), Arc::clone(&interests));
         let listener = runtime.spawn(listening).abort_handle();
@@ -111,7 +110,7 @@ mod linux {
     pub(super) fn register(path: &Path, changes: &Arc<Notify>) -> Option<Registration> {
         let hub = hub()?;
         let watch = {
-            // Held over both steps: an event must not find its watch unknown.
+            // Locked over both steps, so that no event arrives for an unknown watch.
             let mut interests = locked(&hub.interests);
             let flags = WatchFlags::MODIFY | WatchFlags::ATTRIB;
             let watch = inotify::add_watch(hub.descriptor.get_ref(), path, flags).ok()?;
@@ -139,7 +138,7 @@ mod linux {
         }
     }
 
-    /// Passes events on until the hub or the runtime is gone.
+    /// Runs until the hub or the runtime is gone.
     async fn listen(descriptor: Arc<AsyncFd<OwnedFd>>, interests: Arc<Mutex<Interests>>) {
         while let Ok(mut ready) = descriptor.readable().await {
             match ready.try_io(|descriptor| pass_on(descriptor.get_ref(), &interests)) {
@@ -149,7 +148,7 @@ mod linux {
         }
     }
 
-    /// Passes on all events there are; ends with "would block".
+    /// Notifies the watchers of all pending events. Always ends with an error, usually `WouldBlock`.
     fn pass_on(descriptor: &OwnedFd, interests: &Mutex<Interests>) -> io::Result<()> {
         let mut space = [MaybeUninit::uninit(); 4096];
         let mut events = inotify::Reader::new(descriptor, &mut space);
@@ -157,7 +156,7 @@ mod linux {
             let event = events.next()?;
             let interests = locked(interests);
             if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
-                // Events were dropped: everybody looks.
+                // Events were dropped, so every file may have changed.
                 interests
                     .values()
                     .flatten()
@@ -179,7 +178,7 @@ mod tests {
     use std::io::Write;
     use std::time::Duration;
 
-    #[expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+    #[expect(clippy::unwrap_used, reason = "only tests call it")]
     fn file(name: &str) -> (std::path::PathBuf, std::fs::File) {
         let path = std::env::temp_dir().join(format!("agent_process-watch-{}-{name}", std::process::id()));
         let file = std::fs::File::create(&path).unwrap();

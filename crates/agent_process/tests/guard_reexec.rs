@@ -1,8 +1,13 @@
-//! The same story, behind guards that are new runs of this executable.
+//! The trials with guards that are new runs of this executable.
 
+#[cfg(target_os = "linux")]
 mod story;
 
+#[cfg(not(target_os = "linux"))]
+fn main() {}
+
+#[cfg(target_os = "linux")]
 fn main() {
     agent_process::guard_main_reexec();
-    story::conclude(agent_process::GuardKind::Reexec)
+    story::run_trials(agent_process::GuardKind::Reexec)
 }

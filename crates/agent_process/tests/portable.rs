@@ -1,7 +1,7 @@
-//! The same story without a guard, as on systems that have none.
+//! The trials without a guard, as on macOS and Windows.
 
 mod story;
 
 fn main() {
-    story::conclude(agent_process::GuardKind::None)
+    story::run_trials(agent_process::GuardKind::None)
 }

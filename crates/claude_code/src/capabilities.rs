@@ -1,143 +1,88 @@
-//! What each version of the CLI can do.
+//! `Capabilities`: what one version of the CLI can do. `Feature`: the table of what changed between versions.
 
 use std::fmt;
 
-use crate::version::Version;
+use agent_client::Version;
 
-/// Something that not every version of the CLI can do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Feature {
-    /// `--system-prompt-file`.
-    SystemPromptFile,
-    /// `--append-system-prompt-file`.
-    AppendSystemPromptFile,
-    /// `--session-id`: the caller chooses the id of a new session.
-    SessionId,
-    /// `--input-format=stream-json`: messages and control requests by stdin.
-    StreamInput,
-    /// `--permission-prompt-tool=stdio`: permission requests by stdout.
-    PermissionHost,
-    /// `--include-partial-messages`.
-    PartialMessages,
-    /// `--resume` and `--continue` keep the session's id.
-    StableSessionId,
-    /// `--fork-session`.
-    ForkSession,
-    /// `--replay-user-messages` really replays.
-    ReplayUserMessages,
-    /// `--fork-session` together with `--session-id`.
-    ForkWithSessionId,
-    /// `--tools`.
-    Tools,
-    /// `--max-budget-usd`.
-    MaxBudget,
-    /// `--no-session-persistence`.
-    NoSessionPersistence,
-    /// `--permission-mode=dontAsk`.
-    DontAskMode,
-    /// `AskUserQuestion` reaches the permission host.
-    Questions,
-    /// `system/task_started` and `system/task_notification` tell about background work.
-    TaskEvents,
-    /// The control request `end_session`.
-    EndSession,
-    /// `--permission-mode=auto`.
-    AutoMode,
-    /// `client_composed`: a message is data, `/` and `@` in it mean nothing.
-    ClientComposed,
-    /// `command_lifecycle` events tell what became of a message with an id.
-    MessageReceipts,
+/// Declares the features in one table: doc, name for people, oldest version.
+macro_rules! features {
+    ($( $(#[$meta:meta])* $feature:ident: $name:literal since $major:literal $minor:literal $patch:literal, )+) => {
+        /// Something that not every version of the CLI can do.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        pub enum Feature {
+            $( #[doc = $name] #[doc = ""] $(#[$meta])* $feature, )+
+        }
+
+        impl Feature {
+            /// All of them, in order of their versions.
+            pub const ALL: &[Self] = &[$( Self::$feature ),+];
+
+            /// The oldest version that is known to have it.
+            ///
+            /// Tested with 1.0.108, 2.0.8, 2.0.30, 2.0.31, 2.0.33, 2.0.44, 2.0.64, 2.0.77, 2.1.9, 2.1.83, 2.1.197,
+            /// 2.1.247, 2.1.248 and 2.1.325. Unless a comment in the table says otherwise, the feature may have come
+            /// with any version after the previous one in this list; 1.0.108 is the oldest that was tested.
+            #[must_use]
+            pub const fn since(self) -> Version {
+                match self {
+                    $( Self::$feature => Version::new($major, $minor, $patch), )+
+                }
+            }
+
+            /// Its name in messages to people.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $( Self::$feature => $name, )+
+                }
+            }
+        }
+    };
+}
+
+features! {
+    SystemPromptFile: "`--system-prompt-file`" since 1 0 108,
+    /// The caller chooses the id of a new session.
+    SessionId: "`--session-id`" since 1 0 108,
+    /// Messages and control requests by stdin.
+    StreamInput: "`--input-format=stream-json`" since 1 0 108,
+    /// Permission requests by stdout.
+    PermissionHost: "`--permission-prompt-tool=stdio`" since 1 0 108,
+    // 1.0.108 refuses this and `--fork-session` as unknown options.
+    PartialMessages: "`--include-partial-messages`" since 2 0 8,
+    /// `--resume` and `--continue` keep the session's id; 1.0.108 gives it a new one.
+    StableSessionId: "resuming under the same session id" since 2 0 8,
+    ForkSession: "`--fork-session`" since 2 0 8,
+    // 1.0.108 accepts the option without replaying anything.
+    ReplayUserMessages: "`--replay-user-messages`" since 2 0 8,
+    // These five are exact: the release before refuses the option or does not know it.
+    MaxBudget: "`--max-budget-usd`" since 2 0 30,
+    Tools: "`--tools`" since 2 0 31,
+    AppendSystemPromptFile: "`--append-system-prompt-file`" since 2 0 33,
+    DontAskMode: "`--permission-mode=dontAsk`" since 2 0 44,
+    NoSessionPersistence: "`--no-session-persistence`" since 2 0 64,
+    // 2.0.64 refuses the two options together.
+    ForkWithSessionId: "`--fork-session` with `--session-id`" since 2 0 77,
+    /// Questions to the user reach the permission host. 2.0.64 has them only in its user interface.
+    Questions: "`AskUserQuestion`" since 2 0 77,
+    /// `system/task_started` and `system/task_notification` report background work; 2.1.9 reports nothing.
+    TaskEvents: "background task events" since 2 1 83,
+    // 2.1.9 does not answer control requests that it does not know.
+    EndSession: "`end_session`" since 2 1 83,
+    // 1.0.108 has none of these three, and no version in between was tested.
+    Agents: "`--agents`" since 2 1 83,
+    Effort: "`--effort`" since 2 1 83,
+    JsonSchema: "`--json-schema`" since 2 1 83,
+    // 2.1.83 accepts the word and then runs in the default mode.
+    AutoMode: "`--permission-mode=auto`" since 2 1 197,
+    /// `command_lifecycle` events report the progress of a message with an id.
+    MessageReceipts: "message receipts" since 2 1 247,
+    /// A message is data: `/` and `@` in it have no meaning. Exact: 2.1.247 still runs the command.
+    ClientComposed: "`client_composed` messages" since 2 1 248,
 }
 
 impl Feature {
-    /// All of them.
-    pub const ALL: [Self; 20] = [
-        Self::SystemPromptFile,
-        Self::AppendSystemPromptFile,
-        Self::SessionId,
-        Self::StreamInput,
-        Self::PermissionHost,
-        Self::PartialMessages,
-        Self::StableSessionId,
-        Self::ForkSession,
-        Self::ReplayUserMessages,
-        Self::ForkWithSessionId,
-        Self::Tools,
-        Self::MaxBudget,
-        Self::NoSessionPersistence,
-        Self::DontAskMode,
-        Self::Questions,
-        Self::TaskEvents,
-        Self::EndSession,
-        Self::AutoMode,
-        Self::ClientComposed,
-        Self::MessageReceipts,
-    ];
-}
-
-impl Feature {
-    /// The oldest version that is known to have it.
-    ///
-    /// Tried on 1.0.108, 2.0.8, 2.0.30, 2.0.31, 2.0.33, 2.0.44, 2.0.64, 2.0.77, 2.1.9, 2.1.83, 2.1.197, 2.1.247,
-    /// 2.1.248 and 2.1.325. Unless a comment says otherwise, the true bound may be any version after the one before
-    /// in this list, and 1.0.108 stands for "the oldest that was tried".
-    #[must_use]
-    pub const fn since(self) -> Version {
-        match self {
-            Self::SystemPromptFile | Self::SessionId | Self::StreamInput | Self::PermissionHost => {
-                Version::new(1, 0, 108)
-            }
-            // 1.0.108 refuses the first and the third ("unknown option"), takes `--replay-user-messages` without
-            // replaying anything, and gives a resumed session a new id.
-            Self::PartialMessages | Self::StableSessionId | Self::ForkSession | Self::ReplayUserMessages => {
-                Version::new(2, 0, 8)
-            }
-            // These five are exact: the release before refuses the option or does not know it.
-            Self::MaxBudget => Version::new(2, 0, 30),
-            Self::Tools => Version::new(2, 0, 31),
-            Self::AppendSystemPromptFile => Version::new(2, 0, 33),
-            Self::DontAskMode => Version::new(2, 0, 44),
-            Self::NoSessionPersistence => Version::new(2, 0, 64),
-            // 2.0.64 refuses the two options together, and has the tool only in its user interface.
-            Self::ForkWithSessionId | Self::Questions => Version::new(2, 0, 77),
-            // 2.1.9 says nothing about background work and does not answer control requests that it does not know.
-            Self::TaskEvents | Self::EndSession => Version::new(2, 1, 83),
-            // 2.1.83 accepts the word and then runs in the default mode.
-            Self::AutoMode => Version::new(2, 1, 197),
-            Self::MessageReceipts => Version::new(2, 1, 247),
-            // Exact: 2.1.247 still runs the command.
-            Self::ClientComposed => Version::new(2, 1, 248),
-        }
-    }
-
-    /// How a person writes it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SystemPromptFile => "`--system-prompt-file`",
-            Self::AppendSystemPromptFile => "`--append-system-prompt-file`",
-            Self::SessionId => "`--session-id`",
-            Self::StreamInput => "`--input-format=stream-json`",
-            Self::PermissionHost => "`--permission-prompt-tool=stdio`",
-            Self::PartialMessages => "`--include-partial-messages`",
-            Self::StableSessionId => "resuming under the same session id",
-            Self::ForkSession => "`--fork-session`",
-            Self::ReplayUserMessages => "`--replay-user-messages`",
-            Self::ForkWithSessionId => "`--fork-session` with `--session-id`",
-            Self::Tools => "`--tools`",
-            Self::MaxBudget => "`--max-budget-usd`",
-            Self::NoSessionPersistence => "`--no-session-persistence`",
-            Self::DontAskMode => "`--permission-mode=dontAsk`",
-            Self::Questions => "`AskUserQuestion`",
-            Self::TaskEvents => "background task events",
-            Self::EndSession => "`end_session`",
-            Self::AutoMode => "`--permission-mode=auto`",
-            Self::ClientComposed => "`client_composed` messages",
-            Self::MessageReceipts => "message receipts",
-        }
-    }
-
     const fn bit(self) -> u32 {
         1 << self as u32
     }
@@ -149,7 +94,7 @@ impl fmt::Display for Feature {
     }
 }
 
-/// What one installed CLI can do.
+/// The features of one installed CLI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
     version: Option<Version>,
@@ -157,26 +102,22 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// What a known version can do. Versions newer than all measured ones can do everything.
+    /// The features of a known version. A version newer than all tested ones has everything.
     #[must_use]
     pub fn for_version(version: Version) -> Self {
-        let available = Feature::ALL
-            .into_iter()
-            .filter(|feature| feature.since() <= version);
+        let available = Feature::ALL.iter().filter(|feature| feature.since() <= version);
         Self {
             version: Some(version),
             features: available.fold(0, |features, feature| features | feature.bit()),
         }
     }
 
-    /// Everything: for a program of unknown version that speaks the current dialect.
+    /// All features: for a program of unknown version that speaks the current protocol.
     #[must_use]
     pub fn current() -> Self {
         Self {
             version: None,
-            features: Feature::ALL
-                .into_iter()
-                .fold(0, |features, feature| features | feature.bit()),
+            features: u32::MAX,
         }
     }
 
@@ -186,13 +127,13 @@ impl Capabilities {
         self.version
     }
 
-    /// Whether the CLI can do this.
+    /// Whether the CLI has this feature.
     #[must_use]
     pub fn has(&self, feature: Feature) -> bool {
         self.features & feature.bit() != 0
     }
 
-    /// The same without one feature: for other programs that speak part of the dialect.
+    /// The same without one feature: for other programs that speak part of the protocol.
     #[must_use]
     pub fn without(self, feature: Feature) -> Self {
         Self {
@@ -205,19 +146,17 @@ impl Capabilities {
 #[cfg(test)]
 mod tests {
     use super::{Capabilities, Feature};
-    use crate::version::Version;
+    use agent_client::Version;
 
     fn missing(version: Version) -> Vec<Feature> {
         let capabilities = Capabilities::for_version(version);
-        Feature::ALL
-            .into_iter()
-            .filter(|feature| !capabilities.has(*feature))
-            .collect()
+        let all = Feature::ALL.iter().copied();
+        all.filter(|feature| !capabilities.has(*feature)).collect()
     }
 
     #[test]
     fn each_feature_starts_with_the_version_it_was_measured_on() {
-        for feature in Feature::ALL {
+        for &feature in Feature::ALL {
             assert!(
                 Capabilities::for_version(feature.since()).has(feature),
                 "{feature}"
@@ -227,7 +166,7 @@ mod tests {
         assert_eq!(missing(Version::new(3, 0, 0)), []);
         assert_eq!(
             missing(Version::new(2, 1, 197)),
-            [Feature::ClientComposed, Feature::MessageReceipts],
+            [Feature::MessageReceipts, Feature::ClientComposed],
             "what 2.1.197 lacks"
         );
         assert!(missing(Version::new(2, 0, 8)).contains(&Feature::Tools));
@@ -235,14 +174,14 @@ mod tests {
         assert_eq!(
             missing(Version::new(1, 0, 0)),
             Feature::ALL,
-            "nothing is promised for versions nobody tried"
+            "nothing is promised for versions that were not tested"
         );
     }
 
     #[test]
     fn an_unknown_version_is_taken_for_the_current_one() {
         let capabilities = Capabilities::current();
-        assert!(Feature::ALL.into_iter().all(|feature| capabilities.has(feature)));
+        assert!(Feature::ALL.iter().all(|feature| capabilities.has(*feature)));
         assert_eq!(capabilities.version(), None);
         let partly = capabilities.without(Feature::Tools);
         assert!(!partly.has(Feature::Tools) && partly.has(Feature::MaxBudget));

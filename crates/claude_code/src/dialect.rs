@@ -1,10 +1,11 @@
-//! Agents that write what Claude Code writes, and count differently.
+//! `Dialect`: how agents that write Claude Code's format differ from it.
+
+use agent_client::Tokens;
 
 use crate::event::Usage;
-use crate::usage::TokenCount;
 
-/// What differs between the agents whose output is read here. Data only: the parser itself reads all of them, because
-/// other names of the same fields are no more than further keys.
+/// What differs between the agents whose output this crate reads. It is data only: the parser reads all of them, because
+/// other names for the same field are just more keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Dialect {
     /// Whether `input_tokens` includes what was read from the cache.
@@ -12,7 +13,7 @@ pub struct Dialect {
     /// Whether the usage in a `result` is that of the whole session, earlier turns and resumed runs included, instead
     /// of one turn's.
     pub usage_is_cumulative: bool,
-    /// Whether it tells what a run cost, and its tokens by model.
+    /// Whether it reports the cost of a run and its tokens per model.
     pub has_cost: bool,
     /// Whether the failure of a turn is repeated at the end of the last text, as `[API Error: …]`.
     pub writes_errors_as_text: bool,
@@ -27,20 +28,12 @@ impl Dialect {
         writes_errors_as_text: false,
     };
 
-    /// Qwen Code.
-    pub const QWEN: Self = Self {
-        input_includes_cached: true,
-        usage_is_cumulative: true,
-        has_cost: false,
-        writes_errors_as_text: true,
-    };
-
-    /// The tokens of a report, in one split.
+    /// The tokens of a report in the common split.
     #[must_use]
-    pub fn tokens(self, usage: &Usage) -> TokenCount {
-        let mut tokens = TokenCount::from(usage);
+    pub fn tokens(self, usage: &Usage) -> Tokens {
+        let mut tokens = Tokens::from(usage);
         if self.input_includes_cached {
-            let cached = tokens.cache_read.saturating_add(tokens.cache_creation);
+            let cached = tokens.cache_read.saturating_add(tokens.cache_write);
             tokens.input = tokens.input.saturating_sub(cached);
         }
         tokens

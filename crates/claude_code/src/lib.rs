@@ -1,53 +1,61 @@
-//! Claude Code from Rust: tolerant typed events from its streaming JSON, live streams, two-way sessions.
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 pub mod argv;
-mod blank;
 mod capabilities;
+#[cfg(feature = "process")]
 mod client;
-mod decoder;
 mod dialect;
 mod error;
+#[expect(
+    missing_docs,
+    reason = "fields are named as the CLI names them; a doc that repeats a name is left out"
+)]
 pub mod event;
+#[cfg(feature = "process")]
+mod event_stream;
+pub mod host;
 pub mod input;
-mod json;
-mod line_error;
-mod money;
-mod parse;
+#[cfg(feature = "process")]
 mod probe;
-mod read;
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "process"))]
 #[doc = include_str!("../../../README.md")]
-mod readme {}
+mod workspace_readme {}
+mod receipt;
 pub mod reconcile;
 mod request;
+#[cfg(feature = "process")]
 mod run;
-mod session;
-mod text;
-mod turns;
+mod stream;
+mod turn_tracker;
 mod usage;
-mod version;
 
+pub use agent_client::{
+    BaseEnvironment, CostBasis, Environment, Expansion, JsonSource, MicroUsd, PartialMessages,
+    PermissionHost, PermissionMode, Persistence, RunOptions, SessionChoice, SystemPrompt, Tokens, Version,
+    VersionError,
+};
+#[cfg(feature = "process")]
 pub use agent_process::{Control, Exit, ExitReport as ExitStatus, Isolation, Limits, StdoutMode};
 pub use capabilities::{Capabilities, Feature};
-pub use client::{Client, ClientBuilder, Completion, Events, Handle, Prepared, PromptFiles, prepare};
-pub use decoder::Decoder;
-pub use dialect::Dialect;
-pub use error::{Captured, Error, NoResult, RequestError, WrongShape};
-pub use event::{Event, Kind};
-pub use json::RawJson;
-pub use line_error::{LineError, LineErrorCode};
-pub use money::MicroUsd;
-pub use parse::{LineEvents, parse_bytes, parse_line};
-pub use probe::{Probe, ProbeError, probe};
-pub use read::{EventStream, events_from};
-pub use request::{
-    BaseEnvironment, Environment, Expansion, Fork, Options, PartialMessages, PermissionHost, Persistence,
-    PrintRequest, Replay, Request, SessionChoice, SessionId, SessionIdError, SessionRequest, SystemPrompt,
+#[cfg(feature = "process")]
+pub use client::{
+    Client, ClientBuilder, Completion, Events, Handle, Prepared, PromptFiles, Session, SessionSender, prepare,
 };
-pub use run::{Remark, Response};
-pub use session::{Receipt, ReceiptState, Session, SessionSender};
-pub use text::Text;
-pub use turns::{Noticed, TurnTracker};
-pub use usage::{CostAccount, CostBasis, TokenCount};
-pub use version::{Version, VersionError};
+pub use dialect::Dialect;
+#[cfg(feature = "process")]
+pub use error::{Error, NoResult};
+pub use error::{RedactedText, RequestError};
+pub use event::{Event, Kind};
+#[cfg(feature = "process")]
+pub use event_stream::{EventStream, events_from};
+pub use json_lines::{LineError, LineErrorCode, RawJson, Text, WrongShape};
+#[cfg(feature = "process")]
+pub use probe::{Probe, ProbeError, probe};
+pub use receipt::{Receipt, ReceiptState};
+pub use request::{PrintRequest, Replay, Request, SessionId, SessionIdError, SessionRequest};
+#[cfg(feature = "process")]
+pub use run::{Response, RunWarning};
+pub use stream::{Decoder, LineEvents, parse_bytes, parse_line};
+pub use turn_tracker::{TurnChange, TurnTracker};
+pub use usage::CostAccount;

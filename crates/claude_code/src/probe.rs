@@ -3,14 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agent_process::{Exit, Isolation, SpawnError, SpawnSpec};
+use agent_client::{DetectError, Environment, ProgramDetector, ProgramQuery, Version};
+use agent_process::{Exit, SpawnError};
 
 use crate::capabilities::Capabilities;
-use crate::request::Environment;
-use crate::version::Version;
-
-/// How long the CLI may take to say its version. It takes 10 ms; old ones that run on Node take a second.
-const PROBE_LIMIT: Duration = Duration::from_secs(5);
 
 /// An installed CLI.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,10 +36,12 @@ pub enum ProbeError {
         program: PathBuf,
     },
     /// It did not answer.
-    #[error("no answer to `--version` within {} seconds: run it by hand to see why: `{}`", PROBE_LIMIT.as_secs(), program.display())]
+    #[error("no answer to `--version` within {} seconds: run it by hand to see why: `{}`", timeout.as_secs(), program.display())]
     TimedOut {
         /// The program.
         program: PathBuf,
+        /// The time it had.
+        timeout: Duration,
     },
     /// It answered something else.
     #[error("no version number in the answer to `--version` ({exit}): is this Claude Code? `{}`", program.display())]
@@ -61,48 +59,47 @@ pub enum ProbeError {
     },
 }
 
-/// Asks the program for its version. Takes 5 seconds at most, and leaves nothing behind.
+/// Asks the program for its version. Takes 20 seconds at most, and leaves nothing behind.
 ///
 /// # Errors
-/// When there is no such program, or it does not say its version.
+/// If there is no such program, or it does not print its version.
 pub async fn probe(binary: impl AsRef<Path>, environment: &Environment) -> Result<Probe, ProbeError> {
-    ask(binary.as_ref(), environment, None).await
+    find(&ProgramDetector::new(), binary.as_ref(), environment, None).await
 }
 
-/// [`probe`] in a working directory, which a relative path of the program counts from.
-pub(crate) async fn ask(
+/// [`probe`] in a working directory, from which a relative path of the program is resolved. The detector's cache
+/// notices when the program's file has changed.
+pub(crate) async fn find(
+    detector: &ProgramDetector,
     binary: &Path,
     environment: &Environment,
     cwd: Option<&Path>,
 ) -> Result<Probe, ProbeError> {
-    let program = binary.to_path_buf();
-    let mut spec = SpawnSpec::new(&program);
-    spec.cwd = cwd.map(Path::to_path_buf);
-    spec.args = vec!["--version".into()];
-    spec.env = environment.policy(Isolation::None);
-    let answer = agent_process::ask(spec, PROBE_LIMIT)
-        .await
-        .map_err(|error| match error {
-            SpawnError::NotFound { program } => ProbeError::NotFound { program },
-            SpawnError::NotExecutable { program, .. } => ProbeError::NotExecutable { program },
-            source => ProbeError::Spawn { source },
-        })?;
-    let report = answer.exit;
-    let answer = String::from_utf8_lossy(&answer.stdout);
-    // A banner or a warning may name the version of something else. One that was said counts, however the program
-    // ended.
-    let signed = answer
-        .lines()
-        .filter(|line| line.contains("Claude Code"))
-        .find_map(Version::find);
-    let version = signed.or_else(|| Version::find(&answer));
-    match (version, report.exit) {
-        (Some(version), _) => Ok(Probe {
-            path: program,
-            version,
-            capabilities: Capabilities::for_version(version),
-        }),
-        (None, Exit::TimedOut) => Err(ProbeError::TimedOut { program }),
-        (None, exit) => Err(ProbeError::NoVersion { program, exit }),
-    }
+    let query = ProgramQuery {
+        program: binary,
+        version_args: &["--version"],
+        version_word: Some("Claude Code"),
+        environment,
+        cwd,
+    };
+    let found = detector.find(query).await.map_err(|error| match error {
+        DetectError::Spawn(SpawnError::NotFound { program }) => ProbeError::NotFound { program },
+        DetectError::Spawn(SpawnError::NotExecutable { program, .. }) => {
+            ProbeError::NotExecutable { program }
+        }
+        DetectError::Spawn(source) => ProbeError::Spawn { source },
+        DetectError::VersionTimeout { program, timeout } => ProbeError::TimedOut { program, timeout },
+        DetectError::VersionCheckFailed { program, exit } => ProbeError::NoVersion { program, exit },
+    })?;
+    let Some(version) = found.version else {
+        return Err(ProbeError::NoVersion {
+            program: found.path,
+            exit: Exit::Code(0),
+        });
+    };
+    Ok(Probe {
+        path: found.path,
+        version,
+        capabilities: Capabilities::for_version(version),
+    })
 }

@@ -3,41 +3,37 @@
 
 use agent_process::StdoutMode;
 use claude_code::argv::{self, Input, MAX_ARGUMENT_BYTES, MAX_PROMPT_BYTES, Note};
-use claude_code::event::PermissionMode;
 use claude_code::{
-    Capabilities, Expansion, Feature, Fork, MicroUsd, Options, PartialMessages, PermissionHost, Persistence,
-    PrintRequest, Replay, RequestError, SessionChoice, SessionId, SessionRequest, SystemPrompt, Version,
+    Capabilities, Expansion, Feature, JsonSource, MicroUsd, PartialMessages, PermissionHost, PermissionMode,
+    Persistence, PrintRequest, Replay, RequestError, RunOptions, SessionChoice, SessionRequest, SystemPrompt,
+    Version,
 };
 use insta::assert_snapshot;
 
 const ID: &str = "10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55";
 const OTHER_ID: &str = "80650f64-4884-4890-b40e-a32903c34296";
 
-fn id(text: &str) -> SessionId {
-    text.parse().unwrap()
-}
-
 fn version(major: u32, minor: u32, patch: u32) -> Capabilities {
     Capabilities::for_version(Version::new(major, minor, patch))
 }
 
-fn print(options: Options) -> PrintRequest {
+fn print(options: RunOptions) -> PrintRequest {
     PrintRequest::new("Fix the test.").options(options)
 }
 
-fn build(options: Options) -> String {
+fn build(options: RunOptions) -> String {
     argv::build(&print(options), &Capabilities::current())
         .unwrap()
         .to_string()
 }
 
-fn refusal(options: Options, capabilities: Capabilities) -> RequestError {
+fn refusal(options: RunOptions, capabilities: Capabilities) -> RequestError {
     argv::build(&print(options), &capabilities).unwrap_err()
 }
 
 #[test]
 fn a_plain_request_asks_for_a_stream_and_keeps_the_prompt_to_stdin() {
-    let argv = argv::build(&print(Options::new()), &Capabilities::current()).unwrap();
+    let argv = argv::build(&print(RunOptions::new()), &Capabilities::current()).unwrap();
     assert_snapshot!(argv, @r"
     -p
     --output-format=stream-json
@@ -50,20 +46,21 @@ fn a_plain_request_asks_for_a_stream_and_keeps_the_prompt_to_stdin() {
 
 #[test]
 fn every_option_carries_its_value_in_the_same_argument() {
-    let options = Options::new()
+    let options = RunOptions::new()
         .model("-opus")
         .system_prompt(SystemPrompt::File("/prompts/main.md".into()))
         .append_system_prompt(SystemPrompt::Text("Answer in German.".into()))
         .tools(["Read", "Edit", "Bash"])
         .allowed_tools(["Read", "Bash(git:*)"])
         .disallowed_tools(["WebFetch"])
-        .permission_mode(PermissionMode::BypassPermissions)
-        .session(SessionChoice::New { id: Some(id(ID)) })
+        .permission_mode(PermissionMode::Bypass)
+        .session(SessionChoice::NewWithId(ID.into()))
         .partial_messages(PartialMessages::Off)
         .persistence(Persistence::Off)
         .max_turns(7)
         .max_budget(MicroUsd::new(2_500_000))
-        .extra_args(["--add-dir=/a", "--add-dir=/b", "--bare"]);
+        .extra_args(["--bare"])
+        .additional_directories(["/a", "/b"]);
     assert_snapshot!(build(options), @r"
     -p
     --output-format=stream-json
@@ -88,7 +85,7 @@ fn every_option_carries_its_value_in_the_same_argument() {
 #[test]
 fn an_empty_tool_list_takes_all_tools_away_and_empty_rules_say_nothing() {
     let none = Vec::<String>::new();
-    let options = Options::new()
+    let options = RunOptions::new()
         .tools(none.clone())
         .allowed_tools(none.clone())
         .disallowed_tools(none);
@@ -103,7 +100,7 @@ fn an_empty_tool_list_takes_all_tools_away_and_empty_rules_say_nothing() {
 #[test]
 fn sessions_are_continued_resumed_and_forked() {
     let session = |choice| {
-        let options = Options::new()
+        let options = RunOptions::new()
             .session(choice)
             .partial_messages(PartialMessages::Off);
         build(options)
@@ -113,25 +110,25 @@ fn sessions_are_continued_resumed_and_forked() {
             .collect::<Vec<_>>()
             .join(" ")
     };
-    assert_eq!(session(SessionChoice::New { id: None }), "");
-    assert_snapshot!(session(SessionChoice::ContinueLatest { fork: None }), @"--continue");
+    assert_eq!(session(SessionChoice::New), "");
+    assert_snapshot!(session(SessionChoice::Last), @"--continue");
     assert_snapshot!(
-        session(SessionChoice::ContinueLatest { fork: Some(Fork::default()) }),
+        session(SessionChoice::fork_last()),
         @"--continue --fork-session"
     );
     assert_snapshot!(
-        session(SessionChoice::Resume { id: id(ID), fork: None }),
+        session(SessionChoice::Resume(ID.into())),
         @"--resume=10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55"
     );
     assert_snapshot!(
-        session(SessionChoice::Resume { id: id(ID), fork: Some(Fork { id: Some(id(OTHER_ID)) }) }),
+        session(SessionChoice::Fork { id: ID.into(), new_id: Some(OTHER_ID.into()) }),
         @"--resume=10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55 --fork-session --session-id=80650f64-4884-4890-b40e-a32903c34296"
     );
 }
 
 #[test]
 fn a_conversation_speaks_both_ways() {
-    let request = SessionRequest::new().permission_host(PermissionHost::Session);
+    let request = SessionRequest::new().options(RunOptions::new().permission_host(PermissionHost::Caller));
     let argv = argv::build(&request, &Capabilities::current()).unwrap();
     assert_snapshot!(argv, @r"
     -p
@@ -156,12 +153,9 @@ fn a_conversation_speaks_both_ways() {
 
 #[test]
 fn an_old_cli_gets_only_what_it_knows() {
-    let options = Options::new()
+    let options = RunOptions::new()
         .append_system_prompt(SystemPrompt::Text("Be brief.".into()))
-        .session(SessionChoice::Resume {
-            id: id(ID),
-            fork: None,
-        });
+        .session(SessionChoice::Resume(ID.into()));
     let argv = argv::build(&print(options), &version(1, 0, 108)).unwrap();
     assert_snapshot!(argv, @r"
     -p
@@ -179,7 +173,7 @@ fn an_old_cli_gets_only_what_it_knows() {
         ]
     );
 
-    let from_file = Options::new().append_system_prompt(SystemPrompt::File("/prompts/more.md".into()));
+    let from_file = RunOptions::new().append_system_prompt(SystemPrompt::File("/prompts/more.md".into()));
     let argv = argv::build(&print(from_file), &version(2, 0, 8)).unwrap();
     assert_snapshot!(argv.arguments.last().unwrap(), @"--append-system-prompt=<text of /prompts/more.md>");
 }
@@ -187,43 +181,41 @@ fn an_old_cli_gets_only_what_it_knows() {
 #[test]
 fn what_an_old_cli_cannot_do_is_refused_with_the_version_that_can() {
     assert_snapshot!(
-        refusal(Options::new().tools(["Read"]), version(2, 0, 8)),
+        refusal(RunOptions::new().tools(["Read"]), version(2, 0, 8)),
         @"`--tools` needs Claude Code 2.0.31 or newer: run `claude update`; installed is 2.0.8"
     );
-    let forked = SessionChoice::Resume {
-        id: id(ID),
-        fork: Some(Fork {
-            id: Some(id(OTHER_ID)),
-        }),
+    let forked = SessionChoice::Fork {
+        id: ID.into(),
+        new_id: Some(OTHER_ID.into()),
     };
     for (options, capabilities, missing) in [
         (
-            Options::new().max_budget(MicroUsd::new(1)),
+            RunOptions::new().max_budget(MicroUsd::new(1)),
             version(2, 0, 8),
             Feature::MaxBudget,
         ),
         (
-            Options::new().persistence(Persistence::Off),
+            RunOptions::new().persistence(Persistence::Off),
             version(2, 0, 8),
             Feature::NoSessionPersistence,
         ),
         (
-            Options::new().permission_mode(PermissionMode::DontAsk),
+            RunOptions::new().permission_mode(PermissionMode::Refuse),
             version(2, 0, 8),
             Feature::DontAskMode,
         ),
         (
-            Options::new().permission_mode(PermissionMode::Auto),
+            RunOptions::new().permission_mode(PermissionMode::Auto),
             version(2, 1, 83),
             Feature::AutoMode,
         ),
         (
-            Options::new().session(forked.clone()),
+            RunOptions::new().session(forked.clone()),
             version(2, 0, 8),
             Feature::ForkWithSessionId,
         ),
         (
-            Options::new().session(forked),
+            RunOptions::new().session(forked),
             version(1, 0, 108),
             Feature::ForkSession,
         ),
@@ -238,7 +230,7 @@ fn what_an_old_cli_cannot_do_is_refused_with_the_version_that_can() {
 #[test]
 fn a_prompt_is_data_wherever_the_cli_can_be_told_so() {
     let input = |prompt: &str, expansion, capabilities: Capabilities| {
-        let request = PrintRequest::new(prompt).options(Options::new().expansion(expansion));
+        let request = PrintRequest::new(prompt).options(RunOptions::new().expansion(expansion));
         let argv = argv::build(&request, &capabilities).unwrap();
         let Input::Prompt(bytes) = argv.input.clone() else {
             panic!("one prompt is one input")
@@ -296,11 +288,10 @@ fn prompts_that_the_cli_would_refuse_are_refused_first() {
 fn values_that_no_program_can_be_given_are_refused() {
     let current = Capabilities::current;
     for options in [
-        Options::new().model("opus\0"),
-        Options::new().tools(["Read\0"]),
-        Options::new().extra_args(["--add-dir=\0"]),
-        Options::new().system_prompt(SystemPrompt::File("a\0b".into())),
-        Options::new().permission_mode(PermissionMode::Other("a\0".into())),
+        RunOptions::new().model("opus\0"),
+        RunOptions::new().tools(["Read\0"]),
+        RunOptions::new().extra_args(["--add-dir=\0"]),
+        RunOptions::new().system_prompt(SystemPrompt::File("a\0b".into())),
     ] {
         let refused = refusal(options.clone(), current());
         assert!(
@@ -309,10 +300,10 @@ fn values_that_no_program_can_be_given_are_refused() {
         );
     }
     for options in [
-        Options::new().model(" "),
-        Options::new().tools(["Read", ""]),
-        Options::new().allowed_tools([" "]),
-        Options::new().system_prompt(SystemPrompt::Text("\n".into())),
+        RunOptions::new().model(" "),
+        RunOptions::new().tools(["Read", ""]),
+        RunOptions::new().allowed_tools([" "]),
+        RunOptions::new().system_prompt(SystemPrompt::Text("\n".into())),
     ] {
         let refused = refusal(options.clone(), current());
         assert!(
@@ -321,10 +312,10 @@ fn values_that_no_program_can_be_given_are_refused() {
         );
     }
     assert_snapshot!(
-        refusal(Options::new().extra_args(["--output-format=text"]), current()),
+        refusal(RunOptions::new().extra_args(["--output-format=text"]), current()),
         @"an extra argument that this library sets itself: leave it out, or set it in the options: `--output-format`"
     );
-    let spool = refusal(Options::new().transport(StdoutMode::Spool), current());
+    let spool = refusal(RunOptions::new().transport(StdoutMode::Spool), current());
     assert!(matches!(spool, RequestError::SpoolWithoutLog));
 }
 
@@ -345,7 +336,7 @@ fn extra_arguments_change_neither_the_prompt_nor_the_session() {
         "--fork-session",
     ] {
         let refused = refusal(
-            Options::new().extra_args(["--add-dir=/a", argument]),
+            RunOptions::new().extra_args(["--add-dir=/a", argument]),
             Capabilities::current(),
         );
         assert!(
@@ -355,7 +346,7 @@ fn extra_arguments_change_neither_the_prompt_nor_the_session() {
     }
     for argument in ["Do something else.", "/a", "-", ""] {
         let refused = refusal(
-            Options::new().extra_args(["--add-dir=/a", argument]),
+            RunOptions::new().extra_args(["--add-dir=/a", argument]),
             Capabilities::current(),
         );
         assert!(
@@ -364,8 +355,8 @@ fn extra_arguments_change_neither_the_prompt_nor_the_session() {
         );
     }
     assert_snapshot!(
-        refusal(Options::new().extra_args(["/a"]), Capabilities::current()),
-        @"an extra argument that is no option: write `--option=value` as one argument: argument 1"
+        refusal(RunOptions::new().extra_args(["/a"]), Capabilities::current()),
+        @"an extra argument is not an option: write `--option=value` as one argument: argument 1"
     );
 }
 
@@ -373,7 +364,7 @@ fn extra_arguments_change_neither_the_prompt_nor_the_session() {
 fn an_argument_may_be_as_long_as_the_system_takes_and_no_longer() {
     let prompt = |bytes: usize| {
         let text = "x".repeat(bytes - "--append-system-prompt=".len());
-        let options = Options::new().append_system_prompt(SystemPrompt::Text(text));
+        let options = RunOptions::new().append_system_prompt(SystemPrompt::Text(text));
         argv::build(&print(options), &version(2, 0, 8)).map(|_| ())
     };
     assert!(prompt(MAX_ARGUMENT_BYTES).is_ok());
@@ -381,9 +372,94 @@ fn an_argument_may_be_as_long_as_the_system_takes_and_no_longer() {
         prompt(MAX_ARGUMENT_BYTES + 1).unwrap_err(),
         @"a value is too long for the command line: shorten it or update Claude Code (`claude update`): `--append-system-prompt`, 131072 of 131071 bytes"
     );
-    let by_file = Options::new().append_system_prompt(SystemPrompt::Text("x".repeat(1_000_000)));
+    let by_file = RunOptions::new().append_system_prompt(SystemPrompt::Text("x".repeat(1_000_000)));
     assert!(
         argv::build(&print(by_file), &Capabilities::current()).is_ok(),
         "a file has no such limit"
+    );
+}
+
+#[test]
+fn a_session_id_must_be_a_uuid() {
+    for session in [
+        SessionChoice::NewWithId("mine".into()),
+        SessionChoice::Resume("-x".into()),
+        SessionChoice::fork("mine"),
+        SessionChoice::ForkLast {
+            new_id: Some("mine".into()),
+        },
+    ] {
+        let refused = refusal(RunOptions::new().session(session), Capabilities::current());
+        assert!(matches!(refused, RequestError::InvalidSessionId), "{refused}");
+    }
+}
+
+#[test]
+fn an_extension_is_refused() {
+    let options = RunOptions::new().extension("demo.speed", 2);
+    assert_snapshot!(
+        refusal(options, Capabilities::current()),
+        @"unknown extension `demo.speed`: Claude Code has none, set the option instead"
+    );
+}
+
+#[test]
+fn configuration_with_keys_goes_by_file_and_the_rest_by_argument() {
+    let options = RunOptions::new()
+        .mcp_config(serde_json::json!({"mcpServers": {"a": {"env": {"KEY": "secret"}}}}))
+        .settings(JsonSource::File("/etc/settings.json".into()))
+        .fallback_model("haiku")
+        .effort("high")
+        .agents(serde_json::json!({"reviewer": {"prompt": "Review."}}))
+        .output_schema(serde_json::json!({"type": "object"}));
+    assert!(!format!("{options:?}").contains("secret"), "{options:?}");
+    let line = build(options);
+    assert!(!line.contains("secret"), "{line}");
+    assert_snapshot!(line, @r#"
+    -p
+    --output-format=stream-json
+    --verbose
+    --include-partial-messages
+    --mcp-config=<file with 45 bytes>
+    --settings=/etc/settings.json
+    --fallback-model=haiku
+    --effort=high
+    --agents={"reviewer":{"prompt":"Review."}}
+    --json-schema={"type":"object"}
+    "#);
+}
+
+#[test]
+fn a_version_without_an_option_refuses_it_before_anything_starts() {
+    let old = version(1, 0, 108);
+    for (options, feature) in [
+        (RunOptions::new().effort("high"), Feature::Effort),
+        (RunOptions::new().agents(serde_json::json!({})), Feature::Agents),
+        (
+            RunOptions::new().output_schema(serde_json::json!({})),
+            Feature::JsonSchema,
+        ),
+    ] {
+        let error = refusal(options, old);
+        assert!(
+            matches!(error, RequestError::Unsupported { feature: missing, .. } if missing == feature),
+            "{error:?}"
+        );
+    }
+}
+
+#[test]
+fn debug_shows_options_and_neither_values_nor_prompts() {
+    let options = RunOptions::new()
+        .append_system_prompt(SystemPrompt::Text("secret".into()))
+        .settings(JsonSource::Value(serde_json::json!({"env": {"KEY": "secret"}})))
+        .extra_args(["--betas=secret"]);
+    let request = PrintRequest::new("secret").options(options);
+    let argv = argv::build(&request, &Capabilities::current()).unwrap();
+    let shown = format!("{argv:?}");
+    assert!(!shown.contains("secret"), "{shown}");
+    assert!(
+        shown.contains("--betas") && shown.contains("--settings"),
+        "{shown}"
     );
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use claude_code::{
-    Capabilities, Client, Environment, Event, Events, Exit, Limits, Options, PrintRequest, SessionRequest,
+    Capabilities, Client, Environment, Event, Events, Exit, Limits, PrintRequest, RunOptions, SessionRequest,
 };
 use libtest_mimic::{Arguments, Trial};
 use test_support::recorded;
@@ -46,7 +46,7 @@ fn main() {
             },
         ),
         trial("a_timeout_ends_the_whole_family", async |client, directory| {
-            let options = Options::new().timeout(Duration::from_secs(5));
+            let options = RunOptions::new().timeout(Duration::from_secs(5));
             let mut handle = client
                 .print_stream_json(PrintRequest::new("Go.").options(options))
                 .await
@@ -86,16 +86,14 @@ fn trial(name: &'static str, test: impl AsyncFn(Client, &Path) + Send + 'static)
         let directory = tempfile::tempdir()?;
         let agent = family(directory.path());
         let mut environment = Environment::clear();
-        environment.set.extend(agent.environment.iter().cloned());
+        for (name, value) in &agent.environment {
+            environment = environment.set(name, value);
+        }
         let grace = Duration::from_millis(100);
-        let limits = Limits {
-            interrupt_grace: grace,
-            terminate_grace: grace,
-            ..Limits::default()
-        };
+        let limits = Limits::default().interrupt_grace(grace).terminate_grace(grace);
         let client = Client::builder()
             .binary(&agent.program)
-            .defaults(Options::new().environment(environment).limits(limits))
+            .defaults(RunOptions::new().environment(environment).limits(limits))
             .capabilities(Capabilities::current())
             .build();
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -6,14 +6,14 @@
 )]
 
 use bytes::Bytes;
-use claude_code::event::{Block, Content};
+use claude_code::event::{Block, Content, Delta, StreamBody};
 use claude_code::{Decoder, Event, Kind, LineError, LineErrorCode, parse_bytes, parse_line};
 
 fn decode(stream: &[u8]) -> Vec<Result<Event, LineError>> {
     let mut decoder = Decoder::default();
     decoder.push(Bytes::copy_from_slice(stream));
     decoder.finish();
-    std::iter::from_fn(|| decoder.next_event()).collect()
+    std::iter::from_fn(|| decoder.next()).collect()
 }
 
 fn codes(stream: &[u8]) -> Vec<Result<String, LineErrorCode>> {
@@ -190,6 +190,7 @@ fn noise_is_named_and_the_next_line_survives() {
             Err(LineErrorCode::Noise),
             Err(LineErrorCode::Noise),
             Err(LineErrorCode::Noise),
+            one("user"),
             Err(LineErrorCode::NotAnObject),
             Err(LineErrorCode::NotAnObject),
             Err(LineErrorCode::NotAnObject),
@@ -224,7 +225,7 @@ fn lines_over_the_limit_are_counted_and_the_next_one_survives() {
         b"{\"type\":\"user\"}\n{\"type\":\"user\",\"a\":\"too long\"}\n{\"type\":\"user\"}\n",
     ));
     decoder.finish();
-    let items: Vec<_> = std::iter::from_fn(|| decoder.next_event()).collect();
+    let items: Vec<_> = std::iter::from_fn(|| decoder.next()).collect();
     assert!(items[0].is_ok() && items[2].is_ok());
     let error = *items[1].as_ref().unwrap_err();
     assert_eq!(
@@ -390,7 +391,7 @@ fn events_can_be_sent_and_outlive_their_stream() {
 }
 
 #[test]
-fn an_object_after_an_unfinished_escape_sequence_is_not_lost_silently() {
+fn an_object_after_an_unfinished_escape_sequence_is_read() {
     for line in [
         "\x1b]0;title{\"type\":\"result\"}",
         "\x1b]0;title{\"type\":\"result\"}\x1b[0m",
@@ -400,7 +401,7 @@ fn an_object_after_an_unfinished_escape_sequence_is_not_lost_silently() {
         let stream = format!("{line}\n{{\"type\":\"user\"}}\n");
         assert_eq!(
             codes(stream.as_bytes()),
-            [Err(LineErrorCode::Noise), one("user")],
+            [Err(LineErrorCode::Noise), one("result"), one("user")],
             "{line:?}"
         );
     }
@@ -447,4 +448,20 @@ fn of_a_very_long_list_the_first_elements_are_read_and_all_are_kept_as_written()
     };
     assert_eq!(result.permission_denials.len(), 65_536);
     assert_eq!(event.field("permission_denials").unwrap().as_str(), list);
+}
+
+#[test]
+fn the_types_of_stream_events_may_be_escaped() {
+    let line = br#"{"type":"stream_event","event":{"type":"content_block_delt\u0061","index":0,"delta":{"type":"te\u0078t_delta","text":"hi"}}}"#;
+    let event = parse_line(line).unwrap();
+    let Kind::StreamEvent(stream) = event.kind() else {
+        panic!("not a stream event: {event:?}")
+    };
+    assert_eq!(
+        stream.body,
+        StreamBody::ContentBlockDelta {
+            index: 0,
+            delta: Delta::Text("hi".into())
+        }
+    );
 }

@@ -15,7 +15,7 @@ fn events(fixture: &Fixture) -> Vec<Event> {
     let mut decoder = Decoder::default();
     decoder.push(Bytes::copy_from_slice(&fixture.bytes));
     decoder.finish();
-    let items = std::iter::from_fn(|| decoder.next_event());
+    let items = std::iter::from_fn(|| decoder.next());
     items
         .map(|item| item.unwrap_or_else(|error| panic!("{}: {error}", fixture.path.display())))
         .collect()
@@ -33,12 +33,12 @@ fn name(event: &Event) -> String {
             ControlRequestBody::CanUseTool(_) => "control_request/can_use_tool".into(),
             ControlRequestBody::HookCallback(_) => "control_request/hook_callback".into(),
             ControlRequestBody::McpMessage(_) => "control_request/mcp_message".into(),
-            ControlRequestBody::Other { subtype, .. } => format!("unknown request {subtype:?}"),
+            other => format!("unknown request {other:?}"),
         },
         Kind::ControlResponse(response) => match &response.body {
             ControlResponseBody::Success { .. } => "control_response/success".into(),
             ControlResponseBody::Error { .. } => "control_response/error".into(),
-            ControlResponseBody::Other { subtype, .. } => format!("unknown response {subtype:?}"),
+            other => format!("unknown response {other:?}"),
         },
         Kind::Result(result) => {
             format!(
@@ -62,13 +62,13 @@ fn stream_name(stream: &StreamEvent) -> &'static str {
             Delta::Thinking(_) => "thinking_delta",
             Delta::InputJson(_) => "input_json_delta",
             Delta::Signature(_) => "signature_delta",
-            Delta::Unknown(_) => "unknown delta",
+            _ => "unknown delta",
         },
         StreamBody::ContentBlockStop { .. } => "content_block_stop",
         StreamBody::MessageDelta { .. } => "message_delta",
         StreamBody::MessageStop => "message_stop",
         StreamBody::Ping => "ping",
-        StreamBody::Unknown(_) => "unknown event",
+        _ => "unknown event",
     }
 }
 

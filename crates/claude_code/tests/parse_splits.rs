@@ -17,10 +17,10 @@ fn decode(chunks: impl IntoIterator<Item = Vec<u8>>) -> Vec<Item> {
     let mut items = Vec::new();
     for chunk in chunks {
         decoder.push(Bytes::from(chunk));
-        items.extend(std::iter::from_fn(|| decoder.next_event()));
+        items.extend(std::iter::from_fn(|| decoder.next()));
     }
     decoder.finish();
-    items.extend(std::iter::from_fn(|| decoder.next_event()));
+    items.extend(std::iter::from_fn(|| decoder.next()));
     items
 }
 
@@ -56,6 +56,10 @@ const LINES: &[&str] = &[
     "{\"type\":\"torn",
     "[{\"type\":\"a\"},{\"type\":\"b\"}]{\"type\":\"c\"}",
     "\u{1b}[?25h",
+    "[warn] text",
+    "[",
+    "]",
+    ",",
 ];
 
 fn stream() -> impl Strategy<Value = Vec<u8>> {
@@ -64,7 +68,7 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
         1 => prop::collection::vec(any::<u8>(), 0..40),
         1 => Just(vec![b'x'; 5000]),
     ];
-    let end = prop_oneof![8 => Just(b"\n".to_vec()), 2 => Just(b"\r\n".to_vec()), 1 => Just(Vec::new())];
+    let end = prop_oneof![8 => Just(b"\n".to_vec()), 2 => Just(b"\r\n".to_vec()), 3 => Just(Vec::new())];
     prop::collection::vec((line, end), 0..12).prop_map(|lines| {
         lines
             .into_iter()
@@ -83,7 +87,9 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_give_events_or_errors_and_never_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn any_bytes_give_events_or_errors_and_never_a_panic(
+        bytes in prop_oneof![prop::collection::vec(any::<u8>(), 0..400), stream()]
+    ) {
         for item in decode([bytes.clone()]) {
             match item {
                 Ok(event) => {
@@ -244,7 +250,7 @@ fn an_idle_decoder_keeps_no_line_that_it_has_handed_out() {
         bytes: b"{\"type\":\"user\"}\n".to_vec(),
         _watch: Arc::clone(&watch),
     }));
-    assert!(decoder.next_event().is_some_and(|item| item.is_ok()));
-    assert!(decoder.next_event().is_none());
+    assert!(decoder.next().is_some_and(|item| item.is_ok()));
+    assert!(decoder.next().is_none());
     assert_eq!(Arc::strong_count(&watch), 1);
 }

@@ -1,7 +1,7 @@
 //! What a process used and cost, with figures that real CLIs reported.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use claude_code::{CostAccount, CostBasis, MicroUsd, TokenCount, parse_line};
+use claude_code::{CostAccount, CostBasis, MicroUsd, Tokens, parse_line};
 
 fn init(version: &str) -> String {
     format!(r#"{{"type":"system","subtype":"init","claude_code_version":"{version}"}}"#)
@@ -33,11 +33,11 @@ fn account(basis: CostBasis, lines: &[String]) -> CostAccount {
     account
 }
 
-fn tokens(input: u64, output: u64) -> TokenCount {
-    TokenCount {
+fn tokens(input: u64, output: u64) -> Tokens {
+    Tokens {
         input,
         output,
-        ..TokenCount::default()
+        ..Tokens::default()
     }
 }
 
@@ -200,12 +200,12 @@ fn usage_repeated_for_every_block_of_a_message_counts_once() {
         )
     };
     let mut lines = vec![init("2.1.325"), said("m1", 1), said("m1", 1), said("m2", 1)];
-    let estimate = |input, output| TokenCount {
+    let estimate = |input, output| Tokens {
         input,
         output,
         cache_read: input / 12 * 1024,
-        cache_creation: input / 12 * 2048,
-        ..TokenCount::default()
+        cache_write: input / 12 * 2048,
+        ..Tokens::default()
     };
     assert_eq!(
         account(CostBasis::NewSession, &lines).unsettled_tokens(),
@@ -214,7 +214,7 @@ fn usage_repeated_for_every_block_of_a_message_counts_once() {
     lines.push(result((24, 68), "0.0223456", None, None));
     assert_eq!(
         account(CostBasis::NewSession, &lines).unsettled_tokens(),
-        TokenCount::default(),
+        Tokens::default(),
         "settled"
     );
 }
@@ -249,12 +249,12 @@ fn a_message_delta_with_only_output_tokens_keeps_the_counts_of_the_start() {
     ];
     assert_eq!(
         account(CostBasis::NewSession, &lines).unsettled_tokens(),
-        TokenCount {
+        Tokens {
             input: 12,
             output: 50,
             cache_read: 100,
-            cache_creation: 7,
-            ..TokenCount::default()
+            cache_write: 7,
+            ..Tokens::default()
         }
     );
 }
@@ -276,4 +276,83 @@ fn a_result_that_reports_its_last_message_only_takes_nothing_back() {
     ];
     let account = account(CostBasis::NewSession, &lines);
     assert_eq!(account.tokens(), tokens(36, 73));
+}
+
+const RESET: &str = r#"{"type":"conversation_reset","new_conversation_id":"c","trigger":"clear"}"#;
+
+#[test]
+fn clearing_the_conversation_keeps_what_was_counted_before() {
+    let (first, second) = (opus(24, 54, "0.40"), opus(12, 11, "0.10"));
+    let account = account(
+        CostBasis::NewSession,
+        &[
+            init("2.1.300"),
+            result((24, 54), "0.40", Some(&first), None),
+            RESET.to_owned(),
+            init("2.1.300"),
+            result((12, 11), "0.10", Some(&second), None),
+        ],
+    );
+    assert_eq!(account.cost(), Some(MicroUsd::new(500_000)));
+    assert_eq!(account.tokens(), tokens(36, 65));
+    assert_eq!(
+        account.session_total(),
+        Some(MicroUsd::new(100_000)),
+        "the next run resumes the session that began at the reset"
+    );
+}
+
+#[test]
+fn a_reset_costs_nothing_where_results_report_their_part() {
+    let account = account(
+        CostBasis::NewSession,
+        &[
+            result((24, 54), "0.40", None, Some(&opus(24, 54, "0.40"))),
+            RESET.to_owned(),
+            result((12, 11), "0.10", None, Some(&opus(12, 11, "0.10"))),
+        ],
+    );
+    assert_eq!(account.cost(), Some(MicroUsd::new(500_000)));
+    assert_eq!(account.tokens(), tokens(36, 65));
+}
+
+#[test]
+fn the_cost_never_decreases() {
+    let totals = ["0.40", "0.45", "0.10", "0.15", "0", "0.01"];
+    let mut account = CostAccount::new(CostBasis::NewSession);
+    let mut last = MicroUsd::ZERO;
+    for total in totals {
+        account.apply(&parse_line(result((1, 1), total, None, None).as_bytes()).unwrap());
+        let cost = account.cost().unwrap();
+        assert!(cost >= last, "{total}: {cost:?} after {last:?}");
+        last = cost;
+    }
+    assert_eq!(last, MicroUsd::new(450_000 + 150_000 + 10_000));
+}
+
+#[test]
+fn clearing_a_resumed_session_subtracts_its_earlier_total_once() {
+    let basis = CostBasis::Resumed {
+        session_total: MicroUsd::new(300_000),
+    };
+    let account = account(
+        basis,
+        &[
+            init("2.1.300"),
+            result((1, 1), "0.50", None, None),
+            RESET.to_owned(),
+            result((1, 1), "0.35", None, None),
+        ],
+    );
+    assert_eq!(account.cost(), Some(MicroUsd::new(550_000)));
+}
+
+#[test]
+fn a_session_cleared_before_its_first_result_includes_no_earlier_runs() {
+    let lines = [
+        init("2.1.300"),
+        RESET.to_owned(),
+        result((1, 1), "0.10", None, None),
+    ];
+    assert!(!account(CostBasis::ResumedUnknown, &lines).may_include_earlier_runs());
 }

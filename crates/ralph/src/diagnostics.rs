@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
@@ -9,7 +10,7 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::console::{Port, one_line, stderr, write_stderr};
+use crate::console::{BackgroundWriter, one_line, write_stderr};
 
 /// The variable that says how much is told: `debug`, or `warn,ralph_run=debug`.
 pub const VARIABLE: &str = "RALPH_LOG";
@@ -17,8 +18,11 @@ pub const VARIABLE: &str = "RALPH_LOG";
 /// Longer than any message of ours; some quote what an agent wrote.
 const COLUMNS: usize = 2_000;
 
-/// Behind a thread of its own, which begins with the first line: nobody waits long for who reads stderr.
-static PORT: Mutex<Option<Box<dyn Port + Send>>> = Mutex::new(None);
+/// How long the process waits at its end for a reader of stderr.
+const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Starts with the first line.
+static WRITER: Mutex<Option<BackgroundWriter>> = Mutex::new(None);
 
 /// Whether lines have a time of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,8 +55,8 @@ pub fn install(filter: Option<&str>, times: Times) {
 
 /// Writes what waits, within a deadline.
 pub fn finish() {
-    if let Some(port) = &mut *PORT.lock().unwrap_or_else(PoisonError::into_inner) {
-        port.finish();
+    if let Some(writer) = &mut *WRITER.lock().unwrap_or_else(PoisonError::into_inner) {
+        writer.finish(FINISH_TIMEOUT);
     }
 }
 
@@ -70,8 +74,8 @@ impl Write for Lines {
             ""
         };
         let line = format!("{erase}{}\n", render(&String::from_utf8_lossy(text)));
-        let mut port = PORT.lock().unwrap_or_else(PoisonError::into_inner);
-        port.get_or_insert_with(|| Box::new(stderr())).send(&line);
+        let mut writer = WRITER.lock().unwrap_or_else(PoisonError::into_inner);
+        writer.get_or_insert_with(BackgroundWriter::on_stderr).send(&line);
         Ok(text.len())
     }
 

@@ -63,7 +63,8 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
         Some(
             agent_api::Error::NotInstalled { .. }
             | agent_api::Error::NothingFound { .. }
-            | agent_api::Error::Silent { .. },
+            | agent_api::Error::Detect(_)
+            | agent_api::Error::Spawn(_),
         ) => 69,
         Some(
             agent_api::Error::UnknownBackend { .. }

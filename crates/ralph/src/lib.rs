@@ -1,11 +1,12 @@
 //! The command line of ralph.
-#![warn(missing_docs)]
 
 pub mod cli;
 pub mod commands;
 pub mod console;
+pub mod current_process;
 pub mod diagnostics;
 pub mod failure;
 pub mod home;
 pub mod settings;
+pub mod trust;
 pub mod versions;

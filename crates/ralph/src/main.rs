@@ -3,21 +3,19 @@
 use std::process::ExitCode;
 
 use anyhow::Context as _;
-use ralph::cli::{self, Command, ViewArgs};
-use ralph::console::{Direct, one_line, sanitise, write_stderr, write_stdout};
+use ralph::cli::{self, Command};
+use ralph::console::{Direct, render_error, sanitise, write_stderr, write_stdout};
 use ralph::diagnostics::{self, Times};
-use ralph::settings::load_view;
-use ralph::{commands, failure, home};
-
-/// More than any message of ours; some quote what an agent wrote.
-const MESSAGE_COLUMNS: usize = 2_000;
+use ralph::settings::{ViewArgs, load_view};
+use ralph::trust::{Choice, Policy};
+use ralph::{commands, current_process, failure, home};
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "__runner") {
         // Before anything is forked: a run in the background has no terminal. One that leads a group has none already.
-        let _ = agent_process::start_session();
+        let _ = current_process::start_session();
     }
-    agent_api::demo_main();
+    demo_agent::demo_main();
     agent_process::guard_main();
     let cli = match cli::parse(std::env::args_os()) {
         Ok(cli) => cli,
@@ -40,8 +38,7 @@ fn main() -> ExitCode {
     let code = match execute(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            let message = sanitise(&format!("{error:#}")).into_owned();
-            write_stderr(&format!("ralph: {}\n", one_line(&message, MESSAGE_COLUMNS)));
+            write_stderr(&render_error(&format!("{error:#}")));
             failure::exit_code(&error)
         }
     };
@@ -52,10 +49,7 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> anyhow::Result<u8> {
     // A run is one loop; a server has many clients.
     let runtime = match command {
-        Command::Serve(_) => {
-            agent_process::share_heap();
-            tokio::runtime::Builder::new_multi_thread().enable_all().build()?
-        }
+        Command::Serve(_) => tokio::runtime::Builder::new_multi_thread().enable_all().build()?,
         _ => tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?,
@@ -70,23 +64,30 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
     let variables = |name: &str| std::env::var(name).ok();
     let home = || home::home(&variables);
     let cwd = std::env::current_dir().context("the current directory is gone")?;
-    let view = |args: &ViewArgs| load_view(args, &variables, &cwd);
+    let view = |args: &ViewArgs| {
+        let home = home().ok();
+        let policy = Policy {
+            home: home.as_ref(),
+            choice: Choice::AsStored,
+        };
+        load_view(args, &variables, &cwd, &policy)
+    };
     let stdout = || Direct::new(std::io::stdout());
     match command {
         Command::Run(args) => commands::run::execute(&args, &home()?, &variables, &cwd).await,
         Command::Runner(args) => {
             commands::run::runner(&home()?, home::version_file(&variables), &args.directory).await
         }
-        Command::Attach(args) => commands::screen::attach(&args, &home()?, &view(&args.view)?).await,
+        Command::Attach(args) => commands::attach::execute(&args, &home()?, &view(&args.view)?).await,
         Command::Send(args) => {
-            commands::send::execute(args.into(), &home()?, std::io::stdin().lock(), &mut stdout()).await
+            commands::send::execute(args, &home()?, std::io::stdin().lock(), &mut stdout()).await
         }
         Command::Queue(args) => {
-            commands::queue::execute(args.into(), &home()?, std::io::stdin().lock(), &mut stdout()).await
+            commands::queue::execute(args, &home()?, std::io::stdin().lock(), &mut stdout()).await
         }
-        Command::Answer(args) => commands::answer::execute(args.into(), &home()?, &mut stdout()).await,
-        Command::Interrupt(args) => commands::interrupt::execute(&args.run, &home()?, &mut stdout()).await,
-        Command::Stop(args) => commands::stop::execute(args.into(), &home()?, &mut stdout()).await,
+        Command::Answer(args) => commands::answer::execute(&args, &home()?, &mut stdout()).await,
+        Command::Interrupt(args) => commands::interrupt::execute(&args, &home()?, &mut stdout()).await,
+        Command::Stop(args) => commands::stop::execute(&args, &home()?, &mut stdout()).await,
         Command::Runs(args) => commands::runs::execute(&args, &home()?, &cwd),
         Command::Show(args) => commands::show::execute(&args, &home()?),
         Command::Logs(args) => commands::logs::execute(&args, &home()?, &view(&args.view)?).await,
@@ -96,14 +97,16 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
             write_stdout(&sanitise(&commands::init::init(&args, &cwd)?));
             Ok(0)
         }
+        Command::Trust(args) => commands::trust::execute(&args, &home()?, &variables, &cwd),
         Command::Clean(args) => commands::clean::execute(&args, &home()?),
         Command::Serve(args) => {
             let versions = home::version_file(&variables);
             commands::serve::execute(&args, &home()?, versions, &variables).await
         }
-        Command::Search(args) => commands::serve::search(&args, &home()?, &variables).await,
-        Command::Reindex(args) => commands::serve::reindex(&args, &home()?, &variables).await,
+        Command::Search(args) => commands::search::execute(&args, &home()?, &variables).await,
+        Command::Reindex(args) => commands::reindex::execute(&args, &home()?, &variables).await,
         Command::Demo(args) => commands::demo::execute(&args, &home()?, &variables, &cwd).await,
+        Command::Complete(args) => Ok(commands::complete::execute(&args, &home()?, &cwd)),
         Command::Completions(args) => {
             write_stdout(&commands::completions::render_completions(args.shell));
             Ok(0)

@@ -2,10 +2,11 @@
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use agent_api::{Body, Event, ProgramFile, Version, VersionMemory};
-use ralph_run::{Durability, Record, RunEvent, write_atomic};
+use ralph_run::{Durability, Record, RunEvent, Sink, write_atomic};
 use serde::{Deserialize, Serialize};
 
 /// A launcher can stand for another version tomorrow without having changed itself.
@@ -48,7 +49,7 @@ impl VersionFile {
 
     fn load(&self) -> Vec<Entry> {
         let mut text = Vec::new();
-        let read = agent_process::open_regular(&self.path)
+        let read = ralph_run::open_regular_file(&self.path)
             .and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text));
         if read.is_err() {
             return Vec::new();
@@ -111,9 +112,9 @@ pub struct VersionCheck {
     pub version: Version,
 }
 
-impl VersionCheck {
-    /// Forgets what turns out to be wrong.
-    pub fn record(&self, record: &Record) {
+/// Forgets a version that turns out to be wrong.
+impl Sink for VersionCheck {
+    fn record(&mut self, record: &Arc<Record>, _line_bytes: usize) {
         if let RunEvent::Agent(Event {
             body: Body::SessionStarted(session),
             ..
@@ -130,11 +131,12 @@ impl VersionCheck {
 mod tests {
     use std::fs;
     use std::path::Path;
+    use std::sync::Arc;
     use std::time::{Duration, SystemTime};
 
     use agent_api::{AgentKind, Body, Event, ProgramFile, SessionStarted, Version, VersionMemory as _};
     use jiff::Timestamp;
-    use ralph_run::{Record, RunEvent};
+    use ralph_run::{Record, RunEvent, Sink as _};
 
     use super::{Content, Entry, LONGEST, VersionCheck, VersionFile};
 
@@ -231,7 +233,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let file = VersionFile::new(directory.path().join("versions.json"));
         file.remember(&program("/bin/agent"), VERSION);
-        let check = VersionCheck {
+        let mut check = VersionCheck {
             file: file.clone(),
             program: Path::new("/bin/agent").to_owned(),
             version: VERSION,
@@ -241,21 +243,20 @@ mod tests {
             (Some("2.1.325"), Some(VERSION)),
             (Some("2.1.326"), None),
         ] {
-            check.record(&Record {
+            let record = Record {
                 seq: 1,
                 at: Timestamp::UNIX_EPOCH,
                 iteration: 1,
                 attempt: 1,
-                event: RunEvent::Agent(Event {
-                    agent_kind: AgentKind::CLAUDE_CODE,
-                    parent: None,
-                    raw: None,
-                    body: Body::SessionStarted(Box::new(SessionStarted {
+                event: RunEvent::Agent(Event::new(
+                    AgentKind::CLAUDE_CODE,
+                    Body::SessionStarted(Box::new(SessionStarted {
                         agent_version: said.map(str::to_owned),
                         ..SessionStarted::default()
                     })),
-                }),
-            });
+                )),
+            };
+            check.record(&Arc::new(record), 0);
             assert_eq!(file.recall(&program("/bin/agent")), expected, "{said:?}");
         }
     }

@@ -3,20 +3,24 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
 
 use std::future::pending;
+use std::io::{self, Write};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use ralph::commands::answer::{Answer, ListFormat};
-use ralph::commands::attach::Attach;
-use ralph::commands::queue::{Queue, QueueAction};
-use ralph::commands::send::Send;
-use ralph::commands::stop::{Stop, Target, Wait};
-use ralph::commands::{answer, attach, interrupt, queue, send, stop};
-use ralph::console::Port;
+use ralph::cli::Command;
+use ralph::commands::answer::AnswerArgs;
+use ralph::commands::interrupt::InterruptArgs;
+use ralph::commands::queue::QueueArgs;
+use ralph::commands::send::SendArgs;
+use ralph::commands::stop::StopArgs;
+use ralph::commands::watch::{Watch, watch};
+use ralph::commands::{answer, interrupt, queue, send, stop};
+use ralph::console::{Console, Mode, Options, Port};
 use ralph_run::control::{
     AnswerChoice, ControlCommand, ControlServer, Greeting, Receipt, Refusal, RefusalCode, SendMode,
 };
-use ralph_run::{Durability, Home, JournalWriter, Record, RunDirectory, RunFile, Runner, Sink};
+use ralph_run::model::RunState;
+use ralph_run::{Durability, Home, JournalWriter, Record, RunDirectory, RunFile, Runner};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::{mpsc, oneshot};
@@ -51,30 +55,29 @@ impl Port for Shown {
     }
 }
 
-/// What a sink was told, and when it says that nobody reads it.
-#[derive(Default)]
-struct Seen {
-    records: Vec<u64>,
-    live: usize,
-    told: Option<mpsc::UnboundedSender<u64>>,
-    closes_after: Option<usize>,
+/// A reader of a console's records, as lines of JSON.
+struct Lines(mpsc::UnboundedSender<u64>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let record: Value = serde_json::from_slice(line).unwrap();
+            let seq = record["seq"].as_u64().unwrap();
+            self.0.send(seq).map_err(|_| io::ErrorKind::BrokenPipe)?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
-impl Sink for Seen {
-    fn live(&mut self, _: &agent_api::Event) {
-        self.live += 1;
-    }
-
-    fn record(&mut self, record: &Record) {
-        self.records.push(record.seq);
-        if let Some(told) = &self.told {
-            told.send(record.seq).unwrap();
-        }
-    }
-
-    fn is_closed(&self) -> bool {
-        self.closes_after.is_some_and(|limit| self.records.len() >= limit)
-    }
+/// A console that shows records, and the numbers of those that it has shown.
+fn console() -> (Console, mpsc::UnboundedReceiver<u64>) {
+    let (told, seen) = mpsc::unbounded_channel();
+    let console = Console::new(Options::piped(Mode::Json), Lines(told), io::sink());
+    (console, seen)
 }
 
 struct Place {
@@ -179,10 +182,8 @@ fn new_run(home: &Home) -> RunDirectory {
 
 /// A runner that takes everything but what it is told to refuse, and tells what it took.
 async fn runner(run: &RunDirectory, refused: Option<Refusal>) -> mpsc::UnboundedReceiver<ControlCommand> {
-    let greeting = Greeting::new(run.id(), "running");
-    let mut server = ControlServer::bind(run.prepare_socket().unwrap(), greeting)
-        .await
-        .unwrap();
+    let greeting = Greeting::new(run.id(), RunState::Thinking);
+    let mut server = ControlServer::bind_for_run(run, greeting).await.unwrap();
     let (told, taken) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         loop {
@@ -196,11 +197,23 @@ async fn runner(run: &RunDirectory, refused: Option<Refusal>) -> mpsc::Unbounded
     taken
 }
 
-fn message(run: &str, text: &str) -> Send {
-    Send {
-        run: run.to_owned(),
-        text: text.to_owned(),
-        mode: SendMode::Steer,
+/// Arguments as they are typed.
+fn typed(words: &[&str]) -> Command {
+    let line = ["ralph"].iter().chain(words);
+    ralph::cli::parse(line.copied()).unwrap().command
+}
+
+fn message(run: &str, text: &str) -> SendArgs {
+    match typed(&["send", run, text]) {
+        Command::Send(args) => args,
+        other => unreachable!("{other:?}"),
+    }
+}
+
+fn interrupt_of(run: &str) -> InterruptArgs {
+    match typed(&["interrupt", run]) {
+        Command::Interrupt(args) => args,
+        other => unreachable!("{other:?}"),
     }
 }
 
@@ -224,8 +237,8 @@ async fn a_message_can_come_from_stdin_and_wait_its_turn() {
     let place = place();
     let run = new_run(&place.home);
     let mut taken = runner(&run, None).await;
-    let queued = Send {
-        mode: SendMode::Queue,
+    let queued = SendArgs {
+        queue: true,
         ..message("last", "-")
     };
     let mut out = Text::default();
@@ -263,12 +276,12 @@ async fn a_run_that_cannot_be_reached_is_explained() {
     let place = place();
     let home = &place.home;
     let told = async |asked: &str| {
-        let result = interrupt::execute(asked, home, &mut Text::default()).await;
+        let result = interrupt::execute(&interrupt_of(asked), home, &mut Text::default()).await;
         result.unwrap_err().to_string()
     };
     assert_eq!(
         told("last").await,
-        "there are no runs yet; `ralph run` starts one"
+        "there are no runs yet; start one with `ralph run`"
     );
 
     let run = new_run(home);
@@ -276,23 +289,26 @@ async fn a_run_that_cannot_be_reached_is_explained() {
     assert!(told("nope").await.starts_with("no run `nope`"));
     let alive = told(id).await;
     assert!(
-        alive.starts_with("no runner answers: nobody listens on"),
+        alive.starts_with("the run is not running (nothing is listening on"),
         "{alive}"
     );
 
     save(&run, nobody());
     let lost = told(id).await;
-    assert!(lost.contains(&format!("of run {id} is gone")), "{lost}");
+    assert!(
+        lost.starts_with(&format!("run {id} is no longer running")),
+        "{lost}"
+    );
 
     let at = Timestamp::now() - jiff::SignedDuration::from_secs(200);
     save(&run, ended("completed", &at.to_string()));
     assert_eq!(
         told(id).await,
-        format!("run {id} has ended (completed) 3 minutes ago")
+        format!("run {id} ended 3 minutes ago (completed)")
     );
 
     std::fs::remove_file(run.run_file()).unwrap();
-    assert!(told(id).await.starts_with("no runner answers"));
+    assert!(told(id).await.starts_with("the run is not running"));
 }
 
 #[tokio::test]
@@ -302,23 +318,26 @@ async fn an_interrupt_reaches_the_run() {
     let mut taken = runner(&run, None).await;
     let mut out = Text::default();
     assert_eq!(
-        interrupt::execute("last", &place.home, &mut out).await.unwrap(),
+        interrupt::execute(&interrupt_of("last"), &place.home, &mut out)
+            .await
+            .unwrap(),
         0
     );
     assert_eq!(out.0, format!("interrupted run {}\n", run.id()));
     assert_eq!(taken.recv().await, Some(ControlCommand::Interrupt));
 }
 
-fn stop_of(target: Target, wait: Wait) -> Stop {
-    Stop { target, wait }
+fn stop_of(words: &[&str]) -> StopArgs {
+    match typed(&[&["stop"], words].concat()) {
+        Command::Stop(args) => args,
+        other => unreachable!("{other:?}"),
+    }
 }
 
 /// A runner that ends the run when it is told to stop, and that somebody lets it.
 async fn stoppable(run: RunDirectory) -> (oneshot::Receiver<()>, oneshot::Sender<()>) {
-    let greeting = Greeting::new(run.id(), "running");
-    let mut server = ControlServer::bind(run.prepare_socket().unwrap(), greeting)
-        .await
-        .unwrap();
+    let greeting = Greeting::new(run.id(), RunState::Thinking);
+    let mut server = ControlServer::bind_for_run(&run, greeting).await.unwrap();
     let (told, is_told) = oneshot::channel();
     let (let_go, go) = oneshot::channel::<()>();
     tokio::spawn(async move {
@@ -340,8 +359,8 @@ async fn stopping_waits_until_the_run_is_over() {
     let run = new_run(&place.home);
     let (is_told, let_go) = stoppable(run.clone()).await;
     let mut out = Text::default();
-    let stop = stop_of(Target::Run("last".into()), Wait::UntilEnded);
-    let mut stopping = Box::pin(stop::execute(stop, &place.home, &mut out));
+    let stop = stop_of(&["last"]);
+    let mut stopping = Box::pin(stop::execute(&stop, &place.home, &mut out));
     tokio::select! {
         _ = &mut stopping => unreachable!("the run has not ended"),
         told = is_told => told.unwrap(),
@@ -360,9 +379,9 @@ async fn whoever_waits_for_the_end_sees_that_it_takes_a_while() {
     let (sender, mut shown) = mpsc::unbounded_channel();
     let mut out = Text::default();
     let mut terminal = Shown(sender);
-    let stop = stop_of(Target::Run("last".into()), Wait::UntilEnded);
+    let stop = stop_of(&["last"]);
     let mut stopping = Box::pin(stop::execute_with(
-        stop,
+        &stop,
         &place.home,
         &mut out,
         Some(&mut terminal),
@@ -391,8 +410,8 @@ async fn stopping_without_waiting_returns_at_once() {
     let run = new_run(&place.home);
     let (_is_told, _let_go) = stoppable(run.clone()).await;
     let mut out = Text::default();
-    let stop = stop_of(Target::Run("last".into()), Wait::No);
-    assert_eq!(stop::execute(stop, &place.home, &mut out).await.unwrap(), 0);
+    let stop = stop_of(&["last", "--no-wait"]);
+    assert_eq!(stop::execute(&stop, &place.home, &mut out).await.unwrap(), 0);
     assert_eq!(out.0, format!("stopping run {}\n", run.id()));
 }
 
@@ -402,27 +421,25 @@ async fn a_run_that_has_ended_is_as_good_as_stopped() {
     let run = new_run(&place.home);
     save(&run, ended("completed", &Timestamp::now().to_string()));
     let mut out = Text::default();
-    let stop = stop_of(Target::Run("last".into()), Wait::UntilEnded);
-    assert_eq!(stop::execute(stop, &place.home, &mut out).await.unwrap(), 0);
-    assert!(out.0.contains("has ended (completed)"), "{}", out.0);
+    let stop = stop_of(&["last"]);
+    assert_eq!(stop::execute(&stop, &place.home, &mut out).await.unwrap(), 0);
+    assert!(out.0.contains("(completed)"), "{}", out.0);
 }
 
 #[tokio::test]
 async fn a_runner_that_dies_while_it_stops_is_not_waited_for() {
     let place = place();
     let run = new_run(&place.home);
-    let greeting = Greeting::new(run.id(), "running");
-    let mut server = ControlServer::bind(run.prepare_socket().unwrap(), greeting)
-        .await
-        .unwrap();
+    let greeting = Greeting::new(run.id(), RunState::Thinking);
+    let mut server = ControlServer::bind_for_run(&run, greeting).await.unwrap();
     let dying = run.clone();
     tokio::spawn(async move {
         server.next().await.reply.send(Ok(Receipt::default()));
         save(&dying, nobody());
         server.close().await;
     });
-    let stop = stop_of(Target::Run("last".into()), Wait::UntilEnded);
-    let error = stop::execute(stop, &place.home, &mut Text::default())
+    let stop = stop_of(&["last"]);
+    let error = stop::execute(&stop, &place.home, &mut Text::default())
         .await
         .unwrap_err();
     assert!(error.to_string().contains("died while it was stopped"), "{error}");
@@ -433,9 +450,9 @@ async fn all_runs_that_go_on_are_stopped() {
     let place = place();
     let home = &place.home;
     let mut out = Text::default();
-    let all = || stop_of(Target::All, Wait::UntilEnded);
-    assert_eq!(stop::execute(all(), home, &mut out).await.unwrap(), 0);
-    assert_eq!(out.0, "no run is going on\n");
+    let all = || stop_of(&["--all"]);
+    assert_eq!(stop::execute(&all(), home, &mut out).await.unwrap(), 0);
+    assert_eq!(out.0, "no active runs\n");
 
     let finished = new_run(home);
     save(&finished, ended("completed", "2026-01-01T00:00:00Z"));
@@ -449,7 +466,7 @@ async fn all_runs_that_go_on_are_stopped() {
         live.push((run, is_told));
     }
     let mut out = Text::default();
-    assert_eq!(stop::execute(all(), home, &mut out).await.unwrap(), 0);
+    assert_eq!(stop::execute(&all(), home, &mut out).await.unwrap(), 0);
     let mut told: Vec<&str> = out.0.lines().collect();
     told.sort_unstable();
     let mut expected: Vec<String> = live
@@ -462,17 +479,19 @@ async fn all_runs_that_go_on_are_stopped() {
     // One that does not answer is told, and the exit code says so.
     let deaf = new_run(home);
     let mut out = Text::default();
-    assert_eq!(stop::execute(all(), home, &mut out).await.unwrap(), 1);
-    assert!(out.0.starts_with("not stopped: no runner answers"), "{}", out.0);
+    assert_eq!(stop::execute(&all(), home, &mut out).await.unwrap(), 1);
+    assert!(
+        out.0.starts_with("not stopped: the run is not running"),
+        "{}",
+        out.0
+    );
     drop(deaf);
 }
 
-fn answer_of(request: Option<&str>, choice: Option<AnswerChoice>) -> Answer {
-    Answer {
-        run: "last".to_owned(),
-        request: request.map(str::to_owned),
-        choice,
-        format: ListFormat::Text,
+fn answer_of(words: &[&str]) -> AnswerArgs {
+    match typed(&[&["answer", "last"], words].concat()) {
+        Command::Answer(args) => args,
+        other => unreachable!("{other:?}"),
     }
 }
 
@@ -481,20 +500,17 @@ async fn what_is_asked_is_listed() {
     let place = place();
     let run = new_run(&place.home);
     let mut writer = journal(&run, &[]);
-    let list = async |format| {
+    let list = async |words: &[&str]| {
         let mut out = Text::default();
-        let asked = Answer {
-            format,
-            ..answer_of(None, None)
-        };
-        assert_eq!(answer::execute(asked, &place.home, &mut out).await.unwrap(), 0);
+        let asked = answer_of(words);
+        assert_eq!(answer::execute(&asked, &place.home, &mut out).await.unwrap(), 0);
         out.0
     };
     assert_eq!(
-        list(ListFormat::Text).await,
-        format!("run {} asks for nothing\n", run.id())
+        list(&[]).await,
+        format!("run {} has no open requests\n", run.id())
     );
-    assert_eq!(list(ListFormat::Json).await, "[]\n");
+    assert_eq!(list(&["--json"]).await, "[]\n");
     writer.append(&permission(2, "req_1", "rm -rf build")).unwrap();
     writer.append(&question(3, "req_2")).unwrap();
     let plan = agent(
@@ -503,11 +519,11 @@ async fn what_is_asked_is_listed() {
     );
     writer.append(&record(4, plan)).unwrap();
     assert_eq!(
-        list(ListFormat::Text).await,
+        list(&[]).await,
         "req_1 permission Bash: rm -rf build\nreq_2 question\n- Which colour?\n- choose: red | blue\n\
          req_3 plan\n- # Plan 1. do it\n"
     );
-    let asked: Value = serde_json::from_str(&list(ListFormat::Json).await).unwrap();
+    let asked: Value = serde_json::from_str(&list(&["--json"]).await).unwrap();
     assert_eq!(asked[0]["kind"], "permission");
     assert_eq!(asked[1]["data"]["request"], "req_2");
     assert_eq!(asked.as_array().unwrap().len(), 3);
@@ -524,25 +540,25 @@ async fn the_only_request_need_not_be_named() {
     let mut taken = runner(&run, None).await;
     let mut out = Text::default();
 
-    let unclear = answer_of(None, Some(AnswerChoice::Allow));
-    let error = answer::execute(unclear, &place.home, &mut out)
+    let unclear = answer_of(&["--allow"]);
+    let error = answer::execute(&unclear, &place.home, &mut out)
         .await
         .unwrap_err()
         .to_string();
     assert!(
-        error.contains("say which:\nreq_1 permission Bash: ls\nreq_2"),
+        error.contains("choose one with --request:\nreq_1 permission Bash: ls\nreq_2"),
         "{error}"
     );
 
-    let named = answer_of(Some("req_2"), Some(AnswerChoice::AllowAlways));
-    answer::execute(named, &place.home, &mut out).await.unwrap();
+    let named = answer_of(&["--request", "req_2", "--always"]);
+    answer::execute(&named, &place.home, &mut out).await.unwrap();
     let closed = json!({"request": "req_2", "reason": "answered"});
     writer
         .append(&record(4, agent("request_closed", closed)))
         .unwrap();
     let reason = "not today".to_owned();
-    let only = answer_of(None, Some(AnswerChoice::Deny { reason }));
-    answer::execute(only, &place.home, &mut out).await.unwrap();
+    let only = answer_of(&["--deny", &reason]);
+    answer::execute(&only, &place.home, &mut out).await.unwrap();
     assert_eq!(
         out.0,
         format!("answered req_2 of run {0}\nanswered req_1 of run {0}\n", run.id())
@@ -554,9 +570,49 @@ async fn the_only_request_need_not_be_named() {
     }
     assert_eq!(answered, ["req_2", "req_1"]);
 
-    let gone = answer_of(Some("req_2"), Some(AnswerChoice::Allow));
-    let error = answer::execute(gone, &place.home, &mut out).await.unwrap_err();
+    let gone = answer_of(&["--request", "req_2", "--allow"]);
+    let error = answer::execute(&gone, &place.home, &mut out).await.unwrap_err();
     assert!(error.to_string().contains("no open request `req_2`"), "{error}");
+}
+
+#[tokio::test]
+async fn an_option_is_chosen_by_its_number_or_label_and_nothing_else() {
+    let place = place();
+    let run = new_run(&place.home);
+    let options = json!([{"label": "Red"}, {"label": "Blue"}]);
+    let asked = json!({"request": "req_1", "questions": [
+        {"text": "Which colour?", "options": options},
+        {"text": "Which ones?", "options": options, "is_multiple": true},
+        {"text": "What name?"},
+    ]});
+    let _writer = journal(&run, &[record(2, agent("question_asked", asked))]);
+    let mut taken = runner(&run, None).await;
+    let mut answers = async |words: &[&str]| {
+        let words: Vec<&str> = words.iter().flat_map(|word| ["--choose", word]).collect();
+        let answered = answer::execute(&answer_of(&words), &place.home, &mut Text::default()).await;
+        match answered {
+            Ok(_) => match taken.recv().await {
+                Some(ControlCommand::Answer {
+                    answer: AnswerChoice::Answers { answers },
+                    ..
+                }) => Ok(answers),
+                other => unreachable!("{other:?}"),
+            },
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    let chosen = answers(&["2", "1, blue", "7"]).await.unwrap();
+    assert_eq!(chosen, ["Blue", "Red, Blue", "7"]);
+    assert_eq!(answers(&["red", "2", "x"]).await.unwrap(), ["Red", "Blue", "x"]);
+    for wrong in ["3", "0", "Green", ""] {
+        let refused = answers(&[wrong, "1", "x"]).await.unwrap_err();
+        assert!(
+            refused.starts_with(&format!(
+                "`{wrong}` is not an option of \"Which colour?\"; choose 1 Red, 2 Blue"
+            )),
+            "{refused}"
+        );
+    }
 }
 
 fn queued(seq: u64, id: &str, text: &str) -> Record {
@@ -565,14 +621,15 @@ fn queued(seq: u64, id: &str, text: &str) -> Record {
     record(seq, json!({"type": "command_received", "data": data}))
 }
 
-fn edit(message: &str, text: &str) -> Queue {
-    Queue {
-        run: "last".to_owned(),
-        action: QueueAction::Edit {
-            message: message.to_owned(),
-            text: text.to_owned(),
-        },
+fn queue_of(words: &[&str]) -> QueueArgs {
+    match typed(&[&["queue"], words].concat()) {
+        Command::Queue(args) => args,
+        other => unreachable!("{other:?}"),
     }
+}
+
+fn edit(message: &str, text: &str) -> QueueArgs {
+    queue_of(&["edit", "last", message, text])
 }
 
 #[tokio::test]
@@ -611,24 +668,13 @@ async fn listed_messages_hold_nothing_that_a_terminal_would_obey() {
     let place = place();
     let run = new_run(&place.home);
     let _writer = journal(&run, &[queued(2, "m1", "a \u{1b}[2Jred\u{9b}31m text")]);
-    for format in [ListFormat::Text, ListFormat::Json] {
+    for words in [&[run.id()][..], &[run.id(), "--json"]] {
         let mut out = Text::default();
-        let list = Queue {
-            run: run.id().to_owned(),
-            action: QueueAction::List(format),
-        };
-        queue::execute(list, &place.home, &b""[..], &mut out)
+        queue::execute(queue_of(words), &place.home, &b""[..], &mut out)
             .await
             .unwrap();
         assert!(out.0.contains("m1") && out.0.contains("red"), "{:?}", out.0);
         assert!(!out.0.contains(['\u{1b}', '\u{9b}']), "{:?}", out.0);
-    }
-}
-
-fn attach_to(from: u64) -> Attach {
-    Attach {
-        run: "last".to_owned(),
-        from,
     }
 }
 
@@ -638,31 +684,22 @@ async fn a_run_is_shown_from_its_beginning_to_its_end() {
     let run = new_run(&place.home);
     let text = agent("text_block", json!({"item": "i", "text": "hello"}));
     let mut writer = journal(&run, &[record(2, text)]);
-    let (told, mut seen) = mpsc::unbounded_channel();
-    let (mut sink, mut notes) = (Seen::default(), Text::default());
-    sink.told = Some(told);
-    let attached = attach::execute(attach_to(1), &place.home, &mut sink, pending(), &mut notes);
+    let (console_of_all, mut seen) = console();
+    let attached = watch(&run, 1, console_of_all, pending());
     let going_on = async {
         assert_eq!(seen.recv().await, Some(1));
         assert_eq!(seen.recv().await, Some(2));
         writer.append(&run_ended(3, 7)).unwrap();
+        assert_eq!(seen.recv().await, Some(3));
     };
-    let (exit, ()) = timeout(PATIENCE, async { tokio::join!(attached, going_on) })
+    let (end, ()) = timeout(PATIENCE, async { tokio::join!(attached, going_on) })
         .await
         .unwrap();
-    assert_eq!((exit.unwrap(), sink.records, sink.live), (7, vec![1, 2, 3], 1));
-    assert_eq!(notes.0, "");
+    assert_eq!(end.unwrap(), Watch::Ended(7));
 
-    let mut sink = Seen::default();
-    let exit = attach::execute(
-        attach_to(3),
-        &place.home,
-        &mut sink,
-        pending(),
-        &mut Text::default(),
-    )
-    .await;
-    assert_eq!((exit.unwrap(), sink.records), (7, vec![3]));
+    let (console, mut seen) = console();
+    assert_eq!(watch(&run, 3, console, pending()).await.unwrap(), Watch::Ended(7));
+    assert_eq!((seen.recv().await, seen.recv().await), (Some(3), None));
 }
 
 #[tokio::test]
@@ -671,53 +708,38 @@ async fn leaving_does_not_touch_the_run() {
     let run = new_run(&place.home);
     let _writer = journal(&run, &[]);
     let mut taken = runner(&run, None).await;
-    let (told, mut seen) = mpsc::unbounded_channel();
-    let mut sink = Seen {
-        told: Some(told),
-        ..Seen::default()
-    };
+    let (console, mut seen) = console();
     let leave = async {
         seen.recv().await.unwrap();
+        130
     };
-    let mut notes = Text::default();
-    let exit = attach::execute(attach_to(1), &place.home, &mut sink, leave, &mut notes).await;
-    assert_eq!(exit.unwrap(), 0);
-    let id = run.id();
-    assert_eq!(
-        notes.0,
-        format!("left run {id}, which goes on; `ralph stop {id}` ends it\n")
-    );
+    assert_eq!(watch(&run, 1, console, leave).await.unwrap(), Watch::Left(130));
     assert!(taken.try_recv().is_err());
 }
 
 #[tokio::test]
-async fn a_long_journal_does_not_keep_anybody_from_leaving() {
+async fn a_reader_that_reads_nothing_does_not_keep_anybody_from_leaving() {
+    /// A pipe that is full.
+    struct Full(std::sync::mpsc::Receiver<()>);
+    impl Write for Full {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            self.0.recv().map_err(|_| io::ErrorKind::BrokenPipe)?;
+            Ok(0)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
     let place = place();
     let run = new_run(&place.home);
-    let mut writer = journal(&run, &[]);
-    let event = json!({"type": "iteration_started", "data": {"number": 1, "prompt": "x"}});
-    let mut next = record(2, event);
-    while next.seq < 5_000 {
-        writer.queue(&next).unwrap();
-        next.seq += 1;
-    }
-    writer.flush().unwrap();
-    let (told, mut seen) = mpsc::unbounded_channel();
-    let mut sink = Seen {
-        told: Some(told),
-        ..Seen::default()
-    };
-    // Another task has to run before anybody can leave, as for a signal.
-    let leave = async {
-        seen.recv().await.unwrap();
-        tokio::spawn(async {}).await.unwrap();
-    };
-    let exit = attach::execute(attach_to(1), &place.home, &mut sink, leave, &mut Text::default()).await;
-    assert_eq!(exit.unwrap(), 0);
-    assert!(
-        sink.records.len() < 2_500,
-        "{} records were shown first",
-        sink.records.len()
+    let _writer = journal(&run, &[]);
+    let (_never, turns) = std::sync::mpsc::channel();
+    let console = Console::new(Options::piped(Mode::Json), Full(turns), io::sink());
+    let leave = async { 143 };
+    let watching = watch(&run, 1, console, leave);
+    assert_eq!(
+        timeout(PATIENCE, watching).await.unwrap().unwrap(),
+        Watch::Left(143)
     );
 }
 
@@ -727,15 +749,13 @@ async fn a_watcher_notices_that_the_runner_died() {
     let run = new_run(&place.home);
     let _writer = journal(&run, &[]);
     save(&run, nobody());
-    let mut sink = Seen::default();
-    let mut notes = Text::default();
-    let watching = attach::execute(attach_to(1), &place.home, &mut sink, pending(), &mut notes);
-    let error = timeout(PATIENCE, watching).await.unwrap().unwrap_err();
-    assert!(
-        error.to_string().contains("is gone, and the run with it"),
-        "{error}"
-    );
-    assert_eq!(sink.records, [1]);
+    let (console, mut seen) = console();
+    let error = timeout(PATIENCE, watch(&run, 1, console, pending()))
+        .await
+        .unwrap()
+        .unwrap_err();
+    assert!(error.to_string().contains("is no longer running"), "{error}");
+    assert_eq!((seen.recv().await, seen.recv().await), (Some(1), None));
 }
 
 #[tokio::test]
@@ -743,69 +763,8 @@ async fn nobody_reads_what_is_shown_and_the_watcher_ends() {
     let place = place();
     let run = new_run(&place.home);
     let _writer = journal(&run, &[]);
-    let mut sink = Seen {
-        closes_after: Some(1),
-        ..Seen::default()
-    };
-    let mut notes = Text::default();
-    let watching = attach::execute(attach_to(1), &place.home, &mut sink, pending(), &mut notes);
-    assert_eq!(timeout(PATIENCE, watching).await.unwrap().unwrap(), 141);
-}
-
-#[test]
-fn what_is_typed_becomes_what_is_done() {
-    fn typed(words: &str) -> ralph::cli::Command {
-        ralph::cli::parse(words.split(' ')).unwrap().command
-    }
-    use ralph::cli::Command;
-    let Command::Send(args) = typed("ralph send r hello --queue") else {
-        unreachable!()
-    };
-    assert_eq!(
-        Send::from(args),
-        Send {
-            mode: SendMode::Queue,
-            ..message("r", "hello")
-        }
-    );
-    for (words, action) in [
-        ("ralph queue last", QueueAction::List(ListFormat::Text)),
-        ("ralph queue last --json", QueueAction::List(ListFormat::Json)),
-        ("ralph queue edit last m1 -", edit("m1", "-").action),
-        (
-            "ralph queue withdraw last m1",
-            QueueAction::Withdraw {
-                message: "m1".to_owned(),
-            },
-        ),
-    ] {
-        let Command::Queue(args) = typed(words) else {
-            unreachable!()
-        };
-        let run = "last".to_owned();
-        assert_eq!(Queue::from(args), Queue { run, action }, "{words}");
-    }
-    let Command::Stop(args) = typed("ralph stop --all") else {
-        unreachable!()
-    };
-    assert_eq!(Stop::from(args), stop_of(Target::All, Wait::UntilEnded));
-    for (words, choice) in [
-        ("ralph answer last --allow", Some(AnswerChoice::Allow)),
-        (
-            "ralph answer last --deny no",
-            Some(AnswerChoice::Deny { reason: "no".into() }),
-        ),
-        (
-            "ralph answer last --choose red --choose big",
-            Some(AnswerChoice::Answers {
-                answers: vec!["red".into(), "big".into()],
-            }),
-        ),
-        ("ralph answer last", None),
-    ] {
-        let Command::Answer(args) = typed(words) else {
-            unreachable!()
-        };
-        assert_eq!(Answer::from(args), answer_of(None, choice), "{words}");
-    }
+    let (console, seen) = console();
+    drop(seen);
+    let watching = watch(&run, 1, console, pending());
+    assert_eq!(timeout(PATIENCE, watching).await.unwrap().unwrap(), Watch::Closed);
 }

@@ -22,7 +22,16 @@ impl Stage {
         let workspace = Workspace::create().unwrap();
         let config = format!("cli:\n  backend: claude\n  command: {}\n", cli.path().display());
         fs::write(workspace.path().join("ralph.yml"), config).unwrap();
-        Self { model, workspace }
+        let stage = Self { model, workspace };
+        assert!(
+            stage
+                .program()
+                .args(["trust", "--yes"])
+                .status()
+                .unwrap()
+                .success()
+        );
+        stage
     }
 
     fn state(&self) -> PathBuf {
@@ -184,7 +193,7 @@ impl Stage {
 
     fn wait_for_idle(&self, turns: usize) {
         wait_until("idle", || {
-            let is_idle = self.run_file()["status"]["state"] == "idle";
+            let is_idle = self.run_file()["status"]["for"] == "message";
             (is_idle && self.records("turn_finished").len() >= turns).then_some(())
         });
     }
@@ -197,19 +206,15 @@ fn a_conversation_has_turns_can_be_interrupted_and_goes_on_in_one_process() {
     stage.wait_for_idle(1);
     stage.command(&["send", "latest", "SCENARIO:chat two"]);
     stage.wait_for_idle(2);
-    let input = serde_json::json!({"command": "sleep 600", "description": "Sleep"});
+    // The CLI refuses a command that is nothing but a sleep.
+    let input = serde_json::json!({"command": "echo $$ > shell.pid; exec sleep 600", "description": "Sleep"});
     stage.command(&[
         "send",
         "latest",
         &scripted_prompt(&[vec![Block::tool("Bash", input)]]),
     ]);
-    wait_until("the tool runs", || {
-        stage
-            .records("tool_started")
-            .iter()
-            .any(|tool| tool["state"] == "running")
-            .then_some(())
-    });
+    let shell = stage.workspace.path().join("shell.pid");
+    wait_until("the tool runs", || shell.exists().then_some(()));
     stage.command(&["interrupt", "latest"]);
     stage.wait_for_idle(3);
     stage.command(&["send", "latest", "SCENARIO:chat three"]);

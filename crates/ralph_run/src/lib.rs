@@ -1,7 +1,5 @@
 //! A run of a coding agent: a supervised loop with a durable journal and a control socket.
-#![warn(missing_docs)]
 
-mod activity;
 mod budget;
 pub mod control;
 mod driver;
@@ -9,35 +7,45 @@ mod home;
 mod journal;
 mod lock;
 pub mod machine;
+pub mod model;
+mod open;
 mod prices;
 pub mod prompt;
 mod reason;
 mod reconcile;
 mod record;
+mod record_stream;
 mod redact;
 mod sink;
 mod state;
+mod usage_account;
 
-pub use activity::{Activity, WaitingFor};
-pub use budget::{Budget, BudgetAlert, BudgetLimits};
+pub use budget::{Budget, BudgetLimits};
 pub use driver::{DriveError, RunSpec, drive};
-pub use home::{CleanMode, Cleaned, FindError, Home, HomeError, RunDirectory, clean, remove_ended};
+pub use home::{
+    Candidate, CleanMode, Cleaned, FindError, Home, HomeError, RUN_ID_VARIABLE, RunDirectory, clean,
+    open_regular_file, remove_ended, short_run_id,
+};
 pub use journal::{
     Damage, DamageKind, JournalError, JournalFollower, JournalReader, JournalWriter, PendingSync, Resumed,
     read_journal,
 };
 pub use lock::{Lock, LockError, LockHeld, LockInfo, LockSubject};
+pub use open::Open;
 pub use prices::{PriceSource, context_window, estimate, price_source};
 pub use reason::{EndReason, LimitKind};
 pub use reconcile::{LostRun, ReconcileError, Reconciliation, reconcile};
 pub use record::{
-    AttemptEnded, AttemptStarted, CommandReceived, FORMAT_VERSION, IterationEnded, IterationOutcome,
-    IterationStarted, MessageAwaited, MessageSent, Record, RunBody, RunEnded, RunEvent, RunKind, RunStarted,
-    SessionForked, Totals, VerifyFinished, VerifyStarted, Warned, WarningKind,
+    AttemptEnded, AttemptStarted, CommandReceived, Continued, CooldownCause, CooldownStarted, FORMAT_VERSION,
+    IterationEnded, IterationOutcome, IterationStarted, MessageAwaited, MessageSent, Record, RunBody,
+    RunEnded, RunEvent, RunKind, RunStarted, SessionForked, StopStarted, Suspended, Totals, UnknownEvent,
+    VerifyFinished, VerifyStarted, Warned, WarningKind,
 };
-pub use redact::{RedactError, Redactor, Secret, secrets_among};
-pub use sink::Sink;
+pub use record_stream::{FollowGuard, PacedSender, RecordSender, RecordStream, ViewUpdate};
+pub use redact::{Finding, RedactError, Redactor, Secret, secrets_among};
+pub use sink::{Sink, Views};
 pub use state::{
-    Booked, BudgetState, Durability, Kept, Liveness, LogName, RunFile, RunState, RunStatus, Runner,
-    SessionState, StateError, WorkspaceError, WorkspaceFiles, name_in_files, write_atomic,
+    Booked, BudgetState, Durability, Kept, Liveness, LogName, RunFile, RunStatus, Runner, RunnerSignal,
+    SessionState, StateError, WorkspaceError, WorkspaceFiles, write_atomic,
 };
+pub use usage_account::{Amount, UsageAccount, UsageStep};

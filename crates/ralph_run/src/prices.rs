@@ -53,8 +53,8 @@ pub fn price_source() -> Option<&'static PriceSource> {
 
 /// What a model asks for that many tokens, by the price list: an estimate. `None` if it does not know the model.
 ///
-/// A name may carry a date, a provider or an option, as in `us.anthropic.claude-sonnet-4-5-20250929-v1:0` or
-/// `claude-opus-4-8[1m]`. Another version of a known model is an unknown model.
+/// A name may carry a provider, a date or an option, as in `us.provider.model-4-5-20250929-v1:0` or `model-4-8[1m]`.
+/// Another version of a known model is an unknown model.
 #[must_use]
 pub fn estimate(model: &str, tokens: &Tokens) -> Option<MicroUsd> {
     let price = find(model)?;
@@ -86,23 +86,36 @@ pub fn context_window(model: &str) -> Option<u64> {
 fn find(model: &str) -> Option<&'static Price> {
     let models = &PRICES.as_ref()?.models;
     let lower = model.trim().to_ascii_lowercase();
-    let mut name = without_provider(&lower);
-    // Details are taken off from the end, so that the longest name in the list wins.
+    let mut whole = without_path(&lower);
+    // The longest name in the list wins: first all details are removed from the end, then the provider.
     loop {
-        if let Some(price) = models.get(name) {
-            return Some(price);
+        let mut name = whole;
+        loop {
+            if let Some(price) = models.get(name) {
+                return Some(price);
+            }
+            match without_last_detail(name) {
+                Some(shorter) => name = shorter,
+                None => break,
+            }
         }
-        name = without_last_detail(name)?;
+        whole = without_provider(whole)?;
     }
 }
 
-/// `openrouter/anthropic/claude-x` and `us.anthropic.claude-x` are `claude-x`.
-fn without_provider(name: &str) -> &str {
-    let name = name.rsplit('/').next().unwrap_or(name);
-    match name.rsplit_once("anthropic.") {
-        Some((_, name)) => name,
-        None => name,
-    }
+/// `router/provider/model-x` is `model-x`.
+fn without_path(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
+}
+
+/// `us.provider.model-x` is `provider.model-x` and then `model-x`. A dot within a version (`model-5.2`) separates no
+/// provider: the text before it is not a word of letters only.
+fn without_provider(name: &str) -> Option<&str> {
+    let (provider, name) = name.split_once('.')?;
+    provider
+        .bytes()
+        .all(|byte| byte.is_ascii_alphabetic())
+        .then_some(name)
 }
 
 /// Words behind a name that change neither price nor size.

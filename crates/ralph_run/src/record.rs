@@ -1,13 +1,14 @@
-//! What a journal is made of.
+//! `Record`: one line of a journal, and every event that can be in it.
 
 use agent_api::{AgentKind, ErrorInfo, Event, ExitInfo, ItemId, MicroUsd, Outcome, RequestId, Tokens};
 use jiff::Timestamp;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use crate::control::PermissionChoice;
 use crate::machine::SendMode;
+use crate::open::Open;
 use crate::reason::EndReason;
 
 /// The version of the journal's format. Readers refuse a newer one.
@@ -39,22 +40,55 @@ pub enum RunEvent {
     Agent(Event),
     /// In the run.
     Run(RunBody),
+    /// Something that this version cannot read.
+    #[cfg_attr(feature = "ts", ts(skip))]
+    Unknown(UnknownEvent),
 }
 
 impl<'de> Deserialize<'de> for RunEvent {
+    /// Fails only if there is no `type`. A type, or a value in its data, that this version does not know makes an
+    /// [`RunEvent::Unknown`].
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         #[derive(Deserialize)]
-        struct Kind {
+        struct Head {
             agent_kind: Option<serde::de::IgnoredAny>,
+            #[serde(rename = "type")]
+            type_name: String,
         }
-        let raw = Box::<RawValue>::deserialize(deserializer)?;
-        let kind: Kind = serde_json::from_str(raw.get()).map_err(D::Error::custom)?;
-        if kind.agent_kind.is_some() {
-            serde_json::from_str(raw.get()).map(Self::Agent)
+        let json = Box::<RawValue>::deserialize(deserializer)?;
+        let head: Head = serde_json::from_str(json.get()).map_err(D::Error::custom)?;
+        let read = if head.agent_kind.is_some() {
+            serde_json::from_str::<Event>(json.get())
+                .ok()
+                .filter(|event| event.body.name() == head.type_name)
+                .map(Self::Agent)
         } else {
-            serde_json::from_str(raw.get()).map(Self::Run)
-        }
-        .map_err(D::Error::custom)
+            serde_json::from_str(json.get()).ok().map(Self::Run)
+        };
+        Ok(read.unwrap_or(Self::Unknown(UnknownEvent {
+            type_name: head.type_name,
+            json,
+        })))
+    }
+}
+
+/// An event of a newer version.
+#[derive(Debug, Clone)]
+pub struct UnknownEvent {
+    pub type_name: String,
+    /// The whole event as it was written.
+    pub json: Box<RawValue>,
+}
+
+impl PartialEq for UnknownEvent {
+    fn eq(&self, other: &Self) -> bool {
+        self.json.get() == other.json.get()
+    }
+}
+
+impl Serialize for UnknownEvent {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.json.serialize(serializer)
     }
 }
 
@@ -87,6 +121,14 @@ pub enum RunBody {
     MessageSent(MessageSent),
     /// A session has no process just now: the next message starts one.
     MessageAwaited(MessageAwaited),
+    /// The run pauses before the next iteration.
+    CooldownStarted(CooldownStarted),
+    /// The run is being stopped: by a person, a signal or a limit. `run_ended` follows.
+    StopStarted(StopStarted),
+    /// Ctrl-Z: the runner, its agent and all clocks of the run are stopped.
+    Suspended(Suspended),
+    /// The runner was continued, and with it everything that was suspended.
+    Continued(Continued),
     /// The run is over. Always the last record.
     RunEnded(RunEnded),
 }
@@ -130,7 +172,8 @@ pub struct RunStarted {
     pub verify: Vec<String>,
     /// Whether it works by itself or waits for messages.
     #[serde(default)]
-    pub kind: RunKind,
+    #[cfg_attr(feature = "ts", ts(as = "RunKind"))]
+    pub kind: Open<RunKind>,
     /// The run whose conversation this one goes on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed_from: Option<String>,
@@ -183,7 +226,8 @@ pub struct AttemptStarted {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct AttemptEnded {
     /// How, by what is known about it.
-    pub outcome: Outcome,
+    #[cfg_attr(feature = "ts", ts(as = "Outcome"))]
+    pub outcome: Open<Outcome>,
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorInfo>,
@@ -236,7 +280,8 @@ pub struct IterationEnded {
     /// Counts from 1.
     pub number: u32,
     /// How.
-    pub outcome: IterationOutcome,
+    #[cfg_attr(feature = "ts", ts(as = "IterationOutcome"))]
+    pub outcome: Open<IterationOutcome>,
     /// What it cost, and what it used.
     pub totals: Totals,
     /// What went wrong: the next iteration starts with it.
@@ -259,6 +304,20 @@ pub enum IterationOutcome {
     Failed,
     /// It was ended from outside: a limit, a person, a signal.
     Ended,
+}
+
+impl IterationOutcome {
+    /// For people.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Continues => "continued",
+            Self::VerifyFailed => "verification failed",
+            Self::Failed => "failed",
+            Self::Ended => "stopped",
+        }
+    }
 }
 
 /// What something cost, and what it used.
@@ -303,7 +362,8 @@ impl std::ops::Add for Totals {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Warned {
     /// What kind.
-    pub kind: WarningKind,
+    #[cfg_attr(feature = "ts", ts(as = "WarningKind"))]
+    pub kind: Open<WarningKind>,
     /// For people.
     pub message: String,
 }
@@ -396,12 +456,58 @@ pub struct CommandReceived {
     pub refused: Option<String>,
 }
 
+/// The run pauses before the next iteration.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct CooldownStarted {
+    /// When the next iteration starts.
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
+    pub until: Timestamp,
+    #[serde(default)]
+    pub cause: CooldownCause,
+}
+
+/// Why a run pauses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum CooldownCause {
+    /// The pause between iterations, or after a failed one.
+    #[default]
+    Pause,
+    /// The agent's usage limit is reached, and resets at `until`.
+    UsageLimit,
+}
+
+/// The run is being stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct StopStarted {
+    /// The reason that `run_ended` will give, unless the agent ends otherwise first.
+    pub reason: EndReason,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Suspended {
+    /// The runner: `kill -CONT` continues it, as `fg` does.
+    pub pid: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Continued {
+    /// How long it was suspended. No duration or limit of the run counts this time.
+    pub suspended_ms: u64,
+}
+
 /// The run is over.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RunEnded {
     /// Why.
-    pub reason: EndReason,
+    #[cfg_attr(feature = "ts", ts(as = "EndReason"))]
+    pub reason: Open<EndReason>,
     /// What the runner exits with.
     pub exit_code: u8,
     /// More about it, for people: what went wrong and what to do.

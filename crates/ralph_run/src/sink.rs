@@ -1,34 +1,44 @@
-//! Who watches a run from within the runner.
+//! `Sink`: receives a run's records inside the runner. `RecordKeeper` feeds every sink of a run; `Views` is what the
+//! caller of `drive` passes in.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use agent_api::Event;
+use tokio::sync::oneshot;
 
 use crate::record::Record;
 
-/// Watches a run from within the runner: the console, a terminal UI. All see the same.
+/// Receives what a run records, already redacted.
 ///
-/// A sink must not wait for anybody: it is called in the loop that reads the agent.
+/// A sink must not block: it is called in the loop that reads the agent. A view that can be slower than the run, such
+/// as a terminal, uses [`RecordSender`](crate::RecordSender).
 pub trait Sink: Send {
-    /// An event as it comes, before it is recorded. Pieces of text come here first, one by one; their records come
-    /// later and joined.
-    fn live(&mut self, event: &Event) {
+    /// A piece of text as it arrives. The records that contain it follow later, with several pieces joined.
+    fn delta(&mut self, event: &Event) {
         let _ = event;
     }
 
-    /// Something was recorded.
-    fn record(&mut self, record: &Record);
+    /// A record. `line_bytes` is its length in the journal.
+    fn record(&mut self, record: &Arc<Record>, line_bytes: usize);
+}
 
-    /// Some time has passed: a status line can be drawn anew.
-    fn tick(&mut self) {}
+/// The views of a run inside its runner.
+#[derive(Default)]
+pub struct Views {
+    /// All of them see the same.
+    pub sinks: Vec<Box<dyn Sink>>,
+    /// Resolves when nothing reads the output of the runner any more, which ends the run. If the sender is dropped, the
+    /// output counts as open.
+    pub output_closed: Option<oneshot::Receiver<()>>,
+}
 
-    /// How often it wants to hear so. The run may look after other things then, too, so not too seldom.
-    fn tick_interval(&self) -> Duration {
-        Duration::from_millis(100)
-    }
-
-    /// Whether nobody sees what is written any more: the run is ended then.
-    fn is_closed(&self) -> bool {
-        false
+impl Views {
+    /// Views whose output cannot be closed.
+    #[must_use]
+    pub fn new(sinks: Vec<Box<dyn Sink>>) -> Self {
+        Self {
+            sinks,
+            output_closed: None,
+        }
     }
 }

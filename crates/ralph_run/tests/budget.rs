@@ -1,8 +1,8 @@
-//! What a run has spent, and when it has spent enough.
+//! `UsageAccount` and `Budget`: what a run has used, and when a limit is exhausted.
 
 use agent_api::{Cost, CostSource, MicroUsd, RunUsage, Tokens, Usage, UsageScope};
 use proptest::proptest;
-use ralph_run::{Budget, BudgetAlert, BudgetLimits, LimitKind, Totals, estimate};
+use ralph_run::{Budget, BudgetLimits, LimitKind, Totals, UsageAccount, WarningKind, estimate};
 
 const MODEL: &str = "claude-sonnet-4-5";
 
@@ -62,8 +62,35 @@ fn with_cost_limit(limit: u64) -> Budget {
     Budget::new(limits, MicroUsd::ZERO)
 }
 
-fn unlimited() -> Budget {
-    Budget::new(BudgetLimits::default(), MicroUsd::ZERO)
+/// An account with an open attempt.
+fn started(model: Option<&str>) -> UsageAccount {
+    let mut account = UsageAccount::default();
+    start(&mut account, model);
+    account
+}
+
+fn start(account: &mut UsageAccount, model: Option<&str>) {
+    account.set_requested_model(model);
+    account.start_attempt();
+}
+
+fn apply(account: &mut UsageAccount, usage: &Usage) {
+    account.apply_usage(usage.model.as_deref(), &usage.run);
+}
+
+/// Ends the attempt as the machine does.
+fn end(account: &mut UsageAccount, usage: Option<RunUsage>) -> Totals {
+    if let Some(usage) = usage {
+        account.apply_usage(None, &usage);
+    }
+    let totals = account.attempt().unwrap_or_default();
+    account.end_attempt(totals);
+    totals
+}
+
+fn messages(budget: &mut Budget) -> Vec<String> {
+    let warnings = budget.take_warnings().into_iter();
+    warnings.map(|warned| warned.message).collect()
 }
 
 fn cost(totals: Totals) -> (Option<u64>, bool) {
@@ -71,202 +98,237 @@ fn cost(totals: Totals) -> (Option<u64>, bool) {
 }
 
 #[test]
+fn a_cost_limit_that_cannot_hold_is_warned_about_once() {
+    let unpriced = |cost| usage(Some("no-such-model"), run_usage(output(10), cost, false));
+    let mut budget = with_cost_limit(100_000);
+    start(budget.account_mut(), None);
+    apply(budget.account_mut(), &settled(10, None));
+    assert_eq!(messages(&mut budget), [""; 0], "the price is known");
+    start(budget.account_mut(), None);
+    apply(budget.account_mut(), &unpriced(reported(5)));
+    assert_eq!(messages(&mut budget), [""; 0], "the agent reports it");
+    start(budget.account_mut(), None);
+    let open = usage(Some("no-such-model"), run_usage(output(10), None, true));
+    apply(budget.account_mut(), &open);
+    assert_eq!(
+        messages(&mut budget),
+        [""; 0],
+        "it may report it at the end of the turn"
+    );
+    apply(budget.account_mut(), &unpriced(None));
+    let warned = messages(&mut budget);
+    assert!(warned[0].contains("`no-such-model` is not known"), "{warned:?}");
+    assert_eq!(messages(&mut budget), [""; 0]);
+    let mut unlimited = Budget::default();
+    apply(unlimited.account_mut(), &unpriced(None));
+    assert_eq!(messages(&mut unlimited), [""; 0]);
+}
+
+#[test]
 fn totals_of_one_process_replace_each_other() {
-    let mut budget = unlimited();
-    budget.start_attempt(None);
-    budget.apply(&settled(10, reported(100)));
-    budget.apply(&settled(30, reported(250)));
-    assert_eq!(cost(budget.run()), (Some(250), false));
-    assert_eq!(budget.run().tokens, output(30));
+    let mut account = started(None);
+    apply(&mut account, &settled(10, reported(100)));
+    apply(&mut account, &settled(30, reported(250)));
+    assert_eq!(cost(account.totals()), (Some(250), false));
+    assert_eq!(account.totals().tokens, output(30));
 }
 
 #[test]
 fn processes_add_up() {
-    let mut budget = unlimited();
+    let mut account = UsageAccount::default();
     for (tokens, cost) in [(10, 100), (20, 150)] {
-        budget.start_attempt(None);
-        budget.apply(&settled(tokens, reported(cost)));
-        budget.add_turns(2);
-        budget.end_attempt(&run_usage(output(tokens), reported(cost), false));
+        start(&mut account, None);
+        apply(&mut account, &settled(tokens, reported(cost)));
+        account.add_turn();
+        account.add_turn();
+        end(
+            &mut account,
+            Some(run_usage(output(tokens), reported(cost), false)),
+        );
     }
-    assert_eq!(cost(budget.run()), (Some(250), false));
-    assert_eq!(budget.run().tokens, output(30));
-    assert_eq!(budget.run().turns, 4);
-}
-
-#[test]
-fn an_iteration_counts_its_own_attempts_only() {
-    let mut budget = unlimited();
-    for cost in [100, 150, 200] {
-        if cost != 150 {
-            budget.start_iteration();
-        }
-        budget.start_attempt(None);
-        budget.end_attempt(&run_usage(output(1), reported(cost), false));
-        if cost == 150 {
-            assert_eq!(budget.iteration().cost, Some(usd(250)));
-        }
-    }
-    assert_eq!(budget.iteration().cost, Some(usd(200)));
-    assert_eq!(budget.run().cost, Some(usd(450)));
+    assert_eq!(cost(account.totals()), (Some(250), false));
+    assert_eq!(account.totals().tokens, output(30));
+    assert_eq!(account.totals().turns, 4);
 }
 
 #[test]
 fn an_open_turn_is_estimated_on_top_of_what_was_reported() {
-    let mut budget = unlimited();
-    budget.start_attempt(None);
-    budget.apply(&partial(1_000, None));
-    assert_eq!(cost(budget.run()), (Some(15_000), true));
-    budget.apply(&settled(1_100, reported(40_000)));
-    assert_eq!(cost(budget.run()), (Some(40_000), false));
-    budget.apply(&partial(1_200, reported(40_000)));
-    budget.apply(&partial(1_300, reported(40_000)));
-    assert_eq!(cost(budget.run()), (Some(40_000 + 200 * 15), true));
-    budget.apply(&settled(1_300, reported(43_500)));
-    assert_eq!(cost(budget.run()), (Some(43_500), false));
+    let mut account = started(None);
+    apply(&mut account, &partial(1_000, None));
+    assert_eq!(cost(account.totals()), (Some(15_000), true));
+    apply(&mut account, &settled(1_100, reported(40_000)));
+    assert_eq!(cost(account.totals()), (Some(40_000), false));
+    apply(&mut account, &partial(1_200, reported(40_000)));
+    apply(&mut account, &partial(1_300, reported(40_000)));
+    assert_eq!(cost(account.totals()), (Some(40_000 + 200 * 15), true));
+    apply(&mut account, &settled(1_300, reported(43_500)));
+    assert_eq!(cost(account.totals()), (Some(43_500), false));
 }
 
 #[test]
 fn steps_of_other_models_have_their_own_price() {
-    let mut budget = unlimited();
-    budget.start_attempt(Some(MODEL));
-    budget.apply(&usage(None, run_usage(output(100), None, true)));
-    budget.apply(&usage(
-        Some("claude-haiku-4-5"),
-        run_usage(output(200), None, true),
-    ));
-    assert_eq!(cost(budget.run()), (Some(100 * 15 + 100 * 5), true));
+    let mut account = started(Some(MODEL));
+    apply(&mut account, &usage(None, run_usage(output(100), None, true)));
+    let haiku = usage(Some("claude-haiku-4-5"), run_usage(output(200), None, true));
+    apply(&mut account, &haiku);
+    assert_eq!(cost(account.totals()), (Some(100 * 15 + 100 * 5), true));
 }
 
 #[test]
 fn a_process_that_dies_in_a_turn_costs_its_estimate() {
-    let mut budget = unlimited();
-    budget.start_attempt(None);
-    budget.apply(&settled(100, reported(5_000)));
-    budget.apply(&partial(300, reported(5_000)));
-    let totals = budget.end_attempt(&run_usage(output(300), reported(5_000), true));
+    let mut account = started(None);
+    apply(&mut account, &settled(100, reported(5_000)));
+    apply(&mut account, &partial(300, reported(5_000)));
+    let totals = end(&mut account, Some(run_usage(output(300), reported(5_000), true)));
     assert_eq!(cost(totals), (Some(5_000 + 200 * 15), true));
 }
 
 #[test]
-fn an_agent_that_reports_no_money_is_estimated_by_the_model_that_was_asked_for() {
-    let mut budget = unlimited();
-    budget.start_attempt(Some("gpt-5.1-codex"));
-    budget.apply(&usage(None, run_usage(output(100), None, false)));
-    budget.apply(&usage(None, run_usage(output(300), None, false)));
-    assert_eq!(budget.run().cost, estimate("gpt-5.1-codex", &output(300)));
-    assert!(budget.run().is_estimate);
+fn an_agent_that_reports_no_cost_is_estimated_by_the_model_that_was_asked_for() {
+    let mut account = started(Some("gpt-5.1-codex"));
+    apply(&mut account, &usage(None, run_usage(output(100), None, false)));
+    apply(&mut account, &usage(None, run_usage(output(300), None, false)));
+    assert_eq!(account.totals().cost, estimate("gpt-5.1-codex", &output(300)));
+    assert!(account.totals().is_estimate);
 }
 
 #[test]
 fn the_model_can_be_named_later() {
-    let mut budget = unlimited();
-    budget.start_attempt(None);
-    budget.set_model(MODEL);
-    budget.apply(&usage(None, run_usage(output(100), None, true)));
-    assert_eq!(cost(budget.run()), (Some(1_500), true));
+    let mut account = started(None);
+    account.set_model(Some(MODEL));
+    apply(&mut account, &usage(None, run_usage(output(100), None, true)));
+    assert_eq!(cost(account.totals()), (Some(1_500), true));
 }
 
 #[test]
-fn an_unknown_model_costs_nothing_known_and_the_limit_of_tokens_still_holds() {
+fn a_lost_process_has_used_what_was_seen() {
+    let mut account = started(None);
+    apply(&mut account, &settled(1_000, reported(100)));
+    apply(&mut account, &partial(3_000, None));
+    account.add_turn();
+    let open = estimate(MODEL, &output(2_000)).map_or(0, MicroUsd::as_micro_usd);
+    assert!(open > 0);
+    let seen = account.totals();
+    assert_eq!(end(&mut account, None), seen);
+    assert_eq!(cost(seen), (Some(100 + open), true));
+    assert_eq!((seen.tokens, seen.turns), (output(3_000), 1));
+    start(&mut account, None);
+    assert_eq!(account.totals(), seen);
+}
+
+#[test]
+fn the_token_limit_holds_where_the_cost_is_unknown() {
     let limits = BudgetLimits {
         cost: Some(usd(1)),
         tokens: Some(1_000),
-        turns: None,
     };
     let mut budget = Budget::new(limits, MicroUsd::ZERO);
-    budget.start_attempt(Some("scripted-model"));
-    budget.apply(&usage(None, run_usage(output(999), None, true)));
-    assert_eq!(cost(budget.run()), (None, true));
-    assert_eq!(budget.check(), Some(BudgetAlert::Near(LimitKind::Tokens)));
-    budget.apply(&usage(None, run_usage(output(1_000), None, true)));
-    assert_eq!(budget.check(), Some(BudgetAlert::Reached(LimitKind::Tokens)));
-    assert_eq!(budget.check(), None);
-}
-
-#[test]
-fn a_limit_warns_once_and_ends_once() {
-    let mut budget = with_cost_limit(1_000);
-    budget.start_attempt(None);
-    let mut seen = Vec::new();
-    for cost in [0, 799, 800, 900, 999, 1_000, 1_001, 5_000] {
-        budget.apply(&settled(1, reported(cost)));
-        while let Some(alert) = budget.check() {
-            seen.push((cost, alert));
-        }
-    }
-    assert_eq!(
-        seen,
-        [
-            (800, BudgetAlert::Near(LimitKind::Cost)),
-            (1_000, BudgetAlert::Reached(LimitKind::Cost))
-        ]
+    start(budget.account_mut(), Some("scripted-model"));
+    apply(
+        budget.account_mut(),
+        &usage(None, run_usage(output(999), None, true)),
+    );
+    assert_eq!(cost(budget.account().totals()), (None, true));
+    assert_eq!(budget.exhausted(), None);
+    let warned = messages(&mut budget);
+    assert_eq!(warned[0], "80% of the token limit is used: 999 of 1000 tokens");
+    apply(
+        budget.account_mut(),
+        &usage(None, run_usage(output(1_000), None, true)),
+    );
+    assert_eq!(budget.exhausted(), Some(LimitKind::Tokens));
+    let message = budget.describe(LimitKind::Tokens).unwrap();
+    assert!(
+        message.contains("1000 of 1000 tokens") && message.contains("--max-tokens"),
+        "{message}"
     );
 }
 
 #[test]
-fn a_limit_that_is_jumped_over_is_reached_and_not_near() {
-    let mut budget = with_cost_limit(1_000);
-    budget.start_attempt(None);
-    budget.apply(&settled(1, reported(2_000)));
-    assert_eq!(budget.check(), Some(BudgetAlert::Reached(LimitKind::Cost)));
-    // The agent's own figure may be lower than the estimate that ended it.
-    budget.apply(&settled(1, reported(900)));
-    assert_eq!(budget.check(), None);
+fn a_limit_warns_once_and_is_exhausted_as_long_as_it_is() {
+    let mut budget = with_cost_limit(1_000_000);
+    start(budget.account_mut(), None);
+    let mut warnings = Vec::new();
+    for (cost, is_exhausted) in [
+        (0, false),
+        (799_999, false),
+        (800_000, false),
+        (900_000, false),
+        (999_999, false),
+        (1_000_000, true),
+        (5_000_000, true),
+        // The agent's own figure may be lower than the estimate before it.
+        (900_000, false),
+        (1_000_001, true),
+    ] {
+        apply(budget.account_mut(), &settled(1, reported(cost)));
+        assert_eq!(
+            budget.exhausted(),
+            is_exhausted.then_some(LimitKind::Cost),
+            "{cost}"
+        );
+        assert_eq!(
+            budget.exhausted(),
+            is_exhausted.then_some(LimitKind::Cost),
+            "asked again"
+        );
+        warnings.extend(budget.take_warnings().into_iter().map(|warned| (cost, warned)));
+    }
+    let [(at, warned)] = warnings.as_slice() else {
+        panic!("{warnings:?}")
+    };
+    assert_eq!(*at, 800_000);
+    assert_eq!(warned.kind, WarningKind::CostNearLimit);
+    assert_eq!(warned.message, "80% of the cost limit is used: $0.80 of $1.00");
 }
 
 #[test]
-fn an_estimate_reaches_the_limit_in_the_middle_of_a_turn() {
+fn an_estimate_exhausts_the_limit_in_the_middle_of_a_turn() {
     let mut budget = with_cost_limit(15_000);
-    budget.start_attempt(None);
-    budget.apply(&partial(999, None));
-    assert_eq!(budget.check(), Some(BudgetAlert::Near(LimitKind::Cost)));
-    budget.apply(&partial(1_000, None));
-    assert_eq!(budget.check(), Some(BudgetAlert::Reached(LimitKind::Cost)));
+    start(budget.account_mut(), None);
+    apply(budget.account_mut(), &partial(999, None));
+    assert_eq!(budget.exhausted(), None);
+    apply(budget.account_mut(), &partial(1_000, None));
+    assert_eq!(budget.exhausted(), Some(LimitKind::Cost));
 }
 
 #[test]
-fn what_the_task_cost_before_counts_against_the_limit_and_not_as_the_run() {
+fn earlier_runs_of_the_task_count_against_the_limit_but_not_as_this_run() {
     let limits = BudgetLimits {
-        cost: Some(usd(1_000)),
+        cost: Some(usd(1_000_000)),
         ..BudgetLimits::default()
     };
-    let mut budget = Budget::new(limits, usd(900));
-    assert_eq!(budget.check(), Some(BudgetAlert::Near(LimitKind::Cost)));
-    budget.start_attempt(None);
-    budget.apply(&settled(1, reported(100)));
-    assert_eq!(budget.check(), Some(BudgetAlert::Reached(LimitKind::Cost)));
-    assert_eq!(budget.spent(), usd(1_000));
-    assert_eq!(budget.run().cost, Some(usd(100)));
+    let mut budget = Budget::new(limits, usd(900_000));
+    assert_eq!(
+        messages(&mut budget),
+        ["80% of the cost limit is used: $0.90 of $1.00"]
+    );
+    start(budget.account_mut(), None);
+    apply(budget.account_mut(), &settled(1, reported(100_000)));
+    assert_eq!(budget.exhausted(), Some(LimitKind::Cost));
+    assert_eq!(budget.spent(), usd(1_000_000));
+    assert_eq!(budget.account().totals().cost, Some(usd(100_000)));
+    let message = budget.describe(LimitKind::Cost).unwrap();
+    assert!(
+        message.contains("$0.90") && message.contains("--reset-budget"),
+        "{message}"
+    );
 }
 
 #[test]
-fn turns_have_a_limit() {
-    let limits = BudgetLimits {
-        turns: Some(2),
-        ..BudgetLimits::default()
-    };
-    let mut budget = Budget::new(limits, MicroUsd::ZERO);
-    budget.start_attempt(None);
-    budget.add_turns(1);
-    assert_eq!(budget.check(), None);
-    budget.add_turns(1);
-    assert_eq!(budget.check(), Some(BudgetAlert::Reached(LimitKind::Turns)));
-}
-
-#[test]
-fn several_limits_are_told_one_after_the_other() {
+fn one_exhausted_limit_does_not_hide_the_warning_of_another() {
     let limits = BudgetLimits {
         cost: Some(usd(100)),
         tokens: Some(100),
-        turns: None,
     };
     let mut budget = Budget::new(limits, MicroUsd::ZERO);
-    budget.start_attempt(None);
-    budget.apply(&settled(85, reported(200)));
-    assert_eq!(budget.check(), Some(BudgetAlert::Reached(LimitKind::Cost)));
-    assert_eq!(budget.check(), Some(BudgetAlert::Near(LimitKind::Tokens)));
-    assert_eq!(budget.check(), None);
+    start(budget.account_mut(), None);
+    apply(budget.account_mut(), &settled(85, reported(200)));
+    assert_eq!(budget.exhausted(), Some(LimitKind::Cost));
+    assert_eq!(
+        messages(&mut budget),
+        ["80% of the token limit is used: 85 of 100 tokens"]
+    );
 }
 
 #[test]
@@ -274,58 +336,39 @@ fn zero_is_no_limit() {
     let limits = BudgetLimits {
         cost: Some(MicroUsd::ZERO),
         tokens: Some(0),
-        turns: Some(0),
     };
     let mut budget = Budget::new(limits, usd(5));
-    budget.start_attempt(None);
-    budget.apply(&settled(85, reported(200)));
-    assert_eq!(budget.check(), None);
+    start(budget.account_mut(), None);
+    apply(budget.account_mut(), &settled(85, reported(200)));
+    assert_eq!(budget.exhausted(), None);
+    assert_eq!(messages(&mut budget), [""; 0]);
 }
 
 proptest! {
     #[test]
-    fn money_never_shrinks_while_a_turn_is_open(steps in proptest::collection::vec(0_u64..5_000, 1..40)) {
-        let mut budget = unlimited();
-        budget.start_attempt(None);
+    fn cost_never_shrinks_while_a_turn_is_open(steps in proptest::collection::vec(0_u64..5_000, 1..40)) {
+        let mut account = started(None);
         let (mut total, mut last) = (0, None);
         for step in steps {
             total += step;
-            budget.apply(&partial(total, None));
-            assert!(budget.run().cost >= last);
-            last = budget.run().cost;
+            apply(&mut account, &partial(total, None));
+            assert!(account.totals().cost >= last);
+            last = account.totals().cost;
         }
         // Whole micro-dollars per token of this model, so that steps add up exactly.
         assert_eq!(last.unwrap_or_default(), usd(total * 15));
     }
 
     #[test]
-    fn no_figures_break_the_account(figures in proptest::collection::vec((0..u64::MAX, proptest::option::of(0..u64::MAX), proptest::bool::ANY), 0..20)) {
-        let mut budget = with_cost_limit(1_000);
+    fn the_run_is_the_sum_of_its_attempts(figures in proptest::collection::vec((0..u64::MAX, proptest::option::of(0..u64::MAX), proptest::bool::ANY), 0..20)) {
+        let mut account = UsageAccount::default();
+        let mut sum = Totals::default();
         for (tokens, cost, is_partial) in figures {
-            budget.start_attempt(Some(MODEL));
-            budget.apply(&usage(None, run_usage(output(tokens), cost.and_then(reported), is_partial)));
-            budget.end_attempt(&run_usage(output(tokens), cost.and_then(reported), is_partial));
-            while budget.check().is_some() {}
+            start(&mut account, Some(MODEL));
+            apply(&mut account, &usage(None, run_usage(output(tokens), cost.and_then(reported), is_partial)));
+            let ended = end(&mut account, Some(run_usage(output(tokens), cost.and_then(reported), is_partial)));
+            sum = sum + ended;
+            assert_eq!(account.totals(), sum);
         }
     }
-}
-
-#[test]
-fn a_process_that_nobody_saw_the_end_of_has_used_what_was_seen() {
-    let mut budget = unlimited();
-    budget.start_iteration();
-    budget.start_attempt(None);
-    budget.apply(&settled(1_000, reported(100)));
-    budget.apply(&partial(3_000, None));
-    budget.add_turns(1);
-    let open = estimate(MODEL, &output(2_000)).map_or(0, MicroUsd::as_micro_usd);
-    assert!(open > 0);
-    let seen = budget.run();
-    let totals = budget.abandon_attempt();
-    assert_eq!(totals, seen);
-    assert_eq!(cost(totals), (Some(100 + open), true));
-    assert_eq!((totals.tokens, totals.turns), (output(3_000), 1));
-    // It is over: the next one adds to it.
-    budget.start_attempt(None);
-    assert_eq!((budget.run(), budget.iteration()), (seen, seen));
 }

@@ -13,6 +13,7 @@ use ralph_run::control::{
     ControlClient, ControlCommand, ControlError, ControlServer, Greeting, MAX_LINE_BYTES, Receipt, Refusal,
     RefusalCode, SendMode, StatusReport,
 };
+use ralph_run::model::RunState;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -35,7 +36,7 @@ fn private_folder() -> TempDir {
 }
 
 async fn server(folder: &Path) -> ControlServer {
-    let greeting = Greeting::new("run-1", "running");
+    let greeting = Greeting::new("run-1", RunState::Thinking);
     ControlServer::bind(folder.join("control.sock"), greeting)
         .await
         .unwrap()
@@ -132,7 +133,7 @@ async fn a_command_gets_its_receipt() {
     let run = run().await;
     let mut client = ControlClient::connect(&run.path).await.unwrap();
     assert_eq!(client.greeting().run_id, "run-1");
-    assert_eq!(client.greeting().state, "running");
+    assert_eq!(client.greeting().state, RunState::Thinking);
     assert_eq!(client.protocol(), 2);
     let receipt = client.request(send("hello")).await.unwrap();
     assert_eq!(receipt.message_id.as_deref(), Some("message-1"));
@@ -145,12 +146,12 @@ async fn a_command_gets_its_receipt() {
 async fn the_greeting_says_where_the_run_is() {
     let folder = private_folder();
     let server = server(folder.path()).await;
-    server.set_state("draining");
+    server.set_state(&RunState::Stopping);
     let raw = Raw::connect(server.path()).await;
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(
         raw.greeting,
-        json!({"ralph": version, "protocol": 2, "run_id": "run-1", "state": "draining"})
+        json!({"ralph": version, "protocol": 2, "run_id": "run-1", "state": "stopping"})
     );
 }
 
@@ -406,7 +407,7 @@ async fn a_stale_socket_is_replaced() {
 #[tokio::test]
 async fn a_second_server_is_refused_and_the_first_goes_on() {
     let run = run().await;
-    let error = ControlServer::bind(&run.path, Greeting::new("run-2", "starting"))
+    let error = ControlServer::bind(&run.path, Greeting::new("run-2", RunState::Starting))
         .await
         .unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
@@ -419,7 +420,7 @@ async fn what_is_no_socket_is_left_alone() {
     let folder = private_folder();
     let path = folder.path().join("control.sock");
     std::fs::write(&path, "mine").unwrap();
-    let error = ControlServer::bind(&path, Greeting::new("r", "running"))
+    let error = ControlServer::bind(&path, Greeting::new("r", RunState::Thinking))
         .await
         .unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::AddrInUse);
@@ -432,7 +433,7 @@ async fn a_planted_link_is_not_followed() {
     let path = folder.path().join("control.sock");
     std::os::unix::fs::symlink(folder.path().join("elsewhere"), &path).unwrap();
     assert!(
-        ControlServer::bind(&path, Greeting::new("r", "running"))
+        ControlServer::bind(&path, Greeting::new("r", RunState::Thinking))
             .await
             .is_err()
     );
@@ -443,11 +444,11 @@ async fn a_planted_link_is_not_followed() {
 async fn a_path_that_is_too_long_is_said_to_be() {
     let folder = private_folder();
     let path = folder.path().join("x".repeat(100));
-    let error = ControlServer::bind(&path, Greeting::new("r", "running"))
+    let error = ControlServer::bind(&path, Greeting::new("r", RunState::Thinking))
         .await
         .unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
-    assert!(error.to_string().contains("at most 100 bytes"), "{error}");
+    assert!(error.to_string().contains("at most 100)"), "{error}");
 }
 
 #[tokio::test]
@@ -455,7 +456,7 @@ async fn a_folder_that_others_can_enter_is_refused() {
     let folder = private_folder();
     std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let path = folder.path().join("control.sock");
-    let error = ControlServer::bind(&path, Greeting::new("r", "running"))
+    let error = ControlServer::bind(&path, Greeting::new("r", RunState::Thinking))
         .await
         .unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
@@ -521,7 +522,7 @@ async fn a_runner_that_leaves_at_any_moment_has_closed_the_connection() {
     std::fs::remove_file(&path).unwrap();
 
     let listener = tokio::net::UnixListener::bind(&path).unwrap();
-    let greeting = serde_json::to_string(&Greeting::new("r", "running")).unwrap() + "\n";
+    let greeting = serde_json::to_string(&Greeting::new("r", RunState::Thinking)).unwrap() + "\n";
     let greet = async || {
         let (mut stream, _) = listener.accept().await.unwrap();
         stream.write_all(greeting.as_bytes()).await.unwrap();

@@ -179,7 +179,7 @@ fn a_newer_format_is_refused_whatever_its_shape() {
     };
     assert_eq!(
         problem.to_string(),
-        "the journal has format 2, this version of ralph reads up to 1: use a newer ralph"
+        "the journal has format 2; this version of ralph reads up to 1. Upgrade ralph to read it."
     );
     let resumed = JournalWriter::resume(&path, at("2026-11-16T00:00:00Z"), |_| {});
     assert!(matches!(resumed, Err(JournalError::NewerFormat(_))));

@@ -15,7 +15,6 @@ fn a_task_alone_stays_as_it_is() {
         }),
         completion_promise: Some(" "),
         last_failure: Some("\n"),
-        mode: Some(""),
         ..PromptParts::default()
     };
     assert_eq!(compose(&parts), "Fix the bug in `parse`.\n");
@@ -27,7 +26,6 @@ fn all_parts_have_their_place() {
         task: "# Task\n\nMake the tests pass.",
         iteration: 2,
         max_iterations: 50,
-        mode: Some("coder"),
         memory: Some(Memory {
             path: ".ralph/scratchpad.md",
             text: "- parser done\n- ```rust\n  fn a() {}\n  ```\n",
@@ -43,7 +41,7 @@ fn all_parts_have_their_place() {
 
     ## This iteration
 
-    This is iteration 2 of at most 50 of a loop that repeats this prompt. Each one starts without the conversation of the last: only the files carry over. Keep what the next iteration must know in `.ralph/scratchpad.md`. You work in the mode `coder`.
+    This is iteration 2 of at most 50 of a loop that repeats this prompt. Each one starts without the conversation of the last: only the files carry over. Keep what the next iteration must know in `.ralph/scratchpad.md`.
 
     ## Notes of earlier iterations
 
@@ -69,7 +67,7 @@ fn all_parts_have_their_place() {
 
     LOOP_COMPLETE
 
-    Otherwise do not write that line: the loop goes on. It is believed only if these commands succeed:
+    Otherwise do not write that line, and the loop continues. The run completes only if these commands succeed:
 
     - `cargo test`
     - `cargo clippy`
@@ -101,7 +99,7 @@ fn the_first_iteration_without_a_limit_or_notes() {
 
     LOOP_COMPLETE
 
-    Otherwise do not write that line: the loop goes on.
+    Otherwise do not write that line, and the loop continues.
     ");
 }
 

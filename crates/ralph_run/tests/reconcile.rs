@@ -15,9 +15,10 @@ use std::process::{Child, Command, Stdio};
 
 use agent_api::MicroUsd;
 use journal_sample::{at, ended, my_role, role, started, warned};
+use ralph_run::model::RunState;
 use ralph_run::{
     Booked, CleanMode, Durability, EndReason, Home, JournalWriter, Record, RunBody, RunDirectory, RunEnded,
-    RunEvent, RunFile, RunState, RunStatus, Runner, WorkspaceFiles, clean, read_journal, reconcile,
+    RunEvent, RunFile, RunStatus, Runner, WorkspaceFiles, clean, read_journal, reconcile,
 };
 
 const NOW: &str = "2026-11-16T12:00:00Z";
@@ -42,17 +43,16 @@ fn run_file(run: &RunDirectory, runner: Runner) -> RunFile {
         session_ids: Vec::new(),
         mode: None,
         task: None,
-        kind: ralph_run::RunKind::Loop,
+        kind: ralph_run::RunKind::Loop.into(),
         resumed_from: None,
         is_ephemeral: false,
         prompt: "do it".to_owned(),
         started_at: at("2026-11-15T23:59:59Z"),
         ended_at: None,
         status: RunStatus {
-            state: RunState::Running,
+            state: RunState::tool("Bash", Some("make")),
             iteration: 2,
             attempt: 1,
-            activity: Some("Bash: make".to_owned()),
             ..RunStatus::default()
         },
         reason: None,
@@ -115,9 +115,8 @@ fn a_run_whose_number_is_another_processs_now_is_lost_with_the_evidence() {
     assert_eq!(
         lost.evidence,
         format!(
-            "the runner (pid {}, started at tick {}, boot {}) is gone: its pid is another process's; \
-             its last record is 2, of 2026-11-15T23:59:59.5Z",
-            runner.pid, runner.start_time, runner.boot_id
+            "the runner died (process {} is another program now); its last record is from 2026-11-15T23:59:59.5Z",
+            runner.pid
         )
     );
     assert_eq!(
@@ -128,14 +127,19 @@ fn a_run_whose_number_is_another_processs_now_is_lost_with_the_evidence() {
     let (record, ending) = ending(&run);
     assert_eq!((record.seq, record.at), (3, at(NOW)));
     assert_eq!((record.iteration, record.attempt), (2, 1));
-    assert_eq!((ending.reason, ending.exit_code), (EndReason::Lost, 1));
+    assert_eq!((ending.reason, ending.exit_code), (EndReason::Lost.into(), 1));
     assert_eq!(ending.message.as_ref(), Some(&lost.evidence));
     assert_eq!(ending.iterations, 2);
     let file = RunFile::load(&run.run_file()).unwrap();
-    assert_eq!(file.status.state, RunState::Ended);
+    assert_eq!(
+        file.status.state,
+        RunState::Ended {
+            reason: EndReason::Lost.into()
+        }
+    );
     assert_eq!(
         (file.reason, file.exit_code, file.ended_at),
-        (Some(EndReason::Lost), Some(1), Some(at(NOW)))
+        (Some(EndReason::Lost.into()), Some(1), Some(at(NOW)))
     );
 
     // Once is enough.
@@ -190,7 +194,7 @@ fn a_run_that_ended_before_its_file_said_so_keeps_its_reason() {
     let file = RunFile::load(&run.run_file()).unwrap();
     assert_eq!(
         (file.reason, file.exit_code),
-        (Some(EndReason::Completed), Some(0))
+        (Some(EndReason::Completed.into()), Some(0))
     );
 }
 
@@ -206,7 +210,7 @@ fn a_run_that_lost_its_file_gets_one_from_its_journal() {
         }
         assert_eq!(reconcile(&home, at(NOW)).unwrap().lost.len(), 1);
         let file = RunFile::load(&run.run_file()).unwrap();
-        assert_eq!(file.reason, Some(EndReason::Lost));
+        assert_eq!(file.reason, Some(EndReason::Lost.into()));
         assert_eq!(
             (file.run_id.as_str(), file.mode.as_deref()),
             (run.id(), Some("coder"))
@@ -283,7 +287,7 @@ fn what_a_lost_run_spent_is_added_to_its_tasks_account_once() {
     }
     let file = RunFile::load(&run.run_file()).unwrap();
     assert_eq!(file.status.accounted_cost, Some(MicroUsd::new(70)));
-    assert_eq!(file.reason, Some(EndReason::Lost));
+    assert_eq!(file.reason, Some(EndReason::Lost.into()));
 
     lost_run_of_a_task(&home, &workspace, 5, None);
     lost_run_of_a_task(&home, &workspace, 9, Some(9));
@@ -315,10 +319,10 @@ fn what_was_booked_just_before_the_crash_is_not_booked_again() {
     files
         .update_budget(Some("t"), at(NOW), |state| {
             state.total_cost = MicroUsd::new(160);
-            state.booked = Some(Booked {
+            state.booked = vec![Booked {
                 run_id: run.id().to_owned(),
                 cost: MicroUsd::new(60),
-            });
+            }];
         })
         .unwrap();
     reconcile(&home, at(NOW)).unwrap();
@@ -345,6 +349,130 @@ fn a_lost_run_whose_workspace_is_gone_still_ends() {
     lost_run_of_a_task(&home, &directory.path().join("gone"), 5, None);
     let found = reconcile(&home, at(NOW)).unwrap();
     assert_eq!((found.lost.len(), found.failed.len()), (1, 0));
+}
+
+/// The journal of a run of the task `t` that cost 10, then 30, then 35 in all, and what its records say after each.
+fn costly_journal() -> Vec<(Record, u64)> {
+    let mut first = started("r");
+    if let RunEvent::Run(RunBody::RunStarted(started)) = &mut first.event {
+        started.task = Some("t".to_owned());
+    }
+    let json = |text: &str| {
+        let event: RunEvent = serde_json::from_str(text).unwrap();
+        assert!(!matches!(event, RunEvent::Unknown(_)), "{event:?}");
+        event
+    };
+    let usage = |cost: u64| {
+        json(&format!(
+            r#"{{"agent_kind":"demo","type":"usage","data":{{"scope":"step","tokens":{{}},"run":{{"tokens":{{}},"cost":{{"micro_usd":{cost},"source":"reported"}},"is_partial":true}}}}}}"#
+        ))
+    };
+    let attempt = |cost: u64| {
+        json(&format!(
+            r#"{{"type":"attempt_ended","data":{{"outcome":"succeeded","exit":{{"code":0,"signal":null,"was_stopped":false}},"totals":{{"tokens":{{}},"cost":{cost},"turns":1,"duration_ms":1}}}}}}"#
+        ))
+    };
+    let begun = json(r#"{"type":"attempt_started","data":{"number":1,"pid":1,"raw_log":"r","program":"p"}}"#);
+    let over = json(
+        r#"{"type":"run_ended","data":{"reason":"completed","exit_code":0,"iterations":1,"totals":{"tokens":{},"cost":35,"turns":1,"duration_ms":1}}}"#,
+    );
+    let events = [
+        (first.event.clone(), 0),
+        (begun.clone(), 0),
+        (usage(10), 10),
+        (attempt(30), 30),
+        (begun, 30),
+        (usage(5), 35),
+        (attempt(5), 35),
+        (over, 35),
+    ];
+    let records = events.into_iter().zip(1..).map(|((event, cost), seq)| {
+        let record = Record {
+            seq,
+            event,
+            ..first.clone()
+        };
+        (record, cost)
+    });
+    records.collect()
+}
+
+/// Wherever the runner was killed, whether or not it had saved the account, and however many look at the same time.
+#[test]
+fn a_cost_is_booked_exactly_once() {
+    let journal = costly_journal();
+    for length in 1..=journal.len() {
+        let records: Vec<Record> = journal[..length]
+            .iter()
+            .map(|(record, _)| record.clone())
+            .collect();
+        let truth = journal[length - 1].1;
+        // What the runner had booked, and whether its file knew.
+        let ends = journal[..length]
+            .iter()
+            .filter_map(|(record, cost)| match &record.event {
+                RunEvent::Run(RunBody::AttemptEnded(_)) => Some(*cost),
+                _ => None,
+            });
+        let mut saved = vec![(0, 0)];
+        for cost in ends {
+            saved.extend([(cost, 0), (cost, cost)]);
+        }
+        for (booked, accounted) in saved {
+            let directory = tempfile::tempdir().unwrap();
+            let home = home(directory.path());
+            let workspace = directory.path().join("w");
+            fs::create_dir(&workspace).unwrap();
+            let files = WorkspaceFiles::prepare(&home, &workspace).unwrap();
+            let run = abandoned(&home, replaced(), &records);
+            let mut file = RunFile::load(&run.run_file()).unwrap();
+            file.workspace = workspace.display().to_string();
+            file.task = Some("t".to_owned());
+            file.status.accounted_cost = (accounted > 0).then(|| MicroUsd::new(accounted));
+            file.save(&run.run_file(), Durability::Cached).unwrap();
+            files
+                .update_budget(Some("t"), at(NOW), |state| {
+                    state.book("20250101-000000-000000", MicroUsd::new(100), MicroUsd::ZERO);
+                    if booked > 0 {
+                        state.book(run.id(), MicroUsd::new(booked), MicroUsd::ZERO);
+                    }
+                })
+                .unwrap();
+            std::thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        // The other one may have the journal just now.
+                        while fs::exists(home.state_directory().join("active").join(run.id())).unwrap() {
+                            reconcile(&home, at(NOW)).unwrap();
+                        }
+                    });
+                }
+            });
+            let total = files.budget(Some("t"), at(NOW)).unwrap().value.total_cost;
+            assert_eq!(
+                total.as_micro_usd(),
+                100 + truth,
+                "{length} records, {booked} booked, {accounted} accounted for"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_run_that_was_never_more_than_a_directory_is_not_active_for_ever() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let run = home.create_run(at(NOW)).unwrap();
+    let is_active = || home.state_directory().join("active").join(run.id()).exists();
+    reconcile(&home, at(NOW)).unwrap();
+    assert!(is_active(), "it may be starting");
+    let an_hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+    fs::File::open(run.path())
+        .unwrap()
+        .set_modified(an_hour_ago)
+        .unwrap();
+    reconcile(&home, at(NOW)).unwrap();
+    assert!(!is_active());
 }
 
 struct Runners {
@@ -409,7 +537,7 @@ fn a_killed_runner_is_found_and_what_it_left_behind_is_ended() {
     assert!(
         found.lost[0]
             .evidence
-            .ends_with("a process that it left behind was killed")
+            .ends_with("1 process that it left behind was killed")
     );
     // Killed processes go when their new parent buries them.
     let is_running = || fs::read_to_string(survivor.join("stat")).is_ok_and(|stat| !stat.contains(") Z"));
@@ -432,7 +560,7 @@ fn a_runner_that_gets_killed() {
     let mut survivor = Command::new("/bin/sleep")
         .arg("60")
         .env_clear()
-        .env(agent_process::MARKER_VARIABLE, run.id())
+        .env("RALPH_RUN_ID", run.id())
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -206,6 +206,26 @@ fn formats() -> Vec<(&'static str, Vec<Part>)> {
             ],
         ),
         ("age", vec![Fixed("AGE-SECRET-KEY-1"), Random(UPPER, 58)]),
+        ("heroku", vec![Fixed("HRKU-"), Random(BASE64_URL, 60)]),
+        ("twilio", vec![Fixed("SK"), Random(HEX, 32)]),
+        (
+            "dynatrace",
+            vec![Fixed("dt0c01."), Random(UPPER, 24), Fixed("."), Random(UPPER, 64)],
+        ),
+        ("netlify", vec![Fixed("nfp_"), Random(ALPHANUMERIC, 36)]),
+        ("buildkite", vec![Fixed("bkua_"), Random(HEX, 40)]),
+        (
+            "circleci",
+            vec![
+                Fixed("CCIPAT_"),
+                Random(ALPHANUMERIC, 22),
+                Fixed("_"),
+                Random(HEX, 40),
+            ],
+        ),
+        ("contentful", vec![Fixed("CFPAT-"), Random(BASE64_URL, 43)]),
+        ("sonarqube", vec![Fixed("squ_"), Random(HEX, 40)]),
+        ("prefect", vec![Fixed("pnu_"), Random(ALPHANUMERIC, 36)]),
     ]
 }
 
@@ -230,6 +250,48 @@ fn formats_that_keep_their_beginning() -> Vec<(&'static str, &'static str, Vec<P
             vec![Random(ALPHANUMERIC, 32)],
         ),
         ("url-password", "https://user:", vec![Random(ALPHANUMERIC, 16)]),
+        ("url-password", "postgres://app:", vec![Random(ALPHANUMERIC, 20)]),
+        (
+            "terraform",
+            "abcDEF12345678",
+            vec![Fixed(".atlasv1."), Random(ALPHANUMERIC, 67)],
+        ),
+        (
+            "telegram",
+            "123456789:",
+            vec![Fixed("AA"), Random(ALPHANUMERIC, 33)],
+        ),
+        (
+            "password",
+            "password=",
+            vec![Fixed("x7"), Random(ALPHANUMERIC, 12)],
+        ),
+        (
+            "password",
+            "passwd: ",
+            vec![Fixed("x7"), Random(ALPHANUMERIC, 12)],
+        ),
+        (
+            "password",
+            "--password ",
+            vec![Fixed("x7"), Random(ALPHANUMERIC, 12)],
+        ),
+        (
+            "password",
+            "PGPASSWORD=",
+            vec![Fixed("x7"), Random(ALPHANUMERIC, 12)],
+        ),
+        (
+            "password",
+            "\"db_password\": \"",
+            vec![Fixed("x7"), Random(ALPHANUMERIC, 12)],
+        ),
+        ("datadog", "DD_API_KEY=", vec![Random(HEX, 32)]),
+        (
+            "azure-sas",
+            "https://a.example/?sv=1&sig=",
+            vec![Random(ALPHANUMERIC, 43), Fixed("%3D")],
+        ),
     ]
 }
 
@@ -321,11 +383,12 @@ fn of_every_kind_of_token_at_least_99_percent_are_found() {
 }
 
 #[test]
-fn there_are_at_least_25_kinds() {
+fn there_are_at_least_60_kinds() {
     let mut kinds: Vec<&str> = formats().into_iter().map(|(kind, _)| kind).collect();
+    kinds.extend(formats_that_keep_their_beginning().iter().map(|(kind, ..)| *kind));
     kinds.sort_unstable();
     kinds.dedup();
-    assert!(kinds.len() >= 25, "{}", kinds.len());
+    assert!(kinds.len() >= 60, "{}", kinds.len());
 }
 
 #[test]

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 
 use agent_api::MicroUsd;
 use journal_sample::{at, my_role, role_after};
+use ralph_run::model::{RunState, WaitingFor};
 use ralph_run::{
-    Durability, FindError, Home, HomeError, LogName, RunFile, RunStatus, Runner, StateError, WorkspaceError,
-    WorkspaceFiles,
+    Durability, EndReason, FindError, Home, HomeError, LimitKind, LogName, RunFile, RunStatus, Runner,
+    SessionState, StateError, WorkspaceError, WorkspaceFiles,
 };
 use serde_json::{Value, json};
 
@@ -79,6 +80,29 @@ fn each_modes_session_is_kept_with_what_others_wrote() {
             .session_id(Some("coder")),
         None
     );
+}
+
+#[test]
+fn a_session_that_is_gone_is_forgotten_and_no_other() {
+    let place = place();
+    let files = place.files();
+    let session = |change: &dyn Fn(&mut SessionState)| {
+        let kept = files.update_session_state("gemini", at(NOW), change).unwrap();
+        kept.value.session_id(None).map(str::to_owned)
+    };
+    assert_eq!(
+        session(&|state| state.set_session_id(None, "one")).as_deref(),
+        Some("one")
+    );
+    assert_eq!(
+        session(&|state| state.forget_session_id(None, "two")).as_deref(),
+        Some("one")
+    );
+    assert_eq!(
+        session(&|state| state.forget_session_id(Some("coder"), "one")).as_deref(),
+        Some("one")
+    );
+    assert_eq!(session(&|state| state.forget_session_id(None, "one")), None);
 }
 
 #[test]
@@ -274,10 +298,9 @@ fn a_log_is_found_under_time_mode_and_task() {
 }
 
 #[test]
-fn runs_are_found_by_name_by_the_start_of_it_and_as_the_last() {
+fn runs_are_found_by_their_id_by_its_short_part_and_by_a_beginning_of_either() {
     let place = place();
     let home = &place.home;
-    assert!(matches!(home.find("last"), Err(FindError::NoRuns)));
     assert!(home.list().unwrap().is_empty());
     let first = home.create_run(at("2026-11-15T10:00:00Z")).unwrap();
     let second = home.create_run(at("2026-11-15T10:00:00.5Z")).unwrap();
@@ -286,13 +309,36 @@ fn runs_are_found_by_name_by_the_start_of_it_and_as_the_last() {
         home.list().unwrap(),
         [third.clone(), second.clone(), first.clone()]
     );
-    assert_eq!(home.find("last").unwrap(), third);
     assert_eq!(home.find(first.id()).unwrap(), first);
+    for run in [&first, &second, &third] {
+        assert_eq!(home.find(run.short_id()).unwrap(), *run);
+        assert_eq!(home.find(&run.short_id().to_uppercase()).unwrap(), *run);
+    }
     assert_eq!(home.find("20261116").unwrap(), third);
-    let Err(FindError::Ambiguous { candidates, .. }) = home.find("20261115") else {
-        unreachable!("two runs start so")
+    let error = home.find("20261115").unwrap_err();
+    let FindError::Ambiguous { candidates, .. } = &error else {
+        unreachable!("two runs start so: {error}")
     };
-    assert_eq!(candidates, [second.id(), first.id()]);
+    let ids: Vec<&str> = candidates.iter().map(|candidate| candidate.id.as_str()).collect();
+    assert_eq!(ids, [second.id(), first.id()]);
+    assert!(
+        error.to_string().starts_with("2 runs match `20261115`"),
+        "{error}"
+    );
+    // From an earlier version, and two runs with the same short part.
+    for id in [
+        "20251115-100000-9ed6f3",
+        "20251116-100000-9ed6f3",
+        "20251117-100000-800abc",
+    ] {
+        home.create_run_as(id).unwrap();
+    }
+    assert_eq!(home.find("800abc").unwrap().id(), "20251117-100000-800abc");
+    assert!(matches!(
+        home.find("9ed6f3"),
+        Err(FindError::Ambiguous { count: 2, .. })
+    ));
+    assert_eq!(home.find("20251115-100000-9ed6f3").unwrap().short_id(), "9ed6f3");
     for unknown in ["", "nothing", "..", "../state"] {
         assert!(matches!(home.find(unknown), Err(FindError::Unknown(_))));
     }
@@ -356,7 +402,7 @@ fn run_file() -> RunFile {
         session_ids: Vec::new(),
         mode: None,
         task: None,
-        kind: ralph_run::RunKind::Loop,
+        kind: ralph_run::RunKind::Loop.into(),
         resumed_from: None,
         is_ephemeral: false,
         prompt: String::new(),
@@ -437,7 +483,6 @@ fn a_user_of_everything() {
     let mut journal = ralph_run::JournalWriter::create(&run.journal()).unwrap();
     journal.append(&journal_sample::started(run.id())).unwrap();
     run_file().save(&run.run_file(), Durability::Synced).unwrap();
-    run.prepare_socket().unwrap();
     let files = WorkspaceFiles::prepare(&home, &workspace).unwrap();
     files.update_budget(None, at(NOW), |_| {}).unwrap();
     files.update_session_state("claude", at(NOW), |_| {}).unwrap();
@@ -449,4 +494,61 @@ fn a_user_of_everything() {
     };
     let _workspace = ralph_run::Lock::workspace(&home, &workspace, &info).unwrap();
     let _session = ralph_run::Lock::session(&home, "s", &info).unwrap();
+}
+
+#[test]
+fn run_files_of_earlier_versions_are_read() {
+    let place = place();
+    let path = place.workspace.join("run.json");
+    let file = |status: &str, reason: &str| {
+        let text = format!(
+            r#"{{"version": 1, "run_id": "20261116-125252-9ed6f3", "workspace": "/w", "backend": "claude_code",
+            "display_name": "Claude Code", "model": null, "agent_version": "2.1.325", "permission_mode": null,
+            "cwd": null, "tools": [], "mcp_servers": [], "session_ids": ["s"], "mode": null, "task": null,
+            "kind": "loop", "prompt": "Fix it.", "started_at": "2026-11-16T12:52:52Z", "ended_at": null,
+            "status": {{{status}, "iteration": 2, "attempt": 1, "totals": {{"tokens": {{}}, "turns": 0, "duration_ms": 0}}}},
+            "reason": {reason}, "exit_code": null,
+            "runner": {{"pid": 7, "start_time": 1, "boot_id": "b"}}, "ralph_version": "0.1.0"}}"#
+        );
+        fs::write(&path, text).unwrap();
+        let file = RunFile::load(&path).unwrap();
+        assert_eq!((file.status.iteration, file.status.attempt), (2, 1));
+        // What is written is read again as it was, and nothing of the old words is left.
+        file.save(&path, Durability::Cached).unwrap();
+        assert_eq!(RunFile::load(&path).unwrap(), file);
+        file.status
+    };
+    let waiting = |what| RunState::Waiting { what };
+    for (status, state) in [
+        (r#""state": "starting""#, RunState::Starting),
+        (r#""state": "running""#, RunState::Thinking),
+        (
+            r#""state": "running", "activity": "Bash: cargo test""#,
+            RunState::tool("Bash", Some("cargo test")),
+        ),
+        (
+            r#""state": "running", "activity": "waiting for an answer""#,
+            waiting(WaitingFor::Permission),
+        ),
+        (
+            r#""state": "result_seen", "activity": "responding""#,
+            RunState::Responding,
+        ),
+        (r#""state": "draining""#, RunState::Stopping),
+        (
+            r#""state": "verifying", "activity": "Bash: x""#,
+            RunState::Verifying,
+        ),
+        (
+            r#""state": "idle", "activity": "waiting for a message""#,
+            waiting(WaitingFor::Message),
+        ),
+    ] {
+        let read = file(status, "null");
+        assert_eq!(read.state, state, "{status}");
+        assert!(read.other.is_empty(), "{:?}", read.other);
+    }
+    let ended = file(r#""state": "ended""#, r#"{"limit": "cost"}"#);
+    let reason = EndReason::Limit(LimitKind::Cost).into();
+    assert_eq!(ended.state, RunState::Ended { reason });
 }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use ralph_run::RunKind;
 use ralph_run::control::PermissionChoice;
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// Starts runs in processes of their own, which outlive the server.
 #[async_trait]
@@ -110,6 +111,14 @@ pub enum LaunchError {
         /// Who.
         message: String,
     },
+    /// The workspace's `ralph.yml` is not trusted. A person has to decide, on the machine.
+    #[error("{message}")]
+    Untrusted {
+        /// Why, and what to do.
+        message: String,
+        /// What it would do.
+        settings: Vec<UntrustedSetting>,
+    },
     /// The agent is not there, or not logged in.
     #[error("{message}")]
     BackendUnavailable {
@@ -122,6 +131,17 @@ pub enum LaunchError {
         /// What.
         message: String,
     },
+}
+
+/// A setting of a `ralph.yml` that is not trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct UntrustedSetting {
+    /// Its key.
+    pub key: String,
+    /// Its value, without secrets and control characters.
+    pub value: String,
+    /// What it would do.
+    pub effect: String,
 }
 
 /// An agent that could run here.

@@ -8,7 +8,7 @@ use ralph_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::launch::LaunchError;
+use crate::launch::{LaunchError, UntrustedSetting};
 use crate::live::FeedError;
 use crate::manager::CommandError;
 
@@ -42,6 +42,8 @@ pub enum ProblemCode {
     MethodNotAllowed,
     /// Another run has the workspace or the conversation.
     Busy,
+    /// The workspace's `ralph.yml` is not trusted: `settings` lists what it would do.
+    UntrustedWorkspace,
     /// Somebody else answered first.
     AlreadyAnswered,
     /// The agent was given the message already.
@@ -101,6 +103,7 @@ impl ProblemCode {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Timeout => StatusCode::REQUEST_TIMEOUT,
             Self::Busy
+            | Self::UntrustedWorkspace
             | Self::AlreadyAnswered
             | Self::AlreadySent
             | Self::RunEnded
@@ -141,6 +144,7 @@ pub struct Problem {
     detail: String,
     place: Option<(usize, usize)>,
     retry_after_seconds: Option<u64>,
+    settings: Vec<UntrustedSetting>,
 }
 
 /// The body of every answer that is an error, as `application/problem+json`.
@@ -163,6 +167,10 @@ pub(crate) struct ProblemBody<'a> {
     /// Where in the line.
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<usize>,
+    /// With `untrusted_workspace`: what the workspace's `ralph.yml` would do.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(required = false)]
+    settings: &'a [UntrustedSetting],
 }
 
 impl Problem {
@@ -173,6 +181,7 @@ impl Problem {
             detail: detail.into(),
             place: None,
             retry_after_seconds: None,
+            settings: Vec::new(),
         }
     }
 
@@ -231,6 +240,7 @@ impl IntoResponse for Problem {
             detail: &self.detail,
             line: self.place.map(|(line, _)| line),
             column: self.place.map(|(_, column)| column),
+            settings: &self.settings,
         };
         let mut response = Response::new(Body::from(serde_json::to_vec(&body).unwrap_or_default()));
         *response.status_mut() = status;
@@ -270,10 +280,15 @@ impl From<LaunchError> for Problem {
         let code = match &error {
             LaunchError::Invalid { .. } => ProblemCode::Unprocessable,
             LaunchError::Busy { .. } => ProblemCode::Busy,
+            LaunchError::Untrusted { .. } => ProblemCode::UntrustedWorkspace,
             LaunchError::BackendUnavailable { .. } => ProblemCode::BackendUnavailable,
             LaunchError::Failed { .. } => ProblemCode::Internal,
         };
-        Self::new(code, error.to_string())
+        let problem = Self::new(code, error.to_string());
+        match error {
+            LaunchError::Untrusted { settings, .. } => Self { settings, ..problem },
+            _ => problem,
+        }
     }
 }
 

@@ -111,7 +111,7 @@ impl Running {
     /// The server of this user that listens on a port; none if somebody else does.
     #[must_use]
     pub fn find(state_directory: &Path, port: u16) -> Option<Self> {
-        let file = agent_process::open_regular(&sign_path(state_directory, port)).ok()?;
+        let file = ralph_run::open_regular_file(&sign_path(state_directory, port)).ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {}
             // It was killed, and whoever listens there now is somebody else.

@@ -1,38 +1,38 @@
-//! The lines of a journal, by their bytes, without holding more than a piece of it.
+//! `JournalLines`: reads a journal line by line, holding only a part of the file in memory.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use crate::skim::Skim;
+use crate::record_head::RecordHead;
 
-/// How much is read at first to see how a line begins.
+/// How much is read first when looking for the start of a line.
 const LOOK_BACK_BYTES: u64 = 16 << 10;
 const CHUNK_BYTES: usize = 1 << 20;
-/// As the journal's own readers: what is longer is no record.
+/// Longer lines are not records. The same limit as in the journal reader of `ralph_run`.
 const MAX_LINE_BYTES: usize = 64 << 20;
 
-/// Reads lines in turn. A last line without an end is not there yet.
+/// Reads the lines in order. An unterminated last line is not returned: it is still being written.
 #[derive(Debug)]
 pub(crate) struct JournalLines {
     file: File,
     buffer: Vec<u8>,
-    /// What of the buffer is read and not given yet.
+    /// The part of the buffer that was read from the file and not returned yet.
     start: usize,
     end: usize,
-    /// Up to where there is no end of a line.
+    /// There is no line end between `start` and here.
     searched: usize,
-    /// How much of a line that is too long was left out.
+    /// How many bytes of an overlong line were skipped so far.
     overlong: u64,
 }
 
-/// What comes next.
+/// The next item of a journal.
 pub(crate) enum Next<'a> {
-    /// A line, without its end.
+    /// A line without its newline.
     Line(&'a [u8]),
-    /// A line that is too long: so many bytes, its end included.
+    /// An overlong line that was skipped; its length including the newline.
     Overlong(u64),
-    /// No whole line is left.
+    /// There is no complete line left.
     End,
 }
 
@@ -87,7 +87,7 @@ impl JournalLines {
             self.start = 0;
         }
         if self.end == 0 {
-            // A long line is over.
+            // Gives back the memory of a long line.
             self.buffer.truncate(CHUNK_BYTES);
             self.buffer.shrink_to(CHUNK_BYTES);
         } else if self.end == self.buffer.len() {
@@ -96,7 +96,7 @@ impl JournalLines {
     }
 }
 
-/// The first line of a journal, without its end; empty if there is none.
+/// The first line of a journal without its newline; empty if there is no complete line.
 pub(crate) fn first_line(path: &Path) -> io::Result<Vec<u8>> {
     let file = File::open(path)?.take(MAX_LINE_BYTES as u64);
     let mut line = Vec::new();
@@ -107,8 +107,8 @@ pub(crate) fn first_line(path: &Path) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Whether a reader that stopped at some place, after the record of this number, can go on there: a line ends there, and
-/// it is that record's. Of a line that is no record, or very long, only its end is looked at.
+/// Whether a reader that stopped at `offset`, after record `seq`, can continue there: a line must end at `offset`, and it
+/// must be that record. If the line is not a record, or very long, only its end is checked.
 pub(crate) fn stands_at(path: &Path, offset: u64, seq: u64) -> io::Result<bool> {
     let mut file = File::open(path)?;
     if offset == 0 {
@@ -129,7 +129,7 @@ pub(crate) fn stands_at(path: &Path, offset: u64, seq: u64) -> io::Result<bool> 
         let start = memchr::memrchr(b'\n', &bytes).map(|end| end + 1);
         let start = start.or((length == offset).then_some(0));
         if let Some(line) = start.and_then(|start| bytes.get(start..)) {
-            return Ok(Skim::of(line).is_none_or(|skim| skim.seq == seq));
+            return Ok(RecordHead::parse(line).is_none_or(|head| head.seq == seq));
         }
         if window >= CHUNK_BYTES as u64 {
             return Ok(true);

@@ -8,21 +8,19 @@
 mod address;
 mod catch_up;
 mod columns;
-mod compact_json;
 mod error;
 mod fold;
-mod glance;
 mod journal_lines;
 mod journal_page;
 mod listed;
 mod postgres;
 mod private;
 mod query;
+mod record_head;
 mod resume;
 mod retention;
 mod rows;
 mod search;
-mod skim;
 mod sqlite;
 mod store;
 mod summary;
@@ -37,6 +35,7 @@ pub use query::{
     ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunQuery,
     SearchMode, SearchPage, SearchQuery,
 };
+pub use record_head::{EventHead, RecordHead};
 pub use resume::resume_point;
 pub use retention::{RetentionCandidate, RetentionRules, expired_runs};
 pub use rows::{
@@ -44,7 +43,6 @@ pub use rows::{
     UsageRow,
 };
 pub use search::{Indexed, SearchOptions, TextIndex};
-pub use skim::{Skim, SkimEvent};
 pub use sqlite::{Note, Opened, SqliteOptions, SqliteStore};
 pub use store::{Health, MAX_LIMIT, REMEMBERED_FOR, Remembered, Store};
 pub use summary::RunSummary;

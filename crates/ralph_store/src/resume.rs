@@ -8,8 +8,8 @@ use crate::error::StoreError;
 use crate::fold::epoch_of;
 use crate::journal_lines::{first_line, stands_at};
 use crate::query::RecordQuery;
+use crate::record_head::RecordHead;
 use crate::rows::{Progress, RecordRow};
-use crate::skim::Skim;
 use crate::store::Store;
 
 /// Where to go on with a run whose journal is here; none if it has to be read from its start.
@@ -28,6 +28,11 @@ pub async fn resume_point(
     let Some(progress) = store.progress(run).await? else {
         return Ok(None);
     };
+    if !progress.state.is_current() {
+        // An older version of the fold indexed it.
+        store.remove(&[run.to_owned()]).await?;
+        return Ok(None);
+    }
     let last = RecordQuery {
         before: Some(u64::MAX),
         limit: 1,
@@ -85,5 +90,5 @@ fn has_record(journal: &Path, row: &RecordRow) -> io::Result<bool> {
     let mut line = Vec::new();
     file.take(u64::from(row.length) + 1).read_to_end(&mut line)?;
     let is_whole = line.pop() == Some(b'\n') && line.len() as u64 == u64::from(row.length);
-    Ok(is_whole && Skim::of(&line).is_some_and(|skim| skim.seq == row.seq))
+    Ok(is_whole && RecordHead::parse(&line).is_some_and(|head| head.seq == row.seq))
 }

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use agent_api::{MicroUsd, Tokens};
 use jiff::Timestamp;
+use ralph_run::control::SendMode;
+use ralph_run::model::Message;
+pub use ralph_run::model::MessageState;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -109,20 +112,23 @@ pub struct MessageRow {
     pub state: MessageState,
 }
 
-/// What became of a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MessageState {
-    /// It waits for the end of the turn.
-    Queued,
-    /// It was given to the agent.
-    Sent,
-    /// The agent says that it has it.
-    Delivered,
-    /// Somebody took it back.
-    Withdrawn,
-    /// The run ended first.
-    Lost,
+impl MessageRow {
+    pub(crate) fn new(run: &str, message: Message) -> Self {
+        Self {
+            run: run.to_owned(),
+            id: message.id,
+            command_id: message.command_id,
+            seq: message.seq,
+            at: message.at,
+            mode: match message.mode {
+                SendMode::Steer => "steer",
+                SendMode::Queue => "queue",
+            }
+            .to_owned(),
+            text: message.text,
+            state: message.state,
+        }
+    }
 }
 
 /// What is new of one run.
@@ -157,8 +163,6 @@ pub struct Progress {
     pub state: FoldState,
     /// Questions that were [pending](ApprovalState::Pending) then, in order.
     pub approvals: Vec<ApprovalRow>,
-    /// Messages that were on their way then ([queued](MessageState::Queued) or [sent](MessageState::Sent)), in order.
-    pub messages: Vec<MessageRow>,
     /// What messages of the model used from [`FoldState::unsettled_from`] on, in order; none if that is none. What
     /// they cost is known at the end of the turn only.
     pub usage: Vec<UsageRow>,

@@ -2,7 +2,8 @@
 
 use agent_api::ContextUse;
 use jiff::Timestamp;
-use ralph_run::{Activity, EndReason, RunKind, Totals};
+use ralph_run::model::RunState;
+use ralph_run::{EndReason, Open, RunKind, Totals};
 use serde::{Deserialize, Serialize};
 
 /// A run at a glance: what lists show.
@@ -14,7 +15,8 @@ pub struct RunSummary {
     /// Changes when its journal is another one: what was read before means nothing then.
     pub epoch: String,
     /// Whether it works by itself or waits for messages.
-    pub kind: RunKind,
+    #[cfg_attr(feature = "ts", ts(as = "RunKind"))]
+    pub kind: Open<RunKind>,
     /// Where the agent works.
     pub workspace: String,
     /// Which backend.
@@ -41,9 +43,10 @@ pub struct RunSummary {
     #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub updated_at: Timestamp,
     /// What it is doing.
-    pub activity: Activity,
+    pub activity: RunState,
     /// Why it ended.
-    pub reason: Option<EndReason>,
+    #[cfg_attr(feature = "ts", ts(as = "Option<EndReason>"))]
+    pub reason: Option<Open<EndReason>>,
     /// What the runner exited with.
     pub exit_code: Option<u8>,
     /// More about its end, for people.

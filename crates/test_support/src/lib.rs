@@ -6,6 +6,7 @@
 //! - [`fake_model`]: the model's API, scripted, for the real CLI;
 //! - [`real_cli`]: exact versions of the real CLI, isolated;
 //! - [`postgres`]: a private PostgreSQL server (Unix only);
+//! - [`future_journal`]: a run as a newer version might write it;
 //! - [`fixtures`]: what they wrote, captured by the binary `capture` and made fit to be kept by [`normalise`].
 #![warn(missing_docs)]
 
@@ -14,6 +15,7 @@ pub mod demo;
 pub mod dialect;
 pub mod fake_model;
 pub mod fixtures;
+mod future_journal;
 pub mod normalise;
 #[cfg(unix)]
 pub mod postgres;
@@ -22,3 +24,4 @@ pub mod recorded;
 pub mod script;
 
 pub use binaries::{BinaryNotBuilt, bin};
+pub use future_journal::{FUTURE_RUN, future_journal, future_run_file};

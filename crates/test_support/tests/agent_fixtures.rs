@@ -1,4 +1,4 @@
-//! What is kept of Codex, Gemini CLI and Qwen Code is fit to be kept, and shows what a reader of their output must know.
+//! The recordings of the agents other than Claude Code are fit to be kept, and show what a reader of their output must know.
 #![expect(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
 use regex::Regex;
@@ -10,7 +10,14 @@ use test_support::fixtures::{self, Fixture};
 use test_support::normalise::{Normaliser, Place};
 use test_support::real_cli::{Agent, FAKE_KEY};
 
-const AGENTS: [Agent; 3] = [Agent::Codex, Agent::Gemini, Agent::Qwen];
+const AGENTS: [Agent; 5] = [
+    Agent::Codex,
+    Agent::Gemini,
+    Agent::Qwen,
+    Agent::Opencode,
+    Agent::Copilot,
+];
+const ACP_AGENTS: [&str; 2] = ["opencode", "copilot"];
 const SIZE_LIMIT_BYTES: usize = 600 << 10;
 
 fn files(agent: Agent) -> Vec<PathBuf> {
@@ -68,7 +75,7 @@ fn endings(agent: &str) -> BTreeMap<String, i32> {
 fn every_output_is_lines_of_json_or_empty() {
     for agent in AGENTS {
         let all = fixtures::of(agent.name()).unwrap();
-        assert!(all.len() >= 20, "{}: {}", agent.name(), all.len());
+        assert!(all.len() >= 15, "{}: {}", agent.name(), all.len());
         for fixture in all {
             assert!(
                 fixture.path.exists() || fixture.bytes.is_empty(),
@@ -258,5 +265,86 @@ fn a_run_that_was_stopped_has_no_last_word() {
                     .any(|kind| event["type"] == *kind)),
             "{agent}"
         );
+    }
+}
+
+/// The lines of a conversation as they went back and forth: `true` for those that were sent to the agent.
+fn conversation(agent: &str, name: &str) -> Vec<(bool, Value)> {
+    let fixture = fixtures::one(agent, name).unwrap();
+    let output = events(&fixture);
+    let order = fs::read_to_string(fixture.path.with_extension("io.ndjson")).unwrap();
+    let entries = order
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    entries
+        .filter(|entry| entry["end"] != true)
+        .map(|entry| match entry["number"].as_u64() {
+            Some(number) => (false, output[usize::try_from(number).unwrap() - 1].clone()),
+            None => (true, entry["line"].clone()),
+        })
+        .collect()
+}
+
+#[test]
+fn conversations_tell_which_side_said_each_line() {
+    for agent in ACP_AGENTS {
+        let lines = conversation(agent, "acp_allow");
+        let methods: Vec<&str> = lines
+            .iter()
+            .filter(|(is_sent, _)| *is_sent)
+            .filter_map(|(_, line)| line["method"].as_str())
+            .collect();
+        assert_eq!(
+            methods,
+            ["initialize", "session/new", "session/prompt"],
+            "{agent}"
+        );
+        let asked = lines
+            .iter()
+            .position(|(is_sent, line)| !is_sent && line["method"] == "session/request_permission");
+        let asked = asked.unwrap();
+        let (_, answer) = lines[asked + 1..].iter().find(|(is_sent, _)| *is_sent).unwrap();
+        assert_eq!(answer["id"], lines[asked].1["id"], "{agent}");
+        assert_eq!(answer["result"]["outcome"]["outcome"], "selected", "{agent}");
+    }
+}
+
+/// The answer to the prompt.
+fn prompt_answer(agent: &str, name: &str) -> Value {
+    let answer = one(agent, name)
+        .into_iter()
+        .rfind(|line| line["id"] == 3 && line.get("method").is_none());
+    answer.unwrap()
+}
+
+#[test]
+fn every_agent_of_the_protocol_counts_tokens_in_its_own_way() {
+    let input = |agent, name| {
+        let usage = prompt_answer(agent, name)["result"]["usage"].take();
+        (
+            usage["inputTokens"].as_u64().unwrap(),
+            usage["cachedReadTokens"].as_u64().unwrap(),
+        )
+    };
+    // Two calls of the model: 2,400 tokens in, 2,000 of them cached.
+    assert_eq!(input("opencode", "acp_shell"), (200, 1_000), "the last call only");
+    assert_eq!(input("copilot", "acp_shell"), (2_400, 2_000), "all calls");
+}
+
+#[test]
+fn an_api_error_is_an_error_of_opencode_and_a_result_of_copilot() {
+    let answer = prompt_answer("opencode", "acp_err401");
+    assert_eq!(answer["error"]["code"], -32603, "{answer}");
+    let answer = prompt_answer("copilot", "acp_err401");
+    assert_eq!(answer["result"]["stopReason"], "end_turn", "{answer}");
+}
+
+#[test]
+fn a_cancelled_prompt_says_so() {
+    for agent in ACP_AGENTS {
+        for name in ["acp_cancel_tool", "acp_cancel_text"] {
+            let answer = prompt_answer(agent, name);
+            assert_eq!(answer["result"]["stopReason"], "cancelled", "{agent} {name}");
+        }
     }
 }

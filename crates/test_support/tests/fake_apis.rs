@@ -240,15 +240,19 @@ async fn a_stream_can_break_off_in_every_api() {
 #[tokio::test]
 async fn what_a_cli_asks_on_its_own_behalf_is_no_part_of_the_scenario() {
     let model = FakeModel::start().await.unwrap();
-    let mut request = chat("SCENARIO:bash");
-    request["tools"] = json!([]);
-    request["stream"] = false.into();
-    let (_, text) = post(&model, "/v1/chat/completions", &request).await;
-    let answer: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(
-        answer["choices"][0]["message"],
-        json!({"role": "assistant", "content": "OK"})
-    );
+    for scenario in ["bash", "err401", "gate:never"] {
+        let mut request = chat(&format!("SCENARIO:{scenario}"));
+        request["tools"] = json!([]);
+        request["stream"] = false.into();
+        let (_, text) = post(&model, "/v1/chat/completions", &request).await;
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            answer["choices"][0]["message"],
+            json!({"role": "assistant", "content": "OK"}),
+            "{scenario}"
+        );
+    }
+    assert!(model.requests().iter().all(|request| request.label == "aside"));
 
     let mut request = gemini("SCENARIO:plain");
     request["generationConfig"] = json!({"responseJsonSchema": {"properties": {
@@ -269,4 +273,64 @@ async fn what_a_cli_asks_on_its_own_behalf_is_no_part_of_the_scenario() {
     );
     let (status, _) = post(&model, "/v1beta/models/gemini-2.5-pro:countTokens", &request).await;
     assert_eq!(status, 200);
+}
+
+/// The call that a chat completion makes of this block, if the agent has these tools.
+async fn called(block: Block, tools: &[&str]) -> (String, Value) {
+    let model = FakeModel::start().await.unwrap();
+    let mut request = chat(&scripted_prompt(&[vec![block]]));
+    let tools = tools
+        .iter()
+        .map(|name| json!({"type": "function", "function": {"name": name}}));
+    request["tools"] = tools.collect();
+    request["stream"] = false.into();
+    let (_, text) = post(&model, "/v1/chat/completions", &request).await;
+    let answer: Value = serde_json::from_str(&text).unwrap();
+    let call = &answer["choices"][0]["message"]["tool_calls"][0]["function"];
+    let input = serde_json::from_str(call["arguments"].as_str().unwrap()).unwrap();
+    (call["name"].as_str().unwrap().to_owned(), input)
+}
+
+#[tokio::test]
+async fn a_neutral_call_becomes_one_of_the_tool_that_the_agent_offers() {
+    let shell = || Block::shell("ls");
+    let (name, input) = called(shell(), &["read", "bash"]).await;
+    assert_eq!((name.as_str(), &input["command"]), ("bash", &json!("ls")));
+    let (name, input) = called(shell(), &["run_shell_command"]).await;
+    assert_eq!(
+        (name.as_str(), &input["command"]),
+        ("run_shell_command", &json!("ls"))
+    );
+    let (name, input) = called(shell(), &["exec_command"]).await;
+    assert_eq!((name.as_str(), &input["cmd"]), ("exec_command", &json!("ls")));
+
+    let edit = || Block::edit("a.txt", "old", "new");
+    let (name, input) = called(edit(), &["write", "edit"]).await;
+    assert_eq!(name, "edit");
+    assert_eq!(
+        input,
+        json!({"filePath": "/some/where/a.txt", "oldString": "old", "newString": "new"})
+    );
+    let (name, input) = called(edit(), &["create", "edit"]).await;
+    assert_eq!(name, "edit");
+    assert_eq!(
+        input,
+        json!({"path": "/some/where/a.txt", "old_str": "old", "new_str": "new"})
+    );
+    let (name, input) = called(edit(), &["apply_patch"]).await;
+    assert_eq!(name, "apply_patch");
+    assert_eq!(
+        input["input"],
+        "*** Begin Patch\n*** Update File: a.txt\n@@\n-old\n+new\n*** End Patch\n"
+    );
+
+    let write = || Block::write("a.txt", "one\ntwo\n");
+    let (name, input) = called(write(), &["create"]).await;
+    assert_eq!(
+        (name.as_str(), input),
+        (
+            "create",
+            json!({"path": "/some/where/a.txt", "file_text": "one\ntwo\n"})
+        )
+    );
 }

@@ -21,12 +21,16 @@ struct CrateRule {
     depends_on: &'static [&'static str],
 }
 
-const CRATES: [CrateRule; 8] = [
+const CRATES: [CrateRule; 11] = [
+    CrateRule {
+        name: "json_lines",
+        owns: &["bytestring"],
+        depends_on: &[],
+    },
     CrateRule {
         name: "agent_process",
         owns: &[
             "libc",
-            "rustix",
             "nix",
             "windows-sys",
             "portable-pty",
@@ -36,19 +40,29 @@ const CRATES: [CrateRule; 8] = [
         depends_on: &[],
     },
     CrateRule {
+        name: "agent_client",
+        owns: &[],
+        depends_on: &["agent_process", "json_lines"],
+    },
+    CrateRule {
         name: "claude_code",
         owns: &[],
-        depends_on: &["agent_process"],
+        depends_on: &["agent_client", "agent_process", "json_lines"],
     },
     CrateRule {
         name: "agent_api",
         owns: &[],
-        depends_on: &["agent_process", "claude_code"],
+        depends_on: &["agent_client", "agent_process", "claude_code", "json_lines"],
+    },
+    CrateRule {
+        name: "demo_agent",
+        owns: &[],
+        depends_on: &["agent_api"],
     },
     CrateRule {
         name: "ralph_run",
         owns: &[],
-        depends_on: &["agent_api", "agent_process"],
+        depends_on: &["agent_api", "agent_process", "json_lines"],
     },
     CrateRule {
         name: "ralph_store",
@@ -66,6 +80,8 @@ const CRATES: [CrateRule; 8] = [
         depends_on: &[
             "agent_api",
             "agent_process",
+            "demo_agent",
+            "json_lines",
             "ralph_run",
             "ralph_server",
             "ralph_store",
@@ -81,11 +97,11 @@ const CRATES: [CrateRule; 8] = [
 /// Never part of a product, so it may use what the product crates own.
 const DEVELOPMENT_CRATE: &str = "test_support";
 const CRATE_WITH_UNSAFE_CODE: &str = "crates/agent_process/";
-/// The demo agent writes that stream, and tests hold what was made of it against what was written.
+/// The demo agent writes this stream, and tests compare events with the lines they come from.
 const CRATES_THAT_KNOW_STREAM_JSON: [&str; 7] = [
     "crates/claude_code/",
     "crates/test_support/",
-    "crates/agent_api/src/backends/demo/",
+    "crates/demo_agent/",
     "crates/agent_api/tests/",
     // The file `budget.json` has had this name for its total long before.
     "crates/ralph_run/src/state/budget",
@@ -93,6 +109,36 @@ const CRATES_THAT_KNOW_STREAM_JSON: [&str; 7] = [
     "crates/ralph/tests/",
 ];
 const STREAM_JSON_FIELDS: [&str; 3] = ["tool_use_id", "parent_tool_use_id", "total_cost_usd"];
+
+/// Agents and their makers. Only a backend's own folder names them in code: everything else reads its profile.
+const VENDORS: [&str; 12] = [
+    "claude",
+    "codex",
+    "gemini",
+    "qwen",
+    "opencode",
+    "copilot",
+    "goose",
+    "kiro",
+    "amp",
+    "pi",
+    "anthropic",
+    "openai",
+];
+const PLACES_THAT_NAME_VENDORS: [&str; 8] = [
+    "crates/agent_api/src/backends/",
+    "crates/claude_code/",
+    // The demo writes what one of the agents writes.
+    "crates/demo_agent/",
+    "crates/test_support/",
+    // The names of kinds in journals, so that reading a journal allocates none.
+    "crates/agent_api/src/event/agent_kind.rs",
+    // The kinds of API keys that are redacted, by provider.
+    "crates/ralph_run/src/redact/kind.rs",
+    // The neutral error and environment still wrap those of one agent's crate.
+    "crates/agent_api/src/error.rs",
+    "crates/agent_api/src/request/environment.rs",
+];
 
 const MAX_MEDIAN_LINES: usize = 180;
 const MAX_FILE_LINES: usize = 600;
@@ -421,6 +467,48 @@ fn only_the_owner_depends_on_a_package_it_owns() {
     assert_none("a package has one owner:", &broken);
 }
 
+/// The packages that a crate needs with these features, its own included.
+fn packages_of(package: &str, features: &[&str]) -> String {
+    let output = std::process::Command::new(env!("CARGO"))
+        .current_dir(root())
+        .args([
+            "tree",
+            "--offline",
+            "--edges=normal",
+            "--prefix=none",
+            "--no-default-features",
+        ])
+        .args(["--package", package])
+        .args(["--features", &features.join(",")])
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn parsing_needs_no_runtime_and_neutral_code_no_vendor() {
+    for (package, features, unwanted) in [
+        ("json_lines", &[][..], "tokio "),
+        ("agent_client", &[], "tokio "),
+        ("claude_code", &[], "tokio "),
+        ("claude_code", &[], "agent_process "),
+        (
+            "agent_api",
+            &["acp", "codex", "custom", "gemini", "pi"],
+            "claude_code ",
+        ),
+    ] {
+        let packages = packages_of(package, features);
+        let has = packages.lines().any(|line| line.starts_with(unwanted));
+        assert!(!has, "`{package}` with {features:?} depends on {unwanted}");
+    }
+}
+
 #[test]
 fn every_crate_takes_the_workspace_lints() {
     let without = packages().into_iter().filter(|package| {
@@ -552,6 +640,51 @@ fn only_claude_code_knows_the_field_names_of_stream_json() {
         }
     }
     assert_none("stream-json field names outside claude_code:", &broken);
+}
+
+/// The words of a token in lower case: `ClaudeMapper` and `"claude-session"` both have `claude`.
+fn words(token: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for character in token.chars() {
+        if !character.is_alphanumeric() || (character.is_uppercase() && was_lower) {
+            words.push(String::new());
+        }
+        was_lower = character.is_lowercase();
+        if let Some(word) = words.last_mut()
+            && character.is_alphanumeric()
+        {
+            word.extend(character.to_lowercase());
+        }
+    }
+    words
+}
+
+#[test]
+fn only_a_backends_own_folder_names_its_vendor() {
+    let may_name = |path: &str| {
+        PLACES_THAT_NAME_VENDORS
+            .iter()
+            .any(|place| path.starts_with(place))
+    };
+    let is_vendor = |word: &String| VENDORS.contains(&word.as_str());
+    let mut broken = Vec::new();
+    for file in crate_files()
+        .iter()
+        .filter(|file| file.path.contains("/src/") && !is_test_code(&file.path) && !may_name(&file.path))
+    {
+        for token in tokens(file, &TestItems::Skip) {
+            // The crate of that name.
+            let is_crate = token.text == "claude_code";
+            if !is_crate && words(&token.text).iter().any(is_vendor) {
+                broken.push(format!("{}:{}: {}", file.path, token.line, token.text));
+            }
+        }
+    }
+    assert_none(
+        "code that names a vendor; put the fact into the backend's profile and read it from the registry:",
+        &broken,
+    );
 }
 
 #[test]

@@ -2127,33 +2127,43 @@ export interface components {
             state: "starting";
         } | {
             /** @enum {string} */
-            state: "idle";
-        } | {
-            /** @enum {string} */
             state: "thinking";
         } | {
             /** @enum {string} */
             state: "responding";
         } | {
-            /** @description Its name. */
+            /** @description The name of the tool. */
             name: string;
             /** @enum {string} */
             state: "tool";
-            /** @description What it is used on, in one line, where that is known. */
+            /** @description What the tool is used on, in one line, if known. */
             subject?: string | null;
-        } | {
-            /** @description What. */
-            for: components["schemas"]["WaitingFor"];
-            /** @enum {string} */
-            state: "waiting";
         } | {
             /** @enum {string} */
             state: "verifying";
         } | {
+            /** @description What it waits for. */
+            for: components["schemas"]["WaitingFor"];
+            /** @enum {string} */
+            state: "waiting";
+            /**
+             * Format: date-time
+             * @description When the usage limit resets, if `for` is `limit`.
+             */
+            until?: string | null;
+        } | {
+            /** @enum {string} */
+            state: "cooling";
+            /**
+             * Format: date-time
+             * @description When the next iteration starts.
+             */
+            until: string;
+        } | {
             /** @enum {string} */
             state: "stopping";
         } | {
-            /** @description Why. */
+            /** @description The reason. */
             reason: components["schemas"]["EndReason"];
             /** @enum {string} */
             state: "ended";
@@ -2542,6 +2552,8 @@ export interface components {
             detail: string;
             /** @description Where in the body, if that is what is wrong. */
             line?: number | null;
+            /** @description With `untrusted_workspace`: what the workspace's `ralph.yml` would do. */
+            settings?: components["schemas"]["UntrustedSetting"][];
             /**
              * Format: int32
              * @description The status.
@@ -2556,7 +2568,7 @@ export interface components {
          * @description For programs: what went wrong. A code keeps its meaning.
          * @enum {string}
          */
-        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout";
+        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout";
         /** @description The messages to an agent, in order. */
         Queue: {
             /** @description The messages. */
@@ -2842,11 +2854,20 @@ export interface components {
              */
             turns: number;
         };
+        /** @description A setting of a `ralph.yml` that is not trusted. */
+        UntrustedSetting: {
+            /** @description What it would do. */
+            effect: string;
+            /** @description Its key. */
+            key: string;
+            /** @description Its value, without secrets and control characters. */
+            value: string;
+        };
         /**
-         * @description What somebody has to decide.
+         * @description What a waiting run needs before it continues.
          * @enum {string}
          */
-        WaitingFor: "permission" | "question" | "plan";
+        WaitingFor: "permission" | "question" | "plan" | "budget" | "limit" | "message";
         /** @description Where agents have worked. */
         Workspace: {
             /** @description Whether it is still there. */

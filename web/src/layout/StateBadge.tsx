@@ -1,5 +1,5 @@
 import { Check, CircleDot, Hand, Loader, type LucideIcon, Moon, X } from 'lucide-react';
-import type { Activity } from '../wire';
+import type { RunState } from '../wire';
 import { activityWords, type Tone } from './activity-words';
 
 const LOOKS: Record<Tone, { icon: LucideIcon; className: string }> = {
@@ -11,7 +11,7 @@ const LOOKS: Record<Tone, { icon: LucideIcon; className: string }> = {
 };
 
 /** What a run is doing: by colour, word and picture. */
-export function StateBadge({ activity }: { activity: Activity }) {
+export function StateBadge({ activity }: { activity: RunState }) {
   const { words, tone, subject } = activityWords(activity);
   const { icon, className } = LOOKS[tone];
   const Icon = activity.state === 'responding' || activity.state === 'tool' ? CircleDot : icon;

@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { type AgentFacts, PERMISSION_WORDS } from './derive-agent';
+import { type AgentFacts, keepsLimit, PERMISSION_WORDS } from './derive-agent';
 import type { FieldProblems, RunForm } from './derive-form';
 import { Field } from './Field';
 
@@ -99,20 +99,22 @@ export function MoreFields({ form, agent, problems, onChange }: Props) {
         <option value="planner" />
         <option value="coder" />
       </datalist>
-      {LIMITS.filter(({ name }) => isLoop || name !== 'iterations').map(({ name, label, inputMode }) => (
-        <Field key={name} label={label} problem={problems[name]} className="sm:col-span-2">
-          {(control) => (
-            <input
-              {...control}
-              className="field w-full"
-              inputMode={inputMode}
-              placeholder="as the settings say"
-              value={form[name]}
-              onChange={(event) => onChange({ [name]: event.target.value })}
-            />
-          )}
-        </Field>
-      ))}
+      {LIMITS.filter(({ name }) => (isLoop || name !== 'iterations') && keepsLimit(agent, name)).map(
+        ({ name, label, inputMode }) => (
+          <Field key={name} label={label} problem={problems[name]} className="sm:col-span-2">
+            {(control) => (
+              <input
+                {...control}
+                className="field w-full"
+                inputMode={inputMode}
+                placeholder="as the settings say"
+                value={form[name]}
+                onChange={(event) => onChange({ [name]: event.target.value })}
+              />
+            )}
+          </Field>
+        ),
+      )}
       {isLoop && (
         <Field
           label="Commands that verify the work"

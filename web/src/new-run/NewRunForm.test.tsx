@@ -14,6 +14,7 @@ const backend = (name: string, display_name: string, change: object = {}) => ({
   permission_modes: ['ask', 'bypass'],
   can_resume: true,
   can_fork: true,
+  capabilities: ['agent_api.usage.tokens.v1', 'agent_api.config.limits.v1'],
   ...change,
 });
 const codex = backend('codex', 'Codex', { is_installed: false, problem: 'Install it with npm.' });

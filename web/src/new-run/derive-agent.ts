@@ -16,6 +16,29 @@ export interface AgentFacts {
   permissionModes: PermissionChoice[];
   canResume: boolean;
   canFork: boolean;
+  /** The limits that it can keep: it reports what they count, or counts by itself. */
+  limits: readonly AgentLimit[];
+}
+
+/** Limits that not every agent can keep. */
+export type AgentLimit = 'cost' | 'tokens' | 'turns';
+
+/** The capabilities that each of these limits needs: one of them is enough. A cost can be estimated from tokens. */
+const LIMIT_CAPABILITIES: Record<AgentLimit, readonly string[]> = {
+  cost: ['agent_api.usage.cost.v1', 'agent_api.usage.tokens.v1'],
+  tokens: ['agent_api.usage.tokens.v1'],
+  turns: ['agent_api.config.limits.v1'],
+};
+
+function limitsOf(capabilities: readonly string[]): AgentLimit[] {
+  const limits = Object.keys(LIMIT_CAPABILITIES) as AgentLimit[];
+  return limits.filter((limit) => LIMIT_CAPABILITIES[limit].some((id) => capabilities.includes(id)));
+}
+
+/** Whether a limit means something to the agent; all do while it is not known which agent it will be. */
+export function keepsLimit(agent: AgentFacts | undefined, limit: string): boolean {
+  const isOptional = limit in LIMIT_CAPABILITIES;
+  return !agent || !isOptional || agent.limits.includes(limit as AgentLimit);
 }
 
 export function agentOf(backend: Backend): AgentFacts {
@@ -31,6 +54,7 @@ export function agentOf(backend: Backend): AgentFacts {
     permissionModes: backend.permission_modes,
     canResume: backend.can_resume,
     canFork: backend.can_fork,
+    limits: limitsOf(backend.capabilities),
   };
 }
 
@@ -48,6 +72,7 @@ export const OWN_COMMAND: AgentFacts = {
   permissionModes: [],
   canResume: false,
   canFork: false,
+  limits: [],
 };
 
 /** Those that can be used come first, the scripted one last among them. */

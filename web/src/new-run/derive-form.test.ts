@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Backend } from '../api/client';
 import { agent } from '../steer/fakes-for-tests';
 import type { RunStarted } from '../wire';
-import { permissionOf, sortAgents } from './derive-agent';
+import { agentOf, permissionOf, sortAgents } from './derive-agent';
 import {
   checkForm,
   EMPTY_FORM,
@@ -207,4 +208,23 @@ test('the same wish has the same key, another wish another one', () => {
   expect(keys.keyFor('a')).toBe(first);
   expect(keys.keyFor('b')).not.toBe(first);
   expect(new StartKeys().keyFor('a')).not.toBe(first);
+});
+
+test('limits that the agent cannot keep are not sent', () => {
+  const form = { ...good, cost: '1', tokens: '2', turns: '3', minutes: '1' };
+  expect(requestOf(form, agent({ limits: [] })).limits).toMatchObject({
+    cost_usd: null,
+    tokens: null,
+    turns: null,
+  });
+  expect(requestOf(form, agent({ limits: ['cost'] })).limits).toMatchObject({
+    cost_usd: 1,
+    runtime_seconds: 60,
+  });
+  expect(requestOf(form, undefined).limits).toMatchObject({ cost_usd: 1, tokens: 2, turns: 3 });
+});
+
+test('an agent that reports tokens has a cost limit, because the cost can be estimated', () => {
+  const backend = { models: [], permission_modes: [], capabilities: ['agent_api.usage.tokens.v1'] };
+  expect(agentOf(backend as unknown as Backend).limits).toEqual(['cost', 'tokens']);
 });

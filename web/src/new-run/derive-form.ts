@@ -1,6 +1,6 @@
 import type { components } from '../api/schema';
 import type { PermissionChoice, RunKind, RunStarted } from '../wire';
-import { type AgentFacts, OWN_COMMAND, permissionOf } from './derive-agent';
+import { type AgentFacts, keepsLimit, OWN_COMMAND, permissionOf } from './derive-agent';
 
 export type NewRun = components['schemas']['NewRun'];
 export type Workspace = components['schemas']['Workspace'];
@@ -141,6 +141,7 @@ export function requestOf(form: RunForm, agent: AgentFacts | undefined): NewRun 
   const word = (text: string) => text.trim();
   const number = (text: string) => (text.trim() === '' ? null : Number(text));
   const minutes = number(form.minutes);
+  const limit = (name: 'cost' | 'tokens' | 'turns') => (keepsLimit(agent, name) ? number(form[name]) : null);
   return {
     kind: form.kind,
     workspace: word(form.workspace),
@@ -153,10 +154,10 @@ export function requestOf(form: RunForm, agent: AgentFacts | undefined): NewRun 
     ...(isLoop && verify.length > 0 && { verify }),
     limits: {
       iterations: isLoop ? number(form.iterations) : null,
-      cost_usd: number(form.cost),
+      cost_usd: limit('cost'),
       runtime_seconds: minutes === null ? null : Math.max(1, Math.round(minutes * 60)),
-      tokens: number(form.tokens),
-      turns: number(form.turns),
+      tokens: limit('tokens'),
+      turns: limit('turns'),
     },
   };
 }

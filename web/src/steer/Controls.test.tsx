@@ -76,7 +76,7 @@ test('a model that the agent did not take is not told as chosen', async () => {
 
 test('a choice that is never confirmed is not told for ever, but an idle agent is waited for', async () => {
   vi.useFakeTimers({ shouldAdvanceTime: true });
-  const idle = { activity: { state: 'idle' } } as const;
+  const idle = { activity: { state: 'waiting', for: 'message' } } as const;
   const become = controls(idle);
   await userEvent.click(screen.getByRole('button', { name: 'The agent’s default', hidden: true }));
   await act(async () => fake.take());

@@ -1,5 +1,6 @@
 import { OctagonX, Pause, Square } from 'lucide-react';
 import { memo, useState } from 'react';
+import { awaitsMessage } from '../layout/activity-words';
 import type { AgentFacts } from '../new-run/derive-agent';
 import type { RunSummary } from '../wire';
 import { ConfirmDialog } from './ConfirmDialog';
@@ -28,7 +29,7 @@ export const Controls = memo(function Controls({ run, agent, refusal }: Props) {
   const { state } = run.activity;
   const isStopping = state === 'stopping';
   const isLoop = run.kind === 'loop';
-  const isIdle = state === 'idle';
+  const isIdle = awaitsMessage(run.activity);
   return (
     <div className="flex flex-wrap items-center gap-1">
       {!isStopping && (

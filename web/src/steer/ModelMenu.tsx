@@ -1,5 +1,6 @@
 import { Cpu } from 'lucide-react';
 import { useId, useState } from 'react';
+import { awaitsMessage } from '../layout/activity-words';
 import type { AgentFacts } from '../new-run/derive-agent';
 import type { RunSummary } from '../wire';
 import { Menu } from './Menu';
@@ -19,7 +20,7 @@ export function ModelMenu({ run, agent, refusal }: MenuProps) {
   const { pending, problem, say } = useCommand(run.id);
   const [draft, setDraft] = useState('');
   // Which model it works with an agent says in its turn.
-  const isWaiting = run.activity.state === 'idle';
+  const isWaiting = awaitsMessage(run.activity);
   const [chosen, setChosen] = useChosen({ now: run.model, refusal, isWaiting });
   const list = useId();
   const choose = async (model: string | null, close: () => void) => {

@@ -21,6 +21,7 @@ const backend = {
   permission_modes: ['ask', 'bypass'],
   can_resume: true,
   can_fork: true,
+  capabilities: [],
 };
 const waiting = { id: 'm9', text: 'later', mode: 'queue', at: '2026-01-01T00:00:00Z', state: 'queued' };
 let runs = 0;
@@ -67,7 +68,7 @@ test('Enter steers, Control and Enter queues, Shift and Enter begins a line', as
 });
 
 test('a session that is idle is sent to, not steered', async () => {
-  await page({ activity: { state: 'idle' } });
+  await page({ activity: { state: 'waiting', for: 'message' } });
   await input();
   expect(screen.queryByRole('button', { name: 'Queue' })).toBeNull();
   expect(screen.getByRole('button', { name: 'Send' })).toBeTruthy();

@@ -1,4 +1,5 @@
 import { useMemo } from 'react';
+import { awaitsMessage } from '../layout/activity-words';
 import { useAgent } from '../new-run/use-agents';
 import { COLUMN } from '../run/column';
 import type { RunFeed } from '../run/run-feed';
@@ -33,7 +34,7 @@ export function RunFoot({ id, run, feed }: { id: string; run: RunSummary | undef
         <Approvals id={id} run={run} rows={feed.builder.table.top} />
         <QueueList run={id} now={now} earlier={earlier} outbox={outbox} />
         {input.is === 'open' && (
-          <Composer outbox={outbox} isBusy={run !== undefined && run.activity.state !== 'idle'} />
+          <Composer outbox={outbox} isBusy={run !== undefined && !awaitsMessage(run.activity)} />
         )}
         <div className="flex min-h-[1.875rem] flex-wrap items-center gap-1">
           {input.is === 'absent' && <span className="mr-2 text-muted">{input.why}</span>}

@@ -6,7 +6,9 @@ const ended = { activity: { state: 'ended', reason: 'completed' } } as const;
 
 test('an input is there while the run goes on and its agent listens', () => {
   expect(deriveInput(summary(), agent())).toEqual({ is: 'open' });
-  expect(deriveInput(summary({ activity: { state: 'idle' } }), agent())).toEqual({ is: 'open' });
+  expect(deriveInput(summary({ activity: { state: 'waiting', for: 'message' } }), agent())).toEqual({
+    is: 'open',
+  });
 });
 
 test('what is not known yet is no reason to take the input away, and none to show it', () => {

@@ -119,7 +119,7 @@ test('only what the agent was not given can be changed', () => {
 test('what the agent has is told of until it is idle', () => {
   const all = deriveQueue([stored('a', 'delivered'), stored('b', 'queued')], [], [], false);
   expect(states(splitQueue(all, summary()).now)).toEqual(['a started', 'b queued']);
-  const idle = splitQueue(all, summary({ activity: { state: 'idle' } }));
+  const idle = splitQueue(all, summary({ activity: { state: 'waiting', for: 'message' } }));
   expect(states(idle.now)).toEqual(['b queued']);
   expect(states(idle.earlier)).toEqual(['a started']);
 });

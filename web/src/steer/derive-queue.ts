@@ -1,3 +1,4 @@
+import { awaitsMessage } from '../layout/activity-words';
 import type { Row, SentState } from '../run/row';
 import type { RunSummary, SendMode } from '../wire';
 
@@ -174,7 +175,7 @@ export function splitQueue(
   messages: readonly QueuedMessage[],
   run: RunSummary | undefined,
 ): { now: QueuedMessage[]; earlier: QueuedMessage[] } {
-  const isBusy = run !== undefined && run.activity.state !== 'idle' && run.activity.state !== 'ended';
+  const isBusy = run !== undefined && !awaitsMessage(run.activity) && run.activity.state !== 'ended';
   const isNow = ({ state }: QueuedMessage) =>
     state === 'sending' ||
     state === 'failed' ||

@@ -33,6 +33,7 @@ export function agent(change: Partial<AgentFacts> = {}): AgentFacts {
     permissionModes: ['ask', 'accept_edits', 'plan', 'refuse', 'bypass'],
     canResume: true,
     canFork: true,
+    limits: ['cost', 'tokens', 'turns'],
     ...change,
   };
 }

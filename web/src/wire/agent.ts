@@ -3,11 +3,11 @@
 /** Something that happened in a run.
  * As JSON it is flat: `{"agent_kind":"claude_code","raw":{…},"type":"delta","data":{…}}`. */
 export type AgentEvent = {
-  /** Which kind of agent. */
+  /** The backend it comes from. */
   agent_kind: AgentKind;
-  /** The call of the subagent that this belongs to; none in the main conversation. */
+  /** The call that started the subagent of this event; `None` in the main conversation. */
   parent?: ItemId;
-  /** Where the agent's own words for it are; none for what we found out by ourselves. */
+  /** The agent's line in the raw log; `None` for events that do not come from its output. */
   raw?: RawRef;
 } & (
     | { type: 'session_started'; data: SessionStarted }
@@ -40,72 +40,72 @@ export type AgentEvent = {
     | { type: 'unknown'; data: Unknown }
     | { type: 'finished'; data: Finished });
 
-/** Names a kind of agent, for example `claude_code`. Cheap to clone and to compare. */
+/** The name of a backend, for example `claude_code`. Cheap to clone. */
 export type AgentKind = string;
 
 /** What happened to a file. */
 export type ChangeKind = 'added' | 'modified' | 'deleted' | 'moved';
 
-/** Why nobody waits any more. */
+/** Why a request was closed. */
 export type CloseReason = 'answered' | 'denied' | 'withdrawn' | 'ended';
 
-/** The agent answered a command, such as a change of the model. */
+/** The agent answered a command, such as changing the model. */
 export type CommandAnswered = {
-  /** The command, as `RunControl` named it. */
+  /** The command's id, as `RunControl` returned it. */
   command_id: string;
-  /** Why it refused, if it did. */
+  /** Why the agent refused; `None` if it did not. */
   error?: string;
 };
 
 /** How full the model's context is. */
 export type ContextUse = {
-  /** Tokens in it. */
+  /** Tokens in the context. */
   used: number;
-  /** How many fit, where known. */
+  /** How many tokens fit, if known. */
   size?: number;
 };
 
-/** An amount of money and who says so. */
+/** A cost and its source. */
 export type Cost = {
   /** In millionths of a dollar. */
   micro_usd: number;
-  /** Who says so. */
+  /** Where the amount comes from. */
   source: CostSource;
 };
 
-/** Who says what something cost. */
+/** Where a cost comes from. */
 export type CostSource = 'reported' | 'estimated';
 
-/** A piece of an item that is being written. The item's block replaces all of them, so a consumer may ignore deltas.
- * A delta for an item that is not known yet creates it; one for an item that is complete never comes. */
+/** More of an item that is being written. The item's block replaces all of its deltas, so a consumer may ignore them.
+ * A delta for an unknown item creates it. There is never a delta for a complete item. */
 export type Delta = {
-  /** The item. */
+  /** The item that is being written. */
   item: ItemId;
-  /** Which part of it. */
+  /** The part of the item that the text belongs to. */
   part: Part;
-  /** What the text does. */
+  /** Whether the text is added or replaces earlier text. */
   mode?: DeltaMode;
   /** The text, at most `bounds::TEXT_BYTES` long. */
   text: string;
 };
 
-/** What a delta does. */
+/** What a delta does with its text. */
 export type DeltaMode = 'append' | 'snapshot';
 
 /** A tool call that was not allowed. */
 export type Denial = {
   /** The call. */
   item?: ItemId;
-  /** The tool. */
+  /** The tool's name. */
   tool: string;
-  /** Why. */
+  /** Why it was not allowed. */
   reason?: string;
 };
 
-/** Why an item no longer counts. */
+/** Why an item was discarded. */
 export type DiscardReason = 'retry' | 'superseded';
 
-/** What kind of trouble. */
+/** The kind of an error. */
 export type ErrorClass =
   | 'auth'
   | 'quota'
@@ -125,20 +125,20 @@ export type ErrorClass =
   | 'vendor'
   | 'unknown';
 
-/** Something went wrong. As an event it never ends the run. */
+/** An error. As an event it never ends the run. */
 export type ErrorInfo = {
-  /** What kind of trouble. */
+  /** The kind of error. */
   class: ErrorClass;
-  /** A word for programs, for example `not_json` or `rate_limit`. */
+  /** A code for programs, for example `not_json` or `rate_limit`. */
   code: string;
-  /** For people, at most `bounds::MESSAGE_BYTES` long. Never a line of the agent's
+  /** A message for people, at most `bounds::MESSAGE_BYTES` long. Never a line of the agent's
    * output that could not be read. */
   message: string;
-  /** The status of the API's answer. */
+  /** The HTTP status of the API's response. */
   http_status?: number;
-  /** Whether the same may work later. */
+  /** Whether the same request may work later. */
   is_retryable?: boolean;
-  /** Where in the agent's output, if that is what is wrong. */
+  /** The line of the agent's output that could not be read. */
   position?: Position;
 };
 
@@ -148,87 +148,87 @@ export type ExitInfo = {
   code?: number;
   /** The signal that ended it. */
   signal?: number;
-  /** Whether we had to stop it. */
+  /** Whether it was stopped by us. */
   was_stopped?: boolean;
-  /** How many of its descendants were still alive and had to be killed. */
+  /** How many of its descendants were alive after its exit and had to be killed. */
   survivors_killed?: number;
 };
 
-/** A file that a call changed. */
+/** A file that a tool call changed. */
 export type FileChange = {
-  /** The file. */
+  /** The file's path. */
   path: string;
   /** What happened to it. */
   kind: ChangeKind;
-  /** The hunks of a unified diff, where the agent gives them and they are not too long. */
+  /** The hunks of a unified diff, if the agent reports them and they are not too long. */
   diff?: string;
   /** Lines added and removed, where known. */
   lines?: [number, number];
 };
 
-/** The run is over: the process and everything it started are gone, and no event follows. */
+/** The run ended: the process and everything it started are gone, and no event follows. */
 export type Finished = {
-  /** How it ended. What we caused comes first, then what the agent said, then its exit status. */
+  /** How it ended. A stop that we caused takes precedence, then the agent's report, then the exit status. */
   outcome: Outcome;
-  /** Whether the agent did not say how it ended, so that the outcome is our conclusion. */
+  /** Whether the agent did not report an outcome, so that it was concluded from other facts. */
   is_synthetic: boolean;
   /** What went wrong. */
   error?: ErrorInfo;
   /** How the process ended. */
   exit: ExitInfo;
-  /** What the run used. */
+  /** Tokens and cost of the run. */
   usage: RunUsage;
-  /** Turns that ended. */
+  /** The number of turns that ended. */
   turns: number;
-  /** Lines of the output that could not be read; each was an error event. */
+  /** The number of lines that could not be read. Each was reported as an error event. */
   line_errors: number;
-  /** From the start to the exit of the process. */
+  /** From the start to the exit of the process, in milliseconds. */
   duration_ms: number;
 };
 
-/** Forget the item: what it said is not part of the conversation. */
+/** The item is no longer part of the conversation. A view should remove it. */
 export type ItemDiscarded = {
   /** The item. */
   item: ItemId;
-  /** Why. */
+  /** Why it was discarded. */
   reason: DiscardReason;
 };
 
-/** Names an item of a run: a block of text or thinking, a tool call. The same id always means the same item, and
- * an event about a known item replaces what was known. Cheap to clone. */
+/** Names an item of a run: a block of text or thinking, or a tool call. An event about a known item replaces what
+ * was known about it. Cheap to clone. */
 export type ItemId = string;
 
 /** A JSON value, kept as text. At most `bounds::JSON_BYTES` long: a longer one is
  * replaced by `Json::oversize`, and the event's `RawRef` says where the whole is. */
 export type Json = unknown;
 
-/** Which limit of the agent's own. */
+/** A limit that the agent enforces itself. */
 export type Limit = 'turns' | 'budget' | 'tokens';
 
-/** How far a message is. */
+/** The progress of a message. */
 export type MessageState = 'queued' | 'started' | 'completed' | 'cancelled';
 
-/** What became of a message that was sent: its receipt. */
+/** The progress of a message that was sent. */
 export type MessageUpdated = {
-  /** The message, as `RunControl::send` named it. */
+  /** The message's id, as `RunControl::send` returned it. */
   message_id: string;
-  /** How far it is. */
+  /** Its progress. */
   state: MessageState;
 };
 
-/** Something that a person may want to know and that has no event of its own. */
+/** Something that the user may want to know and that has no event of its own. */
 export type Notice = {
-  /** How important. */
+  /** Its importance. */
   severity: Severity;
-  /** A word for programs, for example `compacted`, `hook`, `stderr`, `noise`. */
+  /** A code for programs, for example `compacted`, `hook`, `stderr`, `noise`. */
   code: string;
-  /** For people, at most `bounds::MESSAGE_BYTES` long. */
+  /** A message for people, at most `bounds::MESSAGE_BYTES` long. */
   message: string;
-  /** Further facts. */
+  /** More details, as data. */
   data?: Json;
 };
 
-/** Who said something to the model. */
+/** Who wrote a message to the model. */
 export type Origin = 'user' | 'agent';
 
 /** How a turn or a run ended. */
@@ -245,59 +245,59 @@ export type Outcome =
   | 'no_result'
   | 'lost';
 
-/** Which part of an item. */
+/** A part of an item. */
 export type Part = 'text' | 'thinking' | 'tool_input' | 'tool_output';
 
-/** May this tool run? The agent waits for `RunControl::answer`. */
+/** The agent asks whether a tool may run, and waits for `RunControl::answer`. */
 export type PermissionRequested = {
-  /** What the answer must name. */
+  /** The id to pass to the answer. */
   request: RequestId;
-  /** The call. */
+  /** The tool call. */
   item?: ItemId;
-  /** The tool. */
+  /** The tool's name. */
   tool: string;
-  /** What kind of tool. */
+  /** What the tool does. */
   kind: ToolKind;
   /** What it would be used on, in one line. */
   subject?: string;
-  /** Why it asks, or what the call is for. */
+  /** Why the agent asks, or what the call is for. */
   description?: string;
-  /** The arguments; the answer may change them. */
+  /** The arguments. The answer may change them. */
   input?: Json;
-  /** Rules that would make further questions unnecessary, in the vendor's shape: to be given back with the answer. */
+  /** Rules that would make further requests unnecessary, in the vendor's shape. The answer may return them. */
   suggestions?: Json;
 };
 
-/** Which piece of a block this is. Blocks are split at `bounds::TEXT_BYTES`. */
+/** Which piece of a block an event has. Blocks are split at `bounds::TEXT_BYTES`. */
 export type Piece = {
-  /** Piece 0 replaces all that is known of the item, the others add to it. */
+  /** Piece 0 replaces everything known of the item, the others add to it. */
   index: number;
   /** Whether the block is complete with this piece. */
   is_last: boolean;
 };
 
-/** One thing to do. */
+/** One entry of a to-do list. */
 export type PlanEntry = {
-  /** What. */
+  /** What is to be done. */
   text: string;
-  /** How far it is. */
+  /** Its progress. */
   status: PlanStatus;
 };
 
-/** The agent has a plan and waits for approval. Never answered by a rule. */
+/** The agent proposes a plan and waits for approval. Never answered by a rule. */
 export type PlanProposed = {
-  /** What the answer must name. */
+  /** The id to pass to the answer. */
   request: RequestId;
-  /** The call. */
+  /** The tool call. */
   item?: ItemId;
   /** The plan, in Markdown. */
   plan: string;
 };
 
-/** How far a thing is. */
+/** The progress of a to-do entry. */
 export type PlanStatus = 'pending' | 'in_progress' | 'completed' | 'cancelled';
 
-/** The agent's list of things to do, complete: it replaces the one before. */
+/** The agent's complete to-do list. It replaces the previous one. */
 export type PlanUpdated = {
   /** The call that changed it. */
   item?: ItemId;
@@ -305,41 +305,41 @@ export type PlanUpdated = {
   entries: Array<PlanEntry>;
 };
 
-/** A place in the agent's output. */
+/** A position in the agent's output. */
 export type Position = {
   /** The line, from 1. */
   line: number;
   /** The byte in the line, from 1. */
   column: number;
-  /** Where the line starts in the output. */
+  /** Where the line starts: a byte offset in the output. */
   offset: number;
-  /** How long the line is. */
+  /** The line's length in bytes. */
   length: number;
 };
 
 /** One question. */
 export type Question = {
-  /** The question itself: what the answer is keyed by. */
+  /** The question itself. The answers are keyed by it. */
   text: string;
-  /** In a word. */
+  /** A short title. */
   header?: string;
-  /** What can be chosen; any other text is an answer too. */
+  /** Answers to choose from. Any other text is an answer too. */
   options?: Array<QuestionOption>;
-  /** Whether several can be chosen. */
+  /** Whether several options can be chosen. */
   is_multiple?: boolean;
 };
 
-/** The agent asks a person. Never answered by a rule. */
+/** The agent asks the user. Never answered by a rule. */
 export type QuestionAsked = {
-  /** What the answer must name. */
+  /** The id to pass to the answer. */
   request: RequestId;
-  /** The call. */
+  /** The tool call. */
   item?: ItemId;
   /** The questions, at most `bounds::LIST_ENTRIES`. */
   questions: Array<Question>;
 };
 
-/** One answer to choose. */
+/** One answer to choose from. */
 export type QuestionOption = {
   /** The answer. */
   label: string;
@@ -347,185 +347,186 @@ export type QuestionOption = {
   description?: string;
 };
 
-/** Where a subscription stands. */
+/** The state of a subscription's limit. */
 export type RateLimit = {
   /** Whether requests still pass. */
   status: RateLimitStatus;
-  /** Which limit, in the vendor's words. */
+  /** Which limit, as the vendor names it. */
   window?: string;
-  /** How much of it is used, in percent. */
+  /** The used part in percent. */
   used_percent?: number;
-  /** When it starts over, in seconds since 1970. */
+  /** When it resets, in seconds since 1970. */
   resets_at?: number;
 };
 
 /** Whether requests still pass. */
 export type RateLimitStatus = 'allowed' | 'warning' | 'rejected' | 'unknown';
 
-/** A place in the raw log of the agent's output. Events never carry the agent's lines themselves. */
+/** A position in the raw log of the agent's output. */
 export type RawRef = {
-  /** Counts the lines from 1. */
+  /** The number of the line, from 1. */
   line: number;
-  /** Where the line, or the JSON object in it, starts in the file. */
+  /** Where the line, or the JSON object in it, starts: a byte offset in the file. */
   offset: number;
-  /** How many bytes it has. */
+  /** Its length in bytes. */
   length: number;
 };
 
-/** Nobody waits for an answer any more. */
+/** A request no longer waits for an answer. */
 export type RequestClosed = {
   /** The request. */
   request: RequestId;
-  /** Why. */
+  /** Why it was closed. */
   reason: CloseReason;
 };
 
-/** Names a request of the agent that somebody has to answer. */
+/** Names a request of the agent that waits for an answer. It may be a digest of the agent's own id, so a backend
+ * keeps that id for the answer. */
 export type RequestId = string;
 
-/** A call of the model failed and will be repeated by the agent itself. */
+/** A request to the model failed, and the agent will repeat it by itself. */
 export type Retry = {
-  /** Counts from 1. */
+  /** The number of the retry, from 1. */
   attempt?: number;
-  /** After this many it gives up. */
+  /** The agent gives up after this many. */
   max_attempts?: number;
-  /** How long it waits, in milliseconds. */
+  /** The wait before the retry in milliseconds. */
   delay_ms?: number;
   /** What went wrong. */
   error: ErrorInfo;
 };
 
-/** The total of a run. */
+/** Tokens and cost of a whole run. */
 export type RunUsage = {
-  /** Tokens, subagents included where the agent counts them. */
+  /** Tokens, including subagents if the agent counts them. */
   tokens: Tokens;
-  /** What it cost; none where the agent does not say. */
+  /** The cost; `None` if the agent does not report it. */
   cost?: Cost;
-  /** Whether something is still missing: a turn is open, or its figures never came. Then it is an estimate from the
-   * messages so far, a low one as a rule; it can be high by answers that broke and that the agent does not count. */
+  /** Whether figures are missing, because a turn is open or ended without them. Then the total is estimated from the
+   * messages so far. The estimate is usually low; broken answers that the agent does not count can make it high. */
   is_partial?: boolean;
-  /** Whether `cost` may include earlier runs of a resumed session, because nothing tells them apart. */
+  /** Whether `cost` may include earlier runs of a resumed session, which cannot be told apart. */
   may_include_earlier_runs?: boolean;
 };
 
-/** The agent is there. Sent once per process, as soon as it says so. */
+/** The agent's session started. Sent once per process. */
 export type SessionStarted = {
-  /** The vendor's conversation, which can be resumed. Omitted where it is over
-   * `bounds::SESSION_ID_BYTES` long. */
+  /** The vendor's id, by which the session can be resumed. Omitted if it is longer than
+   * `bounds::SESSION_ID_BYTES`. */
   session_id?: string;
   /** The model. */
   model?: string;
-  /** Where the agent works, as it says itself. */
+  /** The agent's working directory, as it reports itself. */
   cwd?: string;
   /** The agent's own version. */
   agent_version?: string;
-  /** What happens without asking, in the vendor's words. */
+  /** The permission mode, as the vendor names it. */
   permission_mode?: string;
-  /** Tools the model can call, at most `bounds::LIST_ENTRIES`. */
+  /** Tools that the model can call, at most `bounds::LIST_ENTRIES`. */
   tools?: Array<string>;
-  /** MCP servers and how they are, as `name: status`; bounded likewise. */
+  /** MCP servers and their state, as `name: status`; bounded likewise. */
   mcp_servers?: Array<string>;
 };
 
-/** Something about the conversation has changed; what is absent has not. */
+/** The session changed. Fields that are `None` did not. */
 export type SessionUpdated = {
-  /** It goes on under another id. */
+  /** The new id. */
   session_id?: string;
-  /** Another model. */
+  /** The new model. */
   model?: string;
-  /** What happens without asking. */
+  /** The new permission mode. */
   permission_mode?: string;
-  /** Its title. */
+  /** The new title. */
   title?: string;
 };
 
-/** How important. */
+/** The importance of a notice. */
 export type Severity = 'debug' | 'info' | 'warning' | 'error';
 
 /** What the agent is doing. */
 export type Status = 'requesting' | 'thinking' | 'compacting' | 'running' | 'idle' | 'waiting';
 
-/** What the agent is doing right now, in its own words. */
+/** What the agent is doing now, as it reports itself. */
 export type StatusChanged = {
-  /** What. */
+  /** The new status. */
   status: Status;
 };
 
-/** A subagent or a command in the background. */
+/** A subagent or background command. */
 export type Task = {
-  /** Names the task. */
+  /** Identifies the task. */
   task_id: string;
   /** The call that started it. */
   item?: ItemId;
   /** What it is for, or what it is doing. */
   title?: string;
-  /** How far it is. */
+  /** Its progress. */
   state: TaskState;
-  /** What came out. */
+  /** Its result in short. */
   summary?: string;
 };
 
-/** How far a task is. */
+/** The progress of a task. */
 export type TaskState = 'running' | 'completed' | 'failed' | 'stopped';
 
-/** Text for a person, complete. */
+/** A complete block of the model's text. */
 export type TextBlock = {
-  /** The item. */
+  /** Identifies the block. */
   item: ItemId;
   /** The text, or a piece of it. */
   text: string;
-  /** Which piece. */
+  /** Which piece of the block this is. */
   piece?: Piece;
-  /** Whether an interrupt cut it off. */
+  /** Whether an interrupt cut the text off. */
   is_aborted?: boolean;
 };
 
-/** The model's thinking, complete. */
+/** A complete block of the model's thinking. */
 export type ThinkingBlock = {
-  /** The item. */
+  /** Identifies the block. */
   item: ItemId;
-  /** The text, or a piece of it; empty where the vendor shows none. */
+  /** The text, or a piece of it; empty if the vendor does not show it. */
   text: string;
-  /** Which piece. */
+  /** Which piece of the block this is. */
   piece?: Piece;
-  /** Whether the vendor keeps it secret. */
+  /** Whether the vendor withholds the text. */
   is_redacted?: boolean;
 };
 
-/** Tokens by what they cost. `reasoning` is part of `output`, the others do not overlap. */
+/** Token counts by price class. `reasoning` is part of `output`; the other four do not overlap. */
 export type Tokens = {
-  /** Read by the model, neither from nor into the cache. */
+  /** Input tokens that were neither read from nor written to the cache. */
   input: number;
-  /** Read from the cache. */
+  /** Input tokens read from the cache. */
   cache_read: number;
-  /** Read by the model and written to the cache. */
+  /** Input tokens written to the cache. */
   cache_write: number;
-  /** Written by the model, thinking included. */
+  /** Output tokens, including thinking. */
   output: number;
-  /** The part of `output` that was thinking, where the vendor says. */
+  /** The part of `output` that was thinking, if the vendor reports it. */
   reasoning: number;
 };
 
-/** A tool call has ended. */
+/** A tool call ended. */
 export type ToolFinished = {
   /** The call. */
   item: ItemId;
   /** How it ended. */
   status: ToolStatus;
-  /** What it gave, for people. Longer than `bounds::TEXT_BYTES` it keeps its beginning
-   * and its end, with a line between them that says how much is missing. */
+  /** The output as text. If it is longer than `bounds::TEXT_BYTES`, its start and its end
+   * are kept, with a line in between that says how much is missing. */
   output: string;
-  /** How long `output` was before it was cut, if it was. */
+  /** The length of `output` before it was cut; `None` if it was not. */
   output_bytes?: number;
-  /** Pictures and other things that are no text, in words: `image/png, 1234 bytes`. */
+  /** Images and other output that is not text, described: `image/png, 1234 bytes`. */
   attachments?: Array<string>;
-  /** The exit code of a command, only where the vendor's data has one. */
+  /** The exit code of a command, if the agent reports it. */
   exit_code?: number;
   /** Files that the call changed, at most `bounds::LIST_ENTRIES`. */
   changes?: Array<FileChange>;
 };
 
-/** What kind of tool. */
+/** What a tool does, whatever the agent calls it. */
 export type ToolKind =
   | 'execute'
   | 'read'
@@ -546,101 +547,100 @@ export type ToolKind =
 export type ToolProgressed = {
   /** The call. */
   item: ItemId;
-  /** For how long, in milliseconds. */
+  /** Time since its start in milliseconds. */
   elapsed_ms?: number;
 };
 
-/** A tool is called. Sent again with the same item when more is known about the call. */
+/** A tool call started. Sent again with the same item when more is known about the call. */
 export type ToolStarted = {
-  /** The call. */
+  /** Identifies the call. */
   item: ItemId;
-  /** The tool, as the agent calls it. */
+  /** The tool's name, as the agent writes it. */
   name: string;
-  /** What kind of tool. */
+  /** What the tool does. */
   kind: ToolKind;
-  /** What it is used on, in one line: a path, a command, a pattern, an address. There even when `input` had to be
-   * dropped. */
+  /** What it is used on, in one line: a path, a command, a pattern, a URL. Present even if `input` was dropped. */
   subject?: string;
-  /** The arguments as the agent gave them; none while they are being written. `ToolStarted::typed_input` reads
-   * those of well-known tools. */
+  /** The arguments in the agent's own shape; `None` while they are being written. `ToolStarted::typed_input` reads
+   * those of common tools. */
   input?: Json;
-  /** The MCP server that has the tool. */
+  /** The MCP server that provides the tool. */
   mcp_server?: string;
-  /** How far the call is. */
+  /** The progress of the call. */
   state: ToolState;
 };
 
-/** How far a call is. */
+/** The progress of a tool call. */
 export type ToolState = 'preparing' | 'running';
 
-/** How a call ended. */
+/** How a tool call ended. */
 export type ToolStatus = 'completed' | 'failed' | 'denied' | 'cancelled' | 'background';
 
-/** A turn has ended. Not the end of the run: background work can wake a further turn, and the last one counts. */
+/** A turn ended. Not the end of the run: background work can start another turn, and the last one counts. */
 export type TurnFinished = {
-  /** Counts the turns of the process from 1. */
+  /** The number of the turn in this process, from 1. */
   number: number;
   /** How it ended. */
   outcome: Outcome;
-  /** The answer in short: the last text of the turn, which came as a block before. The beginning, if it is longer
-   * than `bounds::TEXT_BYTES`. */
+  /** The final answer: the last text of the turn, which was also sent as a block. Only its start, if it is longer than
+   * `bounds::TEXT_BYTES`. */
   text?: string;
   /** What went wrong. */
   error?: ErrorInfo;
-  /** Why it stopped, in the vendor's words. */
+  /** Why it stopped, as the vendor names it. */
   stop_reason?: string;
   /** Wall time in milliseconds. */
   duration_ms?: number;
-  /** Time in the API in milliseconds. */
+  /** Time spent in the API in milliseconds. */
   api_duration_ms?: number;
-  /** Steps of the model, as the vendor counts them: for display. */
+  /** Steps of the model, for display: vendors count them in different ways. */
   steps?: number;
-  /** What was not allowed, at most `bounds::LIST_ENTRIES`. */
+  /** Tool calls that were not allowed, at most `bounds::LIST_ENTRIES`. */
   denials?: Array<Denial>;
-  /** The answer in a requested schema. */
+  /** The answer in the requested schema. */
   structured_output?: Json;
 };
 
-/** The model begins to work on a prompt. */
+/** A turn started: the model works on a prompt. */
 export type TurnStarted = {
-  /** Counts the turns of the process from 1. */
+  /** The number of the turn in this process, from 1. */
   number: number;
 };
 
-/** Something that this version does not know. */
+/** Output, or an event of a newer version, that this version does not know. */
 export type Unknown = {
-  /** What the agent, or a newer version of this crate, calls it. */
+  /** Its type, as the agent or the newer version names it. */
   type_name: string;
 };
 
-/** What was used. Vendors count in different ways; here all are converted to one split, and `run` is the run's own
- * total, whatever the vendor's figure covers. */
+/** Tokens and cost. Vendors count in different ways; all are converted to the same split, and `run` is the total of this
+ * run, whatever the vendor's figures cover. */
 export type Usage = {
   /** What `tokens` and `cost` cover. */
   scope: UsageScope;
-  /** As reported, in the canonical split. */
+  /** The reported tokens, in the common split. */
   tokens: Tokens;
-  /** As reported. */
+  /** The reported cost. */
   cost?: Cost;
-  /** The model, where the figures are of one. */
+  /** The model, if the figures are for one. */
   model?: string;
   /** How full the model's context is. */
   context?: ContextUse;
-  /** The run's total so far. Replaces earlier totals; never to be added up. */
+  /** The run's total so far. It replaces earlier totals; never add them up. */
   run: RunUsage;
 };
 
-/** What a report covers. */
+/** What a usage report covers. */
 export type UsageScope = 'step' | 'turn' | 'run' | 'session';
 
-/** Something was said to the model. */
+/** A message to the model. */
 export type UserMessage = {
-  /** The item. */
+  /** Identifies the block. */
   item: ItemId;
   /** The text, or a piece of it. */
   text: string;
-  /** Which piece. */
+  /** Which piece of the block this is. */
   piece?: Piece;
-  /** Who said it. */
+  /** Who wrote it. */
   origin: Origin;
 };

@@ -1,32 +1,6 @@
 // Made from the Rust code, and held against it by a test of ralph_server: see CONTRIBUTING.md. Do not edit.
 import type { AgentEvent, AgentKind, ErrorInfo, ExitInfo, ItemId, Outcome, RequestId, Tokens } from './agent';
 
-/** What a run is doing. The same everywhere: in lists, in the browser, in scripts. */
-export type Activity =
-  | { state: 'starting' }
-  | { state: 'idle' }
-  | { state: 'thinking' }
-  | { state: 'responding' }
-  | {
-      state: 'tool';
-      /** Its name. */
-      name: string;
-      /** What it is used on, in one line, where that is known: at most 120 characters. */
-      subject?: string;
-    }
-  | {
-      state: 'waiting';
-      /** What. */
-      for: WaitingFor;
-    }
-  | { state: 'verifying' }
-  | { state: 'stopping' }
-  | {
-      state: 'ended';
-      /** Why. */
-      reason: EndReason;
-    };
-
 /** An answer to a request. It names nothing that a redacted journal could have changed: rules and questions are the
  * ones that the runner holds. */
 export type AnswerChoice =
@@ -112,6 +86,11 @@ export type CommandReceived = {
   refused?: string;
 };
 
+export type Continued = {
+  /** How long it was suspended. No duration or limit of the run counts this time. */
+  suspended_ms: number;
+};
+
 /** What can be said to a run. */
 export type ControlCommand =
   | {
@@ -155,6 +134,16 @@ export type ControlCommand =
       mode: PermissionChoice;
     }
   | { command: 'status' };
+
+/** Why a run pauses. */
+export type CooldownCause = 'pause' | 'usage_limit';
+
+/** The run pauses before the next iteration. */
+export type CooldownStarted = {
+  /** When the next iteration starts. */
+  until: string;
+  cause: CooldownCause;
+};
 
 /** Why a run ended. Closed: everything that can end a run is here, and each has one exit code. */
 export type EndReason =
@@ -253,6 +242,10 @@ export type RunBody =
   | { type: 'command_received'; data: CommandReceived }
   | { type: 'message_sent'; data: MessageSent }
   | { type: 'message_awaited'; data: MessageAwaited }
+  | { type: 'cooldown_started'; data: CooldownStarted }
+  | { type: 'stop_started'; data: StopStarted }
+  | { type: 'suspended'; data: Suspended }
+  | { type: 'continued'; data: Continued }
   | { type: 'run_ended'; data: RunEnded };
 
 /** The run is over. */
@@ -325,7 +318,32 @@ export type RunStarted = {
   is_ephemeral?: boolean;
 };
 
-/** When the agent is to see a message. */
+/** What a run is doing.
+ * As JSON it is flat: `{"state":"tool","name":"Bash"}`, `{"state":"waiting","for":"plan"}`. Reading also accepts the
+ * words of earlier versions, such as `running` and `idle`. */
+export type RunState =
+  | { state: 'starting' }
+  | { state: 'thinking' }
+  | { state: 'responding' }
+  | {
+      state: 'tool';
+      name: string;
+      /** What the tool is used on, in one line of at most 120 characters. */
+      subject?: string;
+    }
+  | { state: 'verifying' }
+  | { state: 'waiting' } & (
+        | { for: 'permission' }
+        | { for: 'question' }
+        | { for: 'plan' }
+        | { for: 'budget' }
+        | { for: 'limit'; until: string }
+        | { for: 'message' })
+  | { state: 'cooling'; until: string }
+  | { state: 'stopping' }
+  | { state: 'ended'; reason: EndReason };
+
+/** When a message is delivered to the agent. */
 export type SendMode = 'steer' | 'queue';
 
 /** The agent goes on under another session id than it was asked for. */
@@ -338,10 +356,6 @@ export type SessionForked = {
 
 /** How a run is going. */
 export type StatusReport = {
-  /** Where the run is, in the word of its state file. */
-  state: string;
-  /** What the agent does right now, in one line. */
-  activity?: string;
   /** Which prompt of the loop, from 1. */
   iteration: number;
   /** Which process of the iteration, from 1. */
@@ -358,6 +372,37 @@ export type StatusReport = {
   queue?: Array<QueuedReport>;
   /** How many messages wait. */
   queue_length: number;
+} & (
+    | { state: 'starting' }
+    | { state: 'thinking' }
+    | { state: 'responding' }
+    | {
+        state: 'tool';
+        name: string;
+        /** What the tool is used on, in one line of at most 120 characters. */
+        subject?: string;
+      }
+    | { state: 'verifying' }
+    | { state: 'waiting' } & (
+          | { for: 'permission' }
+          | { for: 'question' }
+          | { for: 'plan' }
+          | { for: 'budget' }
+          | { for: 'limit'; until: string }
+          | { for: 'message' })
+    | { state: 'cooling'; until: string }
+    | { state: 'stopping' }
+    | { state: 'ended'; reason: EndReason });
+
+/** The run is being stopped. */
+export type StopStarted = {
+  /** The reason that `run_ended` will give, unless the agent ends otherwise first. */
+  reason: EndReason;
+};
+
+export type Suspended = {
+  /** The runner: `kill -CONT` continues it, as `fg` does. */
+  pid: number;
 };
 
 /** What something cost, and what it used. */
@@ -395,9 +440,6 @@ export type VerifyStarted = {
   /** The command line. */
   command: string;
 };
-
-/** What somebody has to decide. */
-export type WaitingFor = 'permission' | 'question' | 'plan';
 
 /** Something a person should know while it happens. */
 export type Warned = {

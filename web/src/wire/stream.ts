@@ -1,6 +1,6 @@
 // Made from the Rust code, and held against it by a test of ralph_server: see CONTRIBUTING.md. Do not edit.
 import type { ContextUse, PermissionRequested, PlanProposed, QuestionAsked } from './agent';
-import type { Activity, ControlCommand, EndReason, Receipt, RunKind, RunRecord, Totals } from './run';
+import type { ControlCommand, EndReason, Receipt, RunKind, RunRecord, RunState, Totals } from './run';
 
 /** Something that waits for an answer. */
 export type Approval = {
@@ -83,7 +83,7 @@ export type RunSummary = {
   /** When something happened last. */
   updated_at: string;
   /** What it is doing. */
-  activity: Activity;
+  activity: RunState;
   /** Why it ended. */
   reason: EndReason | null;
   /** What the runner exited with. */

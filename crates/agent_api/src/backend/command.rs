@@ -1,10 +1,10 @@
 //! What a run's holder can say.
 
-use bytes::Bytes;
-use serde_json::Value;
+use agent_client::PermissionMode;
+use serde_json::{Map, Value};
 
-use crate::event::RequestId;
-use crate::request::PermissionMode;
+use crate::event::{PermissionRequested, RequestId};
+use crate::request::Attachment;
 
 /// What a run's holder can say to the agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +15,8 @@ pub enum Command {
         message_id: String,
         /// The message.
         text: String,
+        /// Images and documents that go with it.
+        attachments: Vec<Attachment>,
     },
     /// End the turn, keep the run.
     Interrupt {
@@ -42,6 +44,33 @@ pub enum Command {
         /// The mode.
         mode: PermissionMode,
     },
+    /// A request in the vendor's own words, which the agent answers
+    /// ([`RunControl::request`](crate::RunControl::request)).
+    Other {
+        /// Names the command in its answer.
+        command_id: String,
+        /// The vendor's name for it.
+        name: String,
+        /// Its further members.
+        body: Map<String, Value>,
+    },
+}
+
+impl Answer {
+    /// Denies the call, and tells the model why.
+    pub fn deny(reason: impl Into<String>) -> Self {
+        Self::Deny {
+            reason: reason.into(),
+        }
+    }
+
+    /// Allows the call and further ones like it, by the rules that the agent suggests. If it suggests none, only this
+    /// call is allowed.
+    #[must_use]
+    pub fn allow_always(asked: &PermissionRequested) -> Self {
+        let rules = asked.suggestions.as_ref().and_then(|rules| rules.read().ok());
+        rules.map_or(Self::Allow, |rules| Self::AllowAlways { rules })
+    }
 }
 
 /// An answer to a request.
@@ -72,13 +101,4 @@ pub enum Answer {
     },
     /// Answers to questions: pairs of the question's text and the answer.
     Answers(Vec<(String, String)>),
-}
-
-/// What a command becomes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Encoded {
-    /// Bytes for the agent's input, line end included.
-    Line(Bytes),
-    /// Nothing needs to be written.
-    Nothing,
 }

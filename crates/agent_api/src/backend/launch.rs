@@ -1,26 +1,25 @@
-//! Starting an agent.
+//! `Backend`, the trait that every agent implements, and `Launch`, the process it wants started.
 
 use std::any::Any;
 use std::path::PathBuf;
 
+use agent_client::Version;
 use agent_process::SpawnSpec;
 use bytes::Bytes;
-use claude_code::Version;
 
 use super::mapper::Mapper;
 use super::profile::Profile;
 use crate::error::Error;
 use crate::request::{Close, RunOptions, RunRequest};
 
-/// One kind of agent: facts, a way to start it, a mapping of its output.
+/// One kind of agent: a profile, a way to start it, and a mapping of its output.
 ///
-/// Everything else (spawning, framing, deadlines, stopping, the completion gate) is the harness's and the same for
-/// all.
+/// Everything else (spawning, framing, deadlines, stopping, completion) is the harness's and the same for all.
 pub trait Backend: Send + Sync {
-    /// The facts.
+    /// The facts about the agent.
     fn profile(&self) -> &Profile;
 
-    /// Its configuration.
+    /// How this backend was configured.
     fn config(&self) -> &BackendConfig;
 
     /// Checks the values of the backend's own extension keys.
@@ -32,50 +31,83 @@ pub trait Backend: Send + Sync {
         Ok(())
     }
 
-    /// What to start for a request: a command line, what goes into its input, and the mapping of what comes out.
-    /// Starts nothing. The request is complete: configuration and extensions are worked in.
+    /// Capabilities of the profile that the agent lacks in the form that this request needs, where it has several. A
+    /// request that wants one of them is refused.
+    fn lacks(&self, request: &RunRequest) -> &'static [&'static str] {
+        let _ = request;
+        &[]
+    }
+
+    /// Turns a request into a command line, its input and the mapping of its output. Starts nothing. Configuration and
+    /// extensions are already applied to the request.
     ///
     /// # Errors
     /// When the request cannot be carried out.
-    fn launch(&self, request: &RunRequest, found: &Found) -> Result<Launch, Error>;
+    fn launch(&self, request: &RunRequest, found: &InstalledAgent) -> Result<Launch, Error>;
+
+    /// Whether a recording whose first lines are these is this agent's output.
+    fn recognises(&self, first_lines: &[&[u8]]) -> bool {
+        let _ = first_lines;
+        false
+    }
+
+    /// A mapping for a recording of this agent's output; `None` if recordings cannot be mapped.
+    fn replay_mapper(&self) -> Option<Box<dyn Mapper>> {
+        None
+    }
 }
 
-/// How a backend is set up.
+/// How a backend is configured.
 #[derive(Debug, Clone, Default)]
 pub struct BackendConfig {
-    /// The program: a path, or a name that is looked up in the agent's `PATH`; the profile's if nobody says otherwise.
+    /// The program: a path, or a name that is looked up in the agent's `PATH`. By default the profile's.
     pub program: Option<PathBuf>,
-    /// What requests leave open.
+    /// Options for everything that a request leaves unset.
     pub defaults: RunOptions,
 }
 
-/// The agent's program as it was found.
+/// An agent's program that was found on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
+pub struct InstalledAgent {
     /// The program.
     pub program: PathBuf,
-    /// Its version, where it was asked and said.
+    /// Its version; `None` if it was not asked or printed none.
     pub version: Option<Version>,
 }
 
-/// What to start.
+/// A process to start, its input, and the mapping of its output.
+#[non_exhaustive]
 pub struct Launch {
-    /// The process. Timeout, logs, transport and limits are filled in by the harness.
+    /// The process. The harness fills in timeout, logs, transport and limits.
     pub spec: SpawnSpec,
-    /// What it reads.
+    /// Its input.
     pub input: LaunchInput,
     /// The mapping of its output.
     pub mapper: Box<dyn Mapper>,
-    /// Kept until the process has exited: files it reads, for example.
-    pub keep_alive: KeepAlive,
-    /// What was asked for and cannot be had in full: code and message.
+    /// Dropped after the process has exited: temporary files it reads, for example.
+    pub keep_alive: HeldUntilExit,
+    /// Parts of the request that this agent cannot fully carry out: code and message.
     pub notes: Vec<(String, String)>,
 }
 
-/// Something that must outlive a process.
-pub type KeepAlive = Option<Box<dyn Any + Send>>;
+impl Launch {
+    /// A launch that holds nothing and has no notes.
+    #[must_use]
+    pub fn new(spec: SpawnSpec, input: LaunchInput, mapper: Box<dyn Mapper>) -> Self {
+        Self {
+            spec,
+            input,
+            mapper,
+            keep_alive: None,
+            notes: Vec::new(),
+        }
+    }
+}
 
-/// What the agent reads.
+/// Something that must outlive the process.
+pub type HeldUntilExit = Option<Box<dyn Any + Send>>;
+
+/// What the agent reads on its standard input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LaunchInput {
     /// Nothing: end of file at once.

@@ -1,8 +1,11 @@
 //! From an agent's output to events.
 
-use agent_process::Framed;
+use std::time::Duration;
 
-use super::command::{Command, Encoded};
+use bytes::Bytes;
+use json_lines::Framed;
+
+use super::command::Command;
 use crate::emitter::Emitter;
 use crate::error::CommandError;
 
@@ -26,16 +29,48 @@ pub trait Mapper: Send {
         false
     }
 
+    /// How many background tasks are open while no turn is; 0 during a turn. They do not keep a run open for ever: once
+    /// they are silent for the background grace, the run is concluded from its last turn.
+    fn background_tasks(&self) -> usize {
+        0
+    }
+
+    /// Whether the conversation is over and no further command can be carried out, for example after a failed
+    /// handshake. The harness then closes the agent's input even if the caller asked to keep it open.
+    fn is_over(&self) -> bool {
+        false
+    }
+
+    /// By when the agent must have answered, counted from the start of the process; for handshakes. When that time has
+    /// passed, the harness calls [`deadline_passed`](Self::deadline_passed) once.
+    fn deadline(&self) -> Option<Duration> {
+        None
+    }
+
+    /// The agent did not answer before [`deadline`](Self::deadline). A mapper usually emits a failed turn here and
+    /// reports [`is_over`](Self::is_over) from then on.
+    fn deadline_passed(&mut self, events: &mut Emitter) {
+        let _ = events;
+    }
+
+    /// Encodes a request to stop working, as bytes for the agent's input. The agent gets it when the run is cancelled
+    /// and has a short grace period before it is stopped by signals. `None` if the protocol has no such request.
+    fn encode_cancel(&mut self, events: &mut Emitter) -> Option<Bytes> {
+        let _ = events;
+        None
+    }
+
     /// The whole answer at the end, where no turn tells it; what [`Emitter`] has seen counts otherwise.
     fn final_text(&mut self) -> Option<String> {
         None
     }
 
-    /// What to write to the agent for a command. What the command changes at once can be emitted.
+    /// Encodes a command as bytes for the agent's input, line end included; `None` when there is nothing to write.
+    /// Changes that take effect at once can be emitted here.
     ///
     /// # Errors
-    /// When the agent cannot be told so.
-    fn encode(&mut self, command: &Command, events: &mut Emitter) -> Result<Encoded, CommandError> {
+    /// When the agent's protocol has no such command.
+    fn encode(&mut self, command: &Command, events: &mut Emitter) -> Result<Option<Bytes>, CommandError> {
         let _ = (command, events);
         Err(CommandError::Unsupported {
             capability: crate::capability::SEND,

@@ -4,8 +4,12 @@ mod command;
 mod launch;
 mod mapper;
 mod profile;
+mod untested_version;
 
-pub use command::{Answer, Command, Encoded};
-pub use launch::{Backend, BackendConfig, Found, KeepAlive, Launch, LaunchInput};
+pub use command::{Answer, Command};
+pub use launch::{Backend, BackendConfig, HeldUntilExit, InstalledAgent, Launch, LaunchInput};
 pub use mapper::Mapper;
-pub use profile::{ExitTrust, InterruptBy, Profile, StderrClass};
+pub use profile::{
+    ExitCode, ExitTrust, InterruptBy, LoginCheck, LoginFile, Profile, RootRefusal, StderrClass, ToolNames,
+};
+pub use untested_version::UntestedVersion;

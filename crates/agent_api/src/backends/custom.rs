@@ -1,15 +1,14 @@
-//! Any command that takes a prompt and writes text.
+//! `Custom`: a backend for any command that takes a prompt and writes text.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
-use agent_process::{Framed, Limits, LineEnding, SpawnSpec, StdoutMode};
+use agent_process::{SpawnSpec, StdoutMode};
+
 use bytes::Bytes;
+use json_lines::{Framed, LineEnding};
 
-use crate::backend::{
-    Backend, BackendConfig, ExitTrust, Found, InterruptBy, Launch, LaunchInput, Mapper, Profile,
-};
+use crate::backend::{Backend, BackendConfig, InstalledAgent, Launch, LaunchInput, Mapper, Profile};
 use crate::bounds::{FINAL_TEXT_BYTES, TEXT_BYTES, keep_end};
 use crate::capability;
 use crate::emitter::Emitter;
@@ -39,7 +38,7 @@ pub enum PromptBy {
     /// On its standard input.
     #[default]
     Stdin,
-    /// As its last argument. Everybody on this machine can read it there.
+    /// As its last argument. All users of this machine can see it there.
     Argument {
         /// An option before it, for example `-p`.
         option: Option<OsString>,
@@ -52,10 +51,7 @@ impl Custom {
     pub fn new(program: impl Into<PathBuf>, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         Self {
             profile: profile(),
-            config: BackendConfig {
-                program: Some(program.into()),
-                ..BackendConfig::default()
-            },
+            config: BackendConfig::program(program),
             args: args.into_iter().map(Into::into).collect(),
             prompt: PromptBy::Stdin,
             #[cfg(feature = "claude_code")]
@@ -63,19 +59,19 @@ impl Custom {
         }
     }
 
-    /// Names it, so that several fit into one [`Gateway`](crate::Gateway); `custom` if nobody says otherwise.
+    /// Sets the name, so that several fit into one [`AgentRegistry`](crate::AgentRegistry); `custom` by default.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.profile.kind = AgentKind::new(name);
         self
     }
 
-    /// The command writes what Claude Code writes (`--output-format stream-json`), and owes a result.
+    /// The command writes Claude Code's format (`--output-format stream-json`) and must report a result.
     #[cfg(feature = "claude_code")]
     #[must_use]
     pub fn stream_json(mut self) -> Self {
         self.speaks_claude = true;
-        self.profile.exit_trust = ExitTrust::NeedsResult;
+        self.profile.exit_trust = crate::backend::ExitTrust::NeedsResult;
         self
     }
 
@@ -105,32 +101,18 @@ impl Custom {
 
 fn profile() -> Profile {
     Profile {
-        kind: AgentKind::CUSTOM,
         display_name: "Agent",
-        program: "",
-        version_args: &[],
-        version_word: None,
-        tested_versions: None,
-        install_hint: "give the full path of the command",
-        login_hint: "",
+        install_hint: "check the command: the name or the path of a program, without arguments",
         capabilities: &[
-            capability::RUN,
-            capability::EVENTS,
             capability::EVENTS_LIVE,
-            capability::CANCEL,
             capability::NON_INTERACTIVE,
             capability::FINAL_TEXT,
         ],
-        extension_keys: &[],
         // `echo x > /dev/stdout` truncates a file, but not a pipe.
         transport: StdoutMode::Pipe,
-        interrupt_by: InterruptBy::Signal,
-        limits: Limits::default,
-        exit_after_idle: Duration::from_secs(5),
-        inactivity_limit: None,
-        exit_trust: ExitTrust::Decides,
-        stderr_classes: &[],
         environment: &[],
+        driven_by: "plain text",
+        ..Profile::new(AgentKind::CUSTOM, "")
     }
 }
 
@@ -143,7 +125,11 @@ impl Backend for Custom {
         &self.config
     }
 
-    fn launch(&self, request: &RunRequest, found: &Found) -> Result<Launch, Error> {
+    fn replay_mapper(&self) -> Option<Box<dyn Mapper>> {
+        Some(self.mapper())
+    }
+
+    fn launch(&self, request: &RunRequest, found: &InstalledAgent) -> Result<Launch, Error> {
         let options = &request.options;
         let mut spec = SpawnSpec::new(&found.program);
         spec.args.clone_from(&self.args);

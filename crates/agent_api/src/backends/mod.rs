@@ -1,22 +1,35 @@
 //! The backends that come with this crate, one cargo feature each.
 
+#[cfg(feature = "acp")]
+pub mod acp;
+#[cfg(feature = "amp")]
+pub mod amp;
+mod builtin;
 #[cfg(feature = "claude_code")]
 pub mod claude_code;
 #[cfg(feature = "codex")]
 pub mod codex;
 #[cfg(feature = "custom")]
 pub mod custom;
-#[cfg(feature = "demo")]
-pub mod demo;
 #[cfg(feature = "gemini")]
 pub mod gemini;
-#[cfg(any(feature = "codex", feature = "gemini"))]
+#[cfg(any(feature = "acp", feature = "codex", feature = "pi"))]
 mod json_line;
+#[cfg(any(feature = "acp", feature = "codex"))]
+mod json_rpc;
+#[cfg(feature = "pi")]
+pub mod pi;
+#[cfg(feature = "_installed_program")]
+mod program;
+#[cfg(any(feature = "claude_code", feature = "codex"))]
+mod question_answers;
 #[cfg(feature = "qwen")]
 pub mod qwen;
-#[cfg(any(feature = "claude_code", feature = "gemini"))]
+#[cfg(feature = "_json_lines")]
+mod recording;
+#[cfg(feature = "_json_lines")]
 mod tool_names;
-#[cfg(any(feature = "claude_code", feature = "codex", feature = "gemini"))]
+#[cfg(feature = "_json_lines")]
 mod vendor_error;
-#[cfg(any(feature = "claude_code", feature = "codex", feature = "gemini"))]
+#[cfg(feature = "_json_lines")]
 mod wire_line;

@@ -2,30 +2,32 @@
 
 use crate::event::ToolKind;
 
-/// What a tool does. Names are those of Claude Code, Gemini CLI, Qwen Code and their relatives.
+/// The kind of a tool. Names are those of Claude Code, Gemini CLI, Qwen Code, opencode and goose.
 pub(crate) fn kind_of(name: &str) -> ToolKind {
     if name.starts_with("mcp__") {
         return ToolKind::Mcp;
     }
     match name {
         "Bash" | "PowerShell" | "BashOutput" | "KillShell" | "KillBash" | "TaskOutput" | "TaskStop"
-        | "run_shell_command" => ToolKind::Execute,
-        "Read" | "NotebookRead" | "read_file" | "read_many_files" => ToolKind::Read,
-        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "write_file" | "replace" | "edit" => ToolKind::Edit,
+        | "run_shell_command" | "bash" | "shell" => ToolKind::Execute,
+        "Read" | "NotebookRead" | "read_file" | "read_many_files" | "read" => ToolKind::Read,
+        "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "write_file" | "replace" | "edit" | "write" => {
+            ToolKind::Edit
+        }
         "Glob"
         | "Grep"
         | "LS"
         | "ToolSearch"
         | "glob"
+        | "grep"
         | "grep_search"
         | "search_file_content"
         | "list_directory" => ToolKind::Search,
-        "WebFetch" | "web_fetch" => ToolKind::Fetch,
+        "WebFetch" | "web_fetch" | "webfetch" => ToolKind::Fetch,
         "WebSearch" | "web_search" | "google_web_search" => ToolKind::WebSearch,
         "Task" | "Agent" | "agent" | "task" => ToolKind::Agent,
-        "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" | "write_todos" | "todo_write" => {
-            ToolKind::Plan
-        }
+        "TodoWrite" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" | "write_todos" | "todo_write"
+        | "todowrite" => ToolKind::Plan,
         "AskUserQuestion" | "ask_user" => ToolKind::Question,
         "ExitPlanMode" | "EnterPlanMode" | "exit_plan_mode" | "enter_plan_mode" => ToolKind::SwitchMode,
         _ => ToolKind::Other,

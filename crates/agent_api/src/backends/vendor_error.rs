@@ -51,28 +51,55 @@ pub(super) fn classified(message: &str) -> ErrorInfo {
     let http_status = http_status(&low);
     let by_words = WORDS.iter().find(|(word, _)| low.contains(word));
     let by_words = by_words.map(|(_, class)| *class);
-    let class = match http_status {
-        Some(401 | 403) => ErrorClass::Auth,
-        Some(402) => ErrorClass::Quota,
-        Some(404) if low.contains("model") => ErrorClass::ModelNotFound,
-        Some(429) => by_words
-            .filter(|class| *class == ErrorClass::Quota)
-            .unwrap_or(ErrorClass::RateLimit),
-        Some(408 | 504) => ErrorClass::Network,
-        Some(503 | 529) => ErrorClass::Overloaded,
-        Some(400..=499) => by_words
-            .filter(|class| *class == ErrorClass::ContextWindow)
-            .unwrap_or(ErrorClass::InvalidRequest),
-        Some(_) => by_words.unwrap_or(ErrorClass::Vendor),
-        None => by_words.unwrap_or(ErrorClass::Unknown),
+    let class = match (http_status, by_words) {
+        (None, _) => by_words.unwrap_or(ErrorClass::Unknown),
+        (Some(429), Some(ErrorClass::Quota)) => ErrorClass::Quota,
+        (Some(400..=499), Some(ErrorClass::ContextWindow)) => ErrorClass::ContextWindow,
+        (Some(status), _) => match class_of_status(status) {
+            // A path can be missing too.
+            ErrorClass::ModelNotFound if !low.contains("model") => ErrorClass::InvalidRequest,
+            ErrorClass::Vendor => by_words.unwrap_or(ErrorClass::Vendor),
+            class => class,
+        },
     };
     let mut info = ErrorInfo::new(class, word(class), for_people(message));
     info.http_status = http_status;
-    info.is_retryable = matches!(
-        class,
-        ErrorClass::RateLimit | ErrorClass::Overloaded | ErrorClass::Network | ErrorClass::Vendor
-    );
+    info.is_retryable = is_retryable(class, http_status);
     info
+}
+
+/// What an HTTP status means, whoever sends it.
+pub(super) fn class_of_status(status: u16) -> ErrorClass {
+    match status {
+        401 | 403 => ErrorClass::Auth,
+        402 => ErrorClass::Quota,
+        404 => ErrorClass::ModelNotFound,
+        408 | 504 => ErrorClass::Network,
+        413 => ErrorClass::ContextWindow,
+        429 => ErrorClass::RateLimit,
+        503 | 529 => ErrorClass::Overloaded,
+        400..=499 => ErrorClass::InvalidRequest,
+        _ => ErrorClass::Vendor,
+    }
+}
+
+/// Whether the same request may work later. Of the vendor's own errors only those may that have the status of a
+/// failed server.
+pub(super) fn is_retryable(class: ErrorClass, http_status: Option<u16>) -> bool {
+    match class {
+        ErrorClass::RateLimit | ErrorClass::Overloaded | ErrorClass::Network => true,
+        ErrorClass::Vendor => http_status.is_some_and(|status| status >= 500),
+        _ => false,
+    }
+}
+
+/// The error of a turn that failed without a word about it.
+pub(super) fn nothing_said() -> ErrorInfo {
+    ErrorInfo::new(
+        ErrorClass::Unknown,
+        "unknown",
+        "the turn failed without a message",
+    )
 }
 
 /// The same word that the class has in JSON.

@@ -1,10 +1,13 @@
-//! The bounds of every kind of event.
+//! `bounded`: applies the bounds to every kind of event.
 
 use super::cut::{cut_message, cut_output, cut_text, split_text};
 use super::{JSON_BYTES, LIST_ENTRIES, SESSION_ID_BYTES, TEXT_BYTES};
 use crate::event::{Body, DeltaMode, Denial, ErrorInfo, Json, Piece, Question, QuestionOption};
 
-/// Emits the body within all bounds: as it is, cut, or in several pieces.
+/// An account can be used beyond its limit, but not as far as this.
+const MOST_PERCENT: f64 = 10_000.0;
+
+/// Emits the body within all bounds: unchanged, cut, or in several pieces.
 pub(crate) fn bounded(mut body: Body, mut emit: impl FnMut(Body)) {
     let Some((text, _)) = split_parts(&mut body) else {
         cut_body(&mut body);
@@ -35,13 +38,13 @@ pub(crate) fn bounded(mut body: Body, mut emit: impl FnMut(Body)) {
     }
 }
 
-/// Where a part of a text belongs.
+/// What tells a consumer how to put the parts of a text together.
 enum Place<'a> {
     Block(&'a mut Piece),
     Delta(&'a mut DeltaMode),
 }
 
-/// The text of a body that is split where it is too long.
+/// The text of a body that is split if it is too long.
 fn split_parts(body: &mut Body) -> Option<(&mut String, Place<'_>)> {
     match body {
         Body::Delta(delta) => Some((&mut delta.text, Place::Delta(&mut delta.mode))),
@@ -138,7 +141,11 @@ fn cut_body(body: &mut Body) {
         }
         Body::Usage(usage) => optional(&mut usage.model),
         Body::RetryScheduled(retry) => error(&mut retry.error),
-        Body::RateLimit(limit) => optional(&mut limit.window),
+        Body::RateLimit(limit) => {
+            optional(&mut limit.window);
+            let is_percentage = |used: &f64| (0.0..=MOST_PERCENT).contains(used);
+            limit.used_percent = limit.used_percent.filter(is_percentage);
+        }
         Body::Notice(notice) => {
             message(&mut notice.code);
             message(&mut notice.message);
@@ -219,7 +226,7 @@ fn question(question: &mut Question) {
     list(&mut question.options, option, option_bytes);
 }
 
-/// Cuts the entries, then the list: where it has too many, or they are too long together.
+/// Cuts the entries, then the list, if it has too many entries or they are too long together.
 fn list<T>(entries: &mut Vec<T>, cut: impl Fn(&mut T), length: impl Fn(&T) -> usize) {
     let mut room = JSON_BYTES;
     let mut fitting = 0;

@@ -1,4 +1,4 @@
-//! The exact cutting rules.
+//! How texts are cut and split, between characters.
 
 use super::{MESSAGE_BYTES, TEXT_BYTES};
 
@@ -11,7 +11,7 @@ pub fn cut_message(text: impl Into<String>) -> String {
     cut(text.into(), MESSAGE_BYTES)
 }
 
-/// A text of at most [`TEXT_BYTES`] bytes, cut likewise; for texts that are not split into several events.
+/// A text of at most [`TEXT_BYTES`] bytes, cut in the same way. For texts that are not split into several events.
 #[must_use]
 pub fn cut_text(text: impl Into<String>) -> String {
     cut(text.into(), TEXT_BYTES)
@@ -26,7 +26,7 @@ pub(crate) fn cut(mut text: String, limit: usize) -> String {
     text
 }
 
-/// Replaces what is in `kept` by the text. Of one that is too long the end stays: a last line can be a promise.
+/// Replaces the content of `kept` by `text`. If it is too long its end is kept, since a promise can be in the last line.
 pub(crate) fn keep_end(kept: &mut String, text: &str, limit: usize) {
     kept.clear();
     if text.len() > limit {
@@ -48,14 +48,14 @@ pub fn split_text(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// An output of at most [`TEXT_BYTES`] bytes, and how long it was if it had to be cut. Of a longer one the first three
-/// quarters of that and the end remain: commands say at their end what went wrong.
+/// An output of at most [`TEXT_BYTES`] bytes, and its length if it had to be cut. Three quarters are kept from the start
+/// and one from the end, because commands print errors last.
 #[must_use]
 pub fn cut_output(text: String) -> (String, Option<u64>) {
     if text.len() <= TEXT_BYTES {
         return (text, None);
     }
-    // Room for the line between, whose number has 20 digits at most.
+    // Room for the line in between, whose number has at most 20 digits.
     let room = TEXT_BYTES - 64;
     let head = text.floor_char_boundary(room / 4 * 3);
     let tail = text.ceil_char_boundary(text.len() - room / 4);

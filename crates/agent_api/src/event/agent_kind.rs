@@ -1,20 +1,14 @@
-//! Which agent.
+//! `AgentKind`: the name of a backend, such as `claude_code`.
 
 use std::fmt;
-use std::sync::Arc;
 
+use json_lines::Text;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Names a kind of agent, for example `claude_code`. Cheap to clone and to compare.
-#[derive(Clone)]
+/// The name of a backend, for example `claude_code`. Cheap to clone.
+#[derive(Clone, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(type = "string"))]
-pub struct AgentKind(Name);
-
-#[derive(Clone)]
-enum Name {
-    BuiltIn(&'static str),
-    Given(Arc<str>),
-}
+pub struct AgentKind(Text);
 
 impl AgentKind {
     /// Anthropic's Claude Code.
@@ -25,40 +19,31 @@ impl AgentKind {
     pub const GEMINI: Self = Self::built_in("gemini");
     /// Qwen Code.
     pub const QWEN: Self = Self::built_in("qwen");
+    /// Sourcegraph's Amp.
+    pub const AMP: Self = Self::built_in("amp");
+    /// The coding agent pi.
+    pub const PI: Self = Self::built_in("pi");
     /// Any command that writes plain text.
     pub const CUSTOM: Self = Self::built_in("custom");
-    /// The scripted agent that comes with this crate.
+    /// The scripted agent of the crate `demo_agent`.
     pub const DEMO: Self = Self::built_in("demo");
-
-    const BUILT_IN: [Self; 6] = [
-        Self::CLAUDE_CODE,
-        Self::CODEX,
-        Self::GEMINI,
-        Self::QWEN,
-        Self::CUSTOM,
-        Self::DEMO,
-    ];
 
     /// A kind whose name is known at compile time.
     #[must_use]
     pub const fn built_in(name: &'static str) -> Self {
-        Self(Name::BuiltIn(name))
+        Self(Text::from_static(name))
     }
 
-    /// A kind by its name.
+    /// The kind of this name.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let known = Self::BUILT_IN.into_iter().find(|kind| kind.as_str() == name);
-        known.unwrap_or_else(|| Self(Name::Given(name.into())))
+        Self(Text::from(name))
     }
 
     /// The name.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        match &self.0 {
-            Name::BuiltIn(name) => name,
-            Name::Given(name) => name,
-        }
+        &self.0
     }
 }
 
@@ -74,20 +59,6 @@ impl fmt::Debug for AgentKind {
     }
 }
 
-impl PartialEq for AgentKind {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for AgentKind {}
-
-impl std::hash::Hash for AgentKind {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.as_str().hash(state);
-    }
-}
-
 impl Serialize for AgentKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())
@@ -96,8 +67,7 @@ impl Serialize for AgentKind {
 
 impl<'de> Deserialize<'de> for AgentKind {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        Ok(Self::new(&name))
+        Ok(Self(Text::from(String::deserialize(deserializer)?)))
     }
 }
 

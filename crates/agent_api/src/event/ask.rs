@@ -1,4 +1,4 @@
-//! What the agent asks, and waits for.
+//! Requests of the agent that wait for an answer: permissions, questions and plans.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,40 +6,40 @@ use super::id::{ItemId, RequestId};
 use super::payload::Json;
 use super::tool::ToolKind;
 
-/// May this tool run? The agent waits for [`RunControl::answer`](crate::RunControl::answer).
+/// The agent asks whether a tool may run, and waits for [`RunControl::answer`](crate::RunControl::answer).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct PermissionRequested {
-    /// What the answer must name.
+    /// The id to pass to the answer.
     pub request: RequestId,
-    /// The call.
+    /// The tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemId>,
-    /// The tool.
+    /// The tool's name.
     pub tool: String,
-    /// What kind of tool.
+    /// What the tool does.
     pub kind: ToolKind,
     /// What it would be used on, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// Why it asks, or what the call is for.
+    /// Why the agent asks, or what the call is for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The arguments; the answer may change them.
+    /// The arguments. The answer may change them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Json>,
-    /// Rules that would make further questions unnecessary, in the vendor's shape: to be given back with the answer.
+    /// Rules that would make further requests unnecessary, in the vendor's shape. The answer may return them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestions: Option<Json>,
 }
 
-/// The agent asks a person. Never answered by a rule.
+/// The agent asks the user. Never answered by a rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct QuestionAsked {
-    /// What the answer must name.
+    /// The id to pass to the answer.
     pub request: RequestId,
-    /// The call.
+    /// The tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemId>,
     /// The questions, at most [`bounds::LIST_ENTRIES`](crate::bounds::LIST_ENTRIES).
@@ -50,20 +50,20 @@ pub struct QuestionAsked {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Question {
-    /// The question itself: what the answer is keyed by.
+    /// The question itself. The answers are keyed by it.
     pub text: String,
-    /// In a word.
+    /// A short title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
-    /// What can be chosen; any other text is an answer too.
+    /// Answers to choose from. Any other text is an answer too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<QuestionOption>,
-    /// Whether several can be chosen.
+    /// Whether several options can be chosen.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_multiple: bool,
 }
 
-/// One answer to choose.
+/// One answer to choose from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct QuestionOption {
@@ -74,39 +74,39 @@ pub struct QuestionOption {
     pub description: Option<String>,
 }
 
-/// The agent has a plan and waits for approval. Never answered by a rule.
+/// The agent proposes a plan and waits for approval. Never answered by a rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct PlanProposed {
-    /// What the answer must name.
+    /// The id to pass to the answer.
     pub request: RequestId,
-    /// The call.
+    /// The tool call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemId>,
     /// The plan, in Markdown.
     pub plan: String,
 }
 
-/// Nobody waits for an answer any more.
+/// A request no longer waits for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RequestClosed {
     /// The request.
     pub request: RequestId,
-    /// Why.
+    /// Why it was closed.
     pub reason: CloseReason,
 }
 
-/// Why nobody waits any more.
+/// Why a request was closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum CloseReason {
-    /// It was allowed, or answered.
+    /// It was allowed or answered.
     Answered,
     /// It was denied.
     Denied,
-    /// The agent took it back.
+    /// The agent withdrew it.
     Withdrawn,
     /// The run ended.
     Ended,

@@ -1,28 +1,77 @@
-//! What happened.
+//! `Event`: something that happened in a run, and its `Body`.
 
+use bytes::Bytes;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::agent_kind::AgentKind;
 use super::ask::{PermissionRequested, PlanProposed, QuestionAsked, RequestClosed};
-use super::envelope::{Event, RawRef};
 use super::error_info::ErrorInfo;
-use super::finished::Finished;
 use super::id::ItemId;
-use super::item::ItemDiscarded;
 use super::notice::{Notice, RateLimit, Retry, StatusChanged};
-use super::plan::PlanUpdated;
 use super::session::{CommandAnswered, MessageUpdated, SessionStarted, SessionUpdated};
-use super::text::{Delta, TextBlock, ThinkingBlock, UserMessage};
-use super::tool::{Task, ToolFinished, ToolProgressed, ToolStarted};
-use super::turn::{Denial, TurnFinished, TurnStarted};
+use super::text::{Delta, ItemDiscarded, TextBlock, ThinkingBlock, UserMessage};
+use super::tool::{PlanUpdated, Task, ToolFinished, ToolProgressed, ToolStarted};
+use super::turn::{Denial, Finished, TurnFinished, TurnStarted};
 use super::usage::Usage;
+
+/// Something that happened in a run.
+///
+/// As JSON it is flat: `{"agent_kind":"claude_code","raw":{…},"type":"delta","data":{…}}`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "AgentEvent"))]
+#[non_exhaustive]
+pub struct Event {
+    /// The backend it comes from.
+    pub agent_kind: AgentKind,
+    /// The call that started the subagent of this event; `None` in the main conversation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<ItemId>,
+    /// The agent's line in the raw log; `None` for events that do not come from its output.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub raw: Option<RawRef>,
+    /// The agent's own line, or the JSON object in it, as it was written. Only on request
+    /// ([`VendorEvents::Attached`](crate::VendorEvents)), and never serialized.
+    #[serde(skip)]
+    #[cfg_attr(feature = "ts", ts(skip))]
+    pub vendor: Option<Bytes>,
+    /// What happened.
+    #[serde(flatten)]
+    pub body: Body,
+}
+
+impl Event {
+    /// An event of the main conversation that does not come from the agent's output.
+    #[must_use]
+    pub fn new(agent_kind: AgentKind, body: Body) -> Self {
+        Self {
+            agent_kind,
+            parent: None,
+            raw: None,
+            vendor: None,
+            body,
+        }
+    }
+}
+
+/// A position in the raw log of the agent's output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct RawRef {
+    /// The number of the line, from 1.
+    pub line: u64,
+    /// Where the line, or the JSON object in it, starts: a byte offset in the file.
+    pub offset: u64,
+    /// Its length in bytes.
+    pub length: u64,
+}
 
 macro_rules! bodies {
     ($( $(#[$meta:meta])* $variant:ident($content:ty) = $word:literal, )+) => {
-        /// What happened.
+        /// What happened. New kinds of events can be added at any time.
         #[derive(Debug, Clone, PartialEq, Serialize)]
+        #[non_exhaustive]
         #[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "AgentBody"))]
         #[serde(tag = "type", content = "data")]
         pub enum Body {
@@ -41,7 +90,7 @@ macro_rules! bodies {
                 }
             }
 
-            /// The body of the kind `name`; `None` for a kind, or words in it, that this version does not know.
+            /// The body of the kind `name`; `None` if this version does not know the kind or a value in it.
             fn read(name: &str, data: &RawValue) -> Option<Self> {
                 match name {
                     $( $word => serde_json::from_str(data.get()).ok().map(Self::$variant), )+
@@ -53,75 +102,75 @@ macro_rules! bodies {
 }
 
 bodies! {
-    /// The agent is there.
+    /// The agent's session started.
     SessionStarted(Box<SessionStarted>) = "session_started",
-    /// Something about the conversation has changed.
+    /// The session changed: its id, model, permission mode or title.
     SessionUpdated(Box<SessionUpdated>) = "session_updated",
-    /// The model begins to work on a prompt.
+    /// A turn started: the model works on a prompt.
     TurnStarted(TurnStarted) = "turn_started",
-    /// A turn has ended.
+    /// A turn ended.
     TurnFinished(Box<TurnFinished>) = "turn_finished",
-    /// A piece of an item that is being written.
+    /// More of an item that is being written.
     Delta(Delta) = "delta",
-    /// Text for a person, complete.
+    /// A complete block of the model's text.
     TextBlock(TextBlock) = "text_block",
-    /// The model's thinking, complete.
+    /// A complete block of the model's thinking.
     ThinkingBlock(ThinkingBlock) = "thinking_block",
-    /// Something was said to the model.
+    /// A message to the model.
     UserMessage(UserMessage) = "user_message",
-    /// A tool is called.
+    /// A tool call started, or more is known about it.
     ToolStarted(Box<ToolStarted>) = "tool_started",
     /// A tool is still running.
     ToolProgressed(ToolProgressed) = "tool_progressed",
-    /// A tool call has ended.
+    /// A tool call ended.
     ToolFinished(Box<ToolFinished>) = "tool_finished",
-    /// Forget the item.
+    /// An item is no longer part of the conversation.
     ItemDiscarded(ItemDiscarded) = "item_discarded",
-    /// The agent's list of things to do.
+    /// The agent's to-do list.
     PlanUpdated(PlanUpdated) = "plan_updated",
-    /// May this tool run?
+    /// The agent asks whether a tool may run.
     PermissionRequested(Box<PermissionRequested>) = "permission_requested",
-    /// The agent asks a person.
+    /// The agent asks the user a question.
     QuestionAsked(Box<QuestionAsked>) = "question_asked",
-    /// The agent has a plan and waits for approval.
+    /// The agent proposes a plan and waits for approval.
     PlanProposed(Box<PlanProposed>) = "plan_proposed",
-    /// Nobody waits for an answer any more.
+    /// A request no longer waits for an answer.
     RequestClosed(RequestClosed) = "request_closed",
     /// A tool call was not allowed.
     PermissionDenied(Box<Denial>) = "permission_denied",
-    /// A subagent or a command in the background.
+    /// A subagent or background command started, progressed or ended.
     TaskUpdated(Box<Task>) = "task_updated",
-    /// What became of a message that was sent.
+    /// The progress of a message that was sent.
     MessageUpdated(MessageUpdated) = "message_updated",
     /// The agent answered a command.
     CommandAnswered(CommandAnswered) = "command_answered",
-    /// What was used.
+    /// Tokens and cost.
     Usage(Box<Usage>) = "usage",
-    /// What the agent is doing right now.
+    /// What the agent is doing now.
     StatusChanged(StatusChanged) = "status_changed",
-    /// A call of the model failed and will be repeated.
+    /// A request to the model failed and will be repeated.
     RetryScheduled(Box<Retry>) = "retry_scheduled",
-    /// Where a subscription stands.
+    /// The state of a subscription's limit.
     RateLimit(Box<RateLimit>) = "rate_limit",
-    /// Something that a person may want to know.
+    /// Something that the user may want to know.
     Notice(Box<Notice>) = "notice",
-    /// Something went wrong; the run goes on.
+    /// An error that does not end the run.
     Error(Box<ErrorInfo>) = "error",
-    /// The agent said something that this version does not know; the raw log has it.
+    /// Output that this version does not know. The raw log has it.
     Unknown(Unknown) = "unknown",
-    /// The run is over.
+    /// The run ended. Always the last event.
     Finished(Box<Finished>) = "finished",
 }
 
-/// Something that this version does not know.
+/// Output, or an event of a newer version, that this version does not know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Unknown {
-    /// What the agent, or a newer version of this crate, calls it.
+    /// Its type, as the agent or the newer version names it.
     pub type_name: String,
 }
 
-/// An event as it stands in JSON.
+/// An event as JSON. The type decides how `data` is read.
 #[derive(serde::Deserialize)]
 struct Written {
     agent_kind: AgentKind,
@@ -135,8 +184,7 @@ struct Written {
 }
 
 impl<'de> Deserialize<'de> for Event {
-    /// Reads JSON only. A kind of event from a newer version is [`Body::Unknown`], and so is one whose data this
-    /// version cannot read.
+    /// Reads JSON only. An event of a newer version becomes [`Body::Unknown`] if this version cannot read it.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let written = Written::deserialize(deserializer)?;
         let body = Body::read(&written.name, &written.data);
@@ -144,6 +192,7 @@ impl<'de> Deserialize<'de> for Event {
             agent_kind: written.agent_kind,
             parent: written.parent,
             raw: written.raw,
+            vendor: None,
             body: body.unwrap_or(Body::Unknown(Unknown {
                 type_name: written.name,
             })),

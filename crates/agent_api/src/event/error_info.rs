@@ -1,25 +1,25 @@
-//! What went wrong.
+//! `ErrorInfo`: an error, with a class and a code for programs and a message for people.
 
 use serde::{Deserialize, Serialize};
 
-/// Something went wrong. As an event it never ends the run.
+/// An error. As an event it never ends the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ErrorInfo {
-    /// What kind of trouble.
+    /// The kind of error.
     pub class: ErrorClass,
-    /// A word for programs, for example `not_json` or `rate_limit`.
+    /// A code for programs, for example `not_json` or `rate_limit`.
     pub code: String,
-    /// For people, at most [`bounds::MESSAGE_BYTES`](crate::bounds::MESSAGE_BYTES) long. Never a line of the agent's
+    /// A message for people, at most [`bounds::MESSAGE_BYTES`](crate::bounds::MESSAGE_BYTES) long. Never a line of the agent's
     /// output that could not be read.
     pub message: String,
-    /// The status of the API's answer.
+    /// The HTTP status of the API's response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_status: Option<u16>,
-    /// Whether the same may work later.
+    /// Whether the same request may work later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_retryable: bool,
-    /// Where in the agent's output, if that is what is wrong.
+    /// The line of the agent's output that could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
 }
@@ -39,14 +39,15 @@ impl ErrorInfo {
     }
 }
 
-/// What kind of trouble.
+/// The kind of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ErrorClass {
-    /// Not logged in, or a key that is not accepted: a person has to act.
+    /// Not logged in, or the API key was rejected. The user has to act.
     Auth,
-    /// The money or the plan is used up.
+    /// The credit or the plan is used up.
     Quota,
     /// Too many requests.
     RateLimit,
@@ -54,34 +55,34 @@ pub enum ErrorClass {
     Overloaded,
     /// The request cannot be carried out as it is.
     InvalidRequest,
-    /// It does not fit into the model's context.
+    /// The conversation does not fit into the model's context.
     ContextWindow,
     /// No such model.
     ModelNotFound,
     /// The connection failed.
     Network,
-    /// The agent's sandbox refused.
+    /// The agent's sandbox refused an action.
     Sandbox,
     /// Not allowed.
     Permission,
     /// The folder is not trusted.
     Trust,
-    /// Settings of the agent are wrong.
+    /// The agent's configuration is invalid.
     Config,
     /// A tool failed.
     Tool,
     /// The agent's output could not be read.
     Protocol,
-    /// The process died or could not be dealt with.
+    /// The process died or could not be managed.
     Process,
-    /// Something else at the vendor's.
+    /// Another error of the vendor's service.
     Vendor,
-    /// Nobody knows, or a word of a newer version.
+    /// Unknown, or a class of a newer version.
     #[serde(other)]
     Unknown,
 }
 
-/// A place in the agent's output.
+/// A position in the agent's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Position {
@@ -89,8 +90,8 @@ pub struct Position {
     pub line: u64,
     /// The byte in the line, from 1.
     pub column: u64,
-    /// Where the line starts in the output.
+    /// Where the line starts: a byte offset in the output.
     pub offset: u64,
-    /// How long the line is.
+    /// The line's length in bytes.
     pub length: u64,
 }

@@ -1,12 +1,11 @@
-//! Names of things within a run.
+//! `ItemId` and `RequestId`: names of items and requests within a run.
 
 use std::fmt;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// Longer ids are replaced by a digest: an id must stay an id, it cannot be cut.
+/// Longer ids are replaced by a digest, because ids that are cut could become equal.
 const MAX_ID_BYTES: usize = 256;
 
 macro_rules! id {
@@ -18,13 +17,14 @@ macro_rules! id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// The id by which the agent names it. One over 256 bytes becomes a digest of it, always the same.
+            /// Takes the agent's own id. An id over 256 bytes becomes a digest, which is the same in every release:
+            /// ids are kept in journals.
             #[must_use]
             pub fn new(id: &str) -> Self {
                 Self(bounded(id))
             }
 
-            /// The id.
+            /// The id as text.
             #[must_use]
             pub fn as_str(&self) -> &str {
                 &self.0
@@ -46,13 +46,14 @@ macro_rules! id {
 }
 
 id! {
-    /// Names an item of a run: a block of text or thinking, a tool call. The same id always means the same item, and
-    /// an event about a known item replaces what was known. Cheap to clone.
+    /// Names an item of a run: a block of text or thinking, or a tool call. An event about a known item replaces what
+    /// was known about it. Cheap to clone.
     ItemId
 }
 
 id! {
-    /// Names a request of the agent that somebody has to answer.
+    /// Names a request of the agent that waits for an answer. It may be a digest of the agent's own id, so a backend
+    /// keeps that id for the answer.
     RequestId
 }
 
@@ -60,14 +61,38 @@ fn bounded(id: &str) -> Arc<str> {
     if id.len() <= MAX_ID_BYTES {
         return id.into();
     }
-    let mut hasher = DefaultHasher::new();
-    id.hash(&mut hasher);
-    format!("digest-{:016x}-{}", hasher.finish(), id.len()).into()
+    format!("digest-{:032x}-{}", fnv1a(id.as_bytes()), id.len()).into()
+}
+
+/// FNV-1a with 128 bits.
+fn fnv1a(bytes: &[u8]) -> u128 {
+    const OFFSET_BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    bytes.iter().fold(OFFSET_BASIS, |hash, byte| {
+        (hash ^ u128::from(*byte)).wrapping_mul(PRIME)
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::ItemId;
+    use super::{ItemId, fnv1a};
+
+    #[test]
+    fn digests_are_the_same_in_every_release() {
+        // The published test vectors of FNV-1a.
+        assert_eq!(fnv1a(b""), 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
+        assert_eq!(fnv1a(b"a"), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
+        assert_eq!(fnv1a(b"foobar"), 0x343e_1662_793c_64bf_6f0d_3597_ba44_6f18);
+        let id = ItemId::new(&"x".repeat(300));
+        assert_eq!(id.as_str(), "digest-0ca87c95ae2960615decdb050f1a92bd-300");
+    }
+
+    #[test]
+    fn digests_in_old_journals_are_read_as_they_are() {
+        let old = "digest-0123456789abcdef-300";
+        let id: ItemId = serde_json::from_str(&format!("\"{old}\"")).unwrap();
+        assert_eq!(id.as_str(), old);
+    }
 
     #[test]
     fn a_long_id_stays_short_and_the_same() {

@@ -1,45 +1,45 @@
-//! What a person may want to know.
+//! Notices, status, retries and rate limits: what a user may want to know about a run.
 
 use serde::{Deserialize, Serialize};
 
 use super::error_info::ErrorInfo;
 use super::payload::Json;
 
-/// Something that a person may want to know and that has no event of its own.
+/// Something that the user may want to know and that has no event of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Notice {
-    /// How important.
+    /// Its importance.
     pub severity: Severity,
-    /// A word for programs, for example `compacted`, `hook`, `stderr`, `noise`.
+    /// A code for programs, for example `compacted`, `hook`, `stderr`, `noise`.
     pub code: String,
-    /// For people, at most [`bounds::MESSAGE_BYTES`](crate::bounds::MESSAGE_BYTES) long.
+    /// A message for people, at most [`bounds::MESSAGE_BYTES`](crate::bounds::MESSAGE_BYTES) long.
     pub message: String,
-    /// Further facts.
+    /// More details, as data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Json>,
 }
 
-/// How important.
+/// The importance of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// For those who look for a fault.
+    /// Useful for debugging.
     Debug,
     /// Good to know.
     Info,
-    /// Something is not as it should be.
+    /// Something may be wrong.
     Warning,
     /// Something went wrong.
     Error,
 }
 
-/// What the agent is doing right now, in its own words.
+/// What the agent is doing now, as it reports itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct StatusChanged {
-    /// What.
+    /// The new status.
     pub status: Status,
 }
 
@@ -48,50 +48,50 @@ pub struct StatusChanged {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// Waits for the model.
+    /// Waiting for the model.
     Requesting,
-    /// The model thinks.
+    /// The model is thinking.
     Thinking,
-    /// Shortens the conversation.
+    /// Replacing the conversation by a summary.
     Compacting,
-    /// Works.
+    /// Working.
     Running,
-    /// Has nothing to do.
+    /// Nothing to do.
     Idle,
-    /// Waits for an answer.
+    /// Waiting for an answer.
     Waiting,
 }
 
-/// A call of the model failed and will be repeated by the agent itself.
+/// A request to the model failed, and the agent will repeat it by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Retry {
-    /// Counts from 1.
+    /// The number of the retry, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
-    /// After this many it gives up.
+    /// The agent gives up after this many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_attempts: Option<u32>,
-    /// How long it waits, in milliseconds.
+    /// The wait before the retry in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delay_ms: Option<u64>,
     /// What went wrong.
     pub error: ErrorInfo,
 }
 
-/// Where a subscription stands.
+/// The state of a subscription's limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct RateLimit {
     /// Whether requests still pass.
     pub status: RateLimitStatus,
-    /// Which limit, in the vendor's words.
+    /// Which limit, as the vendor names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
-    /// How much of it is used, in percent.
+    /// The used part in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_percent: Option<f64>,
-    /// When it starts over, in seconds since 1970.
+    /// When it resets, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets_at: Option<u64>,
 }
@@ -101,13 +101,13 @@ pub struct RateLimit {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum RateLimitStatus {
-    /// They do.
+    /// Requests pass.
     Allowed,
-    /// They do, but not for long.
+    /// Requests pass, but the limit is near.
     Warning,
-    /// They do not.
+    /// Requests are rejected.
     Rejected,
-    /// The vendor used a word that is not known.
+    /// A status that is not known.
     #[serde(other)]
     Unknown,
 }

@@ -1,9 +1,11 @@
-//! JSON inside events.
+//! `Json`: a JSON value inside an event, kept as text.
 
-use std::fmt;
+use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+
+use crate::bounds::JSON_BYTES;
 
 /// A JSON value, kept as text. At most [`bounds::JSON_BYTES`](crate::bounds::JSON_BYTES) long: a longer one is
 /// replaced by [`Json::oversize`], and the event's [`RawRef`](super::RawRef) says where the whole is.
@@ -16,18 +18,27 @@ impl Json {
     /// A value as text.
     ///
     /// # Errors
-    /// When the text is no JSON.
+    /// If the text is not JSON.
     pub fn from_text(text: String) -> Result<Self, serde_json::Error> {
         RawValue::from_string(text).map(Self)
     }
 
-    /// Any value that can be written as JSON; nothing if it cannot.
+    /// Serializes a value; `None` if it cannot be written as JSON.
     #[must_use]
     pub fn of(value: &impl Serialize) -> Option<Self> {
         serde_json::value::to_raw_value(value).ok().map(Self)
     }
 
-    /// Stands for a value that was too long.
+    /// A value as text, or [`Json::oversize`] if that would be too long. The text of a long one is never built.
+    pub(crate) fn within_bounds(value: &impl Serialize) -> Self {
+        let mut text = BoundedText(Vec::new());
+        let is_whole = serde_json::to_writer(&mut text, value).is_ok();
+        let text = String::from_utf8(text.0).ok().filter(|_| is_whole);
+        text.and_then(|text| Self::from_text(text).ok())
+            .unwrap_or_else(Self::oversize)
+    }
+
+    /// The placeholder for a value that was too long.
     #[must_use]
     pub fn oversize() -> Self {
         Self(fixed(r#"{"dropped":{"reason":"oversize"}}"#))
@@ -45,12 +56,29 @@ impl Json {
         self.0.get()
     }
 
-    /// Reads the value into a type of the caller's choice.
+    /// Deserializes the value.
     ///
     /// # Errors
-    /// When the value does not have that shape.
+    /// If the value does not have that shape.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.as_str())
+    }
+}
+
+/// Refuses to grow over the bound.
+struct BoundedText(Vec<u8>);
+
+impl io::Write for BoundedText {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.0.len() + bytes.len() > JSON_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -62,6 +90,12 @@ impl From<Box<RawValue>> for Json {
 
 impl From<&serde_json::Value> for Json {
     fn from(value: &serde_json::Value) -> Self {
+        Self::of(value).unwrap_or_else(|| Self(fixed("null")))
+    }
+}
+
+impl From<&json_lines::Value<'_>> for Json {
+    fn from(value: &json_lines::Value<'_>) -> Self {
         Self::of(value).unwrap_or_else(|| Self(fixed("null")))
     }
 }

@@ -1,87 +1,87 @@
-//! The agent's conversation as a whole.
+//! The agent's session: its start, its changes, and answers to what was sent to it.
 
 use serde::{Deserialize, Serialize};
 
-/// The agent is there. Sent once per process, as soon as it says so.
+/// The agent's session started. Sent once per process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct SessionStarted {
-    /// The vendor's conversation, which can be resumed. Omitted where it is over
-    /// [`bounds::SESSION_ID_BYTES`](crate::bounds::SESSION_ID_BYTES) long.
+    /// The vendor's id, by which the session can be resumed. Omitted if it is longer than
+    /// [`bounds::SESSION_ID_BYTES`](crate::bounds::SESSION_ID_BYTES).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// The model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Where the agent works, as it says itself.
+    /// The agent's working directory, as it reports itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// The agent's own version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_version: Option<String>,
-    /// What happens without asking, in the vendor's words.
+    /// The permission mode, as the vendor names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
-    /// Tools the model can call, at most [`bounds::LIST_ENTRIES`](crate::bounds::LIST_ENTRIES).
+    /// Tools that the model can call, at most [`bounds::LIST_ENTRIES`](crate::bounds::LIST_ENTRIES).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
-    /// MCP servers and how they are, as `name: status`; bounded likewise.
+    /// MCP servers and their state, as `name: status`; bounded likewise.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mcp_servers: Vec<String>,
 }
 
-/// Something about the conversation has changed; what is absent has not.
+/// The session changed. Fields that are `None` did not.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct SessionUpdated {
-    /// It goes on under another id.
+    /// The new id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Another model.
+    /// The new model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// What happens without asking.
+    /// The new permission mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<String>,
-    /// Its title.
+    /// The new title.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
 }
 
-/// What became of a message that was sent: its receipt.
+/// The progress of a message that was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct MessageUpdated {
-    /// The message, as [`RunControl::send`](crate::RunControl::send) named it.
+    /// The message's id, as [`RunControl::send`](crate::RunControl::send) returned it.
     pub message_id: String,
-    /// How far it is.
+    /// Its progress.
     pub state: MessageState,
 }
 
-/// How far a message is.
+/// The progress of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum MessageState {
-    /// Waits for its turn.
+    /// It waits for its turn.
     Queued,
-    /// The model has it.
+    /// The model works on it.
     Started,
-    /// Its turn is over.
+    /// Its turn ended.
     Completed,
-    /// Taken back.
+    /// It was withdrawn.
     Cancelled,
 }
 
-/// The agent answered a command, such as a change of the model.
+/// The agent answered a command, such as changing the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct CommandAnswered {
-    /// The command, as [`RunControl`](crate::RunControl) named it.
+    /// The command's id, as [`RunControl`](crate::RunControl) returned it.
     pub command_id: String,
-    /// Why it refused, if it did.
+    /// Why the agent refused; `None` if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -1,27 +1,27 @@
-//! What is said.
+//! Text, thinking and messages: deltas while they are written, complete blocks, and items that are discarded.
 
 use serde::{Deserialize, Serialize};
 
 use super::id::ItemId;
 
-/// A piece of an item that is being written. The item's block replaces all of them, so a consumer may ignore deltas.
+/// More of an item that is being written. The item's block replaces all of its deltas, so a consumer may ignore them.
 ///
-/// A delta for an item that is not known yet creates it; one for an item that is complete never comes.
+/// A delta for an unknown item creates it. There is never a delta for a complete item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Delta {
-    /// The item.
+    /// The item that is being written.
     pub item: ItemId,
-    /// Which part of it.
+    /// The part of the item that the text belongs to.
     pub part: Part,
-    /// What the text does.
+    /// Whether the text is added or replaces earlier text.
     #[serde(default, skip_serializing_if = "DeltaMode::is_append")]
     pub mode: DeltaMode,
     /// The text, at most [`bounds::TEXT_BYTES`](crate::bounds::TEXT_BYTES) long.
     pub text: String,
 }
 
-/// Which part of an item.
+/// A part of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -32,19 +32,19 @@ pub enum Part {
     Thinking,
     /// A tool's arguments: JSON text, cut anywhere.
     ToolInput,
-    /// What a running tool wrote.
+    /// The output of a running tool.
     ToolOutput,
 }
 
-/// What a delta does.
+/// What a delta does with its text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum DeltaMode {
-    /// Adds to what is there.
+    /// Adds it to the earlier text.
     #[default]
     Append,
-    /// Replaces what is there.
+    /// Replaces the earlier text.
     Snapshot,
 }
 
@@ -54,11 +54,11 @@ impl DeltaMode {
     }
 }
 
-/// Which piece of a block this is. Blocks are split at [`bounds::TEXT_BYTES`](crate::bounds::TEXT_BYTES).
+/// Which piece of a block an event has. Blocks are split at [`bounds::TEXT_BYTES`](crate::bounds::TEXT_BYTES).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Piece {
-    /// Piece 0 replaces all that is known of the item, the others add to it.
+    /// Piece 0 replaces everything known of the item, the others add to it.
     pub index: u32,
     /// Whether the block is complete with this piece.
     pub is_last: bool,
@@ -82,60 +82,81 @@ impl Default for Piece {
     }
 }
 
-/// Text for a person, complete.
+/// A complete block of the model's text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct TextBlock {
-    /// The item.
+    /// Identifies the block.
     pub item: ItemId,
     /// The text, or a piece of it.
     pub text: String,
-    /// Which piece.
+    /// Which piece of the block this is.
     #[serde(default, skip_serializing_if = "Piece::is_whole")]
     pub piece: Piece,
-    /// Whether an interrupt cut it off.
+    /// Whether an interrupt cut the text off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_aborted: bool,
 }
 
-/// The model's thinking, complete.
+/// A complete block of the model's thinking.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct ThinkingBlock {
-    /// The item.
+    /// Identifies the block.
     pub item: ItemId,
-    /// The text, or a piece of it; empty where the vendor shows none.
+    /// The text, or a piece of it; empty if the vendor does not show it.
     pub text: String,
-    /// Which piece.
+    /// Which piece of the block this is.
     #[serde(default, skip_serializing_if = "Piece::is_whole")]
     pub piece: Piece,
-    /// Whether the vendor keeps it secret.
+    /// Whether the vendor withholds the text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_redacted: bool,
 }
 
-/// Something was said to the model.
+/// A message to the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct UserMessage {
-    /// The item.
+    /// Identifies the block.
     pub item: ItemId,
     /// The text, or a piece of it.
     pub text: String,
-    /// Which piece.
+    /// Which piece of the block this is.
     #[serde(default, skip_serializing_if = "Piece::is_whole")]
     pub piece: Piece,
-    /// Who said it.
+    /// Who wrote it.
     pub origin: Origin,
 }
 
-/// Who said something to the model.
+/// Who wrote a message to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Whoever started the run or sent a message.
+    /// The user: the prompt of the run, or a message that was sent.
     User,
     /// The agent itself, on the user's behalf: a summary, a reminder, a subagent's task.
     Agent,
+}
+
+/// The item is no longer part of the conversation. A view should remove it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct ItemDiscarded {
+    /// The item.
+    pub item: ItemId,
+    /// Why it was discarded.
+    pub reason: DiscardReason,
+}
+
+/// Why an item was discarded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum DiscardReason {
+    /// The model's answer broke off and was requested again.
+    Retry,
+    /// Another item replaces it.
+    Superseded,
 }

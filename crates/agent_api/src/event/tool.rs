@@ -1,39 +1,56 @@
-//! Tool calls and tasks.
+//! Tool calls, the agent's to-do list, and tasks such as subagents.
 
 use serde::{Deserialize, Serialize};
 
 use super::id::ItemId;
 use super::payload::Json;
 
-/// A tool is called. Sent again with the same item when more is known about the call.
+/// A tool call started. Sent again with the same item when more is known about the call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct ToolStarted {
-    /// The call.
+    /// Identifies the call.
     pub item: ItemId,
-    /// The tool, as the agent calls it.
+    /// The tool's name, as the agent writes it.
     pub name: String,
-    /// What kind of tool.
+    /// What the tool does.
     pub kind: ToolKind,
-    /// What it is used on, in one line: a path, a command, a pattern, an address. There even when `input` had to be
-    /// dropped.
+    /// What it is used on, in one line: a path, a command, a pattern, a URL. Present even if `input` was dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The arguments as the agent gave them; none while they are being written. [`ToolStarted::typed_input`] reads
-    /// those of well-known tools.
+    /// The arguments in the agent's own shape; `None` while they are being written. [`ToolStarted::typed_input`] reads
+    /// those of common tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Json>,
-    /// The MCP server that has the tool.
+    /// The MCP server that provides the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_server: Option<String>,
-    /// How far the call is.
+    /// The progress of the call.
     pub state: ToolState,
 }
 
-/// What kind of tool.
+impl ToolStarted {
+    /// A running call of which only the tool is known.
+    #[must_use]
+    pub fn new(item: ItemId, name: impl Into<String>, kind: ToolKind) -> Self {
+        Self {
+            item,
+            name: name.into(),
+            kind,
+            subject: None,
+            input: None,
+            mcp_server: None,
+            state: ToolState::Running,
+        }
+    }
+}
+
+/// What a tool does, whatever the agent calls it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ToolKind {
     /// Runs a command.
     Execute,
@@ -47,33 +64,33 @@ pub enum ToolKind {
     Move,
     /// Searches files.
     Search,
-    /// Fetches a page.
+    /// Fetches a web page.
     Fetch,
     /// Searches the web.
     WebSearch,
-    /// Keeps the list of things to do.
+    /// Maintains the agent's to-do list.
     Plan,
     /// Belongs to an MCP server.
     Mcp,
-    /// Starts or speaks to a subagent.
+    /// Starts or messages a subagent.
     Agent,
-    /// Asks a person.
+    /// Asks the user.
     Question,
-    /// Changes what may happen without asking.
+    /// Changes the permission mode.
     SwitchMode,
-    /// Something else, or a word of a newer version.
+    /// Any other tool, or a kind of a newer version.
     #[serde(other)]
     Other,
 }
 
-/// How far a call is.
+/// The progress of a tool call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolState {
     /// The model is writing the arguments.
     Preparing,
-    /// It runs, or waits for permission.
+    /// The tool runs, or waits for permission.
     Running,
 }
 
@@ -83,29 +100,30 @@ pub enum ToolState {
 pub struct ToolProgressed {
     /// The call.
     pub item: ItemId,
-    /// For how long, in milliseconds.
+    /// Time since its start in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
 }
 
-/// A tool call has ended.
+/// A tool call ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct ToolFinished {
     /// The call.
     pub item: ItemId,
     /// How it ended.
     pub status: ToolStatus,
-    /// What it gave, for people. Longer than [`bounds::TEXT_BYTES`](crate::bounds::TEXT_BYTES) it keeps its beginning
-    /// and its end, with a line between them that says how much is missing.
+    /// The output as text. If it is longer than [`bounds::TEXT_BYTES`](crate::bounds::TEXT_BYTES), its start and its end
+    /// are kept, with a line in between that says how much is missing.
     pub output: String,
-    /// How long `output` was before it was cut, if it was.
+    /// The length of `output` before it was cut; `None` if it was not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_bytes: Option<u64>,
-    /// Pictures and other things that are no text, in words: `image/png, 1234 bytes`.
+    /// Images and other output that is not text, described: `image/png, 1234 bytes`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
-    /// The exit code of a command, only where the vendor's data has one.
+    /// The exit code of a command, if the agent reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     /// Files that the call changed, at most [`bounds::LIST_ENTRIES`](crate::bounds::LIST_ENTRIES).
@@ -113,12 +131,28 @@ pub struct ToolFinished {
     pub changes: Vec<FileChange>,
 }
 
-/// How a call ended.
+impl ToolFinished {
+    /// The end of a call without any output.
+    #[must_use]
+    pub fn new(item: ItemId, status: ToolStatus) -> Self {
+        Self {
+            item,
+            status,
+            output: String::new(),
+            output_bytes: None,
+            attachments: Vec::new(),
+            exit_code: None,
+            changes: Vec::new(),
+        }
+    }
+}
+
+/// How a tool call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ToolStatus {
-    /// It worked, by the agent's account.
+    /// It succeeded, as the agent reports.
     Completed,
     /// It failed.
     Failed,
@@ -126,19 +160,19 @@ pub enum ToolStatus {
     Denied,
     /// It was interrupted, or the run ended before it did.
     Cancelled,
-    /// It goes on in the background.
+    /// It continues in the background.
     Background,
 }
 
-/// A file that a call changed.
+/// A file that a tool call changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct FileChange {
-    /// The file.
+    /// The file's path.
     pub path: String,
     /// What happened to it.
     pub kind: ChangeKind,
-    /// The hunks of a unified diff, where the agent gives them and they are not too long.
+    /// The hunks of a unified diff, if the agent reports them and they are not too long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
     /// Lines added and removed, where known.
@@ -146,26 +180,81 @@ pub struct FileChange {
     pub lines: Option<(u32, u32)>,
 }
 
+impl FileChange {
+    /// A change with the hunks of a unified diff, whose lines are counted.
+    #[must_use]
+    pub fn new(path: impl Into<String>, kind: ChangeKind, diff: Option<String>) -> Self {
+        let count = |hunks: &str, sign| {
+            let lines = hunks.lines().filter(|line| line.starts_with(sign));
+            u32::try_from(lines.count()).unwrap_or(u32::MAX)
+        };
+        Self {
+            path: path.into(),
+            kind,
+            lines: diff
+                .as_deref()
+                .map(|hunks| (count(hunks, '+'), count(hunks, '-'))),
+            diff,
+        }
+    }
+}
+
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum ChangeKind {
-    /// It is new.
+    /// It was created.
     Added,
-    /// It is different.
+    /// It was changed.
     Modified,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
-    /// It is elsewhere.
+    /// It was moved or renamed.
     Moved,
 }
 
-/// A subagent or a command in the background.
+/// The agent's complete to-do list. It replaces the previous one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct PlanUpdated {
+    /// The call that changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ItemId>,
+    /// The entries in order, at most [`bounds::LIST_ENTRIES`](crate::bounds::LIST_ENTRIES).
+    pub entries: Vec<PlanEntry>,
+}
+
+/// One entry of a to-do list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct PlanEntry {
+    /// What is to be done.
+    pub text: String,
+    /// Its progress.
+    pub status: PlanStatus,
+}
+
+/// The progress of a to-do entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[serde(rename_all = "snake_case")]
+pub enum PlanStatus {
+    /// Not started.
+    Pending,
+    /// In progress.
+    InProgress,
+    /// Done.
+    Completed,
+    /// No longer needed.
+    Cancelled,
+}
+
+/// A subagent or background command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct Task {
-    /// Names the task.
+    /// Identifies the task.
     pub task_id: String,
     /// The call that started it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -173,19 +262,19 @@ pub struct Task {
     /// What it is for, or what it is doing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// How far it is.
+    /// Its progress.
     pub state: TaskState,
-    /// What came out.
+    /// Its result in short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
 }
 
-/// How far a task is.
+/// The progress of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
-    /// Works.
+    /// It is running.
     Running,
     /// Done.
     Completed,

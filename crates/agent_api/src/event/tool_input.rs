@@ -1,11 +1,12 @@
-//! The arguments of well-known tools.
+//! `ToolInput`: the arguments of common tools, whatever the vendor calls them.
 
 use serde_json::Value;
 
 use super::tool::{ToolKind, ToolStarted};
 
-/// What a well-known tool is asked to do, whatever the vendor calls its arguments.
+/// The arguments of a common tool, whatever the vendor calls them.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ToolInput {
     /// Run a command.
     Command {
@@ -23,7 +24,7 @@ pub enum ToolInput {
         /// How many lines.
         limit: Option<u64>,
     },
-    /// Replace pieces of a file.
+    /// Replace parts of a file.
     Edit {
         /// The file.
         path: String,
@@ -34,14 +35,14 @@ pub enum ToolInput {
     Write {
         /// The file.
         path: String,
-        /// All of it.
+        /// The new content.
         content: String,
     },
     /// Search files, by content or by name.
     Search {
-        /// What for.
+        /// What to search for.
         pattern: String,
-        /// Where.
+        /// The file or directory to search.
         path: Option<String>,
     },
     /// Fetch a page.
@@ -51,26 +52,26 @@ pub enum ToolInput {
     },
     /// Search the web.
     WebSearch {
-        /// What for.
+        /// What to search for.
         query: String,
     },
     /// Start a subagent.
     Agent {
         /// What it is for.
         description: Option<String>,
-        /// What it is told.
+        /// Its prompt.
         prompt: String,
     },
-    /// Something else: [`ToolStarted::input`] has it.
+    /// Any other tool: see [`ToolStarted::input`].
     Other,
 }
 
 /// One replacement in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextEdit {
-    /// What is replaced.
+    /// The text to replace.
     pub old: String,
-    /// By what.
+    /// The text that replaces it.
     pub new: String,
 }
 
@@ -84,7 +85,7 @@ const PATH: [&str; 6] = [
 ];
 
 impl ToolStarted {
-    /// The arguments, typed. Reads them anew at every call.
+    /// The typed arguments. They are parsed at every call.
     #[must_use]
     pub fn typed_input(&self) -> ToolInput {
         let Some(input) = self.input.as_ref().and_then(|input| input.read::<Value>().ok()) else {
@@ -159,18 +160,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{TextEdit, ToolInput};
-    use crate::event::{ItemId, Json, ToolKind, ToolStarted, ToolState};
+    use crate::event::{ItemId, Json, ToolKind, ToolStarted};
 
     fn typed(kind: ToolKind, input: &Value) -> ToolInput {
-        let tool = ToolStarted {
-            item: ItemId::new("call"),
-            name: "tool".into(),
-            kind,
-            subject: None,
-            input: Some(Json::from(input)),
-            mcp_server: None,
-            state: ToolState::Running,
-        };
+        let mut tool = ToolStarted::new(ItemId::new("call"), "tool", kind);
+        tool.input = Some(Json::from(input));
         tool.typed_input()
     }
 

@@ -1,56 +1,58 @@
-//! Turns and how they end.
+//! Turns, their outcome, and the end of a run.
 
 use serde::{Deserialize, Serialize};
 
 use super::error_info::ErrorInfo;
 use super::id::ItemId;
 use super::payload::Json;
+use super::usage::RunUsage;
 
-/// The model begins to work on a prompt.
+/// A turn started: the model works on a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub struct TurnStarted {
-    /// Counts the turns of the process from 1.
+    /// The number of the turn in this process, from 1.
     pub number: u32,
 }
 
-/// A turn has ended. Not the end of the run: background work can wake a further turn, and the last one counts.
+/// A turn ended. Not the end of the run: background work can start another turn, and the last one counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct TurnFinished {
-    /// Counts the turns of the process from 1.
+    /// The number of the turn in this process, from 1.
     pub number: u32,
     /// How it ended.
     pub outcome: Outcome,
-    /// The answer in short: the last text of the turn, which came as a block before. The beginning, if it is longer
-    /// than [`bounds::TEXT_BYTES`](crate::bounds::TEXT_BYTES).
+    /// The final answer: the last text of the turn, which was also sent as a block. Only its start, if it is longer than
+    /// [`bounds::TEXT_BYTES`](crate::bounds::TEXT_BYTES).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// What went wrong.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorInfo>,
-    /// Why it stopped, in the vendor's words.
+    /// Why it stopped, as the vendor names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<String>,
     /// Wall time in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Time in the API in milliseconds.
+    /// Time spent in the API in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_duration_ms: Option<u64>,
-    /// Steps of the model, as the vendor counts them: for display.
+    /// Steps of the model, for display: vendors count them in different ways.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
-    /// What was not allowed, at most [`bounds::LIST_ENTRIES`](crate::bounds::LIST_ENTRIES).
+    /// Tool calls that were not allowed, at most [`bounds::LIST_ENTRIES`](crate::bounds::LIST_ENTRIES).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denials: Vec<Denial>,
-    /// The answer in a requested schema.
+    /// The answer in the requested schema.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub structured_output: Option<Json>,
 }
 
 impl TurnFinished {
-    /// An end of which nothing else is known.
+    /// The end of a turn of which only the outcome is known.
     #[must_use]
     pub fn new(number: u32, outcome: Outcome) -> Self {
         Self {
@@ -75,9 +77,9 @@ pub struct Denial {
     /// The call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemId>,
-    /// The tool.
+    /// The tool's name.
     pub tool: String,
-    /// Why.
+    /// Why it was not allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -86,48 +88,96 @@ pub struct Denial {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Outcome {
-    /// It did what it was asked to, by its own account.
+    /// It did what was asked, as the agent reports.
     Succeeded,
-    /// It failed; the error says why.
+    /// It failed. The error says why.
     Failed,
-    /// A limit that the agent was given is reached.
+    /// The agent reached one of its own limits.
     LimitReached(Limit),
     /// The model refused.
     Refused,
-    /// It was interrupted before it was done.
+    /// It was interrupted before its end.
     Interrupted,
     /// The caller cancelled the run.
     Cancelled,
-    /// The run's time was up.
+    /// The run timed out.
     TimedOut,
     /// The agent was silent for too long and was stopped.
     Stalled,
     /// The process died.
     Crashed,
-    /// The process ended in order, but without the result it owes.
+    /// The process exited normally, but without the result that it must report.
     NoResult,
-    /// Nobody saw how the process ended.
+    /// The exit status of the process is unknown.
     Lost,
 }
 
 impl Outcome {
-    /// Whether it did what it was asked to.
+    /// Whether it is [`Outcome::Succeeded`].
     #[must_use]
     pub fn is_success(self) -> bool {
         self == Self::Succeeded
     }
 }
 
-/// Which limit of the agent's own.
+/// A limit that the agent enforces itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// Of turns.
+    /// The number of turns.
     Turns,
-    /// Of money.
+    /// The cost.
     Budget,
-    /// Of output or context tokens.
+    /// Output or context tokens.
     Tokens,
+}
+
+/// The run ended: the process and everything it started are gone, and no event follows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Finished {
+    /// How it ended. A stop that we caused takes precedence, then the agent's report, then the exit status.
+    pub outcome: Outcome,
+    /// Whether the agent did not report an outcome, so that it was concluded from other facts.
+    pub is_synthetic: bool,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorInfo>,
+    /// How the process ended.
+    pub exit: ExitInfo,
+    /// Tokens and cost of the run.
+    pub usage: RunUsage,
+    /// The number of turns that ended.
+    pub turns: u32,
+    /// The number of lines that could not be read. Each was reported as an error event.
+    pub line_errors: u64,
+    /// From the start to the exit of the process, in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[serde(default)]
+pub struct ExitInfo {
+    /// Its exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// Whether it was stopped by us.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub was_stopped: bool,
+    /// How many of its descendants were alive after its exit and had to be killed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub survivors_killed: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

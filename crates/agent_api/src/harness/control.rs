@@ -1,125 +1,53 @@
-//! Speaking to a running agent, and stopping it.
+//! `RunControl`: sends commands to a running agent, and stops it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
-use agent_process::Control;
-use claude_code::input::MessageId;
-use tokio::sync::mpsc;
+use agent_client::{CancelOutcome, LinkError, PermissionMode, RunLink};
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+use uuid::Uuid;
 
+use super::protocol::RunCommand;
 use crate::backend::{Answer, Command, InterruptBy, Profile};
 use crate::capability;
 use crate::error::CommandError;
 use crate::event::RequestId;
-use crate::request::PermissionMode;
+use crate::request::Attachment;
 
-/// More than anybody says; an agent that reads nothing must not fill the memory.
-const MOST_WAITING_COMMANDS: usize = 1024;
+/// How long an agent may take to answer a request in its own words.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-const RUNNING: u8 = 0;
-const CANCELLED: u8 = 1;
-const ENDED: u8 = 2;
-
-/// Speaks to a running agent, and stops it. Cheap to clone; works after the handle was dropped, and from any thread.
+/// Sends commands to a running agent, and stops it. Cheap to clone; works after the handle was dropped, and from any
+/// thread.
 ///
-/// Calls return at once. What comes of them is told by events: receipts of messages, answers to commands, requests
-/// that are closed.
+/// Calls return at once. Their results are events: receipts of messages, answers to commands, closed requests.
 #[derive(Debug, Clone)]
 pub struct RunControl {
-    pub(super) orders: mpsc::UnboundedSender<Order>,
-    pub(super) process: Control,
-    pub(super) state: Arc<State>,
+    pub(super) link: RunLink<RunCommand>,
     pub(super) profile: Arc<Profile>,
     pub(super) takes_messages: bool,
-}
-
-/// What the run's loop is told.
-#[derive(Debug)]
-pub(super) enum Order {
-    Say(Command),
-    /// A SIGINT, for agents that have no message for it.
-    Signal {
-        command_id: String,
-    },
-    CloseInput,
-    Cancel,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct State {
-    stage: AtomicU8,
-    waiting: AtomicUsize,
-}
-
-impl State {
-    /// One more command waits, if there is room for it.
-    fn enter(&self) -> Result<(), CommandError> {
-        let enter = |waiting: usize| (waiting < MOST_WAITING_COMMANDS).then_some(waiting + 1);
-        match self
-            .waiting
-            .fetch_update(Ordering::AcqRel, Ordering::Acquire, enter)
-        {
-            Ok(_) => Ok(()),
-            Err(_) => Err(CommandError::Busy),
-        }
-    }
-
-    /// So many wait no more.
-    pub(super) fn leave(&self, count: usize) {
-        self.waiting.fetch_sub(count, Ordering::AcqRel);
-    }
-
-    fn has_ended(&self) -> bool {
-        self.stage.load(Ordering::Acquire) == ENDED
-    }
-
-    pub(super) fn end(&self) {
-        let _ = self
-            .stage
-            .compare_exchange(RUNNING, ENDED, Ordering::AcqRel, Ordering::Acquire);
-    }
-}
-
-/// What became of a wish to cancel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CancelOutcome {
-    /// The agent is being stopped.
-    Requested,
-    /// It was being stopped already; nothing has changed.
-    AlreadyRequested,
-    /// The process had already ended by itself.
-    AlreadyEnded,
 }
 
 impl RunControl {
     /// Stops the agent and everything it started: interrupt, terminate, kill. Can be repeated without effect.
     pub fn cancel(&self) -> CancelOutcome {
-        let stage = &self.state.stage;
-        match stage.compare_exchange(RUNNING, CANCELLED, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => {
-                // The loop knows whether all was done by then. Should it be gone, so is the process.
-                let _ = self.orders.send(Order::Cancel);
-                CancelOutcome::Requested
-            }
-            Err(CANCELLED) => CancelOutcome::AlreadyRequested,
-            Err(_) => CancelOutcome::AlreadyEnded,
-        }
+        self.link.cancel()
     }
 
-    /// Stops the agent and everything it started, at once.
+    /// Kills the agent and everything it started at once.
     pub fn kill(&self) -> CancelOutcome {
-        let outcome = self.cancel();
-        self.process.kill();
-        outcome
+        self.link.kill()
     }
 
     /// The agent's process id, for display.
     #[must_use]
     pub fn pid(&self) -> u32 {
-        self.process.pid()
+        self.link.process().pid()
     }
 
-    /// Says something. Gives the id that receipts ([`MessageUpdated`](crate::Body::MessageUpdated)) carry.
+    /// Sends a message. Returns the id that receipts ([`MessageUpdated`](crate::Body::MessageUpdated)) carry.
     ///
     /// # Errors
     /// When the run takes no messages, or none any more.
@@ -138,32 +66,62 @@ impl RunControl {
         if text.trim().is_empty() {
             return Err(CommandError::Empty);
         }
-        self.say(capability::SEND, Command::Send { message_id, text })
+        let attachments = Vec::new();
+        let command = Command::Send {
+            message_id,
+            text,
+            attachments,
+        };
+        self.encode(capability::SEND, command)
     }
 
-    /// Ends the turn. In a run that takes messages the agent then waits for one. Gives the id of the answer.
+    /// [`Self::send`] with images and documents.
     ///
-    /// An agent that has no message for that, or takes none, gets a SIGINT: most of them exit then.
+    /// # Errors
+    /// When the run takes no messages, or none any more, or the agent takes no such attachments.
+    pub fn send_with(
+        &self,
+        text: impl Into<String>,
+        attachments: Vec<Attachment>,
+    ) -> Result<String, CommandError> {
+        let (message_id, text) = (new_message_id(), text.into());
+        if text.trim().is_empty() && attachments.is_empty() {
+            return Err(CommandError::Empty);
+        }
+        for attachment in &attachments {
+            self.check(attachment.capability())?;
+        }
+        let command = Command::Send {
+            message_id: message_id.clone(),
+            text,
+            attachments,
+        };
+        self.encode(capability::SEND, command)?;
+        Ok(message_id)
+    }
+
+    /// Ends the turn. In a run that takes messages the agent then waits for one. Returns the id that its answer carries.
+    ///
+    /// An agent that has no message for this, or takes none, gets SIGINT; most of them exit then.
     ///
     /// # Errors
     /// When the process has ended, or too many commands wait.
     pub fn interrupt(&self) -> Result<String, CommandError> {
-        if self.state.has_ended() {
+        if self.link.has_ended() {
             return Err(CommandError::Closed);
         }
         let by_message =
             self.profile.interrupt_by == InterruptBy::Message && self.profile.has(capability::INTERRUPT);
         let command_id = next_id("interrupt");
-        let order = if self.takes_messages && by_message {
-            Order::Say(Command::Interrupt {
+        self.pass_on(if self.takes_messages && by_message {
+            RunCommand::Encode(Command::Interrupt {
                 command_id: command_id.clone(),
             })
         } else {
-            Order::Signal {
+            RunCommand::Signal {
                 command_id: command_id.clone(),
             }
-        };
-        self.order(order)?;
+        })?;
         Ok(command_id)
     }
 
@@ -174,16 +132,16 @@ impl RunControl {
     /// When the run takes no answers.
     pub fn answer(&self, request: &RequestId, answer: Answer) -> Result<(), CommandError> {
         let request = request.clone();
-        self.say(capability::ANSWER, Command::Answer { request, answer })
+        self.encode(capability::ANSWER, Command::Answer { request, answer })
     }
 
-    /// Uses another model from now on; `None` is the default one. Gives the id of the answer.
+    /// Changes the model; `None` is the default one. Returns the id that its answer carries.
     ///
     /// # Errors
     /// When the run takes no settings.
     pub fn set_model(&self, model: Option<String>) -> Result<String, CommandError> {
         let command_id = next_id("set_model");
-        self.say(
+        self.encode(
             capability::SET,
             Command::SetModel {
                 command_id: command_id.clone(),
@@ -193,13 +151,13 @@ impl RunControl {
         Ok(command_id)
     }
 
-    /// Changes what may happen without asking. Gives the id of the answer.
+    /// Changes the permission mode. Returns the id that its answer carries.
     ///
     /// # Errors
     /// When the run takes no settings.
     pub fn set_permission_mode(&self, mode: PermissionMode) -> Result<String, CommandError> {
         let command_id = next_id("set_permission_mode");
-        self.say(
+        self.encode(
             capability::SET,
             Command::SetPermissionMode {
                 command_id: command_id.clone(),
@@ -209,40 +167,78 @@ impl RunControl {
         Ok(command_id)
     }
 
-    /// Ends the agent's input after all that was said: it finishes what it does and exits.
-    pub fn close_input(&self) {
-        // A run that is over has no input.
-        let _ = self.orders.send(Order::CloseInput);
+    /// Sends a request in the vendor's own words, and waits for the agent's answer, at most a minute. Only agents with
+    /// [`capability::REQUEST`] take one: `get_context_usage` for example, or `mcp_status`.
+    ///
+    /// While it waits, up to 8 MiB of output are read ahead of the consumer, which may be the very task that waits.
+    ///
+    /// # Errors
+    /// When the run takes no such request, the agent refuses it or does not answer, or the run ends before.
+    pub async fn request(
+        &self,
+        name: impl Into<String>,
+        body: Map<String, Value>,
+    ) -> Result<Value, CommandError> {
+        self.check(capability::REQUEST)?;
+        let _waiting = self.link.wait_guard();
+        let (answer, answered) = oneshot::channel();
+        let command = Command::Other {
+            command_id: next_id("request"),
+            name: name.into(),
+            body,
+        };
+        self.pass_on(RunCommand::Request(command, answer))?;
+        match tokio::time::timeout(REQUEST_TIMEOUT, answered).await {
+            Ok(answer) => answer.map_err(|_| CommandError::Closed)?,
+            Err(_) => Err(CommandError::Unanswered {
+                timeout: REQUEST_TIMEOUT,
+            }),
+        }
     }
 
-    fn say(&self, capability: &'static str, command: Command) -> Result<(), CommandError> {
+    /// Closes the agent's input after everything that was sent: it finishes its work and exits.
+    pub fn close_input(&self) {
+        self.link.close_input();
+    }
+
+    fn encode(&self, capability: &'static str, command: Command) -> Result<(), CommandError> {
+        self.check(capability)?;
+        self.pass_on(RunCommand::Encode(command))
+    }
+
+    fn check(&self, capability: &'static str) -> Result<(), CommandError> {
         let reason = if !self.profile.has(capability) {
             "the backend cannot do that"
         } else if !self.takes_messages {
             "it was started with its prompt only: ask for `Input::Messages`"
         } else {
-            return self.order(Order::Say(command));
+            return Ok(());
         };
         Err(CommandError::Unsupported { capability, reason })
     }
 
-    /// For orders of which an event will tell.
-    fn order(&self, order: Order) -> Result<(), CommandError> {
-        if self.orders.is_closed() {
-            return Err(CommandError::Closed);
-        }
-        self.state.enter()?;
-        self.orders.send(order).map_err(|_| CommandError::Closed)
+    fn pass_on(&self, command: RunCommand) -> Result<(), CommandError> {
+        self.link.send(command).map_err(|error| match error {
+            LinkError::Closed => CommandError::Closed,
+            LinkError::Busy => CommandError::Busy,
+        })
     }
 }
 
-/// An id for a message that nobody else has: a UUID.
+/// A new unique id for a message: a UUID.
 #[must_use]
 pub fn new_message_id() -> String {
-    MessageId::random().to_string()
+    Uuid::now_v7().to_string()
 }
 
-/// An id that no other command of this process has.
+/// A new id for [`SessionChoice::NewWithId`](agent_client::SessionChoice::NewWithId): a random UUID (version 4), because
+/// some agents refuse newer versions.
+#[must_use]
+pub fn new_session_id() -> String {
+    Uuid::new_v4().to_string()
+}
+
+/// An id that is unique within this process.
 fn next_id(what: &str) -> String {
     static LAST: AtomicUsize = AtomicUsize::new(0);
     format!("{what}-{}", LAST.fetch_add(1, Ordering::Relaxed) + 1)

@@ -1,107 +1,105 @@
-//! A run in progress.
+//! `RunHandle`: a run in progress. `Completed`: how it ended.
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
+use agent_client::{MicroUsd, RunLost};
 use agent_process::ExitReport;
-use claude_code::MicroUsd;
-use futures_core::Stream;
-use tokio::sync::{mpsc, oneshot};
 
 use super::control::RunControl;
 use crate::error::Error;
-use crate::event::{Body, Event, Finished};
+use crate::event::{Event, Finished};
 
 /// A run in progress. Its parts can be moved apart.
 ///
-/// Dropping it, or any part, does not stop the agent: the run goes on by itself and its output is drained. Only
-/// [`RunControl::cancel`] stops it.
+/// Dropping the events before their end, and so dropping the handle, **stops the agent** and everything it started.
+/// Use [`RunHandle::wait`], [`RunHandle::collect`] or [`RunHandle::detach`] to run it without reading events yourself.
 #[derive(Debug)]
 pub struct RunHandle {
-    /// What happens. Read it to its last event, or drop it: `completion` waits for that.
+    /// What happens. Read it to its last event: `completion` waits for that.
     pub events: Events,
     /// How the run ended.
     pub completion: Completion,
-    /// Speaks to the agent, and stops it. Cheap to clone.
+    /// Sends commands to the agent, and stops it. Cheap to clone.
     pub control: RunControl,
 }
 
 /// What happens, in order and as it happens. The last event is [`Finished`](crate::Body::Finished), exactly once.
 ///
 /// At most [`bounds::CHANNEL_EVENTS`](crate::bounds::CHANNEL_EVENTS) events wait here; then no more is read from the
-/// agent. Nothing is left out.
+/// agent. Nothing is left out. Dropping the stream before its end stops the agent.
+pub type Events = agent_client::Events<Event>;
+
+impl RunHandle {
+    /// Waits for the end of the run and ignores its events.
+    ///
+    /// Gives up this handle's control: unless you keep a clone, the run ends when everything is done, and a request
+    /// that no one can answer closes the agent's input.
+    ///
+    /// # Errors
+    /// If the runtime is shut down before the run ends.
+    pub async fn wait(self) -> Result<Completed, Error> {
+        let Self {
+            mut events,
+            completion,
+            control,
+        } = self;
+        drop(control);
+        while events.next().await.is_some() {}
+        completion.await
+    }
+
+    /// Waits for the end of the run and returns all its events. Like [`RunHandle::wait`] otherwise.
+    ///
+    /// # Errors
+    /// If the runtime is shut down before the run ends.
+    pub async fn collect(self) -> Result<(Vec<Event>, Completed), Error> {
+        let Self {
+            mut events,
+            completion,
+            control,
+        } = self;
+        drop(control);
+        let mut all = Vec::new();
+        while let Some(event) = events.next().await {
+            all.push(event);
+        }
+        Ok((all, completion.await?))
+    }
+
+    /// Lets the run continue without a consumer. Its output is read and its events are dropped.
+    #[must_use = "without a control, the run ends when everything is done"]
+    pub fn detach(self) -> DetachedRun {
+        self.events.detach();
+        DetachedRun {
+            completion: self.completion,
+            control: self.control,
+        }
+    }
+}
+
+/// A run that continues without a consumer of its events. Dropping it does not stop the agent.
 #[derive(Debug)]
-pub struct Events {
-    pub(super) events: mpsc::Receiver<Event>,
-    /// Opens the completion gate.
-    pub(super) gate: Option<oneshot::Sender<()>>,
-}
-
-impl Events {
-    /// The next event; `None` at the end. Cancelling the wait loses nothing.
-    pub async fn next(&mut self) -> Option<Event> {
-        std::future::poll_fn(|context| self.poll_event(context)).await
-    }
-
-    /// An event that is there already, without waiting.
-    pub fn try_next(&mut self) -> Option<Event> {
-        match self.events.try_recv() {
-            Ok(event) => {
-                self.look_for_the_end(Some(&event));
-                Some(event)
-            }
-            Err(mpsc::error::TryRecvError::Empty) => None,
-            Err(mpsc::error::TryRecvError::Disconnected) => {
-                self.look_for_the_end(None);
-                None
-            }
-        }
-    }
-
-    fn poll_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Event>> {
-        let event = ready!(self.events.poll_recv(context));
-        self.look_for_the_end(event.as_ref());
-        Poll::Ready(event)
-    }
-
-    /// Who has the last event has seen the end, and may stop there.
-    fn look_for_the_end(&mut self, event: Option<&Event>) {
-        if event.is_none_or(|event| matches!(event.body, Body::Finished(_))) {
-            self.gate = None;
-        }
-    }
-}
-
-impl Stream for Events {
-    type Item = Event;
-
-    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Event>> {
-        self.get_mut().poll_event(context)
-    }
+pub struct DetachedRun {
+    /// How the run ended.
+    pub completion: Completion,
+    /// Sends commands to the agent, and stops it.
+    pub control: RunControl,
 }
 
 /// Resolves once: when the process and everything it started are gone **and** the last of [`Events`] was taken, or they
-/// were dropped. Dropping it changes nothing.
+/// were dropped. Dropping it changes nothing. Polled again after that, it stays pending.
 #[derive(Debug)]
 #[must_use = "a completion does nothing until it is awaited"]
-pub struct Completion {
-    pub(super) outcome: oneshot::Receiver<Completed>,
-    /// Ends, with an error, when the gate opens.
-    pub(super) gate: Option<oneshot::Receiver<()>>,
-}
+pub struct Completion(pub(super) agent_client::Completion<Completed>);
 
 impl Future for Completion {
     type Output = Result<Completed, Error>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        if let Some(gate) = &mut self.gate {
-            let _opened = ready!(Pin::new(gate).poll(context));
-            self.gate = None;
-        }
-        Pin::new(&mut self.outcome)
-            .poll(context)
-            .map(|completed| completed.map_err(|_| Error::Lost))
+        let completed = Pin::new(&mut self.0).poll(context);
+        completed.map(|completed| completed.map_err(|RunLost| Error::Lost))
     }
 }
 
@@ -111,17 +109,17 @@ impl Future for Completion {
 pub struct Completed {
     /// The same as in the last event.
     pub finished: Finished,
-    /// The answer: the last text of the last turn, or all that a command without turns wrote, up to
+    /// The answer: the last text of the last turn, or all output of a command without turns, up to
     /// [`bounds::FINAL_TEXT_BYTES`](crate::bounds::FINAL_TEXT_BYTES).
     pub final_text: Option<String>,
-    /// Whether the agent's own end had no text, so that `final_text` is the last that was streamed.
+    /// Whether the end of the turn had no text, so that `final_text` is the last text that was streamed.
     pub is_degraded: bool,
-    /// The session, which can be resumed where the backend can.
+    /// The session, which can be resumed if the backend supports it.
     pub session_id: Option<String>,
-    /// What the session has cost so far, as the agent counts it. Give it as
-    /// [`CostBasis::Resumed`](crate::CostBasis) when the session is resumed.
+    /// The session's total cost as the agent reports it. Pass it as [`CostBasis::Resumed`](crate::CostBasis) when you
+    /// resume the session.
     pub session_total: Option<MicroUsd>,
-    /// All that is known about the process's end.
+    /// Everything that is known about the end of the process.
     pub exit: ExitReport,
 }
 

@@ -1,15 +1,12 @@
-//! Runs any backend: spawns, frames, watches deadlines, stops and gates. The same code for all of them.
+//! Runs any backend in the shared loop of `agent_client`: the same code for all of them.
 
 mod conclude;
 mod control;
-mod drive;
 mod handle;
-mod input;
-mod said;
+mod pending_commands;
+mod protocol;
 mod start;
-mod stderr;
-mod stdout;
 
-pub use control::{CancelOutcome, RunControl, new_message_id};
-pub use handle::{Completed, Completion, Events, RunHandle};
+pub use control::{RunControl, new_message_id, new_session_id};
+pub use handle::{Completed, Completion, DetachedRun, Events, RunHandle};
 pub(crate) use start::start;

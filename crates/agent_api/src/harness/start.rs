@@ -1,29 +1,30 @@
-//! Starting a run.
+//! `start`: turns a resolved request into a run of the shared loop.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use agent_process::{Process, StderrMode, StdinMode, StdoutMode};
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
+use agent_client::{Close, Run, RunOptions, RunSetup, TimeLimits, WithoutControls};
+use agent_process::{StdinMode, StdoutMode};
 
-use super::control::{RunControl, State};
-use super::drive::{Driver, Pace};
-use super::handle::{Completion, Events, RunHandle};
-use super::input::InputWriter;
-use super::stdout::OutputLines;
-use crate::backend::{Backend, Found, Launch, LaunchInput};
+use super::control::RunControl;
+use super::handle::{Completion, RunHandle};
+use super::protocol::MapperProtocol;
+use crate::backend::{Backend, InstalledAgent, Launch, LaunchInput, Profile};
 use crate::bounds::CHANNEL_EVENTS;
-use crate::emitter::Emitter;
 use crate::error::Error;
-use crate::event::{Body, Notice, Severity};
-use crate::request::{Close, RunRequest};
+use crate::event::Severity;
+use crate::request::RunRequest;
 
-/// Starts a run. The request is complete: configuration and extensions are worked in.
+/// Tool calls may be silent for this long: a shell command may take ten minutes, and not every agent sends heartbeats.
+const TOOL_INACTIVITY_LIMIT: Duration = Duration::from_secs(15 * 60);
+/// How long background tasks may be silent after the last turn.
+const BACKGROUND_GRACE: Duration = Duration::from_secs(30);
+
+/// Starts a run. Configuration and extensions are already applied to the request.
 pub(crate) async fn start(
     backend: &dyn Backend,
     request: &RunRequest,
-    found: &Found,
+    found: &InstalledAgent,
 ) -> Result<RunHandle, Error> {
     let profile = Arc::new(backend.profile().clone());
     let Launch {
@@ -36,102 +37,79 @@ pub(crate) async fn start(
     let options = &request.options;
     spec.raw_log.clone_from(&options.raw_log);
     spec.stderr_log.clone_from(&options.stderr_log);
-    spec.stderr = StderrMode::Stream;
     spec.isolation = options.isolation.unwrap_or_default();
     spec.marker.clone_from(&options.marker);
-    spec.limits = options.limits.clone().unwrap_or_else(profile.limits);
-    spec.limits.timeout = options.timeout;
+    spec.limits = options.limits.clone().unwrap_or_else(|| profile.limits.clone());
     spec.stdout = match options.transport.unwrap_or(profile.transport) {
-        // A choice of the profile's must not make a raw log compulsory.
+        // The profile's choice must not make a raw log compulsory.
         StdoutMode::Spool if spec.raw_log.is_none() && options.transport.is_none() => StdoutMode::Pipe,
         transport => transport,
     };
-    let (first, close) = match input {
-        LaunchInput::Nothing => {
-            spec.stdin = StdinMode::Null;
-            (Vec::new(), None)
-        }
-        LaunchInput::Bytes(bytes) => {
-            spec.stdin = StdinMode::Bytes(bytes);
-            (Vec::new(), None)
-        }
-        LaunchInput::Messages { first, close } => {
-            spec.stdin = StdinMode::Piped;
-            (first, Some(close))
-        }
+    let (stdin, first_input, close) = match input {
+        LaunchInput::Nothing => (StdinMode::Null, Vec::new(), None),
+        LaunchInput::Bytes(bytes) => (StdinMode::Bytes(bytes), Vec::new(), None),
+        LaunchInput::Messages { first, close } => (StdinMode::Piped, first, Some(close)),
     };
-    let max_line_bytes = spec.limits.max_line_bytes;
-    let started = Instant::now();
-    let Process {
-        output,
-        stderr,
-        stdin,
-        control,
-        exit,
-    } = agent_process::spawn(spec).await?;
-    let state = Arc::new(State::default());
-    let mut input = match stdin {
-        Some(stdin) => InputWriter::new(stdin, state.clone()),
-        None => InputWriter::closed(),
-    };
-    for line in first {
-        input.write(line);
-    }
-    let mut emitter = Emitter::new(profile.kind.clone());
+    spec.stdin = stdin;
+    let mut protocol = MapperProtocol::new(mapper, profile.clone(), request);
     for (code, message) in notes {
-        emitter.emit(Body::Notice(Box::new(Notice {
-            severity: Severity::Warning,
-            code,
-            message,
-            data: None,
-        })));
+        protocol.add_notice(Severity::Warning, &code, message);
     }
-    let (orders, ordered) = mpsc::unbounded_channel();
-    let (events, received) = mpsc::channel(CHANNEL_EVENTS);
-    let (completed, outcome) = oneshot::channel();
-    let (gate, opened) = oneshot::channel();
-    let run_control = RunControl {
-        orders,
-        process: control.clone(),
-        state: state.clone(),
-        profile: profile.clone(),
-        takes_messages: close.is_some(),
-    };
-    let inactivity_limit = options
+    let untested = found
+        .version
+        .and_then(|version| profile.untested_version(version));
+    if let Some(untested) = untested {
+        let severity = if untested.is_older {
+            Severity::Warning
+        } else {
+            Severity::Info
+        };
+        protocol.add_notice(severity, "untested_version", untested.message);
+    }
+    let Run {
+        events,
+        completion,
+        link,
+    } = agent_client::start(
+        protocol,
+        RunSetup {
+            spec,
+            first_input,
+            close: close.unwrap_or(Close::WhenIdle),
+            without_controls: WithoutControls::CloseWhenIdle,
+            close_timeout: None,
+            limits: time_limits(options, &profile),
+            capacity: u32::try_from(CHANNEL_EVENTS).unwrap_or(u32::MAX),
+            keep_alive,
+        },
+    )
+    .await?;
+    Ok(RunHandle {
+        events,
+        completion: Completion(completion),
+        control: RunControl {
+            link,
+            profile,
+            takes_messages: close.is_some(),
+        },
+    })
+}
+
+fn time_limits(options: &RunOptions, profile: &Profile) -> TimeLimits {
+    let nonzero = |limit: Duration| Some(limit).filter(|limit| *limit > Duration::ZERO);
+    let inactivity = options
         .inactivity_limit
         .or(profile.inactivity_limit)
-        .filter(|limit| *limit > Duration::ZERO);
-    let pace = Pace {
-        inactivity_limit,
-        exit_after_idle: profile.exit_after_idle,
-        closes_when_idle: close != Some(Close::ByCaller),
-        timeout: options.timeout,
-        started,
+        .and_then(nonzero);
+    let tool_inactivity = match options.tool_inactivity_limit {
+        Some(limit) => nonzero(limit),
+        None => inactivity.map(|limit| limit.max(TOOL_INACTIVITY_LIMIT)),
     };
-    let driver = Driver::new(
-        OutputLines::new(output, max_line_bytes),
-        stderr,
-        input,
-        control,
-        mapper,
-        emitter,
-        profile,
-        state,
-        pace,
-    );
-    tokio::spawn(async move {
-        driver.run(exit, ordered, events, completed).await;
-        drop(keep_alive);
-    });
-    Ok(RunHandle {
-        events: Events {
-            events: received,
-            gate: Some(gate),
-        },
-        completion: Completion {
-            outcome,
-            gate: Some(opened),
-        },
-        control: run_control,
-    })
+    TimeLimits {
+        timeout: options.timeout,
+        inactivity,
+        tool_inactivity,
+        background_grace: Some(options.background_grace.unwrap_or(BACKGROUND_GRACE)),
+        exit_grace: Some(options.exit_grace.unwrap_or(profile.exit_after_idle)),
+    }
 }

@@ -1,13 +1,12 @@
-//! What to run.
+//! What to run: [`RunRequest`] and the check of its extension keys.
 
-mod environment;
+mod attachment;
 mod extensions;
-mod options;
+mod permission_callback;
 mod run_request;
-mod session;
 
-pub use environment::{BaseEnvironment, Environment};
-pub(crate) use extensions::apply_extensions;
-pub use options::RunOptions;
-pub use run_request::{Close, Input, RunRequest};
-pub use session::{PermissionMode, SessionChoice};
+pub(crate) use agent_client::{Close, RunOptions};
+pub use attachment::Attachment;
+pub(crate) use extensions::refuse_unknown_extensions;
+pub(crate) use permission_callback::PermissionCallback;
+pub use run_request::{Input, RunRequest};

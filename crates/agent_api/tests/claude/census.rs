@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use agent_api::{Body, Severity};
+use serde_json::Value;
 use test_support::fixtures;
 
 use crate::replay::replay;
@@ -98,12 +99,56 @@ fn every_event_survives_json() {
 
 #[test]
 fn events_never_carry_a_line_of_the_agent() {
+    let mut checked = 0;
     for fixture in fixtures::all().unwrap() {
         for event in replay(&fixture).events {
-            let text = serde_json::to_string(&event).unwrap();
-            assert!(!text.contains(r#"\"session_id\":"#), "{}: {text}", fixture.name);
+            let raw = event.raw.unwrap();
+            let start = usize::try_from(raw.offset).unwrap();
+            let line = &fixture.bytes[start..start + usize::try_from(raw.length).unwrap()];
+            let line = String::from_utf8_lossy(line).trim().to_owned();
+            let quoted = serde_json::to_string(&line).unwrap();
+            let value = serde_json::to_value(&event).unwrap();
+            let text = value.to_string();
+            assert!(!text.contains(&line), "{}: {text}", fixture.name);
+            assert!(
+                !text.contains(quoted.trim_matches('"')),
+                "{}: {text}",
+                fixture.name
+            );
+            // Nor a line that was read and written again, or one that came as a string.
+            assert!(!holds_wire_line(&value), "{}: {text}", fixture.name);
+            checked += 1;
         }
     }
+    assert!(checked > 1_500, "only {checked} events");
+}
+
+/// Whether there is an object with the fields that every line of Claude Code has, also within strings.
+fn holds_wire_line(value: &Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            ["type", "uuid", "session_id"]
+                .iter()
+                .all(|name| fields.contains_key(*name))
+                || fields.values().any(holds_wire_line)
+        }
+        Value::Array(values) => values.iter().any(holds_wire_line),
+        Value::String(text) if text.trim_start().starts_with('{') => {
+            serde_json::from_str::<Value>(text).is_ok_and(|value| holds_wire_line(&value))
+        }
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+#[test]
+fn a_line_inside_an_event_would_be_found() {
+    let line = r#"{"type":"user","uuid":"u","session_id":"s"}"#;
+    let value: Value = serde_json::from_str(line).unwrap();
+    assert!(holds_wire_line(&serde_json::json!({"data": {"input": [value]}})));
+    assert!(holds_wire_line(&serde_json::json!({"data": {"text": line}})));
+    assert!(!holds_wire_line(
+        &serde_json::json!({"data": {"text": "{}", "type": "user"}})
+    ));
 }
 
 #[test]

@@ -107,15 +107,32 @@ fn a_second_result_without_a_turn_is_noted_and_does_not_count() {
 #[test]
 fn a_line_cut_in_the_middle_is_an_error_and_all_before_it_counts() {
     let whole = fixtures::named("2.1.325", "tool_bash").unwrap().bytes;
+    let mut cuts = 0;
     for end in (1..whole.len()).step_by(97) {
-        let events = replay_bytes(&whole[..end]);
-        let cut = whole[..end].last() != Some(&b'\n');
-        let broken = errors(&events)
+        let line_start = whole[..end]
             .iter()
-            .filter(|(class, _)| *class == ErrorClass::Protocol)
-            .count();
-        assert!(broken <= usize::from(cut), "{end}");
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |newline| newline + 1);
+        let is_cut = line_start < end && whole[end] != b'\n';
+        let events = replay_bytes(&whole[..end]);
+        let before = replay_bytes(&whole[..line_start]);
+        assert_eq!(events[..before.len()], before, "{end}");
+        if is_cut {
+            cuts += 1;
+            assert_eq!(events.len(), before.len() + 1, "{end}");
+            assert_eq!(
+                errors(&events[before.len()..])
+                    .iter()
+                    .map(|(class, _)| *class)
+                    .collect::<Vec<_>>(),
+                [ErrorClass::Protocol],
+                "{end}"
+            );
+        } else {
+            assert!(errors(&events).is_empty(), "{end}");
+        }
     }
+    assert!(cuts > 50, "only {cuts} cut lines");
 }
 
 #[test]

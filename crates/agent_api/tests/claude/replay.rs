@@ -2,8 +2,8 @@
 
 use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup};
 use agent_api::{AgentKind, Body, Emitter, Event, Mapper};
-use agent_process::LineFramer;
 use bytes::Bytes;
+use json_lines::LineFramer;
 use test_support::fixtures::Fixture;
 
 /// All events of a stream, and how many each line had.

@@ -1,7 +1,9 @@
 //! Whole runs of a scripted CLI.
 
 use agent_api::backends::claude_code::ClaudeCode;
-use agent_api::{Close, Completed, Environment, Gateway, Input, MicroUsd, Outcome, RunOptions, RunRequest};
+use agent_api::{
+    AgentRegistry, Close, Completed, Environment, Input, MicroUsd, Outcome, RunOptions, RunRequest,
+};
 use serde_json::json;
 use test_support::script::{Script, Signal};
 
@@ -12,15 +14,14 @@ const EMPTY_RESULT: &str =
 
 async fn run(script: Script, input: Input) -> Completed {
     let agent = script.install().unwrap();
-    let gateway = Gateway::new()
+    let registry = AgentRegistry::new()
         .with(ClaudeCode::program(agent.as_program().unwrap()))
         .unwrap();
     let mut options = RunOptions::new();
     options.environment = Environment::clear().set("PATH", "/usr/bin:/bin");
     let request = RunRequest::new("Go.").options(options).input(input);
-    let handle = gateway.run("claude_code", request).await.unwrap();
-    drop(handle.events);
-    handle.completion.await.unwrap()
+    let handle = registry.run("claude_code", request).await.unwrap();
+    handle.wait().await.unwrap()
 }
 
 fn said(text: &str) -> String {

@@ -2,11 +2,14 @@
 
 use agent_api::backends::claude_code::{ClaudeCode, ClaudeMapper, MapperSetup};
 use agent_api::{
-    AgentKind, Backend, Body, Command, CommandError, DiscardReason, Emitter, Event, Found, Mapper, MicroUsd,
-    RunOptions, RunRequest, RunUsage, SessionChoice, Tokens, Usage, UsageScope, Version, new_message_id,
+    AgentKind, Answer, Backend, Body, Command, CommandError, CostBasis, DiscardReason, Emitter, Event,
+    InstalledAgent, Mapper, MicroUsd, RunOptions, RunRequest, RunUsage, SessionChoice, Tokens, Usage,
+    UsageScope, Version, bounds, new_message_id,
 };
-use agent_process::LineFramer;
 use bytes::Bytes;
+use claude_code::Capabilities;
+use json_lines::LineFramer;
+use serde_json::{Value, json};
 use test_support::fixtures;
 
 use crate::replay::{bodies, replay, replay_bytes};
@@ -110,7 +113,7 @@ fn cost_of_a_run(session: SessionChoice) -> (Option<agent_api::Cost>, RunUsage) 
     let mut options = RunOptions::new();
     options.session = Some(session);
     let request = RunRequest::new("Go.").options(options);
-    let found = Found {
+    let found = InstalledAgent {
         program: "claude".into(),
         version: Version::find("2.1.280"),
     };
@@ -134,9 +137,9 @@ fn a_resumed_session_of_which_nothing_is_known_says_that_its_cost_may_be_too_hig
     let id = "01890a5d-ac96-774b-bcce-b302099a8057";
     for session in [
         SessionChoice::Resume(id.to_owned()),
-        SessionChoice::Fork(id.to_owned()),
+        SessionChoice::fork(id),
         SessionChoice::Last,
-        SessionChoice::ForkLast,
+        SessionChoice::fork_last(),
     ] {
         let (cost, run) = cost_of_a_run(session);
         assert!(run.may_include_earlier_runs);
@@ -203,9 +206,10 @@ fn a_message_whose_id_is_no_uuid_is_refused_and_not_waited_for() {
     let send = |message_id: String| Command::Send {
         message_id,
         text: "more".to_owned(),
+        attachments: Vec::new(),
     };
     let refused = mapper.encode(&send("mine".to_owned()), &mut events);
-    assert!(matches!(refused, Err(CommandError::Unsayable { .. })));
+    assert!(matches!(refused, Err(CommandError::NotExpressible { .. })));
     feed(&mut mapper, &mut events, INIT);
     mapper.encode(&send(new_message_id()), &mut events).unwrap();
     assert!(!mapper.is_idle());
@@ -228,6 +232,7 @@ fn a_message_that_has_a_receipt_is_waited_for() {
     let command = Command::Send {
         message_id: id.to_uppercase(),
         text: "more".to_owned(),
+        attachments: Vec::new(),
     };
     mapper.encode(&command, &mut events).unwrap();
     feed(&mut mapper, &mut events, &lifecycle("queued"));
@@ -260,4 +265,98 @@ fn a_request_that_nobody_can_serve_is_answered_at_once() {
         assert_eq!(reply["response"]["request_id"], "r1");
         assert!(events.take_replies().is_empty());
     }
+}
+
+#[test]
+fn a_cleared_conversation_is_named_by_the_next_init_only() {
+    let fixture = fixtures::named("2.1.325", "slash_clear").unwrap();
+    let mut ids = Vec::new();
+    for body in bodies(&replay(&fixture).events) {
+        match body {
+            Body::SessionStarted(session) => ids.push(session.session_id.clone()),
+            Body::SessionUpdated(session) => ids.push(session.session_id.clone()),
+            _ => {}
+        }
+    }
+    let init: serde_json::Value = fixture
+        .bytes
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| serde_json::from_slice(line).ok())
+        .find(|line: &serde_json::Value| line["subtype"] == "init")
+        .unwrap();
+    assert_eq!(ids, [init["session_id"].as_str().map(str::to_owned)]);
+}
+
+#[test]
+fn clearing_the_conversation_does_not_lower_the_cost_of_the_run() {
+    let without_part = |total: f64| {
+        format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"session_id":"s","total_cost_usd":{total}}}"#
+        )
+    };
+    let reset = r#"{"type":"conversation_reset","new_conversation_id":"c","session_id":"s"}"#;
+    let events = play(&[INIT, &without_part(0.4), reset, INIT, &without_part(0.1)]);
+    let costs: Vec<u64> = usages(&events)
+        .iter()
+        .filter_map(|usage| Some(usage.run.cost?.micro_usd.as_micro_usd()))
+        .collect();
+    assert_eq!(costs, [400_000, 500_000]);
+}
+
+#[test]
+fn the_installed_version_decides_whether_a_total_includes_earlier_runs() {
+    // Before 2.1.9, `init` does not name the version, and totals are those of the process.
+    let mut mapper = ClaudeMapper::new(MapperSetup {
+        cost_basis: CostBasis::Resumed {
+            session_total: MicroUsd::new(300_000),
+        },
+        capabilities: Some(Capabilities::for_version(Version::new(2, 1, 8))),
+        ..MapperSetup::default()
+    });
+    let mut emitter = Emitter::new(AgentKind::CLAUDE_CODE);
+    let result =
+        r#"{"type":"result","subtype":"success","is_error":false,"session_id":"s","total_cost_usd":0.5}"#;
+    feed(&mut mapper, &mut emitter, INIT);
+    feed(&mut mapper, &mut emitter, result);
+    let events: Vec<Event> = std::iter::from_fn(|| emitter.next_event()).collect();
+    let last = usages(&events).last().unwrap().run.cost.unwrap();
+    assert_eq!(last.micro_usd, MicroUsd::new(500_000));
+}
+
+#[test]
+fn an_answer_repeats_the_ids_questions_and_labels_of_the_cli_however_long() {
+    let id = "r".repeat(300);
+    let question = "q".repeat(5_000);
+    let labels = ["a".repeat(5_000), "b".repeat(5_000)];
+    let request = json!({"type": "control_request", "request_id": id, "request": {
+        "subtype": "can_use_tool", "tool_name": "AskUserQuestion", "tool_use_id": "t", "input": {"questions": [{
+            "question": question, "header": "Q", "multiSelect": true,
+            "options": [{"label": labels[0]}, {"label": labels[1]}],
+        }]},
+    }});
+    let mut mapper = ClaudeMapper::new(MapperSetup::default());
+    let mut emitter = Emitter::new(AgentKind::CLAUDE_CODE);
+    feed(&mut mapper, &mut emitter, &request.to_string());
+    let events: Vec<Event> = std::iter::from_fn(|| emitter.next_event()).collect();
+    let asked = bodies(&events)
+        .find_map(|body| match body {
+            Body::QuestionAsked(asked) => Some(asked),
+            _ => None,
+        })
+        .unwrap();
+    let shown = &asked.questions[0];
+    let chosen = format!("{}, {}", shown.options[0].label, shown.options[1].label);
+    assert!(asked.request.as_str().len() <= 256 && shown.text.len() <= bounds::MESSAGE_BYTES);
+    let answer = Command::Answer {
+        request: asked.request.clone(),
+        answer: Answer::Answers(vec![(shown.text.clone(), chosen)]),
+    };
+    let line = mapper.encode(&answer, &mut emitter).unwrap().unwrap();
+    let line: Value = serde_json::from_slice(&line).unwrap();
+    assert_eq!(line["response"]["request_id"], json!(id));
+    let answers = &line["response"]["response"]["updatedInput"]["answers"];
+    assert_eq!(
+        *answers,
+        json!({question: format!("{}, {}", labels[0], labels[1])})
+    );
 }

@@ -6,7 +6,8 @@ use serde_json::json;
 use test_support::script::Script;
 
 use super::stage::{
-    ending, folder, gone, let_others_run, next, play, play_request, rest, soon, take_finished, text, two_way,
+    ending, folder, gone, let_others_run, next, open, play, play_request, rest, soon, take_finished, text,
+    two_way,
 };
 
 /// With 4 KiB each they fit into no pipe and no channel.
@@ -37,6 +38,9 @@ async fn a_line_with_many_events_is_handed_over_piece_by_piece() {
     let script = Script::new().emit_lines(["N 1000", "N 500", "S", "F"]);
     let played = play(&script).await;
     ending(play(&script).await.handle).await;
+    while played.lines_mapped() == 0 {
+        tokio::task::yield_now().await;
+    }
     let_others_run().await;
     assert_eq!(played.lines_mapped(), 1);
     let (events, _) = ending(played.handle).await;
@@ -105,4 +109,31 @@ async fn a_message_that_comes_after_the_exit_is_refused_by_an_event() {
     });
     assert!(refused, "nobody says what became of the message");
     assert!(handle.control.send("far too late").is_err());
+}
+
+/// Otherwise its answers would fill the memory.
+#[tokio::test]
+async fn an_agent_that_does_not_read_its_answers_is_not_read_either() {
+    let folder = folder();
+    let gate = folder.path().join("gate");
+    let script = Script::new()
+        .emit_lines(["S", "R 2000000", "R 2000000", "T more"])
+        .wait_for_file(&gate)
+        .read_line()
+        .read_line()
+        .read_line()
+        .emit("F")
+        .read_to_end();
+    let played = play_request(&script, two_way(Close::WhenIdle)).await;
+    while played.lines_mapped() < 2 {
+        tokio::task::yield_now().await;
+    }
+    // Another run is read to its end: whatever could be read of this one has been by then.
+    ending(play(&Script::new().emit_lines(["S", "F"])).await.handle).await;
+    let_others_run().await;
+    assert_eq!(played.lines_mapped(), 2);
+    open(&gate);
+    let (events, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    assert!(text(&events).contains("more"), "{events:?}");
 }

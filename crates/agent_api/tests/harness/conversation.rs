@@ -252,6 +252,20 @@ async fn what_nobody_can_answer_is_not_waited_for() {
     }
 }
 
+/// Nobody can learn what it asks for.
+#[tokio::test]
+async fn a_detached_run_that_asks_is_not_waited_for() {
+    let script = Script::new()
+        .read_line()
+        .emit_lines(["S", "A may-i"])
+        .read_to_end()
+        .emit("F");
+    let played = play_request(&script, two_way(Close::ByCaller)).await;
+    let detached = played.handle.detach();
+    let completed = soon(detached.completion).await.unwrap();
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
 #[tokio::test]
 async fn an_interrupt_is_told_under_its_id_and_refused_after_the_end() {
     let script = Script::new()
@@ -319,14 +333,14 @@ async fn the_completion_names_the_session_unless_its_id_is_too_long() {
 
 #[tokio::test]
 async fn a_request_for_messages_needs_a_backend_that_takes_them() {
-    let gateway = agent_api::Gateway::new()
+    let registry = agent_api::AgentRegistry::new()
         .with(agent_api::backends::custom::Custom::new(
             "/bin/sh",
             ["-c", "true"],
         ))
         .unwrap();
     let wanted = request(RunOptions::new()).input(Input::Messages(Close::WhenIdle));
-    let error = gateway.run("custom", wanted).await.unwrap_err();
+    let error = registry.run("custom", wanted).await.unwrap_err();
     assert!(
         matches!(&error, agent_api::Error::UnsupportedCapability { capability: missing, .. }
         if missing == capability::SEND)

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use agent_api::{Body, Close, Outcome, RunOptions};
+use agent_api::{Body, Close, Outcome, RunOptions, RunRequest};
 use agent_process::Limits;
 use test_support::script::{Script, Signal};
 
 use super::clock::Clock;
-use super::line_agent::EXIT_AFTER_IDLE;
+use super::line_agent::{ANSWER_LIMIT, EXIT_AFTER_IDLE};
 use super::stage::{
-    ending, folder, let_others_run, next, open, play, play_request, request, shell_with, text, two_way,
+    ending, folder, is_resolved, let_others_run, next, open, play, play_request, request, shell_with, text,
+    two_way,
 };
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -102,10 +103,7 @@ async fn what_an_agent_says_about_its_timeout_is_no_end_of_its_own() {
 #[tokio::test]
 async fn an_agent_that_closes_its_output_and_stays_has_not_used_up_its_time() {
     let mut options = RunOptions::new();
-    options.limits = Some(Limits {
-        exit_after_end_of_output: Duration::from_millis(1),
-        ..Limits::default()
-    });
+    options.limits = Some(Limits::default().exit_after_end_of_output(Duration::from_millis(1)));
     let script = Script::new().emit("S").close_stdout().sleep_forever();
     let played = play_request(&script, request(options)).await;
     let (_, completed) = ending(played.handle).await;
@@ -307,4 +305,216 @@ async fn an_agent_that_does_not_leave_is_stopped_and_has_succeeded_all_the_same(
     let (_, completed) = ending(played.handle).await;
     assert_eq!(completed.finished.outcome, Outcome::Succeeded);
     assert!(completed.finished.exit.was_stopped);
+}
+
+#[tokio::test]
+async fn an_agent_that_owes_an_answer_fails_at_the_deadline_even_if_its_caller_would_wait() {
+    let clock = Clock::stop();
+    // Stays until its input ends.
+    let script = Script::new().emit_lines(["W", "T ready"]).read_line().read_line();
+    let mut played = play_request(&script, two_way(Close::ByCaller)).await;
+    next(&mut played.handle.events).await;
+    clock.advance(ANSWER_LIMIT).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    let finished = completed.finished;
+    assert_eq!(finished.outcome, Outcome::Failed);
+    assert_eq!(finished.error.unwrap().code, "no_answer");
+}
+
+#[tokio::test]
+async fn an_agent_that_does_not_react_to_a_cancel_message_is_stopped_after_a_grace() {
+    let clock = Clock::stop();
+    let script = Script::new()
+        .emit_lines(["C", "S"])
+        .read_line()
+        .expect_line(serde_json::json!({"cancel": true}))
+        .emit("T heard")
+        .sleep_forever();
+    let mut played = play_request(&script, two_way(Close::ByCaller)).await;
+    next(&mut played.handle.events).await;
+    played.handle.control.cancel();
+    next(&mut played.handle.events).await;
+    clock.advance(LIMIT).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Cancelled);
+    assert!(completed.finished.exit.was_stopped);
+}
+
+const GRACE: Duration = Duration::from_secs(30);
+/// Timers round up to this. A test that waits for an event while the clock stands still must go past it.
+const TIMER_STEP: Duration = Duration::from_millis(1);
+
+fn background(close: Close) -> RunRequest {
+    let mut wanted = two_way(close);
+    wanted.options.inactivity_limit = Some(LIMIT);
+    wanted.options.background_grace = Some(GRACE);
+    wanted
+}
+
+#[tokio::test]
+async fn a_finished_turn_with_a_background_task_is_concluded_from_its_result() {
+    let clock = Clock::stop();
+    // Like a development server: it says nothing more and does not end with the input.
+    let script = Script::new()
+        .read_line()
+        .emit_lines(["S", "G 1", "F"])
+        .sleep_forever();
+    let mut played = play_request(&script, background(Close::WhenIdle)).await;
+    for name in ["turn_started", "text_block", "turn_finished"] {
+        assert_eq!(next(&mut played.handle.events).await.body.name(), name);
+    }
+    clock.advance(GRACE + TIMER_STEP).await;
+    assert_eq!(next(&mut played.handle.events).await.body.name(), "notice");
+    clock.advance(EXIT_AFTER_IDLE).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    assert!(!completed.finished.is_synthetic && completed.finished.exit.was_stopped);
+}
+
+#[tokio::test]
+async fn a_background_task_that_still_writes_is_waited_for() {
+    let clock = Clock::stop();
+    let folder = folder();
+    let gate = |number: u32| folder.path().join(number.to_string());
+    let script = Script::new()
+        .read_line()
+        .emit_lines(["S", "G 1", "F"])
+        .wait_for_file(gate(1))
+        .emit("T progress")
+        .wait_for_file(gate(2))
+        .emit_lines(["S", "G 0", "T done", "F"])
+        .read_to_end();
+    let mut played = play_request(&script, background(Close::WhenIdle)).await;
+    for _ in 0..3 {
+        next(&mut played.handle.events).await;
+    }
+    clock.advance(GRACE - Duration::from_secs(1)).await;
+    open(&gate(1));
+    assert_eq!(text(&[next(&mut played.handle.events).await]), "progress");
+    clock.advance(GRACE - Duration::from_secs(1)).await;
+    open(&gate(2));
+    clock.go_on();
+    let (events, completed) = ending(played.handle).await;
+    assert!(text(&events).contains("done"), "{events:?}");
+    assert_eq!(completed.finished.turns, 2);
+    assert!(!completed.finished.exit.was_stopped);
+}
+
+#[tokio::test]
+async fn a_background_task_that_writes_for_ever_does_not_keep_a_run_open() {
+    const LINES: u32 = 25;
+    let clock = Clock::stop();
+    let folder = folder();
+    let gate = |number: u32| folder.path().join(number.to_string());
+    let mut script = Script::new().read_line().emit_lines(["S", "G 1", "F"]);
+    for number in 0..LINES {
+        script = script.wait_for_file(gate(number)).emit("T progress");
+    }
+    let script = script.sleep_forever();
+    let mut played = play_request(&script, background(Close::WhenIdle)).await;
+    for _ in 0..3 {
+        next(&mut played.handle.events).await;
+    }
+    let mut waited = Duration::ZERO;
+    for number in 0..LINES {
+        clock.advance(GRACE - Duration::from_secs(1)).await;
+        waited += GRACE - Duration::from_secs(1);
+        open(&gate(number));
+        if next(&mut played.handle.events).await.body.name() == "notice" {
+            break;
+        }
+    }
+    assert!(
+        waited >= 19 * GRACE && waited <= 21 * GRACE,
+        "stopped after {waited:?}"
+    );
+    clock.advance(EXIT_AFTER_IDLE).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    assert!(completed.finished.exit.was_stopped);
+}
+
+#[tokio::test]
+async fn a_conversation_with_a_background_task_waits_for_its_caller() {
+    let clock = Clock::stop();
+    let script = Script::new()
+        .read_line()
+        .emit_lines(["S", "G 1", "F"])
+        .read_line()
+        .emit_lines(["S", "F"])
+        .read_to_end();
+    let mut played = play_request(&script, background(Close::ByCaller)).await;
+    for _ in 0..3 {
+        next(&mut played.handle.events).await;
+    }
+    clock.advance(GRACE + TIMER_STEP).await;
+    // The caller is told once that the agent waits, and nothing else happens.
+    assert_eq!(
+        next(&mut played.handle.events).await.body.name(),
+        "status_changed"
+    );
+    for _ in 0..5 {
+        clock.advance(LIMIT).await;
+    }
+    played.handle.control.send("more").unwrap();
+    assert_eq!(next(&mut played.handle.events).await.body.name(), "turn_started");
+    assert_eq!(next(&mut played.handle.events).await.body.name(), "turn_finished");
+    played.handle.control.close_input();
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.turns, 2);
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn a_tool_call_may_be_silent_for_longer_than_the_model() {
+    let clock = Clock::stop();
+    let folder = folder();
+    let gate = folder.path().join("gate");
+    let script = Script::new()
+        .emit_lines(["S", "B tool"])
+        .wait_for_file(&gate)
+        .emit_lines(["E tool", "F"]);
+    let mut options = silent_for(LIMIT);
+    options.tool_inactivity_limit = Some(5 * LIMIT);
+    let mut played = play_request(&script, request(options.clone())).await;
+    next(&mut played.handle.events).await;
+    next(&mut played.handle.events).await;
+    clock.advance(4 * LIMIT).await;
+    open(&gate);
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+
+    let clock = Clock::stop();
+    let script = Script::new().emit_lines(["S", "B tool"]).sleep_forever();
+    let mut played = play_request(&script, request(options)).await;
+    next(&mut played.handle.events).await;
+    next(&mut played.handle.events).await;
+    clock.advance(5 * LIMIT).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Stalled);
+}
+
+#[tokio::test]
+async fn a_tool_call_may_be_silent_for_a_quarter_of_an_hour_by_default() {
+    let limit = Duration::from_secs(15 * 60);
+    let script = Script::new().emit_lines(["S", "B tool"]).sleep_forever();
+    let clock = Clock::stop();
+    let mut played = play_request(&script, request(silent_for(LIMIT))).await;
+    next(&mut played.handle.events).await;
+    next(&mut played.handle.events).await;
+    clock.advance(limit - Duration::from_secs(1)).await;
+    assert!(!is_resolved(&mut played.handle.completion).await);
+    assert!(played.handle.events.try_next().is_none());
+    clock.advance(Duration::from_secs(1) + TIMER_STEP).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Stalled);
+    assert!(Duration::from_millis(completed.finished.duration_ms) >= limit);
 }

@@ -2,13 +2,13 @@
 
 use std::process::Command;
 
-use agent_api::{CancelOutcome, Close, Error, ErrorClass, Outcome, RunOptions};
+use agent_api::{Answer, Body, CancelOutcome, Close, Error, ErrorClass, Outcome, RequestId, RunOptions};
 use agent_process::{Limits, SpawnError};
 use std::time::Duration;
 use test_support::script::{ChildKind, Script, Signal};
 
 use super::stage::{
-    ending, folder, gone, names, next, play, play_request, request, rest, shell, shell_with, soon,
+    ending, folder, gone, names, next, open, play, play_request, request, rest, shell, shell_with, soon,
     take_finished, text, two_way,
 };
 
@@ -123,7 +123,7 @@ async fn a_run_that_has_ended_cannot_be_cancelled() {
 }
 
 #[tokio::test]
-async fn a_run_can_be_cancelled_after_its_handle_was_dropped() {
+async fn a_detached_run_can_be_cancelled() {
     let folder = folder();
     let script = Script::new()
         .record_process(folder.path(), "agent")
@@ -131,9 +131,10 @@ async fn a_run_can_be_cancelled_after_its_handle_was_dropped() {
         .sleep_forever();
     let mut played = play(&script).await;
     next(&mut played.handle.events).await;
-    let control = played.handle.control.clone();
-    drop(played.handle);
-    assert_eq!(control.cancel(), CancelOutcome::Requested);
+    let detached = played.handle.detach();
+    assert_eq!(detached.control.cancel(), CancelOutcome::Requested);
+    let completed = soon(detached.completion).await.unwrap();
+    assert_eq!(completed.finished.outcome, Outcome::Cancelled);
     gone(folder.path()).await;
 }
 
@@ -195,10 +196,7 @@ async fn a_run_whose_output_a_grandchild_holds_open_ends() {
         .spawn_child(ChildKind::HoldsStdout, folder.path())
         .exit(0);
     let mut options = RunOptions::new();
-    options.limits = Some(Limits {
-        drain: Duration::from_millis(50),
-        ..Limits::default()
-    });
+    options.limits = Some(Limits::default().drain(Duration::from_millis(50)));
     let played = play_request(&script, request(options)).await;
     let (events, completed) = ending(played.handle).await;
     assert_eq!(names(&events), ["turn_started", "turn_finished"]);
@@ -209,12 +207,12 @@ async fn a_run_whose_output_a_grandchild_holds_open_ends() {
 #[tokio::test]
 async fn an_agent_that_cannot_be_started_is_an_error_and_no_run() {
     let agent = Script::new().install().unwrap();
-    let gateway = agent_api::Gateway::new()
+    let registry = agent_api::AgentRegistry::new()
         .with(super::line_agent::LineAgent::new(&agent))
         .unwrap();
     let mut options = RunOptions::new();
     options.stderr_log = Some("/no/such/folder/log".into());
-    let error = gateway.run("line_agent", request(options)).await.unwrap_err();
+    let error = registry.run("line_agent", request(options)).await.unwrap_err();
     assert!(
         matches!(&error, Error::Spawn(SpawnError::Log { .. })),
         "{error:?}"
@@ -266,4 +264,51 @@ async fn every_transport_ends_alike() {
             "{name}"
         );
     }
+}
+
+#[tokio::test]
+async fn an_agent_that_obeys_a_cancel_message_exits_without_a_signal() {
+    let script = Script::new()
+        .emit_lines(["C", "S"])
+        .read_line()
+        .expect_line(serde_json::json!({"cancel": true}))
+        .emit("X")
+        .step(test_support::script::Step::ReadToEnd);
+    let mut played = play_request(&script, two_way(Close::ByCaller)).await;
+    next(&mut played.handle.events).await;
+    played.handle.control.cancel();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Cancelled);
+    assert_eq!(completed.finished.exit.code, Some(0));
+    assert!(!completed.finished.exit.was_stopped);
+}
+
+#[tokio::test]
+async fn an_agent_that_is_being_cancelled_gets_no_answers_any_more() {
+    let folder = folder();
+    let gate = folder.path().join("gate");
+    let script = Script::new()
+        .emit_lines(["C", "S", "A may-i"])
+        .read_line()
+        .expect_line(serde_json::json!({"cancel": true}))
+        .emit("T cancelling")
+        .wait_for_file(&gate)
+        .emit("X")
+        .read_to_end();
+    let mut played = play_request(&script, two_way(Close::ByCaller)).await;
+    for name in ["turn_started", "permission_requested"] {
+        assert_eq!(next(&mut played.handle.events).await.body.name(), name);
+    }
+    played.handle.control.cancel();
+    assert_eq!(next(&mut played.handle.events).await.body.name(), "text_block");
+    let request = RequestId::new("may-i");
+    played.handle.control.answer(&request, Answer::Allow).unwrap();
+    let refused = next(&mut played.handle.events).await;
+    let Body::CommandAnswered(answered) = &refused.body else {
+        panic!("{refused:?}");
+    };
+    assert!(answered.command_id == "may-i" && answered.error.is_some());
+    open(&gate);
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Cancelled);
 }

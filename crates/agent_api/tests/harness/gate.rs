@@ -1,10 +1,11 @@
 //! The completion gate: after the process's exit and the stream's end, never before.
 
-use agent_api::Outcome;
+use agent_api::{CancelOutcome, Close, Outcome};
 use test_support::script::Script;
 
 use super::stage::{
-    ending, folder, gone, is_finished, is_resolved, let_others_run, next, open, play, rest, shell, soon, text,
+    ending, folder, gone, is_finished, is_resolved, let_others_run, next, open, play, play_request, rest,
+    shell, soon, text, two_way,
 };
 
 #[tokio::test]
@@ -62,7 +63,7 @@ async fn completion_waits_for_the_exit_when_nobody_reads() {
     let gate = folder.path().join("gate");
     let mut played = play(&Script::new().emit_lines(["S", "F"]).wait_for_file(&gate)).await;
     next(&mut played.handle.events).await;
-    drop(played.handle.events);
+    played.handle.events.detach();
     let_others_run().await;
     assert!(!is_resolved(&mut played.handle.completion).await);
     open(&gate);
@@ -71,12 +72,67 @@ async fn completion_waits_for_the_exit_when_nobody_reads() {
 }
 
 #[tokio::test]
-async fn completion_resolves_when_the_events_are_dropped_unread() {
-    let handle = shell("echo one; echo two; exit 2").await;
-    drop(handle.events);
-    let completed = soon(handle.completion).await.unwrap();
+async fn dropping_the_events_stops_the_agent() {
+    let folder = folder();
+    let script = Script::new()
+        .record_process(folder.path(), "agent")
+        .emit("S")
+        .sleep_forever();
+    let mut played = play(&script).await;
+    next(&mut played.handle.events).await;
+    drop(played.handle.events);
+    let completed = soon(played.handle.completion).await.unwrap();
+    assert_eq!(completed.finished.outcome, Outcome::Cancelled);
+    assert!(completed.finished.exit.was_stopped);
+    assert_eq!(played.handle.control.cancel(), CancelOutcome::AlreadyRequested);
+    gone(folder.path()).await;
+}
+
+#[tokio::test]
+async fn dropping_the_events_of_an_agent_that_is_done_does_not_undo_what_it_did() {
+    let script = Script::new().emit_lines(["S", "F"]).sleep_forever();
+    let mut played = play_request(&script, two_way(Close::ByCaller)).await;
+    for name in ["turn_started", "turn_finished", "status_changed"] {
+        assert_eq!(next(&mut played.handle.events).await.body.name(), name);
+    }
+    drop(played.handle.events);
+    let completed = soon(played.handle.completion).await.unwrap();
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    assert!(completed.finished.exit.was_stopped);
+}
+
+#[tokio::test]
+async fn waiting_for_a_run_needs_no_consumer() {
+    // More events than the stream holds.
+    let completed = soon(shell("seq 1 1000; exit 2").await.wait()).await.unwrap();
     assert_eq!(completed.finished.outcome, Outcome::Failed);
     assert_eq!(completed.finished.exit.code, Some(2));
+}
+
+#[tokio::test]
+async fn waiting_for_a_conversation_ends_it_when_everything_is_done() {
+    let script = Script::new().read_line().emit_lines(["S", "F"]).read_to_end();
+    let played = play_request(&script, two_way(Close::ByCaller)).await;
+    let completed = soon(played.handle.wait()).await.unwrap();
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    assert_eq!(completed.finished.exit.code, Some(0));
+}
+
+#[tokio::test]
+async fn collecting_returns_every_event() {
+    let played = play(&Script::new().emit_lines(["S", "N 500", "F"])).await;
+    let (events, completed) = soon(played.handle.collect()).await.unwrap();
+    assert_eq!(events.len(), 503);
+    assert!(is_finished(events.last().unwrap()));
+    assert!(completed.is_success());
+}
+
+#[tokio::test]
+async fn a_completion_that_is_polled_again_stays_pending() {
+    let mut handle = shell("echo one").await;
+    rest(&mut handle.events).await;
+    soon(&mut handle.completion).await.unwrap();
+    assert!(!is_resolved(&mut handle.completion).await);
 }
 
 #[tokio::test]
@@ -109,7 +165,7 @@ async fn dropping_completion_and_control_changes_nothing() {
 }
 
 #[tokio::test]
-async fn a_dropped_handle_detaches_and_the_run_goes_on_to_its_end() {
+async fn a_detached_run_continues_to_its_end() {
     let folder = folder();
     let (gate, end) = (folder.path().join("gate"), folder.path().join("end"));
     // More than pipe and channel hold: without a reader it would never get to its end.
@@ -121,7 +177,7 @@ async fn a_dropped_handle_detaches_and_the_run_goes_on_to_its_end() {
         .create_file(&end);
     let mut played = play(&script).await;
     next(&mut played.handle.events).await;
-    drop(played.handle);
+    drop(played.handle.detach());
     open(&gate);
     gone(folder.path()).await;
     assert!(end.exists());

@@ -9,7 +9,11 @@
 //! | `N count` | so many texts at once |
 //! | `B item parent` | a tool starts, within another one if `parent` is given |
 //! | `E item` | a tool ends |
+//! | `G count` | `count` background tasks are open from now on |
 //! | `A request parent` | asks for permission, likewise |
+//! | `R bytes` | asks for something that the mapping answers by itself, with so many bytes |
+//! | `W` | the agent owes an answer within [`ANSWER_LIMIT`]; without one the conversation is over |
+//! | `C` | understands `{"cancel":true}` |
 //! | `!` | the mapping has a bug |
 //!
 //! Any other line is text. Commands are JSON: `{"say":"text"}`, `{"answer":"request"}`.
@@ -20,19 +24,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agent_api::{
-    AgentKind, Backend, BackendConfig, Body, CloseReason, Command, CommandError, Emitter, Encoded, Error,
-    ErrorClass, ErrorInfo, ExitTrust, Found, Input, InterruptBy, ItemId, Launch, LaunchInput, Mapper,
-    Outcome, PermissionRequested, Piece, Profile, RawRef, RequestClosed, RequestId, RunRequest,
-    SessionStarted, TextBlock, ToolFinished, ToolKind, ToolStarted, ToolState, ToolStatus, TurnFinished,
-    TurnStarted, capability,
+    AgentKind, Backend, BackendConfig, Body, CloseReason, Command, CommandError, Emitter, Error, ErrorClass,
+    ErrorInfo, ExitTrust, Input, InstalledAgent, ItemId, Launch, LaunchInput, Mapper, Outcome,
+    PermissionRequested, Piece, Profile, RawRef, RequestClosed, RequestId, RunRequest, SessionStarted,
+    TextBlock, ToolFinished, ToolKind, ToolStarted, ToolStatus, TurnFinished, TurnStarted, capability,
 };
-use agent_process::{Framed, Limits, SpawnSpec, StdoutMode};
+use agent_process::SpawnSpec;
 use bytes::Bytes;
+use json_lines::Framed;
 use serde_json::json;
 use test_support::script::ScriptedAgent;
 
 /// How long an agent that is done may take to leave. The tests' clock reaches it, their patience does not.
 pub(crate) const EXIT_AFTER_IDLE: Duration = Duration::from_secs(1_000);
+
+/// How long after its start the agent may take to answer.
+pub(crate) const ANSWER_LIMIT: Duration = Duration::from_secs(300);
 
 pub(crate) struct LineAgent {
     profile: Profile,
@@ -44,34 +51,14 @@ pub(crate) struct LineAgent {
 
 impl LineAgent {
     pub(crate) fn new(agent: &ScriptedAgent) -> Self {
+        let mut profile = Profile::new(AgentKind::built_in("line_agent"), "line_agent");
+        profile.display_name = "Line agent";
+        profile.install_hint = "it is part of the tests";
+        profile.capabilities = &[capability::SEND, capability::ANSWER, capability::SESSION_HANDLE];
+        profile.exit_after_idle = EXIT_AFTER_IDLE;
+        profile.exit_trust = ExitTrust::NeedsResult;
         Self {
-            profile: Profile {
-                kind: AgentKind::built_in("line_agent"),
-                display_name: "Line agent",
-                program: "line_agent",
-                version_args: &[],
-                version_word: None,
-                tested_versions: None,
-                install_hint: "it is part of the tests",
-                login_hint: "",
-                capabilities: &[
-                    capability::RUN,
-                    capability::EVENTS,
-                    capability::CANCEL,
-                    capability::SEND,
-                    capability::ANSWER,
-                    capability::SESSION_HANDLE,
-                ],
-                extension_keys: &[],
-                transport: StdoutMode::Pipe,
-                interrupt_by: InterruptBy::Signal,
-                limits: Limits::default,
-                exit_after_idle: EXIT_AFTER_IDLE,
-                inactivity_limit: None,
-                exit_trust: ExitTrust::NeedsResult,
-                stderr_classes: &[],
-                environment: &[],
-            },
+            profile,
             config: BackendConfig {
                 program: Some(agent.program.clone()),
                 ..BackendConfig::default()
@@ -91,7 +78,7 @@ impl Backend for LineAgent {
         &self.config
     }
 
-    fn launch(&self, request: &RunRequest, found: &Found) -> Result<Launch, Error> {
+    fn launch(&self, request: &RunRequest, found: &InstalledAgent) -> Result<Launch, Error> {
         let mut spec = SpawnSpec::new(&found.program);
         spec.args.clone_from(&self.args);
         spec.env = request.options.environment.policy();
@@ -102,18 +89,17 @@ impl Backend for LineAgent {
                 close,
             },
         };
-        Ok(Launch {
-            spec,
-            input,
-            mapper: Box::new(LineMapper {
-                lines: self.lines.clone(),
-                texts: 0,
-                turns: 0,
-                is_idle: false,
-            }),
-            keep_alive: None,
-            notes: Vec::new(),
-        })
+        let mapper = LineMapper {
+            lines: self.lines.clone(),
+            texts: 0,
+            turns: 0,
+            is_idle: false,
+            is_over: false,
+            owes_answer: false,
+            can_cancel: false,
+            background_tasks: 0,
+        };
+        Ok(Launch::new(spec, input, Box::new(mapper)))
     }
 }
 
@@ -122,6 +108,10 @@ struct LineMapper {
     texts: u32,
     turns: u32,
     is_idle: bool,
+    is_over: bool,
+    owes_answer: bool,
+    can_cancel: bool,
+    background_tasks: usize,
 }
 
 impl Mapper for LineMapper {
@@ -162,25 +152,16 @@ impl Mapper for LineMapper {
             }
             Some("B") => {
                 events.within(parent);
-                events.emit(Body::ToolStarted(Box::new(ToolStarted {
-                    item: ItemId::new(id),
-                    name: "tool".into(),
-                    kind: ToolKind::Other,
-                    subject: None,
-                    input: None,
-                    mcp_server: None,
-                    state: ToolState::Running,
-                })));
+                events.emit(Body::ToolStarted(Box::new(ToolStarted::new(
+                    ItemId::new(id),
+                    "tool",
+                    ToolKind::Other,
+                ))));
             }
-            Some("E") => events.emit(Body::ToolFinished(Box::new(ToolFinished {
-                item: ItemId::new(id),
-                status: ToolStatus::Completed,
-                output: String::new(),
-                output_bytes: None,
-                attachments: Vec::new(),
-                exit_code: None,
-                changes: Vec::new(),
-            }))),
+            Some("E") => events.emit(Body::ToolFinished(Box::new(ToolFinished::new(
+                ItemId::new(id),
+                ToolStatus::Completed,
+            )))),
             Some("A") => {
                 events.within(parent);
                 events.emit(Body::PermissionRequested(Box::new(PermissionRequested {
@@ -194,6 +175,17 @@ impl Mapper for LineMapper {
                     suggestions: None,
                 })));
             }
+            Some("G") => {
+                self.background_tasks = id.parse().unwrap_or(0);
+                self.say("background", events);
+            }
+            Some("R") => {
+                let padding = "x".repeat(id.parse().unwrap_or(0));
+                events.reply(self::line(&json!({"reply": padding})));
+                self.say("asked", events);
+            }
+            Some("W") => self.owes_answer = true,
+            Some("C") => self.can_cancel = true,
             Some("!") => panic!("a bug in the mapping"),
             Some("T") => self.say(text.strip_prefix("T ").unwrap_or_default(), events),
             _ => self.say(&text, events),
@@ -201,10 +193,32 @@ impl Mapper for LineMapper {
     }
 
     fn is_idle(&self) -> bool {
-        self.is_idle
+        self.is_idle && self.background_tasks == 0
     }
 
-    fn encode(&mut self, command: &Command, events: &mut Emitter) -> Result<Encoded, CommandError> {
+    fn background_tasks(&self) -> usize {
+        if self.is_idle { self.background_tasks } else { 0 }
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.owes_answer.then_some(ANSWER_LIMIT)
+    }
+
+    fn deadline_passed(&mut self, events: &mut Emitter) {
+        self.is_over = true;
+        let error = ErrorInfo::new(ErrorClass::Process, "no_answer", "the agent did not answer");
+        self.finish(Outcome::Failed, Some(error), events);
+    }
+
+    fn encode_cancel(&mut self, _: &mut Emitter) -> Option<Bytes> {
+        self.can_cancel.then(|| line(&json!({"cancel": true})))
+    }
+
+    fn encode(&mut self, command: &Command, events: &mut Emitter) -> Result<Option<Bytes>, CommandError> {
         let value = match command {
             Command::Send { text, .. } => {
                 self.is_idle = false;
@@ -218,12 +232,12 @@ impl Mapper for LineMapper {
                 json!({"answer": request.as_str()})
             }
             _ => {
-                return Err(CommandError::Unsayable {
+                return Err(CommandError::NotExpressible {
                     what: "it has no word for that".into(),
                 });
             }
         };
-        Ok(Encoded::Line(line(&value)))
+        Ok(Some(line(&value)))
     }
 }
 
@@ -240,18 +254,9 @@ impl LineMapper {
 
     fn finish(&mut self, outcome: Outcome, error: Option<ErrorInfo>, events: &mut Emitter) {
         self.is_idle = true;
-        events.emit(Body::TurnFinished(Box::new(TurnFinished {
-            number: self.turns,
-            outcome,
-            text: None,
-            error,
-            stop_reason: None,
-            duration_ms: None,
-            api_duration_ms: None,
-            steps: None,
-            denials: Vec::new(),
-            structured_output: None,
-        })));
+        let mut finished = TurnFinished::new(self.turns, outcome);
+        finished.error = error;
+        events.emit(Body::TurnFinished(Box::new(finished)));
     }
 }
 

@@ -21,10 +21,7 @@ async fn carriage_returns_before_newlines_are_no_text() {
 #[tokio::test]
 async fn an_overlong_line_is_an_error_with_its_place_and_the_next_line_survives() {
     let mut options = RunOptions::new();
-    options.limits = Some(Limits {
-        max_line_bytes: 10,
-        ..Limits::default()
-    });
+    options.limits = Some(Limits::default().max_line_bytes(10));
     let (events, completed) =
         ending(shell_with("echo one; echo SECRET-12345; echo two", options).await).await;
     assert_eq!(text(&events), "one\ntwo\n");
@@ -62,6 +59,17 @@ async fn every_event_says_where_it_comes_from() {
     };
     assert_eq!(raw, [place(1, 0), place(2, 4), None]);
     assert!(events.iter().all(|event| event.agent_kind.as_str() == "custom"));
+}
+
+#[tokio::test]
+async fn offsets_count_a_byte_order_mark() {
+    let (events, _) = ending(shell("printf '\\357\\273\\277one\\ntwo\\n'").await).await;
+    assert_eq!(text(&events), "one\ntwo\n");
+    let offsets: Vec<u64> = events
+        .iter()
+        .filter_map(|event| Some(event.raw?.offset))
+        .collect();
+    assert_eq!(offsets, [3, 7]);
 }
 
 #[tokio::test]

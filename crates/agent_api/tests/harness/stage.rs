@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use agent_api::backends::custom::Custom;
 use agent_api::{
-    Body, Close, Completed, Completion, Environment, Event, Events, Finished, Gateway, Input, RunHandle,
-    RunOptions, RunRequest,
+    AgentRegistry, Body, Close, Completed, Completion, Environment, Event, Events, Finished, Input,
+    RunHandle, RunOptions, RunRequest,
 };
 use tempfile::TempDir;
 use test_support::recorded;
@@ -58,8 +58,8 @@ pub(crate) async fn play_request(script: &Script, request: RunRequest) -> Played
     let agent = script.install().unwrap();
     let backend = LineAgent::new(&agent);
     let lines = backend.lines.clone();
-    let gateway = Gateway::new().with(backend).unwrap();
-    let handle = gateway.run("line_agent", request).await.unwrap();
+    let registry = AgentRegistry::new().with(backend).unwrap();
+    let handle = registry.run("line_agent", request).await.unwrap();
     Played { handle, lines, agent }
 }
 
@@ -69,10 +69,10 @@ pub(crate) async fn shell(script: &str) -> RunHandle {
 }
 
 pub(crate) async fn shell_with(script: &str, options: RunOptions) -> RunHandle {
-    let gateway = Gateway::new()
+    let registry = AgentRegistry::new()
         .with(Custom::new("/bin/sh", ["-c", script]))
         .unwrap();
-    gateway.run("custom", request(options)).await.unwrap()
+    registry.run("custom", request(options)).await.unwrap()
 }
 
 /// Waits for something that must happen soon.

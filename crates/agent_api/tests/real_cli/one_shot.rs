@@ -2,7 +2,6 @@
 
 use agent_api::{
     Body, CancelOutcome, CostBasis, ErrorClass, Outcome, RunOptions, SessionChoice, ToolKind, ToolState,
-    capability,
 };
 use libtest_mimic::Trial;
 use test_support::fake_model::{Block, scripted_prompt};
@@ -103,10 +102,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let (_, first) = stage.play("SCENARIO:chat one", stage.options()).await;
             let session_id = first.session_id.clone().unwrap();
             let mut options = stage.options();
-            options.extensions.insert(
-                capability::SESSION_RESUME.to_owned(),
-                serde_json::json!({"selector": "id", "id": session_id}),
-            );
+            options.session = Some(SessionChoice::Resume(session_id.clone()));
             options.cost_basis = Some(CostBasis::Resumed {
                 session_total: first.session_total.unwrap(),
             });
@@ -118,13 +114,13 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert!(ratio < 1.5, "{ratio}");
             assert!(!two.may_include_earlier_runs);
             let mut options = stage.options();
-            options.session = Some(SessionChoice::Fork(session_id.clone()));
+            options.session = Some(SessionChoice::fork(session_id.clone()));
             let (_, fork) = stage.play("SCENARIO:chat three", options).await;
             assert_ne!(fork.session_id, Some(session_id));
             assert!(fork.is_success());
         }),
         trial(CURRENT, "the_installed_version_is_found", async |stage| {
-            let report = stage.gateway.detect(&RunOptions::new()).await;
+            let report = stage.registry.detect(&RunOptions::new()).await;
             let found = report.first().unwrap().found.as_ref().unwrap();
             assert_eq!(found.version.unwrap().to_string(), CURRENT);
         }),

@@ -1,4 +1,4 @@
-//! A real CLI behind the gateway, isolated, with a scripted model to talk to.
+//! A real CLI behind the registry, isolated, with a scripted model to talk to.
 
 use std::future::Future;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use agent_api::backends::claude_code::ClaudeCode;
 use agent_api::{
-    BackendConfig, Body, Close, Completed, Environment, Event, Events, Gateway, Input, PermissionMode,
+    AgentRegistry, BackendConfig, Body, Close, Completed, Environment, Event, Events, Input, PermissionMode,
     RunHandle, RunOptions, RunRequest,
 };
 use libtest_mimic::{Failed, Trial};
@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(90);
 pub(crate) struct Stage {
     pub(crate) model: FakeModel,
     pub(crate) workspace: Workspace,
-    pub(crate) gateway: Gateway,
+    pub(crate) registry: AgentRegistry,
     logs: AtomicU32,
 }
 
@@ -39,7 +39,7 @@ impl Stage {
         let mut defaults = RunOptions::new();
         defaults.environment = environment;
         defaults.cwd = Some(workspace.path().to_path_buf());
-        let gateway = Gateway::new()
+        let registry = AgentRegistry::new()
             .with(ClaudeCode::configured(BackendConfig {
                 program: Some(cli.path().to_path_buf()),
                 defaults,
@@ -48,7 +48,7 @@ impl Stage {
         Self {
             model,
             workspace,
-            gateway,
+            registry,
             logs: AtomicU32::new(0),
         }
     }
@@ -68,16 +68,16 @@ impl Stage {
 
     pub(crate) async fn start(&self, prompt: &str, options: RunOptions) -> RunHandle {
         let request = RunRequest::new(prompt).options(options);
-        self.gateway.run("claude_code", request).await.unwrap()
+        self.registry.run("claude_code", request).await.unwrap()
     }
 
     /// Starts a run that can be told more.
     pub(crate) async fn converse(&self, prompt: &str, close: Close, mut options: RunOptions) -> RunHandle {
-        options.asks = Some(true);
+        options.permission_host = Some(agent_api::PermissionHost::Caller);
         let request = RunRequest::new(prompt)
             .options(options)
             .input(Input::Messages(close));
-        self.gateway.run("claude_code", request).await.unwrap()
+        self.registry.run("claude_code", request).await.unwrap()
     }
 
     /// A run to its end.

@@ -5,8 +5,9 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use agent_api::{
-    Backend, BackendConfig, Body, Environment, Error, ErrorClass, Event, Finished, Found, Gateway, Launch,
-    LaunchInput, Outcome, Profile, RunOptions, RunRequest, ToolStatus, backends,
+    AgentRegistry, Backend, BackendConfig, Body, Environment, Error, ErrorClass, Event, Finished,
+    InstalledAgent, Launch, LaunchInput, Limit, Outcome, Profile, RunOptions, RunRequest, ToolStatus,
+    backends,
 };
 use agent_process::SpawnSpec;
 use test_support::fixtures::Fixture;
@@ -23,16 +24,13 @@ struct Playback {
 
 impl Playback {
     fn of(vendor: Vendor, fixture: &Fixture) -> Self {
-        let profile = match vendor {
+        let mut profile = match vendor {
             Vendor::Codex => backends::codex::profile(),
             Vendor::Gemini => backends::gemini::profile(),
             Vendor::Qwen => backends::qwen::profile(),
         };
         // A shell has no version to tell.
-        let profile = Profile {
-            version_args: &[],
-            ..profile
-        };
+        profile.version_args = &[];
         let end = match fixture.capture.signal {
             Some(signal) => format!("kill -{signal} $$"),
             None => format!("exit {}", fixture.capture.code.unwrap_or_default()),
@@ -65,27 +63,21 @@ impl Backend for Playback {
         &self.config
     }
 
-    fn launch(&self, request: &RunRequest, found: &Found) -> Result<Launch, Error> {
+    fn launch(&self, request: &RunRequest, found: &InstalledAgent) -> Result<Launch, Error> {
         let mut spec = SpawnSpec::new(&found.program);
         spec.args.clone_from(&self.args);
         spec.env = request.options.environment.policy();
-        Ok(Launch {
-            spec,
-            input: LaunchInput::Nothing,
-            mapper: self.vendor.mapper(),
-            keep_alive: None,
-            notes: Vec::new(),
-        })
+        Ok(Launch::new(spec, LaunchInput::Nothing, self.vendor.mapper()))
     }
 }
 
 async fn play(vendor: Vendor, name: &str) -> (Vec<Event>, Finished) {
     let fixture = vendor.fixture(name);
-    let gateway = Gateway::new().with(Playback::of(vendor, &fixture)).unwrap();
+    let registry = AgentRegistry::new().with(Playback::of(vendor, &fixture)).unwrap();
     let mut options = RunOptions::new();
     options.environment.base = Environment::clear().base;
     let request = RunRequest::new("Go.").options(options);
-    let run = gateway.run(vendor.kind().as_str(), request).await.unwrap();
+    let run = registry.run(vendor.kind().as_str(), request).await.unwrap();
     let all = async {
         let mut handle = run;
         let mut events = Vec::new();
@@ -131,7 +123,7 @@ async fn an_end_without_a_result_is_no_success() {
         (Vendor::Codex, "kill_int", Outcome::Crashed),
         (Vendor::Codex, "kill_int_text", Outcome::Crashed),
         (Vendor::Codex, "kill_term", Outcome::Crashed),
-        (Vendor::Qwen, "max_turns", Outcome::Crashed),
+        (Vendor::Qwen, "max_turns", Outcome::LimitReached(Limit::Turns)),
         (Vendor::Qwen, "err500", Outcome::Crashed),
     ] {
         let (events, finished) = play(vendor, name).await;

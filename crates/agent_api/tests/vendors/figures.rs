@@ -5,8 +5,6 @@ use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup};
 use agent_api::backends::codex::CodexMapper;
 use agent_api::{CostBasis, Outcome, Tokens, UsageScope};
 
-use claude_code::Dialect;
-
 use crate::replay::{Replayed, Vendor, replay_with};
 
 fn calls(vendor: Vendor, count: u64) -> Tokens {
@@ -115,7 +113,8 @@ fn a_resumed_run_of_qwen_counts_its_own_tokens() {
     let bytes = Vendor::Qwen.fixture("resume").bytes;
     let resumed = |earlier| {
         let mapper = ClaudeMapper::new(MapperSetup {
-            dialect: Dialect::QWEN,
+            dialect: agent_api::backends::qwen::DIALECT,
+            extras: agent_api::backends::qwen::EXTRAS,
             cost_basis: CostBasis::ResumedUnknown,
             earlier_tokens: earlier,
             ..MapperSetup::default()

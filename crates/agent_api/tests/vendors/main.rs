@@ -3,7 +3,8 @@
     feature = "codex",
     feature = "gemini",
     feature = "qwen",
-    feature = "claude_code"
+    feature = "claude_code",
+    feature = "pi"
 ))]
 #![expect(
     clippy::unwrap_used,
@@ -11,6 +12,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod app_server;
 mod census;
 mod codex;
 #[cfg(unix)]
@@ -18,6 +20,7 @@ mod endings;
 mod figures;
 mod gemini;
 mod hazards;
+mod pi;
 mod qwen;
 mod replay;
 mod text;

@@ -75,3 +75,33 @@ fn a_limit_that_ends_the_process_gives_no_result() {
     let replayed = qwen("max_turns");
     assert!(replayed.last_turn().is_none());
 }
+
+#[test]
+fn edits_name_the_files_that_they_changed() {
+    let replayed = qwen("edit");
+    let paths: Vec<_> = replayed
+        .bodies()
+        .filter_map(|body| match body {
+            Body::ToolFinished(tool) => Some(&tool.changes[..]),
+            _ => None,
+        })
+        .map(|changes| {
+            changes
+                .iter()
+                .map(|change| change.path.as_str())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(paths, [["/workspace/notes.txt"], ["/workspace/notes.txt"]]);
+}
+
+#[test]
+fn an_interrupted_turn_is_no_failure() {
+    let line = r#"{"type":"result","subtype":"error_during_execution","uuid":"u","session_id":"s","is_error":true,"duration_ms":12,"duration_api_ms":0,"num_turns":1,"usage":{"input_tokens":0,"output_tokens":0},"permission_denials":[],"error":{"message":"Operation cancelled."}}"#;
+    let replayed = Vendor::Qwen.replay(line.as_bytes());
+    assert_eq!(replayed.last_turn().unwrap().outcome, Outcome::Interrupted);
+    // By a signal there is no result, only an exit code.
+    let mut codes = agent_api::backends::qwen::profile().exit_codes.iter();
+    let by_signal = codes.find(|known| known.code == 130).unwrap();
+    assert_eq!(by_signal.outcome, Outcome::Interrupted);
+}

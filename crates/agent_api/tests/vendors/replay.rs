@@ -4,9 +4,8 @@ use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup};
 use agent_api::backends::codex::CodexMapper;
 use agent_api::backends::gemini::GeminiMapper;
 use agent_api::{AgentKind, Body, Emitter, Event, Mapper, TurnFinished, Usage};
-use agent_process::LineFramer;
 use bytes::Bytes;
-use claude_code::Dialect;
+use json_lines::LineFramer;
 use test_support::fixtures::{self, Fixture};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,7 +32,8 @@ impl Vendor {
             Self::Codex => Box::new(CodexMapper::default()),
             Self::Gemini => Box::new(GeminiMapper::new()),
             Self::Qwen => Box::new(ClaudeMapper::new(MapperSetup {
-                dialect: Dialect::QWEN,
+                dialect: agent_api::backends::qwen::DIALECT,
+                extras: agent_api::backends::qwen::EXTRAS,
                 ..MapperSetup::default()
             })),
         }

@@ -1,4 +1,4 @@
-//! Starting the agent from the guard: plainly, or as the first program of a PID namespace.
+//! `launch`: starts the child from the guard, directly or as the first program of a PID namespace.
 
 use std::fs;
 use std::io;
@@ -9,23 +9,22 @@ use rustix::mount::{MountFlags, MountPropagationFlags};
 use rustix::pipe::PipeFlags;
 use rustix::process::{Pid, Signal};
 
-use super::family;
+use super::process_tree;
 use super::system::{self, Forked, SignalMask};
-use super::wire::{self, ChildSpec, FailedStep};
+use super::wire::{self, ChildSpec, FAILURE_BYTES, FailedStep};
 
 /// A started child, seen from the guard.
 pub(super) struct Launched {
-    /// The guard's own child: the agent, or the namespace's init.
+    /// The process that the guard forked: the agent, or the namespace's init.
     pub(super) child: Pid,
-    /// The agent's process id in the guard's view.
+    /// The agent's process id, as the guard sees it.
     pub(super) agent: Pid,
-    /// Where a namespace's init reports the agent's status; without one the guard reaps the agent itself.
+    /// A pipe on which a namespace's init reports the agent's status. Without a namespace the guard reaps the agent.
     pub(super) status: Option<OwnedFd>,
-    /// Open for as long as the guard lives: how an init that is just starting learns that it does not.
+    /// Open while the guard lives, so that an init that is just starting notices the guard's death.
     _alive: Option<OwnedFd>,
 }
 
-/// Why the child did not start.
 pub(super) struct LaunchFailure {
     pub(super) step: FailedStep,
     pub(super) error: i32,
@@ -40,14 +39,15 @@ impl LaunchFailure {
     }
 }
 
-/// The signals an init passes on to the agent.
-const FORWARDED: [i32; 6] = [
+/// The signals that an init forwards to the agent.
+const FORWARDED: [i32; 7] = [
     libc::SIGINT,
     libc::SIGTERM,
     libc::SIGHUP,
     libc::SIGQUIT,
     libc::SIGUSR1,
     libc::SIGUSR2,
+    libc::SIGCONT,
 ];
 
 pub(super) fn launch(
@@ -75,16 +75,13 @@ pub(super) fn launch(
             }
         }
     };
-    // The agent's copy of the pipe is closed by a successful exec: then this read sees the end.
-    let mut failure = [0_u8; 5];
+    // A successful exec closes the agent's end of the pipe, so that this read sees end of file.
+    let mut failure = [0_u8; FAILURE_BYTES];
     match wire::read_exact(&failures, &mut failure) {
         Ok(true) => {
-            let [step, error @ ..] = failure;
-            family::wait_for(launched.child);
-            Err(LaunchFailure {
-                step: FailedStep::from_code(step),
-                error: i32::from_le_bytes(error),
-            })
+            process_tree::wait_for(launched.child);
+            let (step, error) = FailedStep::decode(failure);
+            Err(LaunchFailure { step, error })
         }
         Ok(false) => Ok(Launched {
             agent: agent_of(&launched),
@@ -94,13 +91,13 @@ pub(super) fn launch(
     }
 }
 
-/// A namespace's init knows the agent by another number than the guard does; the guard looks below the init.
+/// Inside the namespace the agent has another process id, so the guard looks it up below the init.
 fn agent_of(launched: &Launched) -> Pid {
     if launched.status.is_none() {
         return launched.agent;
     }
-    // One that has ended already has no number any more; its init's harms nobody.
-    family::first_of_namespace(launched.child).unwrap_or(launched.child)
+    // If the agent has ended already, the init's id stands in for it. It is only displayed.
+    process_tree::first_of_namespace(launched.child).unwrap_or(launched.child)
 }
 
 fn launch_in_namespace(
@@ -132,8 +129,8 @@ fn launch_in_namespace(
     }
 }
 
-/// The next child of this process becomes the init of a new PID namespace. Without privileges that needs a user
-/// namespace, in which we keep our own numbers.
+/// Makes the next child of this process the init of a new PID namespace. Without privileges that needs a user namespace,
+/// in which user and group ids stay the same.
 fn enter_namespaces() -> io::Result<()> {
     match system::unshare(libc::CLONE_NEWPID) {
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => {}
@@ -147,8 +144,8 @@ fn enter_namespaces() -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
-/// Process 1 of the namespace: starts the agent, reaps, forwards signals. The kernel ends it with the guard, and
-/// everything else in the namespace with it.
+/// Process 1 of the namespace: starts the agent, reaps, forwards signals. The kernel kills it when the guard dies, and
+/// all other processes of the namespace with it.
 fn become_init(
     spec: &ChildSpec,
     stdio: &[OwnedFd; 3],
@@ -158,8 +155,7 @@ fn become_init(
     failed: &OwnedFd,
 ) -> ! {
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-    // The guard may have died before the line above took effect. Its end of this pipe is open for as long as it
-    // lives, so a closed one means just that.
+    // The guard may have died before the line above took effect. Then its end of this pipe is closed.
     if !matches!(wire::read_exact(go, &mut [0]), Ok(true)) || has_hung_up(go) {
         system::exit_now(1);
     }
@@ -174,27 +170,27 @@ fn become_init(
         Ok((signals, Forked::Parent(agent))) => (signals, agent),
         Err(error) => give_up(failed, FailedStep::Namespace, &error),
     };
-    // Nobody may mistake the init for a reader or writer of the agent's streams, or for the guard.
+    // The init must not hold the agent's streams or the control socket open.
     system::close_all_but(&[&signals, report]);
     for standard in 0..3 {
         let _ = open_null().and_then(|null| system::install(&null, standard));
     }
     let mut agent = Some(agent);
     loop {
-        family::wait_readable(&signals, family::FOREVER);
+        process_tree::wait_readable(&signals, None);
         while let Some(signal) = system::take_signal(&signals) {
             let signal = Signal::from_named_raw(signal).filter(|signal| *signal != Signal::CHILD);
             if let (Some(agent), Some(signal)) = (agent, signal) {
                 let _ = rustix::process::kill_process_group(agent, signal);
             }
         }
-        let anyone = family::reap(|pid, status| {
+        let has_children = process_tree::reap(|pid, status| {
             if agent == Some(pid) {
                 agent = None;
                 let _ = wire::write_all(report, &status.to_le_bytes());
             }
         });
-        if !anyone {
+        if !has_children {
             system::exit_now(0);
         }
     }
@@ -213,7 +209,7 @@ pub(super) fn has_hung_up(pipe: &OwnedFd) -> bool {
         .any(|waiting| waiting.revents().contains(PollFlags::HUP))
 }
 
-/// A `/proc` that shows the namespace's processes only, invisible to the rest of the system.
+/// Mounts a `/proc` that shows only the namespace's processes. Not visible outside.
 fn own_proc() -> io::Result<()> {
     system::unshare(libc::CLONE_NEWNS)?;
     rustix::mount::mount_change("/", MountPropagationFlags::REC | MountPropagationFlags::PRIVATE)?;
@@ -222,7 +218,7 @@ fn own_proc() -> io::Result<()> {
 }
 
 fn become_agent(spec: &ChildSpec, stdio: &[OwnedFd; 3], mask: &SignalMask, failed: &OwnedFd) -> ! {
-    // A session of its own: no terminal's Ctrl-C reaches it past us, and it can be signalled as a group.
+    // In a session of its own, so that Ctrl-C in our terminal does not reach it, and it can be signalled as a group.
     let prepared = rustix::process::setsid().map_err(io::Error::from).and_then(|_| {
         (0..)
             .zip(stdio)
@@ -231,21 +227,20 @@ fn become_agent(spec: &ChildSpec, stdio: &[OwnedFd; 3], mask: &SignalMask, faile
     if let Err(error) = prepared {
         give_up(failed, FailedStep::Setup, &error);
     }
-    if let Err(error) = rustix::process::chdir(spec.cwd.as_c_str()) {
+    if let Err(error) = rustix::process::chdir(spec.cwd()) {
         give_up(failed, FailedStep::WorkingDirectory, &error.into());
     }
     system::close_on_exec();
     system::reset_signals(mask);
-    match system::exec(&spec.program, &spec.args, &spec.env) {
+    match system::exec(spec.program(), spec.args(), spec.env()) {
         Ok(never) => match never {},
         Err(error) => give_up(failed, FailedStep::Exec, &error),
     }
 }
 
 fn give_up(failed: &OwnedFd, step: FailedStep, error: &io::Error) -> ! {
-    let mut failure = [step.code(); 5];
-    failure[1..].copy_from_slice(&error.raw_os_error().unwrap_or(libc::EIO).to_le_bytes());
-    let _ = wire::write_all(failed, &failure);
+    let error = error.raw_os_error().unwrap_or(libc::EIO);
+    let _ = wire::write_all(failed, &step.encode(error));
     system::exit_now(127)
 }
 

@@ -1,29 +1,29 @@
-//! The guard: a small process between us and the agent, so that nothing the agent starts outlives us.
+//! The guard: a small process between this one and the child, so that no descendant of the child outlives us.
 //!
 //! ```text
-//! runner ──control socket──► guard ──► agent ──► whatever it starts
-//!                            subreaper: orphans come back to it
+//! client ──control socket──► guard ──► child ──► its descendants
+//!                            subreaper: orphans are reparented to it
 //!                            end of file on the socket: TERM, then KILL for all of them
 //! ```
 //!
-//! The agent does not notice it: no namespace, no changed privileges, no tracing. With
-//! [`Isolation::PidNamespace`](crate::Isolation::PidNamespace) an init of its own stands between guard and agent,
-//! and the kernel does the killing even if the guard itself is killed.
+//! The child does not notice it: no namespace, no changed privileges, no tracing. With
+//! [`Isolation::PidNamespace`](crate::Isolation::PidNamespace) an init process runs between guard and child, and the
+//! kernel kills all descendants even if the guard itself is killed.
 
-mod family;
-mod host;
+mod client;
 mod launch;
-mod serve;
+mod main_loop;
+mod process_tree;
 mod system;
 mod wire;
 mod zygote;
 
-pub(crate) use family::{everyone, member, signal_member};
-pub(crate) use host::{Guarded, Resolved, spawn_guarded};
+pub(crate) use client::{Guarded, Resolved, spawn_guarded};
+pub(crate) use process_tree::{ProcessInfo, all_processes, process_info, signal_process};
 pub(crate) use wire::Report;
-pub(crate) use zygote::{Source, keep_until_our_end, source};
+pub(crate) use zygote::{GuardSource, guard_source};
 
-/// What guards and their zygote call themselves.
+/// The process names of guards and zygotes, as `ps` shows them.
 pub(crate) const GUARD_NAME: &std::ffi::CStr = c"agent-guard";
 pub(crate) const ZYGOTE_NAME: &std::ffi::CStr = c"agent-zygote";
 pub use zygote::{guard_main, guard_main_reexec};

@@ -1,26 +1,25 @@
-//! The few system calls that need `unsafe`, each wrapped once. All of them run in processes with one thread.
+//! Wrappers for the system calls that need `unsafe`. All of them run in processes with a single thread.
 #![expect(
     unsafe_code,
     reason = "fork, exec, signal masks and raw descriptors have no safe interface"
 )]
 
 use std::convert::Infallible;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
 
 use rustix::process::Pid;
 
-/// Which side of a fork we are on.
 pub(super) enum Forked {
     Child,
     Parent(Pid),
 }
 
-/// Forks. The caller must be the only thread of its process: then the child may do anything its parent could.
+/// Forks. This process must have a single thread; only then may the child do more than async-signal-safe calls.
 pub(super) fn fork() -> io::Result<Forked> {
-    // SAFETY: no memory is touched; with one thread no lock can be left held in the child.
+    // SAFETY: with a single thread no lock can be left held in the child.
     match unsafe { libc::fork() } {
         -1 => Err(io::Error::last_os_error()),
         0 => Ok(Forked::Child),
@@ -30,7 +29,7 @@ pub(super) fn fork() -> io::Result<Forked> {
     }
 }
 
-/// Ends the process at once: no exit handlers, which belong to the process we were forked from.
+/// Exits without running exit handlers, which belong to the process that this one was forked from.
 pub(super) fn exit_now(code: i32) -> ! {
     // SAFETY: `_exit` has no preconditions.
     unsafe { libc::_exit(code) }
@@ -39,7 +38,7 @@ pub(super) fn exit_now(code: i32) -> ! {
 /// The signal mask as it was before a change.
 pub(super) struct SignalMask(libc::sigset_t);
 
-/// Blocks every signal that can be blocked and gives the mask that was in force.
+/// Blocks all signals that can be blocked. Returns the previous mask.
 pub(super) fn block_signals() -> io::Result<SignalMask> {
     // SAFETY: both sets are plain memory that the calls fill.
     unsafe {
@@ -57,7 +56,7 @@ pub(super) fn block_signals() -> io::Result<SignalMask> {
 
 /// A descriptor that is readable when one of these signals is pending. They must be blocked.
 pub(super) fn signal_descriptor(signals: &[i32]) -> io::Result<OwnedFd> {
-    // SAFETY: the set is plain memory; a new descriptor is owned by nobody else.
+    // SAFETY: the set is plain memory; the new descriptor has no other owner.
     unsafe {
         let mut set = std::mem::zeroed::<libc::sigset_t>();
         libc::sigemptyset(&raw mut set);
@@ -73,7 +72,7 @@ pub(super) fn signal_descriptor(signals: &[i32]) -> io::Result<OwnedFd> {
     }
 }
 
-/// Takes the next pending signal's number, if there is one.
+/// The number of the next pending signal, if any.
 pub(super) fn take_signal(descriptor: &OwnedFd) -> Option<i32> {
     let mut info = [0_u8; size_of::<libc::signalfd_siginfo>()];
     match rustix::io::read(descriptor, &mut info) {
@@ -83,9 +82,9 @@ pub(super) fn take_signal(descriptor: &OwnedFd) -> Option<i32> {
     }
 }
 
-/// Gives every signal its default action and restores the mask: what a program expects at its start.
+/// Resets all signals to their default action and sets the mask, as a program expects at its start.
 pub(super) fn reset_signals(mask: &SignalMask) {
-    // SAFETY: default dispositions have no handler that could be invalid; failures (KILL, STOP) do not matter.
+    // SAFETY: default actions have no handler that could be invalid. It fails for KILL and STOP, which does not matter.
     unsafe {
         for signal in 1..=64 {
             libc::signal(signal, libc::SIG_DFL);
@@ -104,7 +103,7 @@ pub(super) fn empty_mask() -> SignalMask {
     }
 }
 
-/// Lets the kernel reap this process's children.
+/// Makes the kernel reap this process's children.
 pub(super) fn ignore_children() {
     // SAFETY: `SIG_IGN` is a valid disposition.
     unsafe {
@@ -120,7 +119,7 @@ pub(super) fn notice_children() {
     }
 }
 
-/// Closes every descriptor above stderr but these.
+/// Closes all descriptors above stderr except these.
 pub(super) fn close_all_but(keep: &[&OwnedFd]) {
     let mut kept: Vec<u32> = keep
         .iter()
@@ -137,14 +136,14 @@ pub(super) fn close_all_but(keep: &[&OwnedFd]) {
     }
 }
 
-/// Marks every descriptor above stderr to be closed by the next exec.
+/// Marks all descriptors above stderr close-on-exec.
 pub(super) fn close_on_exec() {
     close_range(3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC);
 }
 
-/// Closes or marks all descriptors from `first` to `last`; one by one where the kernel (before 5.11) cannot.
+/// Closes or marks all descriptors from `first` to `last`; one by one on kernels before 5.11.
 fn close_range(first: u32, last: u32, flags: u32) {
-    // SAFETY: what is closed belongs to nobody: these processes never drop what they inherited.
+    // SAFETY: no owner of these descriptors is ever dropped in this process.
     if unsafe { libc::syscall(libc::SYS_close_range, first, last, flags) } == 0 {
         return;
     }
@@ -158,7 +157,7 @@ fn close_range(first: u32, last: u32, flags: u32) {
         .into_iter()
         .filter(|open| (first..=last).contains(&open.unsigned_abs()))
     {
-        // SAFETY: as above; a descriptor that is gone already is an error without consequence.
+        // SAFETY: as above. A descriptor that is closed already is a harmless error.
         unsafe {
             if flags == 0 {
                 libc::close(descriptor);
@@ -178,28 +177,26 @@ pub(super) fn install(source: &OwnedFd, target: RawFd) -> io::Result<()> {
             flags - rustix::io::FdFlags::CLOEXEC,
         )?);
     }
-    // SAFETY: `target` is 0, 1 or 2, which nothing in this process owns.
+    // SAFETY: `target` is 0, 1 or 2, which no object in this process owns.
     checked(unsafe { libc::dup2(source.as_raw_fd(), target) }).map(drop)
 }
 
-/// Standard input as a descriptor of our own that no exec inherits.
+/// Duplicates standard input to a close-on-exec descriptor.
 pub(super) fn take_standard_input() -> io::Result<OwnedFd> {
     // SAFETY: descriptor 0 is open for the length of the call.
     let borrowed = unsafe { BorrowedFd::borrow_raw(0) };
     Ok(rustix::io::fcntl_dupfd_cloexec(borrowed, 3)?)
 }
 
-/// Becomes another program; returns only if that failed.
-pub(super) fn exec(program: &CStr, args: &[CString], env: &[CString]) -> io::Result<Infallible> {
-    let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
-        strings
-            .iter()
-            .map(|string| string.as_ptr())
-            .chain([ptr::null()])
-            .collect()
-    };
-    let (args, env) = (pointers(args), pointers(env));
-    // SAFETY: both arrays end with a null pointer and their strings outlive the call.
+/// Executes another program. Returns only if that failed.
+pub(super) fn exec<'a>(
+    program: &CStr,
+    args: impl Iterator<Item = &'a CStr>,
+    env: impl Iterator<Item = &'a CStr>,
+) -> io::Result<Infallible> {
+    let args: Vec<_> = args.map(CStr::as_ptr).chain([ptr::null()]).collect();
+    let env: Vec<_> = env.map(CStr::as_ptr).chain([ptr::null()]).collect();
+    // SAFETY: both arrays end with a null pointer, and their strings outlive the call.
     unsafe {
         libc::execve(program.as_ptr(), args.as_ptr(), env.as_ptr());
     }
@@ -208,7 +205,7 @@ pub(super) fn exec(program: &CStr, args: &[CString], env: &[CString]) -> io::Res
 
 /// Moves this process's future children (and, for a user namespace, itself) into new namespaces.
 pub(super) fn unshare(flags: i32) -> io::Result<()> {
-    // SAFETY: with one thread there is nobody whose view could change under it.
+    // SAFETY: there is no other thread whose view could change.
     checked(unsafe { libc::unshare(flags) }).map(drop)
 }
 

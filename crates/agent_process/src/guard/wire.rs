@@ -1,9 +1,9 @@
-//! What runner and guard say to each other over the control socket.
+//! Messages between a guard and its client, over the control socket.
 //!
-//! First the child's description with its three descriptors, then small frames of fixed size in both
-//! directions. Both ends are the same build, so there is no version to negotiate.
+//! First the client sends a [`ChildSpec`] with the child's three descriptors. After that both sides send small frames of
+//! fixed size. Both ends are the same build, so there is no version.
 
-use std::ffi::CString;
+use std::ffi::CStr;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -13,40 +13,123 @@ use rustix::net::{
     SendFlags,
 };
 
-/// The child as the guard needs it: everything resolved, nothing left to look up.
-#[derive(Debug, PartialEq, Eq)]
+/// The program to execute, with everything resolved.
+#[cfg_attr(test, derive(Debug, PartialEq, Eq))]
 pub(super) struct ChildSpec {
-    pub(super) program: CString,
-    pub(super) args: Vec<CString>,
-    pub(super) env: Vec<CString>,
-    pub(super) cwd: CString,
     pub(super) namespace: bool,
     pub(super) orphan_grace_milliseconds: u32,
+    /// Program, working directory, arguments and environment, each with a NUL at its end.
+    pub(super) strings: Vec<u8>,
+    /// How many of the strings are arguments, the program's name included.
+    pub(super) arguments: u32,
 }
 
-/// What the runner may ask of a guard.
+impl ChildSpec {
+    pub(super) fn program(&self) -> &CStr {
+        self.string(0)
+    }
+
+    pub(super) fn cwd(&self) -> &CStr {
+        self.string(1)
+    }
+
+    pub(super) fn args(&self) -> impl Iterator<Item = &CStr> {
+        self.strings().skip(2).take(self.arguments as usize)
+    }
+
+    pub(super) fn env(&self) -> impl Iterator<Item = &CStr> {
+        self.strings().skip(2 + self.arguments as usize)
+    }
+
+    fn string(&self, index: usize) -> &CStr {
+        self.strings().nth(index).unwrap_or_default()
+    }
+
+    fn strings(&self) -> impl Iterator<Item = &CStr> {
+        self.strings
+            .split_inclusive(|byte| *byte == 0)
+            .filter_map(|string| CStr::from_bytes_with_nul(string).ok())
+    }
+
+    /// The length of the strings and the other fields, to be sent together with the descriptors.
+    pub(super) fn header(&self) -> io::Result<[u8; HEADER_BYTES]> {
+        let length =
+            u32::try_from(self.strings.len()).map_err(|_| io::Error::from_raw_os_error(libc::E2BIG))?;
+        Ok(join([
+            length,
+            self.arguments,
+            u32::from(self.namespace),
+            self.orphan_grace_milliseconds,
+        ]))
+    }
+
+    /// Receives a [`Self::header`] with the child's descriptors, then the strings.
+    pub(super) fn receive(socket: &impl AsFd) -> io::Result<(Self, [OwnedFd; 3])> {
+        let mut header = [0_u8; HEADER_BYTES];
+        let descriptors = receive_descriptors(socket, &mut header)?;
+        let descriptors = <[OwnedFd; 3]>::try_from(descriptors).map_err(|_| unexpected_end())?;
+        let [length, arguments, namespace, orphan_grace_milliseconds] = split(header);
+        let mut strings = vec![0_u8; length as usize];
+        if !read_exact(socket, &mut strings)? {
+            return Err(unexpected_end());
+        }
+        let spec = Self {
+            namespace: namespace == 1,
+            orphan_grace_milliseconds,
+            strings,
+            arguments,
+        };
+        Ok((spec, descriptors))
+    }
+}
+
+const HEADER_BYTES: usize = 16;
+
+fn join<const NUMBERS: usize, const BYTES: usize>(numbers: [u32; NUMBERS]) -> [u8; BYTES] {
+    let mut bytes = [0; BYTES];
+    for (place, number) in bytes.chunks_exact_mut(4).zip(numbers) {
+        place.copy_from_slice(&number.to_ne_bytes());
+    }
+    bytes
+}
+
+fn split<const NUMBERS: usize, const BYTES: usize>(bytes: [u8; BYTES]) -> [u32; NUMBERS] {
+    let mut numbers = [0; NUMBERS];
+    for (number, place) in numbers.iter_mut().zip(bytes.as_chunks().0) {
+        *number = u32::from_ne_bytes(*place);
+    }
+    numbers
+}
+
+/// What the client asks of a guard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
+pub(super) enum Request {
     /// Send this signal to the child's process group.
     Signal(i32),
-    /// Kill the child and every descendant, then report [`Report::Gone`].
+    /// Kill the child and all its descendants, then send [`Report::Gone`].
     KillAll,
+    /// Stop the child and all its descendants by SIGSTOP, then send [`Report::Frozen`].
+    Freeze,
+    /// Continue the processes that were frozen.
+    Thaw,
 }
 
-/// What a guard tells its runner.
+/// What a guard reports to its client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Report {
-    /// The program runs under this process id, and the guard under that one.
+    /// The process ids of the child and of the guard.
     Started { pid: i32, guard: i32 },
-    /// It does not; `error` is an errno.
+    /// The child did not start; `error` is an errno.
     Failed { step: FailedStep, error: i32 },
     /// The child's wait status, and how many of its descendants are alive.
     Exited { status: i32, descendants: i32 },
-    /// Nothing of the child's family is alive, but for `remaining` processes that could not be killed.
+    /// The child and its descendants are gone, except `remaining` processes that could not be killed.
     Gone { killed: i32, remaining: i32 },
+    /// The child and its descendants are stopped.
+    Frozen,
 }
 
-/// Where starting the child failed.
+/// The step at which starting the child failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FailedStep {
     Fork,
@@ -56,75 +139,79 @@ pub(crate) enum FailedStep {
     Exec,
 }
 
-const STEPS: [FailedStep; 5] = [
-    FailedStep::Fork,
-    FailedStep::Namespace,
-    FailedStep::WorkingDirectory,
-    FailedStep::Setup,
-    FailedStep::Exec,
-];
+pub(super) const REQUEST_BYTES: usize = 8;
+pub(crate) const REPORT_BYTES: usize = 12;
+pub(super) const FAILURE_BYTES: usize = 8;
 
-pub(super) const ORDER_BYTES: usize = 5;
-pub(crate) const REPORT_BYTES: usize = 9;
-
-impl Order {
-    pub(super) fn encode(self) -> [u8; ORDER_BYTES] {
-        let (tag, value) = match self {
-            Self::Signal(signal) => (1, signal),
-            Self::KillAll => (2, 0),
-        };
-        let mut frame = [tag; ORDER_BYTES];
-        frame[1..].copy_from_slice(&value.to_le_bytes());
-        frame
+impl Request {
+    pub(super) fn encode(self) -> [u8; REQUEST_BYTES] {
+        join(match self {
+            Self::Signal(signal) => [1, signal.cast_unsigned()],
+            Self::KillAll => [2, 0],
+            Self::Freeze => [3, 0],
+            Self::Thaw => [4, 0],
+        })
     }
 
-    pub(super) fn decode(frame: [u8; ORDER_BYTES]) -> Option<Self> {
-        let [tag, value @ ..] = frame;
-        match tag {
-            1 => Some(Self::Signal(i32::from_le_bytes(value))),
-            2 => Some(Self::KillAll),
+    pub(super) fn decode(frame: [u8; REQUEST_BYTES]) -> Option<Self> {
+        match split(frame) {
+            [1, signal] => Some(Self::Signal(signal.cast_signed())),
+            [2, _] => Some(Self::KillAll),
+            [3, _] => Some(Self::Freeze),
+            [4, _] => Some(Self::Thaw),
             _ => None,
         }
     }
 }
 
 impl FailedStep {
-    pub(super) fn code(self) -> u8 {
-        STEPS
-            .iter()
-            .position(|step| *step == self)
-            .map_or(u8::MAX, |index| index as u8)
+    const ALL: [Self; 5] = [
+        Self::Fork,
+        Self::Namespace,
+        Self::WorkingDirectory,
+        Self::Setup,
+        Self::Exec,
+    ];
+
+    fn from_code(code: i32) -> Self {
+        Self::ALL
+            .into_iter()
+            .find(|step| *step as i32 == code)
+            .unwrap_or(Self::Setup)
     }
 
-    pub(super) fn from_code(code: u8) -> Self {
-        STEPS.get(usize::from(code)).copied().unwrap_or(Self::Setup)
+    /// A frame from the child before its exec to the guard.
+    pub(super) fn encode(self, error: i32) -> [u8; FAILURE_BYTES] {
+        join([self as u32, error.cast_unsigned()])
+    }
+
+    pub(super) fn decode(frame: [u8; FAILURE_BYTES]) -> (Self, i32) {
+        let [step, error] = split(frame).map(u32::cast_signed);
+        (Self::from_code(step), error)
     }
 }
 
 impl Report {
     pub(super) fn encode(self) -> [u8; REPORT_BYTES] {
-        let (tag, first, second) = match self {
-            Self::Started { pid, guard } => (1, pid, guard),
-            Self::Failed { step, error } => (2, i32::from(step.code()), error),
-            Self::Exited { status, descendants } => (3, status, descendants),
-            Self::Gone { killed, remaining } => (4, killed, remaining),
+        let numbers = match self {
+            Self::Started { pid, guard } => [1, pid, guard],
+            Self::Failed { step, error } => [2, step as i32, error],
+            Self::Exited { status, descendants } => [3, status, descendants],
+            Self::Gone { killed, remaining } => [4, killed, remaining],
+            Self::Frozen => [5, 0, 0],
         };
-        let mut frame = [tag; REPORT_BYTES];
-        frame[1..5].copy_from_slice(&first.to_le_bytes());
-        frame[5..].copy_from_slice(&second.to_le_bytes());
-        frame
+        join(numbers.map(i32::cast_unsigned))
     }
 
-    pub(crate) fn decode(frame: [u8; REPORT_BYTES]) -> Option<Self> {
-        let [tag, a, b, c, d, second @ ..] = frame;
-        let (first, second) = (i32::from_le_bytes([a, b, c, d]), i32::from_le_bytes(second));
+    pub(super) fn decode(frame: [u8; REPORT_BYTES]) -> Option<Self> {
+        let [tag, first, second] = split(frame).map(u32::cast_signed);
         match tag {
             1 => Some(Self::Started {
                 pid: first,
                 guard: second,
             }),
             2 => Some(Self::Failed {
-                step: FailedStep::from_code(a),
+                step: FailedStep::from_code(first),
                 error: second,
             }),
             3 => Some(Self::Exited {
@@ -135,53 +222,10 @@ impl Report {
                 killed: first,
                 remaining: second,
             }),
+            5 => Some(Self::Frozen),
             _ => None,
         }
     }
-}
-
-impl ChildSpec {
-    pub(super) fn encode(&self) -> Vec<u8> {
-        let mut bytes = vec![u8::from(self.namespace)];
-        put_number(&mut bytes, self.orphan_grace_milliseconds);
-        put_strings(&mut bytes, std::slice::from_ref(&self.program));
-        put_strings(&mut bytes, std::slice::from_ref(&self.cwd));
-        put_strings(&mut bytes, &self.args);
-        put_strings(&mut bytes, &self.env);
-        bytes
-    }
-
-    pub(super) fn decode(bytes: &[u8]) -> io::Result<Self> {
-        let mut reader = Reader(bytes);
-        let namespace = reader.take(1)? == [1];
-        let orphan_grace_milliseconds = reader.number()?;
-        Ok(Self {
-            program: reader.strings()?.pop().unwrap_or_default(),
-            cwd: reader.strings()?.pop().unwrap_or_default(),
-            args: reader.strings()?,
-            env: reader.strings()?,
-            namespace,
-            orphan_grace_milliseconds,
-        })
-    }
-}
-
-/// What announces a description: its length. The child's three descriptors travel with it.
-pub(super) fn header(body: &[u8]) -> io::Result<[u8; 4]> {
-    let length = u32::try_from(body.len()).map_err(|_| io::Error::from_raw_os_error(libc::E2BIG))?;
-    Ok(length.to_le_bytes())
-}
-
-/// Receives a [`header`], the descriptors and the description.
-pub(super) fn receive_spec(socket: &impl AsFd) -> io::Result<(ChildSpec, [OwnedFd; 3])> {
-    let mut length = [0_u8; 4];
-    let descriptors = receive_descriptors(socket, &mut length)?;
-    let descriptors = <[OwnedFd; 3]>::try_from(descriptors).map_err(|_| unexpected_end())?;
-    let mut body = vec![0_u8; u32::from_le_bytes(length) as usize];
-    if !read_exact(socket, &mut body)? {
-        return Err(unexpected_end());
-    }
-    Ok((ChildSpec::decode(&body)?, descriptors))
 }
 
 /// Sends a few bytes with descriptors attached, without waiting.
@@ -206,7 +250,7 @@ pub(super) fn send_descriptors(
     }
 }
 
-/// Receives exactly `bytes` and the descriptors attached to them, closed on exec. An orderly end is an error too.
+/// Receives exactly `bytes` and the attached descriptors, which are close-on-exec. End of file is an error.
 pub(super) fn receive_descriptors(socket: &impl AsFd, bytes: &mut [u8]) -> io::Result<Vec<OwnedFd>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut ancillary = RecvAncillaryBuffer::new(&mut space);
@@ -235,7 +279,7 @@ pub(super) fn write_all(descriptor: &impl AsFd, mut bytes: &[u8]) -> io::Result<
     Ok(())
 }
 
-/// Fills `bytes` from a blocking descriptor; `false` when the end came first.
+/// Fills `bytes` from a blocking descriptor. Returns `false` if end of file came first.
 pub(super) fn read_exact(descriptor: &impl AsFd, bytes: &mut [u8]) -> io::Result<bool> {
     let mut filled = 0;
     while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
@@ -251,51 +295,21 @@ pub(super) fn unexpected_end() -> io::Error {
     io::Error::from(io::ErrorKind::UnexpectedEof)
 }
 
-fn put_number(bytes: &mut Vec<u8>, number: u32) {
-    bytes.extend_from_slice(&number.to_le_bytes());
-}
-
-fn put_strings(bytes: &mut Vec<u8>, strings: &[CString]) {
-    put_number(bytes, strings.len() as u32);
-    for string in strings {
-        put_number(bytes, string.as_bytes().len() as u32);
-        bytes.extend_from_slice(string.as_bytes());
-    }
-}
-
-struct Reader<'a>(&'a [u8]);
-
-impl<'a> Reader<'a> {
-    fn take(&mut self, length: usize) -> io::Result<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or_else(unexpected_end)?;
-        self.0 = rest;
-        Ok(taken)
-    }
-
-    fn number(&mut self) -> io::Result<u32> {
-        let bytes = self.take(4)?;
-        Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-    }
-
-    fn strings(&mut self) -> io::Result<Vec<CString>> {
-        let count = self.number()?;
-        (0..count)
-            .map(|_| {
-                let length = self.number()? as usize;
-                CString::new(self.take(length)?).map_err(io::Error::from)
-            })
-            .collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{ChildSpec, FailedStep, Order, Report};
+    use super::{ChildSpec, FailedStep, Report, Request, send_descriptors, write_all};
+    use std::os::fd::AsFd as _;
+    use std::os::unix::net::UnixStream;
 
     #[test]
     fn frames_survive_the_wire() {
-        for order in [Order::Signal(15), Order::KillAll] {
-            assert_eq!(Order::decode(order.encode()), Some(order));
+        for request in [
+            Request::Signal(15),
+            Request::KillAll,
+            Request::Freeze,
+            Request::Thaw,
+        ] {
+            assert_eq!(Request::decode(request.encode()), Some(request));
         }
         for report in [
             Report::Started {
@@ -314,25 +328,39 @@ mod tests {
                 killed: 5,
                 remaining: 1,
             },
+            Report::Frozen,
         ] {
             assert_eq!(Report::decode(report.encode()), Some(report));
+        }
+        for step in FailedStep::ALL {
+            assert_eq!(FailedStep::decode(step.encode(13)), (step, 13));
         }
     }
 
     #[test]
     fn a_child_spec_survives_the_wire_and_a_cut_one_is_refused() {
-        let spec = ChildSpec {
-            program: c"/bin/true".into(),
-            args: vec![c"true".into(), c"".into(), c"--x=\xff".into()],
-            env: vec![c"A=1".into()],
-            cwd: c"/".into(),
+        let spec = || ChildSpec {
             namespace: true,
             orphan_grace_milliseconds: 150,
+            strings: b"/bin/true\0/tmp\0true\0\0--x=\xff\0A=1\0".to_vec(),
+            arguments: 3,
         };
-        let bytes = spec.encode();
-        assert_eq!(ChildSpec::decode(&bytes).unwrap(), spec);
-        for cut in 0..bytes.len() {
-            assert!(ChildSpec::decode(&bytes[..cut]).is_err(), "cut at {cut}");
+        let receive = |strings: &[u8]| {
+            let (ours, theirs) = UnixStream::pair().unwrap();
+            let stdio = std::fs::File::open("/dev/null").unwrap();
+            let header = spec().header().unwrap();
+            send_descriptors(&ours, &header, &[stdio.as_fd(); 3]).unwrap();
+            write_all(&ours, strings).unwrap();
+            drop(ours);
+            ChildSpec::receive(&theirs)
+        };
+        let (received, _) = receive(&spec().strings).unwrap();
+        assert_eq!(received, spec());
+        assert_eq!((received.program(), received.cwd()), (c"/bin/true", c"/tmp"));
+        assert_eq!(received.args().collect::<Vec<_>>(), [c"true", c"", c"--x=\xff"]);
+        assert_eq!(received.env().collect::<Vec<_>>(), [c"A=1"]);
+        for cut in 0..spec().strings.len() {
+            assert!(receive(&spec().strings[..cut]).is_err(), "cut at {cut}");
         }
     }
 }

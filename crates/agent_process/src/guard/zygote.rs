@@ -1,42 +1,42 @@
-//! Where guards come from: forked from a process that was itself forked before any thread existed, or a new run
-//! of the same executable.
+//! Creates guards: forks them from the zygote, a process that was forked before any thread existed, or runs this
+//! executable again.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{Gid, Pid, Uid, WaitOptions};
 
 use super::system::{self, Forked};
 use super::wire::{self, FailedStep, Report};
-use super::{launch, serve};
+use super::{launch, main_loop};
 
-/// The first argument of a process that is to be a guard.
+/// The first argument of a re-executed guard.
 pub(super) const GUARD_ARGUMENT: &str = "__agent_process_guard";
 
-/// What a zygote is asked for: a guard at the other end of the descriptor that comes along, or to keep it.
+/// The only request to a zygote: fork a guard for the control socket that is attached.
 const NEW_GUARD: u8 = b'+';
-const KEEP: u8 = b'=';
 
-/// What [`guard_main`] prepared.
+/// Set by [`guard_main`].
 static PREPARED: OnceLock<Prepared> = OnceLock::new();
 
 struct Prepared {
-    /// The zygote, when it could be forked.
+    /// `None` if it could not be forked or was not wanted.
     zygote: Option<Zygote>,
-    /// Who this process was then.
+    /// This process's identity at that time.
     identity: Identity,
 }
 
 struct Zygote {
     requests: OwnedFd,
-    pid: Pid,
+    /// `None` once it was reaped: from then on another child may have its id.
+    unreaped: Mutex<Option<Pid>>,
 }
 
-/// Whom a process acts as. A zygote keeps the one it was forked with.
+/// The users and groups of a process. A zygote keeps those it was forked with.
 #[derive(Debug, PartialEq, Eq)]
 struct Identity {
     users: [Uid; 2],
@@ -55,39 +55,37 @@ impl Identity {
     }
 }
 
-/// How guards are made in this process.
+/// How guards are created in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Source {
+pub(crate) enum GuardSource {
     Forked,
     Reexec,
-    Nowhere,
+    None,
 }
 
-/// Must be the first line of `main` in a program that wants its children guarded.
+/// Enables guards for the children of this process. Call it in the first line of `main`.
 ///
-/// In a process that was started to be a guard it never returns. In any other it forks, while there is only one
-/// thread, the small process that all guards are forked from later; that process ends with this one. Where the
-/// fork fails, and when that process is killed, guards are new runs of this executable.
+/// It forks a small process, the zygote, from which all guards are forked later and which ends together with this
+/// process. If the fork fails, or the zygote is killed later, guards are new runs of this executable; in such a run this
+/// function does not return.
 ///
-/// Called too late, when threads exist, it does nothing: a guard needs a process without threads. Then, and in a
-/// program that never calls it, children are run in the weaker mode that
-/// [`capabilities`](crate::capabilities) reports.
+/// The fork is only safe while this process has a single thread. If there are more, the function does nothing, and
+/// children run without a guard, as [`capabilities`](crate::capabilities) reports.
 ///
-/// Guards, and so children, have the limits (`ulimit`), umask, niceness and namespaces that this process has now;
-/// their environment and directory are those of the spawn. A process that changes its user or groups later gets
-/// re-executed guards from then on, with the identity it has then.
+/// Guards and children inherit this process's resource limits (`ulimit`), umask, niceness and namespaces as they are
+/// now. If this process changes its user or groups later, guards are re-executed from then on, with the new identity.
 pub fn guard_main() {
     prepare(|| fork_zygote().ok());
 }
 
-/// [`guard_main`] for a program that wants no process beside it while it has no child: every guard is a new run of
-/// this executable, which takes more memory. It must be the first line of `main` as well.
+/// Like [`guard_main`], but without a zygote: every guard is a new run of this executable. There is no extra process
+/// while there is no child, but each guard takes more memory.
 pub fn guard_main_reexec() {
     prepare(|| None);
 }
 
 fn prepare(zygote: impl FnOnce() -> Option<Zygote>) {
-    serve_if_guard();
+    run_if_guard();
     if is_single_threaded() {
         PREPARED.get_or_init(|| Prepared {
             zygote: zygote(),
@@ -96,30 +94,34 @@ fn prepare(zygote: impl FnOnce() -> Option<Zygote>) {
     }
 }
 
-/// Does not return in a process that was started to be a guard.
-fn serve_if_guard() {
+/// Does not return if this process was started as a guard.
+fn run_if_guard() {
     if std::env::args_os()
         .nth(1)
         .is_none_or(|argument| argument != GUARD_ARGUMENT)
     {
         return;
     }
-    // With a second thread signals could go astray; better no guard than one that misses its child's end.
+    // With a second thread the guard could miss the signal that its child has ended.
     let control = is_single_threaded().then(system::take_standard_input);
     match control.and_then(Result::ok).filter(|_| detach().is_ok()) {
-        Some(control) => serve::serve(&control),
+        Some(control) => {
+            // Descriptors that our parent did not mark close-on-exec must not stay open as long as the child runs.
+            system::close_all_but(&[&control]);
+            main_loop::guard_process(&control)
+        }
         None => system::exit_now(1),
     }
 }
 
-/// Where a guard would come from now.
-pub(crate) fn source() -> Source {
+/// How a guard would be created now.
+pub(crate) fn guard_source() -> GuardSource {
     let Some(prepared) = PREPARED.get() else {
-        return Source::Nowhere;
+        return GuardSource::None;
     };
     match &prepared.zygote {
-        Some(zygote) if zygote.is_alive() && prepared.identity == Identity::current() => Source::Forked,
-        Some(_) | None => Source::Reexec,
+        Some(zygote) if zygote.is_alive() && prepared.identity == Identity::current() => GuardSource::Forked,
+        Some(_) | None => GuardSource::Reexec,
     }
 }
 
@@ -127,26 +129,33 @@ impl Zygote {
     fn is_alive(&self) -> bool {
         let alive = !launch::has_hung_up(&self.requests);
         if !alive {
-            // It was killed; nobody else reaps it.
-            let _ = rustix::process::waitpid(Some(self.pid), WaitOptions::NOHANG);
+            self.reap();
         }
         alive
     }
+
+    /// Reaps it after it was killed, once.
+    fn reap(&self) {
+        let mut unreaped = self.unreaped.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_running =
+            |pid: Pid| matches!(rustix::process::waitpid(Some(pid), WaitOptions::NOHANG), Ok(None));
+        *unreaped = unreaped.filter(|pid| is_running(*pid));
+    }
 }
 
-/// A new guard at the other end of a socket; with the process handle when it must be waited for.
-pub(super) fn new_guard(source: Source) -> io::Result<(UnixStream, Option<tokio::process::Child>)> {
+/// Creates a guard. Returns its control socket and, if it has to be reaped, its process.
+pub(super) fn new_guard(source: GuardSource) -> io::Result<(UnixStream, Option<tokio::process::Child>)> {
     let (ours, theirs) = UnixStream::pair()?;
     let zygote = PREPARED.get().and_then(|prepared| prepared.zygote.as_ref());
-    if let Some(zygote) = zygote.filter(|_| source == Source::Forked)
+    if let Some(zygote) = zygote.filter(|_| source == GuardSource::Forked)
         && wire::send_descriptors(&zygote.requests, &[NEW_GUARD], &[theirs.as_fd()]).is_ok()
     {
         return Ok((ours, None));
     }
-    // The zygote was killed or is stuck, or there never was one.
+    // There is no zygote, or it was killed or does not respond.
     let mut command = tokio::process::Command::new("/proc/self/exe");
     command.arg(GUARD_ARGUMENT).env_clear().current_dir("/");
-    // What the dynamic linker needs to start this executable again.
+    // The dynamic linker may need these to start this executable.
     command.envs(std::env::vars_os().filter(|(name, _)| name.as_encoded_bytes().starts_with(b"LD_")));
     command
         .stdin(OwnedFd::from(theirs))
@@ -154,15 +163,6 @@ pub(super) fn new_guard(source: Source) -> io::Result<(UnixStream, Option<tokio:
         .stderr(Stdio::null());
     let child = command.spawn()?;
     Ok((ours, Some(child)))
-}
-
-/// Has a descriptor kept open until this process has ended, in place of the last one given: what the system does when
-/// the last copy is closed takes time, and then it is not ours. Where that cannot be, nothing is lost but that time.
-pub(crate) fn keep_until_our_end(descriptor: &OwnedFd) {
-    let zygote = PREPARED.get().and_then(|prepared| prepared.zygote.as_ref());
-    if let Some(zygote) = zygote.filter(|zygote| zygote.is_alive()) {
-        let _ = wire::send_descriptors(&zygote.requests, &[KEEP], &[descriptor.as_fd()]);
-    }
 }
 
 fn is_single_threaded() -> bool {
@@ -173,7 +173,10 @@ fn fork_zygote() -> io::Result<Zygote> {
     let flags = SocketFlags::CLOEXEC;
     let (ours, theirs) = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
     match system::fork()? {
-        Forked::Parent(pid) => Ok(Zygote { requests: ours, pid }),
+        Forked::Parent(pid) => Ok(Zygote {
+            requests: ours,
+            unreaped: Mutex::new(Some(pid)),
+        }),
         Forked::Child => {
             let _ = rustix::thread::set_name(super::ZYGOTE_NAME);
             drop(ours);
@@ -182,29 +185,23 @@ fn fork_zygote() -> io::Result<Zygote> {
             }
             system::close_all_but(&[&theirs]);
             system::ignore_children();
-            breed(&theirs)
+            zygote_main(&theirs)
         }
     }
 }
 
-/// The zygote's whole life: one guard per request, until the process it belongs to is gone.
-fn breed(requests: &OwnedFd) -> ! {
-    let mut _kept = None;
+/// Forks one guard per request, until the client is gone.
+fn zygote_main(requests: &OwnedFd) -> ! {
     loop {
         let mut request = [0_u8; 1];
         let Ok(mut received) = wire::receive_descriptors(requests, &mut request) else {
             system::exit_now(0)
         };
         let Some(control) = received.pop() else { continue };
-        if request == [KEEP] {
-            _kept = Some(control);
-            continue;
-        }
         match system::fork() {
             Ok(Forked::Child) => {
-                // Requests and their end are the zygote's business; this copy would keep nothing alive, but is not ours.
                 system::close_all_but(&[&control]);
-                serve::serve(&control)
+                main_loop::guard_process(&control)
             }
             Ok(Forked::Parent(_)) => {}
             Err(error) => {
@@ -219,7 +216,8 @@ fn breed(requests: &OwnedFd) -> ! {
     }
 }
 
-/// Lets go of the terminal, the caller's streams and its directory: nothing may wait for a guard to close them.
+/// Detaches from the terminal, the caller's standard streams and its working directory, so that a guard does not keep
+/// them in use.
 fn detach() -> io::Result<()> {
     let _ = rustix::process::setsid();
     let null = launch::open_null()?;
@@ -227,4 +225,38 @@ fn detach() -> io::Result<()> {
         system::install(&null, standard)?;
     }
     Ok(rustix::process::chdir("/")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Zygote;
+    use rustix::process::Pid;
+    use std::os::unix::net::UnixStream;
+    use std::process::Command;
+    use std::sync::Mutex;
+
+    #[test]
+    fn a_dead_zygote_is_reaped_once_and_its_id_is_then_left_alone() {
+        let mut killed = Command::new("cat")
+            .stdin(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let pid = Pid::from_child(&killed);
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let zygote = Zygote {
+            requests: ours.into(),
+            unreaped: Mutex::new(Some(pid)),
+        };
+        assert!(zygote.is_alive());
+        drop(theirs);
+        assert!(!zygote.is_alive());
+        assert_eq!(*zygote.unreaped.lock().unwrap(), Some(pid), "it still runs");
+        killed.kill().unwrap();
+        while zygote.unreaped.lock().unwrap().is_some() {
+            assert!(!zygote.is_alive());
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        assert!(!zygote.is_alive(), "nothing is left to wait for");
+        killed.wait().unwrap_err();
+    }
 }

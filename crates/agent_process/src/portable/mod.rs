@@ -1,6 +1,6 @@
-//! A child without a guard: the weaker mode for programs that never called `guard_main`, and for systems that
-//! have no subreaper. Stopping ends the child's process group (on Windows: its job); a descendant that left the
-//! group survives, and on Unix nothing is ended when we are killed ourselves.
+//! `Portable`: a child without a guard, for programs that did not call `guard_main` and for systems other than Linux.
+//! Stopping ends the child's process group (on Windows: its job). A descendant that left the group survives; on Unix,
+//! all of them survive if this process is killed.
 
 #[cfg(unix)]
 mod unix;

@@ -1,4 +1,4 @@
-//! Job objects.
+//! `Portable` on Windows: a job object.
 
 use std::fs::OpenOptions;
 use std::io;
@@ -7,14 +7,14 @@ use std::process::Stdio;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
 use tokio::process::Command;
 
-use crate::child::{ChildEvent, spawn_failure};
+use crate::child::{ChildEvent, ChildSignal, spawn_failure};
 use crate::error::SpawnError;
 use crate::exit::WaitStatus;
 use crate::follow::FileFollower;
 use crate::spec::{SpawnSpec, StdinMode, StdoutMode};
 use crate::streams::{OurEnds, OutputSource};
 
-/// A child in a job that ends with us.
+/// A child in a job that the system ends together with this process.
 #[derive(Debug)]
 pub(crate) struct Portable {
     child: Box<dyn ChildWrapper>,
@@ -62,7 +62,7 @@ pub(crate) fn spawn_portable(
     ))
 }
 
-/// What the child writes to, and the follower of it when that is a file.
+/// The child's stdout and, for the spool, its follower.
 fn open_stdout(spec: &SpawnSpec) -> Result<(Stdio, Option<FileFollower>), SpawnError> {
     let failed = |error| SpawnError::at("opening stdout", error);
     match spec.stdout {
@@ -73,7 +73,7 @@ fn open_stdout(spec: &SpawnSpec) -> Result<(Stdio, Option<FileFollower>), SpawnE
             Ok((theirs.into(), Some(FileFollower::open(path, 0).map_err(failed)?)))
         }
         StdoutMode::Pty { .. } => {
-            let what = "a terminal for stdout alone, on Windows: use a pipe or the spool";
+            let what = "a terminal for stdout only, on Windows: use a pipe or the spool";
             Err(SpawnError::Unsupported { what, source: None })
         }
     }
@@ -86,7 +86,7 @@ impl Portable {
 
     pub(crate) async fn next_event(&mut self) -> ChildEvent {
         if !self.exited {
-            // The job's own wait is for all of its processes; the child's is what ends the run.
+            // Waiting on the job would wait for all its processes, not just the child.
             let status = self.child.inner_mut().wait().await;
             self.exited = true;
             return match status {
@@ -106,8 +106,8 @@ impl Portable {
         }
     }
 
-    /// There is no gentle signal for a process without a window or console of ours.
-    pub(crate) fn signal(&self, _signal: i32) {}
+    /// Windows has no signals for a process without a window or a console of ours.
+    pub(crate) fn signal(&self, _signal: ChildSignal) {}
 
     pub(crate) fn kill_all(&mut self) {
         let _ = self.child.start_kill();

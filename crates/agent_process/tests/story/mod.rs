@@ -1,28 +1,33 @@
-//! What holds for a child whatever the transport and whoever guards it.
+//! Trials that hold for every transport and every kind of guard.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod bad_input;
 mod ending;
+#[cfg(target_os = "linux")]
 mod family;
 mod output;
+#[cfg(unix)]
+mod signals;
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agent_process::{
-    Exit, ExitReport, GuardKind, Isolation, Process, SpawnSpec, StdoutMode, capabilities, spawn,
-};
+use agent_process::{Exit, ExitReport, GuardKind, Process, SpawnSpec, StdoutMode, capabilities, spawn};
 use libtest_mimic::{Arguments, Failed, Trial};
 use tempfile::TempDir;
 use test_support::script::{Script, ScriptedAgent};
 
-/// Far more than anything here takes; running into it is a failure, not a wait.
+/// Far more than any trial takes.
 pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 
-pub(crate) const TRANSPORTS: [(&str, StdoutMode); 3] = [
+/// How often a condition that another process makes true is checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
+
+pub(crate) const TRANSPORTS: &[(&str, StdoutMode)] = &[
     ("pipe", StdoutMode::Pipe),
     ("spool", StdoutMode::Spool),
+    #[cfg(unix)]
     (
         "pty",
         StdoutMode::Pty {
@@ -32,8 +37,19 @@ pub(crate) const TRANSPORTS: [(&str, StdoutMode); 3] = [
     ),
 ];
 
+/// As the first argument, makes this program end its first thread and live on in its second one.
+#[cfg(target_os = "linux")]
+pub(crate) const END_FIRST_THREAD: &str = "__end_first_thread";
+
 /// Runs all trials with guards of this kind.
-pub(crate) fn conclude(guard: GuardKind) -> ! {
+pub(crate) fn run_trials(guard: GuardKind) -> ! {
+    #[cfg(target_os = "linux")]
+    if std::env::args()
+        .nth(1)
+        .is_some_and(|first| first == END_FIRST_THREAD)
+    {
+        end_first_thread();
+    }
     let arguments = Arguments::from_args();
     let mut trials = vec![Trial::test("the_guard_in_force_is_reported", move || {
         assert_eq!(capabilities().guard, guard);
@@ -42,10 +58,42 @@ pub(crate) fn conclude(guard: GuardKind) -> ! {
     trials.extend(output::trials());
     trials.extend(ending::trials());
     trials.extend(bad_input::trials());
+    #[cfg(unix)]
+    trials.extend(signals::trials());
+    #[cfg(target_os = "linux")]
     if guard != GuardKind::None {
         trials.extend(family::trials());
     }
     libtest_mimic::run(&arguments, trials).exit()
+}
+
+/// The system shows such a process as a zombie although it lives. Says `ready` once that is so.
+#[cfg(target_os = "linux")]
+#[expect(
+    unsafe_code,
+    reason = "the standard library cannot end the first thread alone"
+)]
+fn end_first_thread() -> ! {
+    use std::io::Write;
+    std::thread::spawn(|| {
+        let stat = format!("/proc/{}/stat", std::process::id());
+        while !std::fs::read_to_string(&stat).unwrap().contains(") Z ") {
+            std::thread::sleep(POLL_INTERVAL);
+        }
+        std::io::stdout().write_all(b"ready\n").unwrap();
+        std::thread::sleep(LIMIT);
+        std::process::exit(0)
+    });
+    // SAFETY: the thread ends without unwinding, and the other one uses nothing of it.
+    unsafe { libc::syscall(libc::SYS_exit, 0) };
+    unreachable!("the thread has ended")
+}
+
+/// Waits for a condition that another process makes true. The trial's own limit ends the wait.
+pub(crate) async fn wait_until(mut condition: impl FnMut() -> bool) {
+    while !condition() {
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
 }
 
 /// A trial on a runtime of its own, with a folder of its own, within [`LIMIT`].
@@ -73,10 +121,10 @@ where
     F: Fn(Scene, StdoutMode) -> T + Copy + Send + 'static,
     T: Future<Output = ()>,
 {
-    let one = |(transport, mode): (&str, StdoutMode)| {
+    let one = |&(transport, mode): &(&str, StdoutMode)| {
         trial(format!("{name}_over_{transport}"), move |scene| test(scene, mode))
     };
-    TRANSPORTS.map(one).into()
+    TRANSPORTS.iter().map(one).collect()
 }
 
 /// A test's own folder and the children it starts there.
@@ -147,8 +195,9 @@ pub(crate) fn with_transport(mut spec: SpawnSpec, stdout: StdoutMode) -> SpawnSp
     spec
 }
 
+#[cfg(target_os = "linux")]
 pub(crate) fn isolated(mut spec: SpawnSpec) -> SpawnSpec {
-    spec.isolation = Isolation::PidNamespace;
+    spec.isolation = agent_process::Isolation::PidNamespace;
     spec
 }
 

@@ -1,11 +1,13 @@
-//! Every byte arrives, however it is written.
+//! All bytes arrive, whichever transport is used and however they are written.
 
-use agent_process::{Exit, Framed, StdinMode, StdoutMode, spawn};
+use agent_process::{StdinMode, StdoutMode, spawn};
 use bytes::Bytes;
 use libtest_mimic::Trial;
-use test_support::script::{ChildKind, Script, flood_line};
+#[cfg(unix)]
+use test_support::script::ChildKind;
+use test_support::script::{Script, flood_line};
 
-use super::{assert_success, collect, for_each_transport, run, trial, with_transport};
+use super::{assert_success, collect, for_each_transport, run, trial, wait_until, with_transport};
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = Vec::new();
@@ -63,6 +65,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert_eq!(rest, b"second\n");
         },
     ));
+    #[cfg(unix)]
     trials.extend(for_each_transport(
         "output_held_open_by_a_grandchild_ends_all_the_same",
         |scene, mode| async move {
@@ -75,7 +78,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let mut spec = with_transport(scene.spec(&script), mode);
             spec.limits.drain = std::time::Duration::from_millis(100);
             let (bytes, report) = run(spec).await;
-            assert_eq!(report.exit, Exit::Code(3));
+            assert_eq!(report.exit, agent_process::Exit::Code(3));
             assert_eq!(bytes, b"done\n");
         },
     ));
@@ -146,6 +149,73 @@ pub(crate) fn trials() -> Vec<Trial> {
             assert_eq!(report.stderr_bytes, 100_000_011);
         },
     ));
+    #[cfg(unix)]
+    trials.push(trial(
+        "output_arrives_while_stderr_is_flooded",
+        |scene| async move {
+            let mut spec = scene.spec(&Script::new());
+            spec.program = "/bin/sh".into();
+            spec.args = vec![
+                "-c".into(),
+                "yes >&2 & yes >&2 & read go; echo heard; wait".into(),
+            ];
+            spec.stdin = StdinMode::Piped;
+            spec.stderr = agent_process::StderrMode::Stream;
+            spec.stderr_log = Some(scene.path("stderr.log"));
+            let mut process = spawn(spec).await.unwrap();
+            let mut stdin = process.stdin.take().unwrap();
+            let mut stderr = process.stderr.take().unwrap();
+            for _ in 0..100 {
+                stderr.next_chunk().await.unwrap();
+            }
+            tokio::io::AsyncWriteExt::write_all(&mut stdin, b"go\n")
+                .await
+                .unwrap();
+            assert_eq!(process.output.next_chunk().await.unwrap().unwrap(), "heard\n");
+            process.control.kill();
+            collect(process).await;
+        },
+    ));
+    #[cfg(unix)]
+    trials.push(trial(
+        "a_spool_without_a_consumer_is_counted_to_its_end",
+        |scene| async move {
+            let gate = scene.path("gate");
+            let script = Script::new()
+                .ignore_signals([test_support::script::Signal::Interrupt])
+                .emit("ready")
+                .wait_for_file(&gate)
+                .emit("unread");
+            let mut spec = with_transport(scene.spec(&script), StdoutMode::Spool);
+            // Dropping the output stops the child; it gets the time to write first.
+            spec.limits.interrupt_grace = std::time::Duration::MAX;
+            let process = super::spawn_ready(spec).await;
+            drop(process.output);
+            std::fs::write(&gate, "").unwrap();
+            let report = process.exit.await;
+            assert_eq!(report.stdout_bytes, scene.raw_log().len() as u64);
+            assert!(!report.log_truncated);
+        },
+    ));
+    trials.push(trial(
+        "a_truncated_spool_is_reported_although_the_consumer_is_slow",
+        |scene| async move {
+            let (written, cut, log) = (scene.path("written"), scene.path("cut"), scene.path("raw.ndjson"));
+            let script = Script::new()
+                .flood(80_000, 100)
+                .create_file(&written)
+                .wait_for_file(&cut);
+            let mut process = spawn(with_transport(scene.spec(&script), StdoutMode::Spool))
+                .await
+                .unwrap();
+            process.output.next_chunk().await.unwrap().unwrap();
+            wait_until(|| written.exists()).await;
+            let file = std::fs::OpenOptions::new().write(true).open(log).unwrap();
+            file.set_len(0).unwrap();
+            std::fs::write(&cut, "").unwrap();
+            assert!(process.exit.await.log_truncated);
+        },
+    ));
     trials.push(trial(
         "a_child_that_reads_to_the_end_first_starts_at_once",
         |scene| async move {
@@ -156,53 +226,31 @@ pub(crate) fn trials() -> Vec<Trial> {
         },
     ));
     trials.push(trial(
-        "an_overlong_line_is_skipped_and_kept_in_the_raw_log",
-        |scene| async move {
-            let script = Script::new().emit("one").long_line(5_000).emit("three");
-            let mut spec = scene.spec(&script);
-            spec.limits.max_line_bytes = 1_000;
-            let process = spawn(spec).await.unwrap();
-            let mut lines = process.output.into_lines();
-            let mut seen = Vec::new();
-            while let Some(framed) = lines.next_line().await {
-                seen.push(match framed.unwrap() {
-                    Framed::Line(line) => String::from_utf8(line.bytes.to_vec()).unwrap(),
-                    Framed::Overlong {
-                        number, length_bytes, ..
-                    } => format!("line {number}: {length_bytes}"),
-                });
-            }
-            assert_eq!(seen[0], "one");
-            assert!(seen[1].starts_with("line 2: "), "{seen:?}");
-            assert_eq!(seen[2], "three");
-            assert!(scene.raw_log().len() > 5_000);
-            assert_success(&process.exit.await);
-        },
-    ));
-    trials.push(trial(
         "an_unread_consumer_holds_the_child_back_and_loses_nothing",
         |scene| async move {
             let (lines, line_bytes) = (100_000, 100);
             let reached = scene.path("reached");
             let script = Script::new().flood(lines, line_bytes).create_file(&reached);
-            let process = spawn(scene.spec(&script)).await.unwrap();
-            // 10 MB fit neither into the pipe nor into the channel: what is read for nobody is bounded at any time.
-            for _ in 0..5_000 {
-                tokio::task::yield_now().await;
-                let logged = std::fs::metadata(scene.path("raw.ndjson")).unwrap().len();
-                assert!(logged < 3_000_000, "{logged} bytes were read for nobody");
-            }
+            let mut process = spawn(scene.spec(&script)).await.unwrap();
+            let first = process.output.next_chunk().await.unwrap().unwrap();
+            // While another child writes the same 10 MB to a consumer that reads, this one cannot finish: its output fits
+            // neither into the pipe nor into the channel.
+            let mut other = scene.spec(&Script::new().flood(lines, line_bytes));
+            other.raw_log = None;
+            assert_success(&run(other).await.1);
+            let logged = std::fs::metadata(scene.path("raw.ndjson")).unwrap().len();
+            assert!(logged < 3_000_000, "{logged} bytes were read without a consumer");
             assert!(!reached.exists());
-            let (bytes, report) = collect(process).await;
+            let (rest, report) = collect(process).await;
             assert_success(&report);
-            assert_eq!(bytes.len() as u64, lines * line_bytes as u64);
+            assert_eq!((first.len() + rest.len()) as u64, lines * line_bytes as u64);
         },
     ));
     trials.extend(for_each_transport(
         "the_report_is_complete_though_nobody_reads",
         |scene, mode| async move {
-            // Fits into pipe and channel, so that the child can exit; a terminal holds less.
-            let lines = if matches!(mode, StdoutMode::Pty { .. }) {
+            // Fits into pipe and channel, so that the child can exit. Terminals, and pipes elsewhere, hold less.
+            let lines = if matches!(mode, StdoutMode::Pty { .. }) || !cfg!(target_os = "linux") {
                 100
             } else {
                 20_000
@@ -230,17 +278,13 @@ pub(crate) fn trials() -> Vec<Trial> {
     }));
     trials.push(trial("a_line_of_64_mebibytes_is_delivered", |scene| async move {
         let length = 64 * 1024 * 1024 - 1;
-        let process = spawn(scene.spec(&Script::new().long_line(length).emit("next")))
-            .await
-            .unwrap();
-        let mut lines = process.output.into_lines();
-        let mut lengths = Vec::new();
-        while let Some(Ok(Framed::Line(line))) = lines.next_line().await {
-            lengths.push(line.bytes.len());
-        }
-        assert_eq!(lengths.len(), 2);
-        assert!(lengths[0] >= length - 1 && lengths[1] == 4, "{lengths:?}");
+        let (bytes, report) = run(scene.spec(&Script::new().long_line(length).emit("next"))).await;
+        assert_success(&report);
+        let lengths: Vec<usize> = bytes.split(|byte| *byte == b'\n').map(<[u8]>::len).collect();
+        assert_eq!(lengths.len(), 3, "two lines and nothing behind the last one");
+        assert!(lengths[0] >= length - 1 && lengths[1..] == [4, 0], "{lengths:?}");
     }));
+    #[cfg(unix)]
     trials.extend(for_each_transport(
         "a_chattering_grandchild_cannot_put_off_the_end",
         |scene, mode| async move {

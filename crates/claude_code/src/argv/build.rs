@@ -1,8 +1,11 @@
-//! Builds the command line for a request.
+//! `build`: turns a request into the command line for one version of the CLI.
 
 use std::ffi::{OsStr, OsString};
 
-use agent_process::StdoutMode;
+use agent_client::{
+    Expansion, JsonSource, PartialMessages, PermissionHost, Persistence, RunOptions, SessionChoice,
+    SystemPrompt,
+};
 use bytes::Bytes;
 
 use super::line::{Argument, Argv, Input, Note};
@@ -10,10 +13,7 @@ use crate::capabilities::{Capabilities, Feature};
 use crate::error::RequestError;
 use crate::event::PermissionMode;
 use crate::input::{self, UserMessage};
-use crate::request::{
-    Expansion, Fork, Options, PartialMessages, PermissionHost, Persistence, PrintRequest, Replay,
-    SessionChoice, SessionRequest, SystemPrompt,
-};
+use crate::request::{PrintRequest, Replay, SessionId, SessionRequest};
 
 /// The longest prompt the CLI takes by stdin.
 pub const MAX_PROMPT_BYTES: usize = 10 * 1024 * 1024;
@@ -57,7 +57,7 @@ impl<'a> From<&'a SessionRequest> for AnyRequest<'a> {
 }
 
 impl AnyRequest<'_> {
-    pub(crate) fn options(&self) -> &Options {
+    pub(crate) fn options(&self) -> &RunOptions {
         match self {
             Self::Print(request) => &request.options,
             Self::Session(request) => &request.options,
@@ -80,8 +80,12 @@ pub fn build<'a>(
         arguments: Vec::new(),
         notes: Vec::new(),
     };
-    if matches!(options.transport, Some(StdoutMode::Spool)) && options.raw_log.is_none() {
+    #[cfg(feature = "process")]
+    if options.transport == Some(agent_process::StdoutMode::Spool) && options.raw_log.is_none() {
         return Err(RequestError::SpoolWithoutLog);
+    }
+    if let Some(key) = options.extensions.keys().next() {
+        return Err(RequestError::UnknownExtension { key: key.clone() });
     }
     for flag in ["-p", "--output-format=stream-json", "--verbose"] {
         builder.flag(flag);
@@ -93,8 +97,12 @@ pub fn build<'a>(
     builder.output(options)?;
     builder.session(options.session.as_ref())?;
     builder.model_and_prompts(options)?;
+    builder.configuration(options)?;
     builder.permissions(options)?;
     builder.limits(options)?;
+    for directory in &options.additional_directories {
+        builder.value("--add-dir", directory)?;
+    }
     builder.extra(&options.extra_args)?;
     Ok(Argv {
         arguments: builder.arguments,
@@ -191,7 +199,7 @@ impl Builder<'_> {
     fn conversation(&mut self, request: &SessionRequest) -> Result<Input, RequestError> {
         self.require(Feature::StreamInput)?;
         self.flag("--input-format=stream-json");
-        if request.permission_host == PermissionHost::Session {
+        if request.options.permission_host == Some(PermissionHost::Caller) {
             self.require(Feature::PermissionHost)?;
             self.flag("--permission-prompt-tool=stdio");
         }
@@ -201,7 +209,7 @@ impl Builder<'_> {
         Ok(Input::Messages)
     }
 
-    fn output(&mut self, options: &Options) -> Result<(), RequestError> {
+    fn output(&mut self, options: &RunOptions) -> Result<(), RequestError> {
         match options.partial_messages.unwrap_or_default() {
             PartialMessages::Off => {}
             PartialMessages::WhereSupported if self.capabilities.has(Feature::PartialMessages) => {
@@ -218,26 +226,34 @@ impl Builder<'_> {
 
     fn session(&mut self, choice: Option<&SessionChoice>) -> Result<(), RequestError> {
         let fork = match choice {
-            None | Some(SessionChoice::New { id: None }) => return Ok(()),
-            Some(SessionChoice::New { id: Some(id) }) => {
+            None | Some(SessionChoice::New) => return Ok(()),
+            Some(SessionChoice::NewWithId(id)) => {
                 self.require(Feature::SessionId)?;
-                return self.value("--session-id", id.as_str());
+                return self.session_id("--session-id", id);
             }
-            Some(SessionChoice::ContinueLatest { fork }) => {
+            Some(SessionChoice::Last) => {
                 self.flag("--continue");
-                fork
+                None
             }
-            Some(SessionChoice::Resume { id, fork }) => {
-                self.value("--resume", id.as_str())?;
-                fork
+            Some(SessionChoice::Resume(id)) => {
+                self.session_id("--resume", id)?;
+                None
+            }
+            Some(SessionChoice::ForkLast { new_id }) => {
+                self.flag("--continue");
+                Some(new_id)
+            }
+            Some(SessionChoice::Fork { id, new_id }) => {
+                self.session_id("--resume", id)?;
+                Some(new_id)
             }
         };
-        if let Some(Fork { id }) = fork {
+        if let Some(new_id) = fork {
             self.require(Feature::ForkSession)?;
             self.flag("--fork-session");
-            if let Some(id) = id {
+            if let Some(new_id) = new_id {
                 self.require(Feature::ForkWithSessionId)?;
-                self.value("--session-id", id.as_str())?;
+                self.session_id("--session-id", new_id)?;
             }
         } else if !self.capabilities.has(Feature::StableSessionId) {
             self.notes.push(Note::NewSessionId);
@@ -245,7 +261,14 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn model_and_prompts(&mut self, options: &Options) -> Result<(), RequestError> {
+    fn session_id(&mut self, option: &'static str, id: &str) -> Result<(), RequestError> {
+        if id.parse::<SessionId>().is_err() {
+            return Err(RequestError::InvalidSessionId);
+        }
+        self.value(option, id)
+    }
+
+    fn model_and_prompts(&mut self, options: &RunOptions) -> Result<(), RequestError> {
         if let Some(model) = &options.model {
             self.text("--model", model)?;
         }
@@ -300,7 +323,41 @@ impl Builder<'_> {
         }
     }
 
-    fn permissions(&mut self, options: &Options) -> Result<(), RequestError> {
+    /// MCP servers and settings may hold keys, so they are passed by file and never on the command line.
+    fn configuration(&mut self, options: &RunOptions) -> Result<(), RequestError> {
+        for (option, source) in [
+            ("--mcp-config", &options.mcp_config),
+            ("--settings", &options.settings),
+        ] {
+            match source {
+                None => {}
+                Some(JsonSource::File(path)) => self.value(option, path)?,
+                Some(JsonSource::Value(value)) => self.arguments.push(Argument::TextByFile {
+                    option,
+                    text: value.to_string(),
+                }),
+            }
+        }
+        if let Some(model) = &options.fallback_model {
+            self.text("--fallback-model", model)?;
+        }
+        if let Some(effort) = &options.effort {
+            self.require(Feature::Effort)?;
+            self.text("--effort", effort)?;
+        }
+        for (option, value, feature) in [
+            ("--agents", &options.agents, Feature::Agents),
+            ("--json-schema", &options.output_schema, Feature::JsonSchema),
+        ] {
+            if let Some(value) = value {
+                self.require(feature)?;
+                self.value(option, value.to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn permissions(&mut self, options: &RunOptions) -> Result<(), RequestError> {
         if let Some(tools) = &options.tools {
             self.require(Feature::Tools)?;
             self.list("--tools", tools)?;
@@ -313,7 +370,7 @@ impl Builder<'_> {
                 self.list(option, tools)?;
             }
         }
-        if let Some(mode) = &options.permission_mode {
+        if let Some(mode) = options.permission_mode.map(PermissionMode::from) {
             match mode {
                 PermissionMode::DontAsk => self.require(Feature::DontAskMode)?,
                 PermissionMode::Auto => self.require(Feature::AutoMode)?,
@@ -328,7 +385,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn limits(&mut self, options: &Options) -> Result<(), RequestError> {
+    fn limits(&mut self, options: &RunOptions) -> Result<(), RequestError> {
         if let Some(turns) = options.max_turns {
             self.value("--max-turns", turns.to_string())?;
         }

@@ -1,4 +1,4 @@
-//! A command line.
+//! `Argv`: the CLI's arguments and its input, before any file is written.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -6,27 +6,27 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 
-/// A command line and what goes with it.
+/// The arguments of the CLI and its input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Argv {
-    /// What follows the program's name.
+    /// The arguments after the program's name.
     pub arguments: Vec<Argument>,
-    /// What the CLI reads.
+    /// What the CLI gets on stdin.
     pub input: Input,
-    /// What was asked for and cannot be had in full.
+    /// Parts of the request that this CLI cannot fulfil as asked.
     pub notes: Vec<Note>,
 }
 
-/// One argument.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// One argument. `Debug` shows its option but not the value, which may hold secrets.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Argument {
-    /// As it is.
+    /// A plain argument.
     Plain(OsString),
     /// `option=PATH`, where PATH is a temporary file with this text that only this user can read.
     TextByFile {
         /// The option with its dashes.
         option: &'static str,
-        /// What the file holds.
+        /// The content of the file.
         text: String,
     },
     /// `option=TEXT`, where TEXT is what this file holds.
@@ -38,8 +38,25 @@ pub enum Argument {
     },
 }
 
-/// What the CLI reads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+impl fmt::Debug for Argument {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Plain(argument) => {
+                let text = argument.to_string_lossy();
+                match text.split_once('=') {
+                    _ if !text.starts_with('-') => formatter.write_str("Plain(…)"),
+                    Some((option, _)) => write!(formatter, "Plain({option}=…)"),
+                    None => write!(formatter, "Plain({text})"),
+                }
+            }
+            Self::TextByFile { option, .. } => write!(formatter, "TextByFile({option}=…)"),
+            Self::FileByText { option, path } => write!(formatter, "FileByText({option}={path:?})"),
+        }
+    }
+}
+
+/// What the CLI gets on stdin. `Debug` hides the prompt.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Input {
     /// These bytes, then end of file.
     Prompt(Bytes),
@@ -47,11 +64,20 @@ pub enum Input {
     Messages,
 }
 
-/// What was asked for and cannot be had in full.
+impl fmt::Debug for Input {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Prompt(bytes) => write!(formatter, "Prompt({} bytes)", bytes.len()),
+            Self::Messages => formatter.write_str("Messages"),
+        }
+    }
+}
+
+/// A part of a request that this CLI cannot fulfil as asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// A system prompt is visible to everybody on this machine, because the CLI cannot read it from a file.
+    /// A system prompt is visible to all users of this machine, because the CLI cannot read it from a file.
     SystemPromptInArguments,
     /// A space was put before the prompt, so that its `/` does not run a command.
     SpaceBeforeSlash,
@@ -59,12 +85,12 @@ pub enum Note {
     MentionsExpanded,
     /// The CLI cannot deliver partial messages.
     NoPartialMessages,
-    /// The CLI will go on under a new session id.
+    /// The CLI will continue under a new session id.
     NewSessionId,
 }
 
 impl Note {
-    /// A word for programs.
+    /// A code for programs.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {

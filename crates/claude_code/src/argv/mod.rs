@@ -1,4 +1,4 @@
-//! Requests → command lines, without touching the system.
+//! Turns requests into command lines, without touching the system.
 
 mod build;
 mod line;

@@ -1,17 +1,14 @@
-//! Runs the CLI.
+//! Runs the CLI: a thin face over the shared loop of `agent_client`.
 
 mod builder;
-mod events;
 mod handle;
-mod known;
-mod launch;
-mod queue;
+mod prepare;
+mod protocol;
+mod sender;
 
+pub(crate) use builder::Started;
 pub use builder::{Client, ClientBuilder};
-pub use events::Events;
-pub(crate) use events::Reader;
 pub(crate) use handle::stderr_tail;
-pub use handle::{Completion, Handle};
-pub(crate) use launch::{Launched, launch};
-pub use launch::{Prepared, PromptFiles, prepare};
-pub(crate) use queue::{Busy, EventSink, event_queue};
+pub use handle::{Completion, Events, Handle};
+pub use prepare::{Prepared, PromptFiles, prepare};
+pub use sender::{Session, SessionSender};

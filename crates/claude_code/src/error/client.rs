@@ -1,26 +1,26 @@
-//! What can go wrong while the CLI runs.
+//! `Error`: why a call failed. `NoResult`: what is known of a run that ended without a result.
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agent_client::Tokens;
 use agent_process::{Exit, SpawnError};
 
-use super::captured::Captured;
+use super::redacted_text::RedactedText;
 use super::request::RequestError;
 use crate::input::UnsuitableInput;
 use crate::probe::ProbeError;
-use crate::usage::TokenCount;
 
-/// Why a call failed. A process that ran and exited with an error is not one: its exit status says so.
+/// Why a call failed. A process that ran and exited with a failure is not an error: see its exit status.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The request was refused; nothing was started.
+    /// The request was rejected, and nothing was started.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// The CLI did not say which version it is.
+    /// The CLI did not report its version.
     #[error(transparent)]
     Probe(#[from] ProbeError),
     /// The process could not be started.
@@ -29,18 +29,27 @@ pub enum Error {
     /// A file that the process needs could not be written.
     #[error("cannot write a temporary file: free some space, or set `TMPDIR`")]
     TemporaryFile {
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
-    /// The time was up, and the process and all it started were stopped.
-    #[error("the time was up: allow more than {} seconds, or ask for less", .timeout.as_secs_f64())]
+    /// The run timed out, and the process and all it started were stopped.
+    #[error("timed out after {} seconds: allow more time, or ask for less", .timeout.as_secs_f64())]
     TimedOut {
-        /// How long it was allowed to take.
+        /// The time limit.
         timeout: Duration,
-        /// The end of what it wrote to stderr.
-        stderr_tail: Captured,
+        /// The end of stderr.
+        stderr_tail: RedactedText,
     },
-    /// The process ended without saying how its turn ended.
+    /// The process closed its output but did not exit, and was stopped.
+    #[error("Claude Code closed its output without exiting and was stopped: run it by hand to see why")]
+    Lingered {
+        /// The end of stderr.
+        stderr_tail: RedactedText,
+    },
+    /// The run was lost because its runtime was shut down.
+    #[error("the run was lost: its runtime was shut down")]
+    Lost,
+    /// The process ended without reporting the result of its turn.
     #[error(transparent)]
     NoResult(Box<NoResult>),
     /// The session no longer takes messages: it was closed, or its process is gone.
@@ -50,24 +59,30 @@ pub enum Error {
     #[error(transparent)]
     UnsuitableInput(#[from] UnsuitableInput),
     /// A message without content.
-    #[error("the message is empty: say something")]
+    #[error("the message is empty")]
     EmptyMessage,
     /// The CLI did not do what a control request asked.
     #[error("the CLI refused the control request `{subtype}`{}", Code(.code.as_deref()))]
     Refused {
-        /// What was asked.
+        /// The subtype of the request.
         subtype: String,
-        /// Why, in the CLI's words.
-        message: Captured,
-        /// Why, as a code, for example `unsupported_request`.
+        /// The reason, as the CLI words it.
+        message: RedactedText,
+        /// The reason as a code, for example `unsupported_request`.
         code: Option<String>,
     },
     /// The CLI did not answer a control request. Versions before 2.1.83 do not answer what they do not know.
     #[error("no answer to the control request `{subtype}` within {} seconds: the CLI is busy or too old for it", .deadline.as_secs_f64())]
     Unanswered {
-        /// What was asked.
+        /// The subtype of the request.
         subtype: String,
-        /// How long was waited.
+        /// The time limit for an answer.
+        deadline: Duration,
+    },
+    /// The CLI did not read a message or an answer. It does not read while no one takes its events.
+    #[error("the CLI did not read what was sent within {} seconds: take its events meanwhile, or stop it", .deadline.as_secs_f64())]
+    Unread {
+        /// The time limit for reading.
         deadline: Duration,
     },
 }
@@ -75,30 +90,41 @@ pub enum Error {
 impl From<SpawnError> for Error {
     fn from(error: SpawnError) -> Self {
         match error {
-            // The reader of this message wants to know what to install.
+            // The message should say what to install.
             SpawnError::NotFound { program } => Self::Probe(ProbeError::NotFound { program }),
             other => Self::Spawn(other),
         }
     }
 }
 
-/// A process that ended without a `result`. What it did say is kept.
+/// A process that ended without a `result`, and what it wrote until then.
 #[derive(Debug, thiserror::Error)]
-#[error("the run ended without a result ({exit}): read its log `{}`", raw_log.display())]
+#[error("the run ended without a result ({exit}){}", Log(.raw_log.as_deref()))]
 #[non_exhaustive]
 pub struct NoResult {
-    /// The whole output.
-    pub raw_log: PathBuf,
+    /// The file with the whole output, if one was asked for.
+    pub raw_log: Option<PathBuf>,
     /// How the process ended.
     pub exit: Exit,
     /// The text that the model had written until then.
-    pub stream_text: Captured,
-    /// The session, if it got so far; it can be resumed.
+    pub stream_text: RedactedText,
+    /// The session, if it started. It can be resumed.
     pub session_id: Option<String>,
-    /// The tokens it used until then: a low estimate, because nobody added them up. What it cost is not known.
-    pub usage: TokenCount,
-    /// The end of what it wrote to stderr; [`Captured::last_line`] often says what is wrong.
-    pub stderr_tail: Captured,
+    /// The tokens it used until then, as a low estimate. The cost is not known.
+    pub usage: Tokens,
+    /// The end of stderr; [`RedactedText::last_line`] often says what is wrong.
+    pub stderr_tail: RedactedText,
+}
+
+struct Log<'a>(Option<&'a Path>);
+
+impl fmt::Display for Log<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(path) => write!(formatter, ": read its log `{}`", path.display()),
+            None => formatter.write_str(": set `raw_log` to keep its output"),
+        }
+    }
 }
 
 struct Code<'a>(Option<&'a str>);
@@ -112,18 +138,18 @@ impl fmt::Display for Code<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Error, NoResult};
-    use crate::usage::TokenCount;
+    use agent_client::Tokens;
     use agent_process::Exit;
     use std::time::Duration;
 
     #[test]
     fn a_missing_result_names_the_log_and_quotes_nothing() {
         let error = Error::NoResult(Box::new(NoResult {
-            raw_log: "/logs/1.ndjson".into(),
+            raw_log: Some("/logs/1.ndjson".into()),
             exit: Exit::Code(1),
             stream_text: "secret answer".to_owned().into(),
             session_id: None,
-            usage: TokenCount::default(),
+            usage: Tokens::default(),
             stderr_tail: "secret key refused".to_owned().into(),
         }));
         insta::assert_snapshot!(
@@ -144,7 +170,7 @@ mod tests {
             timeout: Duration::from_millis(1500),
             stderr_tail: String::new().into(),
         };
-        insta::assert_snapshot!(timed_out, @"the time was up: allow more than 1.5 seconds, or ask for less");
+        insta::assert_snapshot!(timed_out, @"timed out after 1.5 seconds: allow more time, or ask for less");
         let refused = Error::Refused {
             subtype: "nosuch".into(),
             message: "Unsupported control request subtype: nosuch".to_owned().into(),

@@ -1,11 +1,11 @@
-//! What can go wrong. No error quotes a line of the CLI's output: lines may hold anything.
+//! The errors of this crate. None of them quotes the CLI's output, which may contain secrets.
 
-mod captured;
+#[cfg(feature = "process")]
 mod client;
+mod redacted_text;
 mod request;
-mod wrong_shape;
 
-pub use captured::Captured;
+#[cfg(feature = "process")]
 pub use client::{Error, NoResult};
+pub use redacted_text::RedactedText;
 pub use request::RequestError;
-pub use wrong_shape::WrongShape;

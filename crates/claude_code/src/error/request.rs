@@ -1,25 +1,25 @@
-//! Requests that no process is started for.
+//! `RequestError`: why a request was rejected before anything was started.
 
 use std::path::PathBuf;
 
 use crate::capabilities::Feature;
-use crate::version::Version;
+use agent_client::Version;
 
-/// Why a request was refused before anything was started.
+/// Why a request was rejected before anything was started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RequestError {
     /// The CLI would exit with an error.
-    #[error("the prompt is empty: say what to do")]
+    #[error("the prompt is empty")]
     EmptyPrompt,
     /// The CLI takes no more by stdin.
     #[error(
         "the prompt is too long: put its bulk into a file and name the file in the prompt: {bytes} of {limit} bytes"
     )]
     PromptTooLong {
-        /// How long it is.
+        /// Its length.
         bytes: usize,
-        /// How long it may be.
+        /// The longest possible one.
         limit: usize,
     },
     /// No program can be given a NUL byte.
@@ -34,22 +34,22 @@ pub enum RequestError {
         /// For which option.
         option: &'static str,
     },
-    /// One argument cannot be so long, and this version of the CLI cannot read it from a file.
+    /// The argument is too long for the system, and this version of the CLI cannot read it from a file.
     #[error(
         "a value is too long for the command line: shorten it or update Claude Code (`claude update`): `{option}`, {bytes} of {limit} bytes"
     )]
     ArgumentTooLong {
         /// For which option.
         option: &'static str,
-        /// How long option and value are.
+        /// The length of option and value.
         bytes: usize,
-        /// How long they may be.
+        /// The longest possible one.
         limit: usize,
     },
     /// The installed CLI is too old.
     #[error("{feature} needs Claude Code {since} or newer: run `claude update`; installed is {}", version_or_unknown(*.version), since = .feature.since())]
     Unsupported {
-        /// What it cannot do.
+        /// The missing feature.
         feature: Feature,
         /// The installed version.
         version: Option<Version>,
@@ -62,13 +62,22 @@ pub enum RequestError {
         /// The option's name.
         argument: &'static str,
     },
-    /// An extra argument that is no option. The CLI could take it for part of the prompt.
+    /// An extra argument that is not an option. The CLI could take it for part of the prompt.
     #[error(
-        "an extra argument that is no option: write `--option=value` as one argument: argument {position}"
+        "an extra argument is not an option: write `--option=value` as one argument: argument {position}"
     )]
     BareArgument {
-        /// Which one, from 1; those of the client's defaults come first.
+        /// Its position from 1; those of the client's defaults come first.
         position: usize,
+    },
+    /// A session id that is not a UUID.
+    #[error("a session id of Claude Code is a UUID, and this one is not: check the id")]
+    InvalidSessionId,
+    /// A setting by name that Claude Code does not have.
+    #[error("unknown extension `{key}`: Claude Code has none, set the option instead")]
+    UnknownExtension {
+        /// The unknown key.
+        key: String,
     },
     /// The spool is the raw log.
     #[error("the spool transport needs a raw log: set `raw_log`")]
@@ -76,9 +85,9 @@ pub enum RequestError {
     /// A system prompt file could not be read.
     #[error("cannot read the system prompt: check the path: `{}`", path.display())]
     SystemPromptFile {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: std::io::Error,
     },
 }

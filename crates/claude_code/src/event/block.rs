@@ -1,40 +1,41 @@
-//! The content blocks of a message.
+//! `Block`: one content block of a message.
 
 use bytes::Bytes;
+use json_lines::reader::{Cursor, Failed, StringSpan};
+use json_lines::{RawJson, Text};
 
 use crate::event::message::Content;
-use crate::json::{Cursor, Failed, RawJson, StringSpan};
-use crate::text::Text;
 
 /// One content block. A block of an unknown type, or without the fields that make its type useful, is `Unknown`
 /// and complete; its siblings are not affected.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Block {
     /// Text for a person.
     Text(Text),
     /// The model's thinking.
     Thinking(Thinking),
-    /// Thinking that the vendor keeps secret.
+    /// Thinking that the vendor does not show.
     RedactedThinking {
-        /// Encrypted.
+        /// The encrypted thinking.
         data: Text,
     },
-    /// The model wants a tool to run here.
+    /// A call of a tool on this machine.
     ToolUse(ToolUse),
-    /// The model ran a tool at the vendor (`server_tool_use`, `mcp_tool_use`).
+    /// A call of a tool that the vendor runs (`server_tool_use`, `mcp_tool_use`).
     ServerToolUse(ToolUse),
-    /// What a tool gave.
+    /// The result of a tool.
     ToolResult(ToolResult),
-    /// What a tool at the vendor gave (`web_search_tool_result` and others).
+    /// The result of a tool that the vendor ran (`web_search_tool_result` and others).
     ServerToolResult(ServerToolResult),
-    /// A picture.
+    /// An image.
     Image {
-        /// Where its bytes are.
+        /// Its bytes, or where they are.
         source: RawJson,
     },
     /// A document.
     Document {
-        /// Where its bytes are.
+        /// Its bytes, or where they are.
         source: RawJson,
     },
     /// A tool whose description was loaded on demand.
@@ -49,24 +50,24 @@ pub enum Block {
 /// The model's thinking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thinking {
-    /// May be empty when the vendor shows none.
+    /// Empty if the vendor shows none.
     pub thinking: Text,
-    /// The vendor's proof that it is unchanged.
+    /// The vendor's signature, which shows that the text is unchanged.
     pub signature: Option<Text>,
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolUse {
-    /// What its result refers to.
+    /// The id that its result refers to.
     pub id: Text,
-    /// The tool.
+    /// The tool's name.
     pub name: Text,
-    /// Its arguments as written; `{}` when absent.
+    /// The arguments as written; `{}` if absent.
     pub input: RawJson,
 }
 
-/// What a tool gave.
+/// The result of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolResult {
     /// The call it answers.
@@ -77,7 +78,7 @@ pub struct ToolResult {
     pub content: Content,
 }
 
-/// What a tool at the vendor gave.
+/// The result of a tool that the vendor ran.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerToolResult {
     /// The block's type, for example `web_search_tool_result`.
@@ -88,7 +89,7 @@ pub struct ServerToolResult {
     pub content: Option<RawJson>,
 }
 
-/// Where a block stands. Results do not nest, so reading needs no recursion beyond two levels.
+/// Where a block is. Results do not nest, so reading needs no recursion beyond two levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nesting {
     Message,
@@ -136,7 +137,7 @@ impl Members {
                 b"input" => self.input = place(cursor)?,
                 b"tool_use_id" => self.tool_use_id = cursor.string()?,
                 b"is_error" => self.is_error = cursor.bool()?.unwrap_or_default(),
-                // Read at once instead of passed and read again: nearly all blocks with content are tool results.
+                // Parsed now instead of skipped and parsed later: nearly all blocks with content are tool results.
                 b"content" if nesting == Nesting::Message => {
                     let start = cursor.position();
                     self.parsed_content = Some(Content::read_nested(cursor, Nesting::ToolResult)?);
@@ -154,7 +155,7 @@ impl Members {
         })
     }
 
-    /// The block, if all it needs is there.
+    /// The block, if all its required members are there.
     fn build(&mut self, source: &Bytes, nesting: Nesting) -> Option<Block> {
         let text = |span: Option<StringSpan>| span.map(|span| span.text(source));
         let raw = |place: Option<Place>| {
@@ -172,7 +173,7 @@ impl Members {
             b"tool_use" => Block::ToolUse(ToolUse {
                 id: text(self.id)?,
                 name: text(self.name)?,
-                input: raw(self.input).unwrap_or_else(empty_object),
+                input: raw(self.input).unwrap_or(RawJson::EMPTY_OBJECT),
             }),
             b"tool_result" if nesting == Nesting::Message => Block::ToolResult(ToolResult {
                 tool_use_id: text(self.tool_use_id)?,
@@ -189,7 +190,7 @@ impl Members {
             b"server_tool_use" | b"mcp_tool_use" => Block::ServerToolUse(ToolUse {
                 id: text(self.id)?,
                 name: text(self.name)?,
-                input: raw(self.input).unwrap_or_else(empty_object),
+                input: raw(self.input).unwrap_or(RawJson::EMPTY_OBJECT),
             }),
             b"image" => Block::Image {
                 source: raw(self.source)?,
@@ -210,10 +211,6 @@ impl Members {
     }
 }
 
-fn empty_object() -> RawJson {
-    RawJson::from_validated(Bytes::from_static(b"{}"))
-}
-
 impl Block {
     /// The text of a text block.
     #[must_use]
@@ -224,7 +221,7 @@ impl Block {
         }
     }
 
-    /// The call of a tool that runs here.
+    /// The tool call of a tool-use block.
     #[must_use]
     pub fn as_tool_use(&self) -> Option<&ToolUse> {
         match self {
@@ -252,7 +249,7 @@ mod tests {
 
     use super::{Block, Nesting};
     use crate::event::Content;
-    use crate::json::Cursor;
+    use json_lines::reader::Cursor;
 
     fn read(text: &'static str) -> Block {
         let source = Bytes::from_static(text.as_bytes());

@@ -1,23 +1,22 @@
-//! Questions and answers between the CLI and whoever embeds it.
+//! Control requests and responses between the CLI and the program that embeds it.
 
-use crate::event::field::{Field, Ignored, Object, wire_struct};
-use crate::json::{Cursor, Failed, RawJson};
-use crate::text::Text;
+use json_lines::reader::{Cursor, Failed, Field, Object, SkipUnknown};
+use json_lines::{RawJson, Text, wire_struct};
 
 wire_struct! {
-    /// The CLI asks and waits for a `control_response` on its standard input.
+    /// A request of the CLI, which waits for a `control_response` on its stdin.
     pub struct ControlRequest {
-        /// What the answer must name.
+        /// The id that the response must carry.
         request_id: Option<Text> = b"request_id",
-        /// The question.
         body: ControlRequestBody = b"request",
     }
 }
 
 /// What the CLI asks.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum ControlRequestBody {
-    /// May this tool run? Questions to the user and plans come this way too.
+    /// Whether a tool may run. Questions to the user and plans come this way too.
     CanUseTool(Box<CanUseTool>),
     /// A hook that the embedder registered.
     HookCallback(Box<HookCallback>),
@@ -25,7 +24,7 @@ pub enum ControlRequestBody {
     McpMessage(Box<McpMessage>),
     /// Anything else.
     Other {
-        /// What kind of question.
+        /// The kind of request.
         subtype: Option<Text>,
         /// The `request` as written.
         raw: RawJson,
@@ -36,53 +35,41 @@ impl Default for ControlRequestBody {
     fn default() -> Self {
         Self::Other {
             subtype: None,
-            raw: RawJson::from_validated(bytes::Bytes::from_static(b"null")),
+            raw: RawJson::NULL,
         }
     }
 }
 
 wire_struct! {
-    /// May this tool run?
+    /// Whether a tool may run.
     pub struct CanUseTool {
-        /// The tool.
         tool_name: Option<Text> = b"tool_name",
-        /// Its name for people.
         display_name: Option<Text> = b"display_name",
         /// Its arguments; the answer may change them.
         input: Option<RawJson> = b"input",
         /// What the call is for.
         description: Option<Text> = b"description",
-        /// The call.
         tool_use_id: Option<Text> = b"tool_use_id",
-        /// Rules that would make further questions unnecessary.
+        /// Rules that would make further requests unnecessary.
         permission_suggestions: Option<RawJson> = b"permission_suggestions",
-        /// The path that needs permission.
         blocked_path: Option<Text> = b"blocked_path",
-        /// Why it asks.
         decision_reason: Option<Text> = b"decision_reason",
         /// Only a person can answer: questions and plans.
         requires_user_interaction: bool = b"requires_user_interaction",
-        /// Id of the subagent that asks.
         agent_id: Option<Text> = b"agent_id",
     }
-}
 
-wire_struct! {
-    /// A hook that the embedder registered.
+    /// A call of a hook that the embedder registered.
     pub struct HookCallback {
-        /// Which one.
         callback_id: Option<Text> = b"callback_id",
-        /// What the hook is told, as written.
+        /// The hook's input, as written.
         input: Option<RawJson> = b"input",
-        /// The call of a tool that it is about.
+        /// The tool call that the hook is about.
         tool_use_id: Option<Text> = b"tool_use_id",
     }
-}
 
-wire_struct! {
     /// A message to an MCP server inside the embedder.
     pub struct McpMessage {
-        /// Which server.
         server_name: Option<Text> = b"server_name",
         /// The JSON-RPC message as written.
         message: Option<RawJson> = b"message",
@@ -116,20 +103,19 @@ impl Field for ControlRequestBody {
 fn body_at<T: Object>(cursor: &mut Cursor<'_>, start: usize) -> Result<Box<T>, Failed> {
     cursor.back_to(start);
     let mut body = Box::<T>::default();
-    body.read_members(cursor, &mut Ignored)?;
+    body.read_members(cursor, &mut SkipUnknown)?;
     Ok(body)
 }
 
 wire_struct! {
-    /// The CLI answers a control request of ours.
+    /// The CLI's answer to a control request of ours.
     pub struct ControlResponse {
-        /// The answer.
         body: ControlResponseBody = b"response",
     }
 }
 
 impl ControlResponse {
-    /// The request that is answered.
+    /// The id of the request.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
         match &self.body {
@@ -140,30 +126,31 @@ impl ControlResponse {
     }
 }
 
-/// What the CLI answers.
+/// The CLI's response.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum ControlResponseBody {
-    /// It did as asked.
+    /// The CLI did what was asked.
     Success {
         /// The request.
         request_id: Option<Text>,
-        /// What it says, if anything.
+        /// The data of the answer, if any.
         response: Option<RawJson>,
     },
-    /// It did not.
+    /// The CLI refused or failed.
     Error {
         /// The request.
         request_id: Option<Text>,
-        /// Why, in words.
+        /// The reason, for people.
         error: Option<Text>,
-        /// Why, as a code, for example `unsupported_request`.
+        /// The reason as a code, for example `unsupported_request`.
         error_code: Option<Text>,
     },
     /// Something else.
     Other {
         /// The request.
         request_id: Option<Text>,
-        /// What kind of answer.
+        /// The kind of response.
         subtype: Option<Text>,
         /// The `response` as written.
         raw: RawJson,
@@ -172,7 +159,7 @@ pub enum ControlResponseBody {
 
 impl Default for ControlResponseBody {
     fn default() -> Self {
-        let raw = RawJson::from_validated(bytes::Bytes::from_static(b"null"));
+        let raw = RawJson::NULL;
         Self::Other {
             request_id: None,
             subtype: None,
@@ -217,7 +204,6 @@ impl Field for ControlResponseBody {
 wire_struct! {
     /// The CLI no longer waits for an answer to its request.
     pub struct ControlCancelRequest {
-        /// The request.
         request_id: Option<Text> = b"request_id",
     }
 }

@@ -1,21 +1,20 @@
-//! A line as a whole: what it says, what all lines have, and the line itself.
+//! `Event`: one line, with its kind, the members that all lines have, and its bytes.
 
+use json_lines::reader::{Cursor, Failed, Fault, StringSpan, UnknownMembers};
+use json_lines::{FromObject, RawJson};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::event::field::Rest;
-use crate::event::kind::Kind;
+use crate::event::kind::{Kind, Tag};
 use crate::event::system::System;
-use crate::event::tag::Tag;
-use crate::json::{Cursor, Failed, Fault, RawJson, StringSpan};
 
 /// One event of Claude Code's output. Cheap to clone and to send.
 ///
-/// Everything that was written stays: [`Event::raw`] is the line byte for byte, [`Event::field`] reaches any of its
-/// members, also those that this version does not know.
+/// Nothing is lost: [`Event::raw`] has the line byte for byte, and [`Event::field`] reads any of its members, also those
+/// that this version does not know.
 #[derive(Clone)]
 pub struct Event {
     inner: Arc<Inner>,
@@ -29,7 +28,7 @@ struct Inner {
     offset: u64,
 }
 
-/// What lines of all types have. Kept as places in the line: few readers ask for them.
+/// Members that lines of all types have. Kept as positions in the line, because few callers need them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Envelope {
     type_name: Option<StringSpan>,
@@ -40,7 +39,7 @@ pub(super) struct Envelope {
     timestamp: Option<StringSpan>,
 }
 
-impl Rest for Envelope {
+impl UnknownMembers for Envelope {
     #[inline(always)]
     fn take(&mut self, cursor: &mut Cursor<'_>, key: &[u8]) -> Result<(), Failed> {
         match key {
@@ -63,24 +62,27 @@ impl Envelope {
         if !type_name.is_literal(source) || self.subtype.is_some_and(|subtype| !subtype.is_literal(source)) {
             return None;
         }
-        let subtype = self.subtype.map(|subtype| subtype.written(source));
-        let tag = Tag::of(Some(type_name.written(source)), subtype);
+        let subtype = self.subtype.map_or(&b""[..], |subtype| subtype.written(source));
+        let tag = Tag::of(type_name.written(source), subtype);
         (tag == guessed).then_some(tag)
     }
 }
 
-/// Reads the object at the start of `source`, which starts at `offset` in the stream.
-pub(crate) fn read_event(source: &Bytes, line_number: u64, offset: u64) -> Result<Event, Fault> {
-    if let Some(guessed) = Tag::guess(source) {
-        let (kind, envelope, end) = read_as(guessed, source)?;
-        if envelope.tag(source, guessed).is_some() {
-            return Ok(Event::new(kind, envelope, source, end, line_number, offset));
+impl FromObject for Event {
+    fn from_object(source: &Bytes, line_number: u64, offset: u64) -> Result<(Self, usize), Fault> {
+        if let Some(guessed) = Tag::guess(source) {
+            let (kind, envelope, end) = read_as(guessed, source)?;
+            if envelope.tag(source, guessed).is_some() {
+                let event = Self::new(kind, envelope, source, end, line_number, offset);
+                return Ok((event, end));
+            }
         }
+        let mut cursor = Cursor::new(source);
+        let found = Tag::find(&mut cursor).map_err(|Failed| cursor.fault())?;
+        let (kind, envelope, end) = read_as(found, source)?;
+        let event = Self::new(kind, envelope, source, end, line_number, offset);
+        Ok((event, end))
     }
-    let mut cursor = Cursor::new(source);
-    let found = Tag::find(&mut cursor).map_err(|Failed| cursor.fault())?;
-    let (kind, envelope, end) = read_as(found, source)?;
-    Ok(Event::new(kind, envelope, source, end, line_number, offset))
 }
 
 #[inline]
@@ -145,7 +147,7 @@ impl Event {
         self.raw_json().get(key)
     }
 
-    /// Counts the lines of the stream from 1, blank and broken ones too. Objects that share a line share its number.
+    /// The number of the line from 1, counting blank and broken ones. Objects that share a line share its number.
     #[must_use]
     pub fn line_number(&self) -> u64 {
         self.inner.line_number
@@ -163,25 +165,25 @@ impl Event {
         self.member(self.inner.envelope.type_name)
     }
 
-    /// The session. In all events except `control_*`.
+    /// The session's id. In all events except `control_*`.
     #[must_use]
     pub fn session_id(&self) -> Option<Cow<'_, str>> {
         self.member(self.inner.envelope.session_id)
     }
 
-    /// Names this event.
+    /// Identifies this event.
     #[must_use]
     pub fn uuid(&self) -> Option<Cow<'_, str>> {
         self.member(self.inner.envelope.uuid)
     }
 
-    /// The call of the subagent that this belongs to; `None` in the main conversation.
+    /// The call that started the subagent of this event; `None` in the main conversation.
     #[must_use]
     pub fn parent_tool_use_id(&self) -> Option<Cow<'_, str>> {
         self.member(self.inner.envelope.parent_tool_use_id)
     }
 
-    /// When it happened, as the CLI wrote it (ISO 8601), where it did.
+    /// When it happened (ISO 8601), if the CLI wrote it.
     #[must_use]
     pub fn timestamp(&self) -> Option<Cow<'_, str>> {
         self.member(self.inner.envelope.timestamp)

@@ -1,28 +1,23 @@
-//! A message of the conversation.
+//! `Message` and its `Content`: a message as the Messages API knows it.
 
 use crate::event::block::{Block, Nesting};
-use crate::event::field::{Field, wire_struct};
-use crate::event::open::open_enum;
 use crate::event::tokens::Usage;
-use crate::json::{Cursor, Failed, RawJson};
-use crate::text::Text;
+use json_lines::reader::{Cursor, Failed, Field};
+use json_lines::{RawJson, Text, open_enum, wire_struct};
 
 wire_struct! {
     /// A message as the Messages API knows it. One API message arrives as several `assistant` events, one per
     /// content block, all with the same `id`.
     pub struct Message {
-        @usual { id "id", rest "type", role "role", model "model", content "content", stop_reason "stop_reason", stop_sequence "stop_sequence", usage "usage", rest "context_management" }
-        /// Same for all blocks of one API message; absent in `user` messages.
+        @usual { id "id", unknown "type", role "role", model "model", content "content", stop_reason "stop_reason", stop_sequence "stop_sequence", usage "usage", unknown "context_management" }
+        /// The same for all blocks of one API message; absent in `user` messages.
         id: Option<Text> = b"id",
         /// The model that wrote it; `<synthetic>` for messages the CLI made up, such as API errors.
         model: Option<Text> = b"model",
-        /// Who speaks.
         role: Option<Role> = b"role",
-        /// What is said.
         content: Content = b"content",
         /// Why the model stopped; `None` in all but the last event of a message.
         stop_reason: Option<StopReason> = b"stop_reason",
-        /// The sequence that stopped it.
         stop_sequence: Option<Text> = b"stop_sequence",
         /// Counts at the start of the message, see [`Usage`].
         usage: Option<Usage> = b"usage",
@@ -32,25 +27,21 @@ wire_struct! {
 open_enum! {
     /// Who speaks.
     pub enum Role {
-        /// The model.
         Assistant = "assistant",
         /// A person, a tool, or the CLI on their behalf.
         User = "user",
     }
-}
 
-open_enum! {
     /// Why the model stopped.
     pub enum StopReason {
-        /// It was done.
+        /// It had finished.
         EndTurn = "end_turn",
         /// It wants a tool to run.
         ToolUse = "tool_use",
-        /// It ran into the limit of output tokens.
+        /// It reached the limit of output tokens.
         MaxTokens = "max_tokens",
         /// It wrote a stop sequence.
         StopSequence = "stop_sequence",
-        /// It refused.
         Refusal = "refusal",
         /// The vendor paused a long turn.
         PauseTurn = "pause_turn",
@@ -59,14 +50,15 @@ open_enum! {
     }
 }
 
-/// What a message or a tool result says.
+/// The content of a message or a tool result.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Content {
     /// A plain string.
     Text(Text),
     /// A list of blocks, possibly empty.
     Blocks(Vec<Block>),
-    /// Something else, or a list with more than the 65,536 blocks that are taken apart per line.
+    /// Anything else, or a list of more than 65,536 blocks, which is the most that is parsed per line.
     Other(RawJson),
 }
 

@@ -1,24 +1,21 @@
-//! What Claude Code writes on its standard output, one type per kind of line.
+//! The lines that Claude Code writes to stdout, one type per kind of line.
 //!
-//! The rules, everywhere: a field that is absent or of an unexpected type is `None` (or an empty list), a value
-//! that is not known yet is an `Other` or `Unknown` with what was written, and the whole line stays available
-//! through [`Event::raw`]. Nothing here fails on shape.
+//! Parsing never fails on the shape of a line. A field that is absent or has an unexpected type is `None` or empty, an
+//! unknown value is an `Other` or `Unknown` that keeps the text, and [`Event::raw`] has the whole line. A field without
+//! a comment is named after the vendor's member. All of these types can get new fields and variants at any time.
 
 mod assistant;
 mod block;
 mod control;
 mod envelope;
-mod field;
 mod kind;
 mod lifecycle;
-mod list;
 mod message;
-mod open;
 mod outcome;
 mod rate_limit;
 mod stream;
 mod system;
-mod tag;
+mod system_bodies;
 mod tokens;
 mod user;
 
@@ -29,24 +26,22 @@ pub use control::{
     ControlResponseBody, HookCallback, McpMessage,
 };
 pub use envelope::Event;
-pub(crate) use envelope::read_event;
+pub use json_lines::TextList;
 pub use kind::Kind;
 pub use lifecycle::{
     Attachment, CommandLifecycle, CommandState, ConversationReset, ToolProgress, ToolUseSummary,
 };
-pub use list::{Models, TextList};
 pub use message::{Content, Message, Role, StopReason};
-pub use outcome::{
-    DeferredToolUse, PermissionDenial, ResultError, ResultSubtype, TerminalReason, TurnResult,
-};
+pub use outcome::{DeferredToolUse, PermissionDenial, ResultSubtype, TerminalReason, TurnResult};
 pub use rate_limit::{RateLimit, RateLimitInfo, RateLimitStatus, RateLimitType};
 pub use stream::{AbandonedBlocks, Delta, StreamBody, StreamEvent};
-pub use system::{
-    AnswerRetry, AnswerRetryData, ApiRetry, BackgroundTask, BackgroundTasksChanged, CompactBoundary,
-    CompactMetadata, HookResponse, HookStarted, Informational, Init, McpServer, ModelFallback, ModelRefusal,
-    Notification, PermissionDenied, PermissionMode, SessionState, SessionStateChanged, SessionTitleChanged,
-    Status, StatusKind, System, TaskNotification, TaskPatch, TaskProgress, TaskStarted, TaskStatus,
-    TaskUpdated, TaskUsage, ThinkingTokens, UiInvalidate,
+pub use system::System;
+pub use system_bodies::{
+    ApiRetry, BackgroundTask, BackgroundTasksChanged, CompactBoundary, CompactMetadata, HookResponse,
+    HookStarted, Informational, Init, McpServer, ModelFallback, ModelRefusal, Notification, PermissionDenied,
+    PermissionMode, SessionState, SessionStateChanged, SessionTitleChanged, Status, StatusKind,
+    TaskNotification, TaskPatch, TaskProgress, TaskStarted, TaskStatus, TaskUpdated, TaskUsage,
+    ThinkingTokens, UiInvalidate,
 };
-pub use tokens::{CacheCreation, ModelUsage, OutputTokensDetails, ServerToolUse, ServiceTier, Usage};
+pub use tokens::{CacheCreation, ModelUsage, Models, OutputTokensDetails, ServerToolUse, ServiceTier, Usage};
 pub use user::User;

@@ -1,20 +1,17 @@
-//! Partial messages: the API's own stream events, passed through.
+//! `StreamEvent`: partial messages, which are stream events of the Messages API passed through.
 
 use bytes::Bytes;
+use json_lines::reader::{Cursor, Failed, Field, StringSpan};
+use json_lines::{RawJson, Text, TextList, wire_struct};
 
 use crate::event::block::{Block, Nesting};
-use crate::event::field::{Field, wire_struct};
-use crate::event::list::TextList;
 use crate::event::message::{Message, StopReason};
 use crate::event::tokens::Usage;
-use crate::json::{Cursor, Failed, RawJson, StringSpan};
-use crate::text::Text;
 
 wire_struct! {
     /// A piece of a message while the model writes it. Never sent for subagents.
     pub struct StreamEvent {
-        @usual { rest "type", body "event", rest "session_id", rest "parent_tool_use_id", rest "uuid", api_message_id "api_message_id" }
-        /// The piece.
+        @usual { unknown "type", body "event", unknown "session_id", unknown "parent_tool_use_id", unknown "uuid", api_message_id "api_message_id" }
         body: StreamBody = b"event",
         /// The message it belongs to (2.1.325; older versions only name it in `message_start`).
         api_message_id: Option<Text> = b"api_message_id",
@@ -25,9 +22,7 @@ wire_struct! {
         /// The user messages that this answers.
         user_message_uuids: TextList = b"user_message_uuids",
     }
-}
 
-wire_struct! {
     /// Blocks of a broken message.
     pub struct AbandonedBlocks {
         /// The broken message.
@@ -39,29 +34,30 @@ wire_struct! {
 
 /// One event of the Messages API's stream.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum StreamBody {
     /// A message begins.
     MessageStart {
-        /// Without content yet.
+        /// The message, still without content.
         message: Box<Message>,
     },
     /// A block begins.
     ContentBlockStart {
-        /// Place of the block in its message.
+        /// The block's index in its message.
         index: u64,
-        /// Mostly still empty.
+        /// The block, usually still empty.
         block: Block,
     },
     /// A block grows.
     ContentBlockDelta {
-        /// Place of the block in its message.
+        /// The block's index in its message.
         index: u64,
-        /// What is new.
+        /// What was added.
         delta: Delta,
     },
     /// A block ends. Its complete `assistant` event came before.
     ContentBlockStop {
-        /// Place of the block in its message.
+        /// The block's index in its message.
         index: u64,
     },
     /// The message's last figures. A broken message has none.
@@ -83,12 +79,13 @@ pub enum StreamBody {
 
 impl Default for StreamBody {
     fn default() -> Self {
-        Self::Unknown(RawJson::from_validated(Bytes::from_static(b"null")))
+        Self::Unknown(RawJson::NULL)
     }
 }
 
 /// What is new in a block.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Delta {
     /// More text.
     Text(Text),
@@ -151,7 +148,7 @@ impl DeltaMembers {
 
     fn build(&self, source: &Bytes) -> Delta {
         let text = |span: Option<StringSpan>| span.map(|span| span.text(source));
-        let known = match self.type_name.map(|span| span.written(source)) {
+        let known = match self.type_name.map(|span| span.decoded(source)).as_deref() {
             Some(b"text_delta") => text(self.text).map(Delta::Text),
             Some(b"thinking_delta") => text(self.thinking).map(Delta::Thinking),
             Some(b"input_json_delta") => text(self.partial_json).map(Delta::InputJson),
@@ -183,7 +180,7 @@ impl Members {
     }
 
     fn build(&mut self, source: &Bytes) -> Option<StreamBody> {
-        Some(match self.type_name?.written(source) {
+        Some(match &*self.type_name?.decoded(source) {
             b"content_block_delta" => StreamBody::ContentBlockDelta {
                 index: self.index?,
                 delta: self.delta.as_ref()?.build(source),

@@ -1,12 +1,12 @@
 //! Answers to control requests of the CLI.
 
 use bytes::Bytes;
+use json_lines::RawJson;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::line::line;
-use crate::json::RawJson;
 
 /// Whether a tool may run.
 #[derive(Debug, Clone)]

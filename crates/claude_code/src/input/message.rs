@@ -2,13 +2,13 @@
 
 use std::fmt;
 
+use agent_client::Expansion;
 use bytes::Bytes;
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::line::line;
 use crate::capabilities::{Capabilities, Feature};
-use crate::request::Expansion;
 
 /// The id of a message that was sent. Receipts and replays carry it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,20 +1,20 @@
-//! What a view has to do.
+//! `Change`: what a view has to do with a block.
 
 use crate::event::Block;
-use crate::text::Text;
+use json_lines::Text;
 
 /// A block of the conversation. The same key always means the same block.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BlockKey {
-    /// The call of the subagent that speaks; `None` in the main conversation. Lanes never mix.
+    /// The call that started the subagent; `None` in the main conversation.
     pub lane: Option<Text>,
     /// The API message.
     pub message_id: Text,
-    /// Place of the block in its message.
+    /// The block's index in its message.
     pub index: u64,
 }
 
-/// What part of a block a piece belongs to.
+/// The part of a block that a piece belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Part {
     /// Text for a person.
@@ -25,7 +25,7 @@ pub enum Part {
     InputJson,
 }
 
-/// What a view has to do.
+/// What a view has to do with a block.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Change {
     /// Add a piece to a block that is being written.
@@ -41,10 +41,10 @@ pub enum Change {
     Completed {
         /// The block.
         key: BlockKey,
-        /// The whole of it.
+        /// The complete block.
         block: Block,
     },
-    /// Forget the block: its message broke and is being retried under another id.
+    /// Remove the block: its message broke and is retried under another id.
     Discarded {
         /// The block.
         key: BlockKey,

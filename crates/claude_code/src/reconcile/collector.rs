@@ -1,4 +1,4 @@
-//! The whole text.
+//! `TextCollector`: the text of the main conversation, put together from events.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use super::change::{BlockKey, Change, Part};
 use super::reconciler::Reconciler;
 use crate::event::{Block, Event, Kind};
 
-/// Collects what the model said in the main conversation: text only, every block once.
+/// Collects the model's text in the main conversation, every block once.
 #[derive(Debug, Default)]
 pub struct TextCollector {
     reconciler: Reconciler,
-    /// In order. A discarded block leaves an empty one behind: removing it would move all that follow.
+    /// In order. A discarded block becomes empty; removing it would shift all that follow.
     blocks: Vec<String>,
     places: HashMap<BlockKey, usize>,
     turn_start: usize,
@@ -34,7 +34,8 @@ impl TextCollector {
         }
     }
 
-    /// A turn begins here, also if it will say nothing.
+    /// Marks the start of a turn, which may have no text.
+    #[cfg(feature = "process")]
     pub(crate) fn begin_turn(&mut self) {
         self.turn_start = self.blocks.len();
         self.has_turn_ended = false;
@@ -52,7 +53,7 @@ impl TextCollector {
         join(self.blocks.get(self.turn_start..).unwrap_or_default())
     }
 
-    /// The last block of the current turn: what a `result` should say.
+    /// The last block of the current turn, which a `result` should repeat.
     #[must_use]
     pub fn last_text(&self) -> Option<&str> {
         let turn = self.blocks.get(self.turn_start..).unwrap_or_default();

@@ -1,26 +1,26 @@
-//! Events to changes.
+//! `Reconciler`: turns events into changes of blocks.
 
+use json_lines::Text;
 use std::collections::{HashMap, HashSet};
 
 use super::change::Change;
-use super::lane::Lane;
+use super::speaker::Speaker;
 use crate::event::{Block, Event, Kind, System, TaskStatus, User};
-use crate::text::Text;
 
-/// Turns events into changes without doubling anything. Holds little: the places of the last few messages' blocks per
-/// speaker.
+/// Turns events into changes, so that every text is there once. It keeps only the states of the blocks of the last few
+/// messages per speaker.
 #[derive(Debug)]
 pub struct Reconciler {
-    main: Lane,
-    subagents: HashMap<String, Lane>,
-    /// Calls whose subagent goes on after their result, which only says that it was launched.
+    main: Speaker,
+    subagents: HashMap<String, Speaker>,
+    /// Calls whose subagent continues after their result, which only reports the launch.
     background_calls: HashSet<String>,
 }
 
 impl Default for Reconciler {
     fn default() -> Self {
         Self {
-            main: Lane::new(None),
+            main: Speaker::new(None),
             subagents: HashMap::new(),
             background_calls: HashSet::new(),
         }
@@ -34,24 +34,25 @@ impl Reconciler {
         Self::default()
     }
 
-    /// What the event changes, in order; often nothing.
+    /// The changes of an event, in order; often none.
     pub fn apply(&mut self, event: &Event) -> Vec<Change> {
         let mut changes = Vec::new();
         self.apply_to(event, &mut changes);
         changes
     }
 
-    /// [`Self::apply`], with a list that can be used again: the changes are added to it.
+    /// [`Self::apply`] into a list that can be reused. The changes are appended.
     pub fn apply_to(&mut self, event: &Event, changes: &mut Vec<Change>) {
         match event.kind() {
-            Kind::StreamEvent(stream) => self.lane(event).stream(stream, changes),
+            Kind::StreamEvent(stream) => self.speaker(event).stream(stream, changes),
             Kind::Assistant(assistant) => {
                 if let Some(message) = &assistant.message {
                     let fallback_id = match message.id {
                         Some(_) => None,
                         None => event.uuid().map(|uuid| Text::from(uuid.into_owned())),
                     };
-                    self.lane(event).complete(message, fallback_id.as_ref(), changes);
+                    self.speaker(event)
+                        .complete(message, fallback_id.as_ref(), changes);
                 }
             }
             Kind::User(user) => self.note_results(user),
@@ -69,13 +70,13 @@ impl Reconciler {
         }
     }
 
-    fn lane(&mut self, event: &Event) -> &mut Lane {
+    fn speaker(&mut self, event: &Event) -> &mut Speaker {
         match event.parent_tool_use_id() {
             None => &mut self.main,
             Some(id) => self
                 .subagents
                 .entry(id.into_owned())
-                .or_insert_with_key(|id| Lane::new(Some(Text::from(id.clone())))),
+                .or_insert_with_key(|id| Speaker::new(Some(Text::from(id.clone())))),
         }
     }
 

@@ -1,16 +1,19 @@
-//! The kinds of requests.
+//! The requests of the two forms: [`PrintRequest`] is one prompt, [`SessionRequest`] a conversation.
 
-use super::choices::{PermissionHost, Replay};
-use super::options::Options;
+use agent_client::RunOptions;
+
+use crate::host::Host;
 
 /// One prompt: [`Client::print_stream_json`](crate::Client::print_stream_json) and
 /// [`Client::run`](crate::Client::run).
 #[derive(Debug, Clone, Default)]
 pub struct PrintRequest {
-    /// What to do. It reaches the CLI by stdin, never by the command line.
+    /// The prompt. It is passed to the CLI on stdin, never on the command line.
     pub prompt: String,
-    /// How to do it.
-    pub options: Options,
+    /// Callbacks that answer the CLI.
+    pub host: Host,
+    /// How to run it.
+    pub options: RunOptions,
 }
 
 /// One prompt, as the simple form [`Client::run`](crate::Client::run) takes it.
@@ -19,42 +22,61 @@ pub type Request = PrintRequest;
 /// A conversation: [`Client::session`](crate::Client::session).
 #[derive(Debug, Clone, Default)]
 pub struct SessionRequest {
-    /// Who is asked when a tool needs permission.
-    pub permission_host: PermissionHost,
     /// Whether user messages come back as events.
     pub replay: Replay,
+    /// Callbacks that answer the CLI.
+    pub host: Host,
     /// How to run it.
-    pub options: Options,
+    pub options: RunOptions,
+}
+
+/// Whether the CLI repeats user messages as events once the model has received them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Replay {
+    /// Yes, if the CLI supports it.
+    #[default]
+    WhereSupported,
+    /// No.
+    Off,
 }
 
 impl PrintRequest {
-    /// A prompt with nothing else chosen.
+    /// A prompt with default options.
     pub fn new(prompt: impl Into<String>) -> Self {
         Self {
             prompt: prompt.into(),
-            options: Options::default(),
+            host: Host::new(),
+            options: RunOptions::default(),
         }
     }
 
-    /// Sets how to do it.
+    /// Answers permission requests, runs hooks and offers tools while the CLI works.
     #[must_use]
-    pub fn options(mut self, options: Options) -> Self {
+    pub fn host(mut self, host: Host) -> Self {
+        self.host = host;
+        self
+    }
+
+    /// Sets how to run it.
+    #[must_use]
+    pub fn options(mut self, options: RunOptions) -> Self {
         self.options = options;
         self
     }
 }
 
 impl SessionRequest {
-    /// A conversation in which nobody is asked for permission.
+    /// A conversation with default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets who is asked when a tool needs permission.
+    /// Answers permission requests, runs hooks and offers tools while the CLI works. The CLI's requests are among the
+    /// events nevertheless; leave those that have a callback alone.
     #[must_use]
-    pub fn permission_host(mut self, permission_host: PermissionHost) -> Self {
-        self.permission_host = permission_host;
+    pub fn host(mut self, host: Host) -> Self {
+        self.host = host;
         self
     }
 
@@ -67,7 +89,7 @@ impl SessionRequest {
 
     /// Sets how to run it.
     #[must_use]
-    pub fn options(mut self, options: Options) -> Self {
+    pub fn options(mut self, options: RunOptions) -> Self {
         self.options = options;
         self
     }

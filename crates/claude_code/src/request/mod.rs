@@ -1,18 +1,9 @@
-//! What to ask of the CLI.
+//! What to ask of the CLI: [`PrintRequest`] is one prompt, [`SessionRequest`] is a conversation.
 //!
-//! [`PrintRequest`] and [`Request`] are one prompt, [`SessionRequest`] is a conversation. What they have in common
-//! is in [`Options`]; a client's own options fill in what a request leaves open.
+//! Both carry [`RunOptions`](crate::RunOptions); the client's own options fill the gaps.
 
-mod choices;
-mod environment;
 mod kinds;
-mod options;
 mod session_id;
 
-pub use choices::{
-    Expansion, Fork, PartialMessages, PermissionHost, Persistence, Replay, SessionChoice, SystemPrompt,
-};
-pub use environment::{BaseEnvironment, Environment};
-pub use kinds::{PrintRequest, Request, SessionRequest};
-pub use options::Options;
+pub use kinds::{PrintRequest, Replay, Request, SessionRequest};
 pub use session_id::{SessionId, SessionIdError};

@@ -1,79 +1,56 @@
-//! Events → what a response says.
+//! `Collector`: gathers from the events of a run what its `Response` says.
 
-use super::response::Remark;
-use super::turns::{Left, Results, Turns};
-use crate::event::{Event, Init, Kind, PermissionDenial, System, TurnResult};
-use crate::line_error::LineError;
-use crate::money::MicroUsd;
+use agent_client::{CostBasis, Tokens, Version};
+
+use super::response::RunWarning;
+use crate::event::{Event, Kind, PermissionDenial, System, TurnResult};
 use crate::reconcile::TextCollector;
-use crate::turns::Noticed;
-use crate::usage::{CostAccount, CostBasis, TokenCount};
-use crate::version::Version;
+use crate::turn_tracker::{TurnChange, TurnTracker};
+use crate::usage::CostAccount;
+use json_lines::LineError;
 
-/// Collects what a response says, event by event.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Collector {
-    session_id: Option<String>,
-    model: Option<String>,
-    version: Option<String>,
-    text: TextCollector,
-    /// Of the turn that the last result ended.
-    result_text: String,
-    account: CostAccount,
-    turns: Turns,
-    permission_denials: Vec<PermissionDenial>,
-    broken_lines: u64,
-}
-
-/// All that was collected.
-pub(super) struct Collected {
     pub(super) session_id: Option<String>,
     pub(super) model: Option<String>,
     pub(super) version: Option<String>,
-    pub(super) stream_text: String,
-    /// What was said in the turn that the result ended.
+    pub(super) text: TextCollector,
+    /// The text of the turn that `result` ended.
     pub(super) result_text: String,
-    pub(super) tokens: TokenCount,
-    pub(super) total_cost: Option<MicroUsd>,
-    pub(super) session_total: Option<MicroUsd>,
-    pub(super) permission_denials: Vec<PermissionDenial>,
+    pub(super) account: CostAccount,
+    pub(super) turns: TurnTracker,
+    /// The last result that ends a turn. It decides.
     pub(super) result: Option<Box<TurnResult>>,
     pub(super) earlier_results: Vec<TurnResult>,
-    /// What was not finished.
-    pub(super) left: Left,
-    pub(super) remarks: Vec<Remark>,
+    pub(super) permission_denials: Vec<PermissionDenial>,
+    spurious_results: u32,
+    broken_lines: u64,
 }
 
 impl Collector {
-    /// For a CLI whose version may be known already.
+    /// `version` is the CLI's, if it is known already.
     pub(super) fn new(basis: CostBasis, version: Option<Version>) -> Self {
-        let account = match version {
-            Some(version) => CostAccount::new(basis).with_version(version),
-            None => CostAccount::new(basis),
-        };
+        let account = CostAccount::new(basis);
         Self {
-            session_id: None,
-            model: None,
             version: version.map(|version| version.to_string()),
-            text: TextCollector::new(),
-            result_text: String::new(),
-            account,
-            turns: Turns::default(),
-            permission_denials: Vec::new(),
-            broken_lines: 0,
+            account: match version {
+                Some(version) => account.with_version(version),
+                None => account,
+            },
+            ..Self::default()
         }
     }
 
-    /// Takes the next item of the stream into account.
-    pub(super) fn notice(&mut self, item: &Result<Event, LineError>) {
+    pub(super) fn observe(&mut self, item: &Result<Event, LineError>) {
         let Ok(event) = item else {
             self.broken_lines += 1;
             return;
         };
-        if self.turns.notice(event) == Noticed::SpuriousResult {
+        if self.turns.observe(event) == TurnChange::SpuriousResult {
+            self.spurious_results += 1;
             return;
         }
-        // The last one counts: `/clear` and the like go on under another id.
+        // The last one counts: commands such as `/clear` continue under another id.
         if let Some(session_id) = event.session_id()
             && self.session_id.as_deref() != Some(&*session_id)
         {
@@ -84,28 +61,25 @@ impl Collector {
         match event.kind() {
             Kind::System(System::Init(init)) => {
                 self.text.begin_turn();
-                self.notice_init(init);
+                if let Some(model) = &init.model {
+                    self.model = Some(model.to_string());
+                }
+                if let Some(version) = &init.claude_code_version {
+                    self.version = Some(version.to_string());
+                }
             }
             Kind::Result(result) => {
                 self.result_text = self.text.turn_text();
-                self.notice_denials(&result.permission_denials);
+                self.add_denials(&result.permission_denials);
+                let earlier = self.result.replace(result.clone());
+                self.earlier_results.extend(earlier.map(|result| *result));
             }
             _ => {}
         }
     }
 
-    fn notice_init(&mut self, init: &Init) {
-        self.model = init
-            .model
-            .as_ref()
-            .map(ToString::to_string)
-            .or_else(|| self.model.take());
-        let version = init.claude_code_version.as_ref().map(ToString::to_string);
-        self.version = version.or_else(|| self.version.take());
-    }
-
-    /// Later results may repeat what earlier ones said.
-    fn notice_denials(&mut self, denials: &[PermissionDenial]) {
+    /// A later result may repeat the denials of an earlier one.
+    fn add_denials(&mut self, denials: &[PermissionDenial]) {
         for denial in denials {
             let is_known = self
                 .permission_denials
@@ -117,43 +91,78 @@ impl Collector {
         }
     }
 
-    /// Whether the process has nothing left to do.
-    pub(super) fn is_idle(&self) -> bool {
-        self.turns.is_idle()
+    /// For a turn without a result this is a low estimate.
+    pub(super) fn tokens(&self) -> Tokens {
+        self.account.tokens() + self.account.unsettled_tokens()
     }
 
-    pub(super) fn finish(self) -> Collected {
-        let mut remarks = Vec::new();
-        if self.broken_lines > 0 {
-            remarks.push(Remark::BrokenLines(self.broken_lines));
+    /// Warnings about the output itself.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = RunWarning> {
+        let broken = (self.broken_lines > 0).then_some(RunWarning::BrokenLines(self.broken_lines));
+        let cost = self.account.may_include_earlier_runs();
+        let spurious = self.spurious_results;
+        broken
+            .into_iter()
+            .chain(cost.then_some(RunWarning::CostMayIncludeEarlierRuns))
+            .chain((spurious > 0).then_some(RunWarning::SpuriousResults(spurious)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Collector;
+    use crate::parse_line;
+
+    const INIT: &str = r#"{"type":"system","subtype":"init"}"#;
+    const SAID: &str = r#"{"type":"assistant","message":{"content":[]},"parent_tool_use_id":null}"#;
+    const SUBAGENT_SAID: &str =
+        r#"{"type":"assistant","message":{"content":[]},"parent_tool_use_id":"toolu_1"}"#;
+
+    fn result(text: &str) -> String {
+        format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":"{text}"}}"#)
+    }
+
+    /// The text of the result that counts, and how many were ignored.
+    fn counted(lines: &[&str]) -> (Option<String>, u32) {
+        let mut collector = Collector::default();
+        for line in lines {
+            collector.observe(&parse_line(line.as_bytes()));
         }
-        if self.account.may_include_earlier_runs() {
-            remarks.push(Remark::CostMayIncludeEarlierRuns);
+        let text = collector.result.and_then(|result| result.result);
+        (text.map(|text| text.to_string()), collector.spurious_results)
+    }
+
+    #[test]
+    fn the_last_result_with_a_turn_counts() {
+        let (one, two) = (result("one"), result("two"));
+        for (lines, expected, what) in [
+            (vec![INIT, SAID, &one], Some("one"), "one turn"),
+            (vec![INIT, SAID, &one, INIT, SAID, &two], Some("two"), "two turns"),
+            (
+                vec![INIT, SAID, INIT, SAID, &one, &two],
+                Some("two"),
+                "both at the end",
+            ),
+            (
+                vec![INIT, SAID, &one, SAID, &two],
+                Some("two"),
+                "a turn without init",
+            ),
+            (vec![&one], Some("one"), "nothing to resume"),
+            (vec![INIT, SAID], None, "no result"),
+        ] {
+            assert_eq!(counted(&lines), (expected.map(str::to_owned), 0), "{what}");
         }
-        let Results {
-            counted,
-            earlier,
-            spurious,
-            left,
-        } = self.turns.into_results();
-        if spurious > 0 {
-            remarks.push(Remark::SpuriousResults(spurious));
-        }
-        Collected {
-            session_id: self.session_id,
-            model: self.model,
-            version: self.version,
-            stream_text: self.text.text(),
-            result_text: self.result_text,
-            // What a turn without a result used is known only roughly.
-            tokens: self.account.tokens() + self.account.unsettled_tokens(),
-            total_cost: self.account.cost(),
-            session_total: self.account.session_total(),
-            permission_denials: self.permission_denials,
-            result: counted,
-            earlier_results: earlier,
-            left,
-            remarks,
+    }
+
+    #[test]
+    fn a_result_without_a_turn_is_ignored_and_counted() {
+        let (one, two) = (result("one"), result("two"));
+        for lines in [
+            vec![INIT, SAID, &one, &two],
+            vec![INIT, SAID, &one, SUBAGENT_SAID, &two],
+        ] {
+            assert_eq!(counted(&lines), (Some("one".to_owned()), 1));
         }
     }
 }

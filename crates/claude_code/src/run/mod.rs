@@ -1,8 +1,7 @@
-//! One prompt, one answer.
+//! One prompt, one answer: `Client::run` and its `Response`.
 
 mod collect;
 mod execute;
 mod response;
-mod turns;
 
-pub use response::{Remark, Response};
+pub use response::{Response, RunWarning};

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod host;
 mod print;
 mod probe;
 mod run;

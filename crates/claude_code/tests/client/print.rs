@@ -9,8 +9,8 @@ use crate::support::{
 };
 use agent_process::{Exit, SpawnError, StdoutMode};
 use claude_code::{
-    Capabilities, Environment, Error, Kind, Limits, LineErrorCode, Options, PartialMessages, PrintRequest,
-    ProbeError, SystemPrompt, Version,
+    Capabilities, Environment, Error, Kind, Limits, LineErrorCode, PartialMessages, PrintRequest, ProbeError,
+    RunOptions, SystemPrompt, Version,
 };
 use test_support::recorded;
 use test_support::script::{Script, Signal, flood_line};
@@ -82,9 +82,11 @@ async fn the_child_sees_only_the_environment_it_is_given() {
         .set("CLAUDECODE", "1")
         .set("COLOR", "client")
         .set("SIZE", "client");
-    environment.set.extend(agent.environment.iter().cloned());
+    for (name, value) in &agent.environment {
+        environment = environment.set(name, value);
+    }
     let client = builder(&agent).environment(environment).build();
-    let options = Options::new().environment(Environment::default().set("COLOR", "request"));
+    let options = RunOptions::new().environment(Environment::default().set("COLOR", "request"));
     let mut handle = client
         .print_stream_json(request().options(options))
         .await
@@ -116,7 +118,7 @@ async fn a_timeout_counts_from_the_start_to_the_exit() {
             .stderr("still busy\n")
             .sleep_forever(),
     );
-    let options = Options::new().timeout(timeout);
+    let options = RunOptions::new().timeout(timeout);
     let start = Instant::now();
     let mut handle = client
         .print_stream_json(request().options(options))
@@ -132,6 +134,28 @@ async fn a_timeout_counts_from_the_start_to_the_exit() {
     assert!(
         matches!(&error, Error::TimedOut { timeout: limit, stderr_tail } if *limit == timeout && stderr_tail == "still busy\n"),
         "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_cli_that_closes_its_output_and_stays_did_not_time_out() {
+    let script = Script::claude_session("done")
+        .stderr("still busy\n")
+        .close_stdout()
+        .sleep_forever();
+    let (client, _agent) = play(&script);
+    let options = RunOptions::new()
+        .timeout(LIMIT)
+        .limits(Limits::default().exit_after_end_of_output(Duration::from_millis(1)));
+    let mut handle = client
+        .print_stream_json(request().options(options))
+        .await
+        .unwrap();
+    assert_eq!(rest_of_events(&mut handle.events).await.len(), 3);
+    let error = soon(handle.completion).await.unwrap_err();
+    assert!(
+        matches!(&error, Error::Lingered { stderr_tail } if stderr_tail == "still busy\n"),
+        "{error:?}"
     );
 }
 
@@ -185,7 +209,7 @@ async fn lines_that_are_no_events_are_errors_in_their_place_and_stay_in_the_raw_
     let log = directory.path().join("raw.ndjson");
     let output = b"\xef\xbb\xbf{\"type\":\"a\"}\r\n\nWelcome!\n{\"type\":\"b\"}{\"type\":\"c\"}\n{\"type\":\"d\",\"secret\":\n{\"type\":\"e\"}";
     let (client, _agent) = play(&Script::new().emit_bytes(output.as_slice()));
-    let options = Options::new().raw_log(&log);
+    let options = RunOptions::new().raw_log(&log);
     let mut handle = client
         .print_stream_json(request().options(options))
         .await
@@ -244,12 +268,9 @@ async fn a_consumer_that_does_not_read_makes_the_process_wait_and_loses_nothing(
 #[tokio::test]
 async fn an_overlong_line_is_skipped_and_the_next_one_is_read() {
     let (client, _agent) = play(&Script::new().long_line(200_000).emit(r#"{"type":"after"}"#));
-    let limits = Limits {
-        max_line_bytes: 100_000,
-        ..Limits::default()
-    };
+    let limits = Limits::default().max_line_bytes(100_000);
     let mut handle = client
-        .print_stream_json(request().options(Options::new().limits(limits)))
+        .print_stream_json(request().options(RunOptions::new().limits(limits)))
         .await
         .unwrap();
     let error = next(&mut handle.events).await.unwrap().unwrap_err();
@@ -277,7 +298,7 @@ async fn all_transports_give_the_same_events() {
             "pty",
         ),
     ] {
-        let options = Options::new()
+        let options = RunOptions::new()
             .transport(transport)
             .raw_log(directory.path().join(log));
         let mut handle = client
@@ -300,7 +321,7 @@ async fn all_transports_give_the_same_events() {
 #[tokio::test]
 async fn a_system_prompt_is_in_a_private_file_for_as_long_as_the_process_runs() {
     let (client, _agent) = play(&Script::new().report().wait_for_signal(Signal::Interrupt).exit(0));
-    let options = Options::new()
+    let options = RunOptions::new()
         .append_system_prompt(SystemPrompt::Text("Never say secret-word.".into()))
         .partial_messages(PartialMessages::Off);
     let mut handle = client
@@ -349,7 +370,7 @@ async fn a_system_prompt_file_is_read_for_a_cli_that_cannot() {
     let client = builder(&agent)
         .capabilities(Capabilities::for_version(Version::new(2, 0, 8)))
         .build();
-    let options = || Options::new().cwd(directory.path());
+    let options = || RunOptions::new().cwd(directory.path());
     let prompt = |name: &str| SystemPrompt::File(name.into());
 
     let asked = request().options(options().append_system_prompt(prompt("more.md")));
@@ -412,15 +433,15 @@ async fn what_cannot_be_started_says_why_and_what_to_do() {
     );
 
     let client = builder(&agent).build();
-    let failing = |options: Options| client.print_stream_json(request().options(options));
-    let error = failing(Options::new().cwd("/no/such/directory"))
+    let failing = |options: RunOptions| client.print_stream_json(request().options(options));
+    let error = failing(RunOptions::new().cwd("/no/such/directory"))
         .await
         .unwrap_err();
     assert!(
         matches!(error, Error::Spawn(SpawnError::BadWorkingDirectory { .. })),
         "{error:?}"
     );
-    let error = failing(Options::new().raw_log(&taken)).await.unwrap_err();
+    let error = failing(RunOptions::new().raw_log(&taken)).await.unwrap_err();
     assert!(matches!(error, Error::Spawn(SpawnError::Log { .. })), "{error:?}");
     assert_eq!(
         std::fs::read_to_string(&taken).unwrap(),
@@ -428,7 +449,7 @@ async fn what_cannot_be_started_says_why_and_what_to_do() {
         "a log that is there is left alone"
     );
     let many = (0..40).map(|number| format!("--{number}={}", "x".repeat(100_000)));
-    let error = failing(Options::new().extra_args(many)).await.unwrap_err();
+    let error = failing(RunOptions::new().extra_args(many)).await.unwrap_err();
     assert!(
         matches!(error, Error::Spawn(SpawnError::ArgumentsTooLong)),
         "{error:?}"

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use agent_process::{Exit, Limits};
 use claude_code::argv::Note;
 use claude_code::{
-    Capabilities, Client, CostBasis, Error, Fork, MicroUsd, NoResult, Options, Remark, Request, Response,
+    Capabilities, Client, CostBasis, Error, MicroUsd, NoResult, Request, Response, RunOptions, RunWarning,
     SessionChoice, Version,
 };
 use serde_json::{Value, json};
@@ -86,16 +86,13 @@ async fn an_answer_comes_with_everything_that_is_known_about_it() {
     assert_eq!(response.permission_denials[0].tool_name.as_deref(), Some("Bash"));
     assert_eq!(response.exit.exit, Exit::Code(0));
     assert!(!response.degraded);
-    assert_eq!(response.remarks, []);
-    let log = std::fs::read_to_string(&response.raw_events_path).unwrap();
+    assert_eq!(response.warnings, []);
+    let path = response.raw_log.unwrap();
+    let log = std::fs::read_to_string(&path).unwrap();
     assert_eq!(log.lines().count(), 4);
-    assert_eq!(response.raw_events_path.parent(), Some(directory.path()));
+    assert_eq!(path.parent(), Some(directory.path()));
     assert_eq!(
-        std::fs::metadata(&response.raw_events_path)
-            .unwrap()
-            .permissions()
-            .mode()
-            & 0o777,
+        std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
         0o600
     );
 }
@@ -132,7 +129,7 @@ async fn a_run_without_a_result_keeps_what_was_said_and_names_the_log() {
     assert_eq!(error.session_id.as_deref(), Some(SESSION_ID));
     assert_eq!(error.stderr_tail, "fatal: out of luck\n");
     assert!(
-        std::fs::read_to_string(&error.raw_log)
+        std::fs::read_to_string(error.raw_log.as_ref().unwrap())
             .unwrap()
             .contains("Then I ")
     );
@@ -141,7 +138,11 @@ async fn a_run_without_a_result_keeps_what_was_said_and_names_the_log() {
         Some("fatal: out of luck")
     );
     assert_eq!(error.usage.input, 24, "two messages: {error:?}");
-    assert!(error.to_string().contains(error.raw_log.to_str().unwrap()));
+    assert!(
+        error
+            .to_string()
+            .contains(error.raw_log.as_ref().unwrap().to_str().unwrap())
+    );
     let said = format!("{error} {error:?}");
     assert!(
         !said.contains("First I read.") && !said.contains("out of luck"),
@@ -233,7 +234,7 @@ async fn the_last_turn_counts_when_background_work_wakes_another_one() {
         Some(MicroUsd::new(20_000)),
         "the cost is cumulative"
     );
-    assert_eq!(response.remarks, []);
+    assert_eq!(response.warnings, []);
 }
 
 #[tokio::test]
@@ -245,13 +246,13 @@ async fn an_error_after_the_result_of_the_only_turn_is_ignored_and_noted() {
     let response = run(&script).await;
     assert!(response.is_success());
     assert_eq!(response.final_text, "Done.");
-    assert_eq!(response.remarks, [Remark::SpuriousResults(1)]);
+    assert_eq!(response.warnings, [RunWarning::SpuriousResults(1)]);
 }
 
 #[tokio::test]
 async fn the_result_counts_whatever_the_exit_status_says() {
-    use Remark::ExitContradictsResult as Contradicts;
-    for (is_error, code, remarks) in [
+    use RunWarning::ExitContradictsResult as Contradicts;
+    for (is_error, code, warnings) in [
         (false, 0, vec![]),
         (true, 1, vec![]),
         (true, 0, vec![Contradicts]),
@@ -264,7 +265,7 @@ async fn the_result_counts_whatever_the_exit_status_says() {
         let response = run(&script.exit(code)).await;
         assert_eq!(response.is_success(), !is_error, "exit {code}");
         assert_eq!(response.exit.exit, Exit::Code(code.into()));
-        assert_eq!(response.remarks, remarks);
+        assert_eq!(response.warnings, warnings);
     }
     // Up to 2.1.87 `is_error` was false here.
     let mut session = session();
@@ -285,13 +286,13 @@ async fn a_process_that_hangs_after_its_result_is_stopped() {
         .unwrap();
     let directory = tempfile::tempdir().unwrap();
     let client = builder(&agent).log_directory(directory.path()).build();
-    let request = Request::new("Go.").options(Options::new().exit_after_result(grace));
+    let request = Request::new("Go.").options(RunOptions::new().exit_grace(grace));
     let start = Instant::now();
     let response = soon(client.run(request)).await.unwrap();
     assert!(start.elapsed() >= grace);
     assert!(response.is_success());
     assert_eq!(response.exit.exit, Exit::Cancelled);
-    assert_eq!(response.remarks, [Remark::StoppedAfterResult]);
+    assert_eq!(response.warnings, [RunWarning::StoppedAfterResult]);
 }
 
 #[tokio::test]
@@ -310,7 +311,7 @@ async fn a_process_with_background_work_is_not_stopped_after_its_result() {
     let agent = first.then(second).install().unwrap();
     let directory = tempfile::tempdir().unwrap();
     let client = builder(&agent).log_directory(directory.path()).build();
-    let options = Options::new().exit_after_result(Duration::ZERO);
+    let options = RunOptions::new().exit_grace(Duration::ZERO);
     let response = soon(client.run(Request::new("Go.").options(options)))
         .await
         .unwrap();
@@ -319,16 +320,13 @@ async fn a_process_with_background_work_is_not_stopped_after_its_result() {
 
 #[tokio::test]
 async fn a_resumed_session_does_not_charge_its_earlier_runs_again() {
-    let resume = Options::new().session(SessionChoice::Resume {
-        id: SESSION_ID.parse().unwrap(),
-        fork: None,
-    });
+    let resume = RunOptions::new().session(SessionChoice::Resume(SESSION_ID.into()));
     let known = CostBasis::Resumed {
         session_total: MicroUsd::new(4_000),
     };
-    for (options, cost, remarks) in [
+    for (options, cost, warnings) in [
         (resume.clone().cost_basis(known), 6_000, vec![]),
-        (resume, 10_000, vec![Remark::CostMayIncludeEarlierRuns]),
+        (resume, 10_000, vec![RunWarning::CostMayIncludeEarlierRuns]),
     ] {
         let mut session = session();
         let agent = said(&mut session, "Done.")
@@ -342,7 +340,7 @@ async fn a_resumed_session_does_not_charge_its_earlier_runs_again() {
             .unwrap();
         assert_eq!(response.total_cost, Some(MicroUsd::new(cost)));
         assert_eq!(response.session_total, Some(MicroUsd::new(10_000)));
-        assert_eq!(response.remarks, remarks);
+        assert_eq!(response.warnings, warnings);
     }
 }
 
@@ -362,11 +360,8 @@ async fn a_cli_that_does_not_say_its_version_counts_only_its_own_run() {
         .capabilities(old)
         .log_directory(directory.path())
         .build();
-    let options = Options::new()
-        .session(SessionChoice::Resume {
-            id: SESSION_ID.parse().unwrap(),
-            fork: None,
-        })
+    let options = RunOptions::new()
+        .session(SessionChoice::Resume(SESSION_ID.into()))
         .cost_basis(CostBasis::Resumed {
             session_total: MicroUsd::new(4_000),
         });
@@ -390,7 +385,7 @@ async fn broken_lines_are_counted_and_stay_in_the_log() {
         .emit(session.result("Done."));
     let response = run(&script).await;
     assert_eq!(response.final_text, "Done.");
-    assert_eq!(response.remarks, [Remark::BrokenLines(2)]);
+    assert_eq!(response.warnings, [RunWarning::BrokenLines(2)]);
 }
 
 #[tokio::test]
@@ -398,11 +393,11 @@ async fn a_log_that_was_asked_for_is_where_it_was_asked_for() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("mine.ndjson");
     let (client, _agent): (Client, ScriptedAgent) = play(&Script::claude_session("Done."));
-    let options = Options::new().raw_log(&log);
+    let options = RunOptions::new().raw_log(&log);
     let response = soon(client.run(Request::new("Go.").options(options.clone())))
         .await
         .unwrap();
-    assert_eq!(response.raw_events_path, log);
+    assert_eq!(response.raw_log, Some(log));
     let error = soon(client.run(Request::new("Go.").options(options)))
         .await
         .unwrap_err();
@@ -434,7 +429,10 @@ async fn a_run_whose_last_turn_ran_out_of_time_is_no_success() {
     let response = run_for(Duration::from_millis(500), &script).await;
     assert!(!response.is_success() && response.result.is_success());
     assert_eq!(response.exit.exit, Exit::TimedOut);
-    assert_eq!(response.remarks, [Remark::TimedOut, Remark::UnfinishedTurn]);
+    assert_eq!(
+        response.warnings,
+        [RunWarning::TimedOut, RunWarning::UnfinishedTurn]
+    );
 }
 
 #[tokio::test]
@@ -447,7 +445,10 @@ async fn a_process_that_exits_in_mid_turn_is_no_success() {
         .exit(0);
     let response = run(&script).await;
     assert!(!response.is_success());
-    assert_eq!(response.remarks, [Remark::UnfinishedTurn, Remark::OpenTasks(1)]);
+    assert_eq!(
+        response.warnings,
+        [RunWarning::UnfinishedTurn, RunWarning::OpenTasks(1)]
+    );
 }
 
 #[tokio::test]
@@ -458,11 +459,14 @@ async fn background_work_that_runs_out_of_time_is_reported() {
         .emit(session.result("Started."));
     let response = run(&script.clone()).await;
     assert!(response.is_success(), "the process ended by itself");
-    assert_eq!(response.remarks, [Remark::OpenTasks(1)]);
+    assert_eq!(response.warnings, [RunWarning::OpenTasks(1)]);
 
     let response = run_for(Duration::from_millis(500), &script.sleep_forever()).await;
     assert!(!response.is_success());
-    assert_eq!(response.remarks, [Remark::TimedOut, Remark::OpenTasks(1)]);
+    assert_eq!(
+        response.warnings,
+        [RunWarning::TimedOut, RunWarning::OpenTasks(1)]
+    );
 }
 
 #[tokio::test]
@@ -473,7 +477,7 @@ async fn a_process_that_hangs_after_its_result_until_its_time_is_up_has_succeede
         .sleep_forever();
     let response = run_for(Duration::from_millis(500), &script).await;
     assert!(response.is_success());
-    assert_eq!(response.remarks, [Remark::StoppedAfterResult]);
+    assert_eq!(response.warnings, [RunWarning::StoppedAfterResult]);
 }
 
 #[tokio::test]
@@ -492,7 +496,7 @@ async fn a_cli_that_does_not_tell_about_background_work_has_longer_to_exit() {
         .build();
     let response = soon(client.run(Request::new("Go."))).await.unwrap();
     assert_eq!(response.final_text, "Finished.");
-    assert_eq!(response.remarks, []);
+    assert_eq!(response.warnings, []);
 }
 
 #[tokio::test]
@@ -520,28 +524,22 @@ async fn a_turn_that_was_cut_off_does_not_fill_the_result_of_the_one_before() {
 #[tokio::test]
 async fn another_session_than_the_one_asked_for_is_noted() {
     let other = "20f6d5a2-3c4b-4f1e-9a7d-2b8c6e5f4a31";
-    let new = |id: &str| SessionChoice::New {
-        id: Some(id.parse().unwrap()),
-    };
-    let resume = |id: &str, fork| SessionChoice::Resume {
-        id: id.parse().unwrap(),
-        fork,
-    };
-    let copy = |id: Option<&str>| {
-        Some(Fork {
-            id: id.map(|id| id.parse().unwrap()),
-        })
+    let new = |id: &str| SessionChoice::NewWithId(id.to_owned());
+    let resume = |id: &str| SessionChoice::Resume(id.to_owned());
+    let fork = |id: &str, new_id: Option<&str>| SessionChoice::Fork {
+        id: id.to_owned(),
+        new_id: new_id.map(str::to_owned),
     };
     for (choice, is_forked) in [
         (new(SESSION_ID), false),
         (new(&SESSION_ID.to_uppercase()), false),
         (new(other), true),
-        (resume(SESSION_ID, None), false),
-        (resume(other, None), true),
-        (resume(other, copy(None)), false),
-        (resume(other, copy(Some(SESSION_ID))), false),
-        (resume(SESSION_ID, copy(Some(other))), true),
-        (SessionChoice::ContinueLatest { fork: None }, false),
+        (resume(SESSION_ID), false),
+        (resume(other), true),
+        (fork(other, None), false),
+        (fork(other, Some(SESSION_ID)), false),
+        (fork(SESSION_ID, Some(other)), true),
+        (SessionChoice::Last, false),
     ] {
         let mut session = session();
         let agent = said(&mut session, "Done.")
@@ -550,14 +548,14 @@ async fn another_session_than_the_one_asked_for_is_noted() {
             .unwrap();
         let directory = tempfile::tempdir().unwrap();
         let client = builder(&agent).log_directory(directory.path()).build();
-        let options = Options::new()
+        let options = RunOptions::new()
             .session(choice.clone())
             .cost_basis(CostBasis::NewSession);
         let response = soon(client.run(Request::new("Go.").options(options)))
             .await
             .unwrap();
         assert_eq!(
-            response.remarks.contains(&Remark::SessionForked),
+            response.warnings.contains(&RunWarning::SessionForked),
             is_forked,
             "{choice:?}"
         );
@@ -576,4 +574,41 @@ async fn what_could_not_be_had_in_full_is_told() {
         .build();
     let response = soon(client.run(Request::new("/cost"))).await.unwrap();
     assert_eq!(response.notes, [Note::SpaceBeforeSlash]);
+}
+
+#[tokio::test]
+async fn a_run_leaves_no_log_unless_one_is_asked_for() {
+    let mut session = session();
+    let script = said(&mut session, "Done.").emit(session.result("Done."));
+    let agent = script.install().unwrap();
+    let response = soon(builder(&agent).build().run(Request::new("Go.")))
+        .await
+        .unwrap();
+    assert_eq!(response.raw_log, None);
+    let silent = Script::new().exit(1).install().unwrap();
+    let error = soon(builder(&silent).build().run(Request::new("Go.")))
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("set `raw_log`"), "{error}");
+}
+
+#[tokio::test]
+async fn a_background_task_that_never_ends_does_not_keep_a_run_open() {
+    let mut session = session();
+    let started = r#"{"type":"system","subtype":"task_started","task_id":"server"}"#;
+    let script = said(&mut session, "The server runs.")
+        .emit(started)
+        .emit(session.result("The server runs."))
+        .sleep_forever();
+    let agent = script.install().unwrap();
+    let options = RunOptions::new()
+        .background_grace(Duration::from_millis(100))
+        .exit_grace(Duration::from_millis(100));
+    let response = soon(builder(&agent).build().run(Request::new("Go.").options(options)))
+        .await
+        .unwrap();
+    assert_eq!(response.final_text, "The server runs.");
+    assert!(response.is_success(), "{:?}", response.warnings);
+    assert!(response.warnings.contains(&RunWarning::OpenTasks(1)));
+    assert!(response.warnings.contains(&RunWarning::StoppedAfterResult));
 }

@@ -9,8 +9,8 @@ use agent_process::Exit;
 use claude_code::event::{ControlRequestBody, PermissionMode};
 use claude_code::input::{HostRequest, PermissionAnswer, UserMessage};
 use claude_code::{
-    Capabilities, Error, Event, Events, Expansion, Kind, Options, PermissionHost, RawJson, Receipt,
-    ReceiptState, Replay, Session, SessionRequest, Version,
+    Capabilities, Error, Event, Events, Expansion, Kind, PermissionHost, RawJson, Receipt, ReceiptState,
+    Replay, RunOptions, Session, SessionRequest, Version,
 };
 use serde_json::{Value, json};
 use test_support::recorded;
@@ -121,8 +121,8 @@ async fn an_interrupt_waits_for_its_response_which_is_an_event_too() {
 
 #[tokio::test]
 async fn a_response_is_seen_although_nobody_reads_the_events() {
-    const LINES: u64 = 8_000;
-    // 32 MiB come first, more than may wait for the consumer, who is busy with the interrupt.
+    const LINES: u64 = 3_000;
+    // 12 MiB come first, more than may wait for the consumer, which waits for the interrupt itself.
     let script = Script::new()
         .read_line()
         .flood(LINES, 4_096)
@@ -144,6 +144,47 @@ async fn a_response_is_seen_although_nobody_reads_the_events() {
         names(&rest_of_events(&mut session.events).await),
         ["control_response", "fake_input"]
     );
+}
+
+#[tokio::test]
+async fn output_does_not_pile_up_while_a_request_waits_for_its_response() {
+    let directory = tempfile::tempdir().unwrap();
+    let written = directory.path().join("written");
+    let agent = Script::new()
+        .flood(MANY_LINES, 4_096)
+        .create_file(&written)
+        .read_to_end()
+        .install()
+        .unwrap();
+    let client = builder(&agent).control_deadline(Duration::from_secs(2)).build();
+    let session = client.session(SessionRequest::new()).await.unwrap();
+    // The CLI would answer after its 64 MiB, of which far less is read ahead of the consumer.
+    let error = soon(session.sender.interrupt()).await.unwrap_err();
+    assert!(matches!(error, Error::Unanswered { .. }), "{error:?}");
+    assert!(!written.exists(), "the output piles up in memory");
+}
+
+#[tokio::test]
+async fn a_message_that_the_cli_does_not_read_is_given_up_after_the_deadline() {
+    // More than is read ahead of the consumer, which is the task that sends.
+    let agent = Script::new()
+        .flood(MANY_LINES, 4_096)
+        .read_to_end()
+        .install()
+        .unwrap();
+    let client = builder(&agent).send_deadline(Duration::from_millis(500)).build();
+    let mut session = client.session(SessionRequest::new()).await.unwrap();
+    let unread = |sent: Result<_, Error>| {
+        assert!(matches!(sent, Err(Error::Unread { .. })), "{sent:?}");
+    };
+    unread(soon(session.sender.send("x".repeat(4 << 20))).await.map(drop));
+    unread(soon(session.sender.answer("1", PermissionAnswer::deny("no"))).await);
+    // Once its events are taken, the CLI reads the line that was begun and not the one behind it.
+    let sender = session.sender.clone();
+    let closing = tokio::spawn(async move { sender.close().await });
+    let events = rest_of_events(&mut session.events).await;
+    soon(closing).await.unwrap();
+    assert_eq!(value(events.last().unwrap())["lines"], 1);
 }
 
 #[tokio::test]
@@ -285,7 +326,7 @@ async fn permission_requests_are_answered() {
         ))
         .emit(r#"{"type":"result"}"#);
     let (client, _agent) = play(&script);
-    let request = SessionRequest::new().permission_host(PermissionHost::Session);
+    let request = SessionRequest::new().options(RunOptions::new().permission_host(PermissionHost::Caller));
     let mut session = client.session(request).await.unwrap();
     session.sender.send("Go.").await.unwrap();
 
@@ -441,7 +482,7 @@ async fn a_message_is_data_also_for_a_cli_that_cannot_be_told_so() {
         let client = builder(&agent).capabilities(capabilities).build();
         let request = SessionRequest::new()
             .replay(Replay::Off)
-            .options(Options::new().expansion(expansion));
+            .options(RunOptions::new().expansion(expansion));
         let mut session = client.session(request).await.unwrap();
         session.sender.send("/cost").await.unwrap();
         let event = until(&mut session.events, "heard").await;
@@ -533,4 +574,26 @@ async fn a_message_without_an_id_gets_one() {
     let id = session.sender.send(UserMessage::anonymous("Go.")).await.unwrap();
     let heard = until(&mut session.events, "heard").await;
     assert_eq!(value(&heard)["id"], id.to_string());
+}
+
+#[tokio::test]
+async fn a_cli_that_is_silent_after_a_later_message_is_stopped() {
+    let agent = Script::new()
+        .read_line()
+        .emit_lines([
+            r#"{"type":"system","subtype":"init"}"#,
+            r#"{"type":"result","subtype":"success","is_error":false}"#,
+        ])
+        .read_line()
+        .sleep_forever()
+        .install()
+        .unwrap();
+    let options = RunOptions::new().inactivity_limit(Duration::from_secs(1));
+    let request = SessionRequest::new().options(options);
+    let mut session = builder(&agent).build().session(request).await.unwrap();
+    session.sender.send("first").await.unwrap();
+    until(&mut session.events, "result").await;
+    session.sender.send("second").await.unwrap();
+    assert!(next(&mut session.events).await.is_none());
+    assert!(!soon(session.completion).await.unwrap().exit.success());
 }

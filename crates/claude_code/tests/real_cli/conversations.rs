@@ -1,16 +1,17 @@
 //! Two-way: messages, permissions, questions, interrupts.
 
-use claude_code::event::{CanUseTool, ControlRequestBody, PermissionMode, System};
+use claude_code::event::{CanUseTool, ControlRequestBody, PermissionMode as WireMode, System};
 use claude_code::input::PermissionAnswer;
-use claude_code::{Event, Kind, Options, PartialMessages, PermissionHost, Receipt, Session, SessionRequest};
+use claude_code::{
+    Event, Kind, PartialMessages, PermissionHost, PermissionMode, Receipt, RunOptions, Session,
+    SessionRequest,
+};
 use libtest_mimic::Trial;
 
 use super::stage::{Stage, last_result, long_tool_prompt, over_each, rest, until, uses_bash};
 
-async fn converse(stage: &Stage, options: Options) -> Session {
-    let request = SessionRequest::new()
-        .permission_host(PermissionHost::Session)
-        .options(options);
+async fn converse(stage: &Stage, options: RunOptions) -> Session {
+    let request = SessionRequest::new().options(options.permission_host(PermissionHost::Caller));
     stage.client.session(request).await.unwrap()
 }
 
@@ -29,9 +30,9 @@ fn asked(event: &Event) -> Option<(String, &CanUseTool)> {
     Some((request.request_id.as_deref()?.to_owned(), tool))
 }
 
-fn asking(stage: &Stage) -> Options {
+fn asking(stage: &Stage) -> RunOptions {
     stage
-        .options_with(PermissionMode::Default)
+        .options_with(PermissionMode::Ask)
         .partial_messages(PartialMessages::Off)
 }
 
@@ -172,7 +173,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             let mut changed = false;
             until(&mut session.events, |event| {
                 if let Kind::System(System::Init(init)) = event.kind() {
-                    changed |= init.permission_mode == Some(PermissionMode::AcceptEdits);
+                    changed |= init.permission_mode == Some(WireMode::AcceptEdits);
                 }
                 assert!(asked(event).is_none(), "edits need no permission any more");
                 is_result(event)

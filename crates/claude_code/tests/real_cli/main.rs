@@ -6,6 +6,7 @@
 )]
 
 mod conversations;
+mod host;
 mod one_shot;
 mod sessions;
 mod stage;
@@ -19,6 +20,7 @@ fn main() {
     let mut trials = one_shot::trials();
     trials.extend(sessions::trials());
     trials.extend(conversations::trials());
+    trials.extend(host::trials());
     trials.extend(stopping::trials());
     trials.extend(versions::trials());
     libtest_mimic::run(&Arguments::from_args(), trials).exit()

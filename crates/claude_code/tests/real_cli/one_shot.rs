@@ -1,7 +1,7 @@
 //! One prompt, one run: the same events whatever the child writes to.
 
-use claude_code::event::{PermissionMode, ResultSubtype, System};
-use claude_code::{Event, Kind, Options, PartialMessages};
+use claude_code::event::{ResultSubtype, System};
+use claude_code::{Event, Kind, PartialMessages, RunOptions};
 use libtest_mimic::Trial;
 
 use super::stage::{Stage, TRANSPORTS, gists, last_result, trial};
@@ -12,7 +12,7 @@ type Check = fn(&[Event], i32);
 struct Case {
     scenario: &'static str,
     name: &'static str,
-    options: fn(&Stage) -> Options,
+    options: fn(&Stage) -> RunOptions,
     check: Check,
     /// Tools that run at once may finish in any order.
     any_order: bool,
@@ -30,7 +30,7 @@ impl Case {
     }
 }
 
-fn whole_messages(stage: &Stage) -> Options {
+fn whole_messages(stage: &Stage) -> RunOptions {
     stage.options().partial_messages(PartialMessages::Off)
 }
 
@@ -106,7 +106,7 @@ const CASES: &[Case] = &[
     Case {
         options: |stage| {
             stage
-                .options_with(PermissionMode::Default)
+                .options_with(claude_code::PermissionMode::Ask)
                 .partial_messages(PartialMessages::Off)
         },
         ..Case::new("write", "a_denial", |events, code| {

@@ -1,6 +1,6 @@
 //! Conversations that go on: resumed, forked, continued; and what they cost.
 
-use claude_code::{Fork, PartialMessages, Request, SessionChoice, SessionId};
+use claude_code::{PartialMessages, Request, SessionChoice, SessionId};
 use libtest_mimic::Trial;
 
 use super::stage::{Stage, last_result, over_each, session_id};
@@ -31,17 +31,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     [
         over_each("a_preset_session_id_is_used_and_resumed", |stage| async move {
             let id = SessionId::random();
-            let (first, said) = chat(&stage, SessionChoice::New { id: Some(id.clone()) }).await;
+            let (first, said) = chat(&stage, SessionChoice::NewWithId(id.to_string())).await;
             assert_eq!(first, id.as_str());
             assert_eq!(turns(&said), 1, "{said}");
-            let (again, said) = chat(
-                &stage,
-                SessionChoice::Resume {
-                    id: id.clone(),
-                    fork: None,
-                },
-            )
-            .await;
+            let (again, said) = chat(&stage, SessionChoice::Resume(id.to_string())).await;
             assert_eq!(again, id.as_str());
             assert_eq!(turns(&said), 2, "{said}");
         }),
@@ -49,34 +42,29 @@ pub(crate) fn trials() -> Vec<Trial> {
             "a_fork_gets_another_id_and_leaves_the_original",
             |stage| async move {
                 let id = SessionId::random();
-                chat(&stage, SessionChoice::New { id: Some(id.clone()) }).await;
+                chat(&stage, SessionChoice::NewWithId(id.to_string())).await;
                 let fork = SessionId::random();
-                let choice = SessionChoice::Resume {
-                    id: id.clone(),
-                    fork: Some(Fork {
-                        id: Some(fork.clone()),
-                    }),
+                let choice = SessionChoice::Fork {
+                    id: id.to_string(),
+                    new_id: Some(fork.to_string()),
                 };
                 let (forked, said) = chat(&stage, choice).await;
                 assert_eq!(forked, fork.as_str());
                 assert_eq!(turns(&said), 2, "{said}");
-                let (_, said) = chat(&stage, SessionChoice::Resume { id, fork: None }).await;
+                let (_, said) = chat(&stage, SessionChoice::Resume(id.to_string())).await;
                 assert_eq!(turns(&said), 2, "the fork must not be in the original: {said}");
             },
         ),
         over_each("continue_takes_the_latest_of_the_directory", |stage| async move {
-            let (first, _) = chat(&stage, SessionChoice::New { id: None }).await;
-            let (again, said) = chat(&stage, SessionChoice::ContinueLatest { fork: None }).await;
+            let (first, _) = chat(&stage, SessionChoice::New).await;
+            let (again, said) = chat(&stage, SessionChoice::Last).await;
             assert_eq!(again, first);
             assert_eq!(turns(&said), 2, "{said}");
         }),
         over_each(
             "resuming_an_unknown_session_fails_with_a_result",
             |stage| async move {
-                let choice = SessionChoice::Resume {
-                    id: SessionId::random(),
-                    fork: None,
-                };
+                let choice = SessionChoice::Resume(SessionId::random().to_string());
                 let (events, code) = stage.play("chat", stage.options().session(choice)).await;
                 assert_eq!((code, last_result(&events).is_success()), (1, false));
             },
@@ -87,8 +75,8 @@ pub(crate) fn trials() -> Vec<Trial> {
                 let options = stage.options().session(session);
                 stage.client.run(Request::new("SCENARIO:chat").options(options))
             };
-            let first = run(SessionChoice::New { id: Some(id.clone()) }).await.unwrap();
-            let second = run(SessionChoice::Resume { id, fork: None }).await.unwrap();
+            let first = run(SessionChoice::NewWithId(id.to_string())).await.unwrap();
+            let second = run(SessionChoice::Resume(id.to_string())).await.unwrap();
             let (first_cost, second_cost) = (first.total_cost.unwrap(), second.total_cost.unwrap());
             assert!(first_cost > claude_code::MicroUsd::ZERO);
             // Each turn of the scripted model costs about the same; twice as much would be the session's total.
@@ -110,7 +98,7 @@ pub(crate) fn trials() -> Vec<Trial> {
                 assert_eq!(response.version.as_deref(), Some(test_support::real_cli::CURRENT));
                 assert!(response.session_id.is_some() && response.model.is_some());
                 assert!(response.usage.output > 0 && response.usage.input > 0);
-                let log = std::fs::read(response.raw_events_path).unwrap();
+                let log = std::fs::read(response.raw_log.unwrap()).unwrap();
                 // A terminal is left with an escape sequence after the last line.
                 assert!(log.windows(2).any(|end| end == b"}\n"));
             },

@@ -4,8 +4,10 @@ use std::future::Future;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use claude_code::event::{Block, Content, PermissionMode, StreamBody, System};
-use claude_code::{Client, Environment, Event, Events, Handle, Kind, Options, PrintRequest, StdoutMode};
+use claude_code::event::{Block, Content, StreamBody, System};
+use claude_code::{
+    Client, Environment, Event, Events, Handle, Kind, PermissionMode, PrintRequest, RunOptions, StdoutMode,
+};
 use libtest_mimic::{Failed, Trial};
 use test_support::fake_model::{Block as ModelBlock, FakeModel, scripted_prompt};
 use test_support::real_cli::{CURRENT, RealClaude, Workspace};
@@ -61,26 +63,26 @@ impl Stage {
     }
 
     /// Options that let every tool run.
-    pub(crate) fn options(&self) -> Options {
-        self.options_with(PermissionMode::BypassPermissions)
+    pub(crate) fn options(&self) -> RunOptions {
+        self.options_with(PermissionMode::Bypass)
     }
 
     /// Options with this stage's transport and a log of their own.
-    pub(crate) fn options_with(&self, mode: PermissionMode) -> Options {
+    pub(crate) fn options_with(&self, mode: PermissionMode) -> RunOptions {
         let log = format!("run-{}.ndjson", self.logs.fetch_add(1, Ordering::Relaxed));
-        Options::new()
+        RunOptions::new()
             .permission_mode(mode)
             .transport(self.transport)
             .raw_log(self.workspace.root().join(log))
     }
 
-    pub(crate) async fn start(&self, scenario: &str, options: Options) -> Handle {
+    pub(crate) async fn start(&self, scenario: &str, options: RunOptions) -> Handle {
         let request = PrintRequest::new(format!("SCENARIO:{scenario}")).options(options);
         self.client.print_stream_json(request).await.unwrap()
     }
 
     /// Runs a scenario to its end: its events, and the exit code.
-    pub(crate) async fn play(&self, scenario: &str, options: Options) -> (Vec<Event>, i32) {
+    pub(crate) async fn play(&self, scenario: &str, options: RunOptions) -> (Vec<Event>, i32) {
         let Handle {
             mut events,
             completion,
@@ -226,7 +228,7 @@ fn content_gist(content: &Content) -> String {
 fn plain(content: &Content) -> Option<String> {
     match content {
         Content::Text(text) => Some(text.to_string()),
-        Content::Blocks(_) | Content::Other(_) => None,
+        _ => None,
     }
 }
 

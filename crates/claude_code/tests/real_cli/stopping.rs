@@ -1,13 +1,13 @@
 //! Stopping a real agent in the middle of its work.
 
 use agent_process::{Exit, Isolation, WaitStatus};
-use claude_code::{Event, Handle, Kind, Options, PrintRequest};
+use claude_code::{Event, Handle, Kind, PrintRequest, RunOptions};
 use libtest_mimic::Trial;
 
 use super::stage::{Stage, gists, last_result, long_tool_prompt, over_each, rest, until, uses_bash};
 
 /// Starts a run and waits until its tool runs.
-async fn in_mid_tool(stage: &Stage, options: Options) -> Handle {
+async fn in_mid_tool(stage: &Stage, options: RunOptions) -> Handle {
     let request = PrintRequest::new(long_tool_prompt()).options(options);
     let mut handle = stage.client.print_stream_json(request).await.unwrap();
     until(&mut handle.events, uses_bash).await;

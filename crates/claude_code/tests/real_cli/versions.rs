@@ -44,8 +44,8 @@ fn of(version: &'static str) -> Vec<Trial> {
         ),
         trial_of(version, StdoutMode::Spool, name("resumes"), |stage| async move {
             let (events, _) = stage.play("chat", stage.options()).await;
-            let id = session_id(&events).parse().unwrap();
-            let options = stage.options().session(SessionChoice::Resume { id, fork: None });
+            let session = SessionChoice::Resume(session_id(&events));
+            let options = stage.options().session(session);
             let (events, _) = stage.play("chat", options).await;
             let said = last_result(&events)
                 .result

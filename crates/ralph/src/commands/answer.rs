@@ -1,14 +1,52 @@
 //! `ralph answer`: answer what an agent asks, or list what it asks.
 
-use agent_api::RequestId;
+use agent_api::{Question, RequestId};
 use anyhow::{Context as _, bail};
+use clap::Args;
 use ralph_run::control::{AnswerChoice, ControlCommand, PendingRequest, PendingRequests};
 use ralph_run::{Home, RunDirectory, read_journal};
 use serde_json::{Value, json};
 
-use super::reach;
-use crate::cli::AnswerArgs;
-use crate::console::{Port, one_line};
+use super::run_client;
+use crate::console::{Port, one_line, render_json};
+
+/// Answer what an agent asks, or list what it asks
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph answer latest                              list what is asked
+  ralph answer latest --allow                      the only open request
+  ralph answer g4k7m2 --deny \"not in production\"
+  ralph answer g4k7m2 --request req_7 --choose \"Use tokio\"
+
+Without --allow, --always, --deny or --choose, what is asked is listed.")]
+pub struct AnswerArgs {
+    /// The run: its id, the first characters of its short part, or `latest`
+    pub run: String,
+
+    /// Which request; needed only where several are open
+    #[arg(long, value_name = "ID")]
+    pub request: Option<String>,
+
+    /// It may run; a plan is approved
+    #[arg(long, group = "reply")]
+    pub allow: bool,
+
+    /// It may run, now and whenever it would be asked again in this session
+    #[arg(long, group = "reply")]
+    pub always: bool,
+
+    /// Deny it, with a reason for the agent
+    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", group = "reply")]
+    pub deny: Option<String>,
+
+    /// The answer to a question; repeat it for further questions, in their order
+    #[arg(long, value_name = "ANSWER", group = "reply")]
+    pub choose: Vec<String>,
+
+    /// List as JSON
+    #[arg(long, conflicts_with = "reply")]
+    pub json: bool,
+}
 
 /// What the agent is told where nobody gave a reason.
 const NO_REASON: &str = "The user does not want this.";
@@ -16,53 +54,24 @@ const NO_REASON: &str = "The user does not want this.";
 /// How much of one request a list shows.
 const COLUMNS: usize = 160;
 
-/// What to answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
-    /// The run: its id, the start of it, or `latest`.
-    pub run: String,
-    /// The request, or the start of its id; needed only where several are open.
-    pub request: Option<String>,
-    /// The answer; without one, what is asked is listed.
-    pub choice: Option<AnswerChoice>,
-    /// How a list is shown.
-    pub format: ListFormat,
-}
-
-/// How a list is shown.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ListFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// For programs.
-    Json,
-}
-
-impl From<AnswerArgs> for Answer {
-    fn from(args: AnswerArgs) -> Self {
-        let choice = if args.allow {
-            Some(AnswerChoice::Allow)
-        } else if args.always {
-            Some(AnswerChoice::AllowAlways)
-        } else if let Some(reason) = args.deny {
-            let is_given = !reason.trim().is_empty();
-            let reason = if is_given { reason } else { NO_REASON.to_owned() };
-            Some(AnswerChoice::Deny { reason })
-        } else {
-            let answers = args.choose;
-            (!answers.is_empty()).then_some(AnswerChoice::Answers { answers })
-        };
-        Self {
-            run: args.run,
-            request: args.request,
-            choice,
-            format: if args.json {
-                ListFormat::Json
-            } else {
-                ListFormat::Text
-            },
+impl AnswerArgs {
+    /// Without one, the open requests are listed.
+    fn choice(&self) -> Option<AnswerChoice> {
+        if self.allow {
+            return Some(AnswerChoice::Allow);
         }
+        if self.always {
+            return Some(AnswerChoice::AllowAlways);
+        }
+        if let Some(reason) = &self.deny {
+            let is_given = !reason.trim().is_empty();
+            let reason = if is_given { reason } else { NO_REASON };
+            return Some(AnswerChoice::Deny {
+                reason: reason.to_owned(),
+            });
+        }
+        let answers = self.choose.clone();
+        (!answers.is_empty()).then_some(AnswerChoice::Answers { answers })
     }
 }
 
@@ -70,30 +79,79 @@ impl From<AnswerArgs> for Answer {
 ///
 /// # Errors
 /// When there is no such run or request, the request is not clear, or the runner refuses.
-pub async fn execute(answer: Answer, home: &Home, out: &mut dyn Port) -> anyhow::Result<u8> {
-    let run = reach::find(home, &answer.run)?;
+pub async fn execute(args: &AnswerArgs, home: &Home, out: &mut dyn Port) -> anyhow::Result<u8> {
+    let run = run_client::find_live(home, &args.run)?;
     let pending = pending(&run)?;
-    let Some(choice) = answer.choice else {
-        out.send(&match answer.format {
-            ListFormat::Json => render_json(&pending),
-            ListFormat::Text if pending.is_empty() => format!("run {} asks for nothing\n", run.id()),
-            ListFormat::Text => render_list(&pending),
+    let Some(choice) = args.choice() else {
+        out.send(&if args.json {
+            render_pending(&pending)?
+        } else if pending.is_empty() {
+            format!("run {} has no open requests\n", run.id())
+        } else {
+            render_list(&pending)
         });
         return Ok(0);
     };
-    let request = choose(&pending, answer.request.as_deref(), run.id())?;
+    let request = choose(&pending, args.request.as_deref(), run.id())?;
     let answered = request.id().clone();
     let command = ControlCommand::Answer {
         request: answered.clone(),
-        answer: choice,
+        answer: with_option_labels(request, choice)?,
     };
-    reach::ask(&run, command).await?;
+    run_client::ask(&run, command).await?;
     out.send(&format!(
         "answered {} of run {}\n",
         one_line(answered.as_str(), COLUMNS),
         run.id()
     ));
     Ok(0)
+}
+
+/// Replaces the numbers of options by their labels.
+fn with_option_labels(request: &PendingRequest, choice: AnswerChoice) -> anyhow::Result<AnswerChoice> {
+    let (AnswerChoice::Answers { answers }, PendingRequest::Question(asked)) = (&choice, request) else {
+        return Ok(choice);
+    };
+    if answers.len() != asked.questions.len() {
+        // The runner says so.
+        return Ok(choice);
+    }
+    let labels = asked.questions.iter().zip(answers).map(|(question, typed)| {
+        if question.options.is_empty() {
+            return Ok(typed.clone());
+        }
+        let parts: Vec<&str> = match question.is_multiple {
+            true => typed.split(',').map(str::trim).collect(),
+            false => vec![typed.trim()],
+        };
+        let labels: Option<Vec<&str>> = parts.iter().map(|part| option_label(question, part)).collect();
+        // A label may contain a comma.
+        let labels = labels.or_else(|| Some(vec![option_label(question, typed.trim())?]));
+        labels.map(|labels| labels.join(", ")).ok_or_else(|| {
+            let options = question.options.iter().zip(1..);
+            let options: Vec<String> = options
+                .map(|(option, number)| format!("{number} {}", option.label))
+                .collect();
+            anyhow::anyhow!(
+                "`{}` is not an option of \"{}\"; choose {}, or answer in your own words with `--deny TEXT`",
+                one_line(typed, COLUMNS),
+                one_line(&question.text, COLUMNS),
+                one_line(&options.join(", "), COLUMNS)
+            )
+        })
+    });
+    let answers = labels.collect::<anyhow::Result<_>>()?;
+    Ok(AnswerChoice::Answers { answers })
+}
+
+/// The option with this number, counted from 1, or with this label.
+fn option_label<'a>(question: &'a Question, typed: &str) -> Option<&'a str> {
+    let by_label = question
+        .options
+        .iter()
+        .find(|option| option.label.eq_ignore_ascii_case(typed));
+    let by_number = || question.options.get(typed.parse::<usize>().ok()?.checked_sub(1)?);
+    by_label.or_else(by_number).map(|option| option.label.as_str())
 }
 
 /// What the journal says that nobody has answered yet.
@@ -125,14 +183,14 @@ fn choose<'a>(
     match (candidates.next(), candidates.next(), asked) {
         (Some(request), None, _) => Ok(request),
         (Some(_), Some(_), _) => bail!(
-            "run {run} asks for several things, say which:\n{}",
+            "run {run} has several open requests; choose one with --request:\n{}",
             render_list(pending).trim_end()
         ),
         (None, _, Some(asked)) => bail!(
-            "run {run} has no open request `{}`: it was answered, withdrawn, or never there",
+            "run {run} has no open request `{}`; it may have been answered or withdrawn",
             one_line(asked, COLUMNS)
         ),
-        (None, _, None) => bail!("run {run} asks for nothing"),
+        (None, _, None) => bail!("run {run} has no open requests"),
     }
 }
 
@@ -176,7 +234,7 @@ fn lines(request: &PendingRequest) -> Vec<String> {
     }
 }
 
-fn render_json(pending: &PendingRequests) -> String {
+fn render_pending(pending: &PendingRequests) -> serde_json::Result<String> {
     let list: Vec<Value> = pending
         .iter()
         .map(|request| match request {
@@ -185,5 +243,5 @@ fn render_json(pending: &PendingRequests) -> String {
             PendingRequest::Plan(asked) => json!({"kind": "plan", "data": asked}),
         })
         .collect();
-    format!("{}\n", Value::from(list))
+    render_json(&list)
 }

@@ -2,14 +2,40 @@
 
 use std::time::Duration;
 
+use clap::Args;
 use jiff::{SignedDuration, Timestamp};
 use ralph_run::{CleanMode, Cleaned, Home, clean};
 use serde_json::json;
 
-use super::listing::render_json;
 use super::runs::note_lost;
-use crate::cli::CleanArgs;
-use crate::console::{write_stderr, write_stdout};
+use crate::console::{render_json_pretty, write_stderr, write_stdout};
+use crate::settings::values::parse_duration;
+
+/// Remove finished runs
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph clean --dry-run
+  ralph clean --older-than 7d
+  ralph clean --all
+
+Runs that are not finished are never touched.")]
+pub struct CleanArgs {
+    /// Only say what would be removed
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Only runs that ended longer ago than this, such as 12h or 7d
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "30d", conflicts_with = "all")]
+    pub older_than: Duration,
+
+    /// All finished runs, however new
+    #[arg(long)]
+    pub all: bool,
+
+    /// List as JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 /// Removes runs, or says which would be.
 ///
@@ -28,7 +54,7 @@ pub fn execute(args: &CleanArgs, home: &Home) -> anyhow::Result<u8> {
     };
     let cleaned = clean(home, before, mode)?;
     if args.json {
-        write_stdout(&render_json(&json!({
+        write_stdout(&render_json_pretty(&json!({
             "removed": cleaned.removed,
             "freed_bytes": cleaned.freed_bytes,
             "failed": cleaned

@@ -4,15 +4,36 @@ use std::fs::DirBuilder;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use agent_api::backends::demo::DEMO_VERIFY;
 use anyhow::Context as _;
+use clap::Args;
+use demo_agent::VERIFY_COMMAND;
 use jiff::Timestamp;
 use ralph_run::Home;
 
-use super::run;
-use crate::cli::{DemoArgs, RunArgs};
+use super::run::{self, RunArgs};
 use crate::console::{sanitise, write_stdout};
-use crate::settings::{Backend, Output, Verbosity, load_view};
+use crate::settings::values::parse_speed;
+use crate::settings::{BackendName, Output, SettingsLayer, Verbosity, ViewArgs, load_view};
+use crate::trust::Policy;
+
+/// See a run from start to end with a scripted agent: no agent, no key, no costs
+#[derive(Debug, Clone, PartialEq, Args)]
+#[command(after_help = "Examples:
+  ralph demo
+  ralph demo --speed 3 -v")]
+pub struct DemoArgs {
+    /// Where the agent works; a new folder under the system's temporary one otherwise
+    #[arg(short = 'C', long = "directory", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+
+    /// 2 is twice as fast, `max` is without any pause
+    #[arg(long, value_name = "X", value_parser = parse_speed)]
+    pub speed: Option<f64>,
+
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
 
 /// What the demo agent is asked.
 const PROMPT: &str = "Make ralph-demo/greet.sh work: its check is ralph-demo/check.sh.";
@@ -41,7 +62,12 @@ pub async fn execute(
         Some(folder) => folder.clone(),
         None => new_folder(&std::env::temp_dir(), Timestamp::now()).context("cannot make a folder")?,
     };
-    let view = load_view(&args.view, &variables, &cwd.join(&folder))?;
+    let view = load_view(
+        &args.view,
+        &variables,
+        &cwd.join(&folder),
+        &Policy::as_stored(home),
+    )?;
     let is_told = view.output == Output::Text && view.verbosity != Verbosity::Quiet;
     if is_told {
         let place = folder.display().to_string();
@@ -52,10 +78,15 @@ pub async fn execute(
     }
     let run_args = RunArgs {
         directory: Some(folder),
-        prompt: Some(PROMPT.to_owned()),
-        backend: Some(Backend::Demo),
-        verify: vec![DEMO_VERIFY.to_owned()],
-        max_iterations: Some(MOST_ITERATIONS),
+        settings: SettingsLayer {
+            prompt: Some(PROMPT.to_owned()),
+            backend: Some(BackendName::demo()),
+            verify: Some(vec![VERIFY_COMMAND.to_owned()]),
+            max_iterations: Some(MOST_ITERATIONS),
+            ..SettingsLayer::default()
+        },
+        // Settings for other runs are not for this one.
+        no_trust: true,
         view: args.view.clone(),
         extra: args.speed.map(speed).into_iter().collect(),
         ..RunArgs::default()

@@ -2,12 +2,25 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap::Args;
 
-use crate::cli::InitArgs;
 use crate::settings::{CONFIG_FILE, find_workspace};
+
+/// Write a commented ralph.yml and a PROMPT.md
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph init
+  ralph init -C ../other
+
+A file that exists is left as it is.")]
+pub struct InitArgs {
+    /// Where; the top of the git repository otherwise
+    #[arg(short = 'C', long = "directory", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+}
 
 const CONFIG: &str = include_str!("init/ralph.yml");
 const PROMPT: &str = include_str!("init/PROMPT.md");
@@ -66,9 +79,10 @@ fn write_new(path: &Path, content: &str) -> io::Result<bool> {
 mod tests {
     use std::path::Path;
 
+    use super::InitArgs;
     use super::{CONFIG, init};
-    use crate::cli::{InitArgs, RunArgs};
-    use crate::settings::{ConfigFile, Context, resolve};
+    use crate::commands::run::RunArgs;
+    use crate::settings::{ConfigFile, Context, SettingsLayer, resolve};
 
     const ARGS: InitArgs = InitArgs { directory: None };
 
@@ -121,6 +135,15 @@ mod tests {
         assert!(uncommented.join("\n").contains("\nverify:"));
         let all = settings(&uncommented.join("\n"));
         assert_eq!(all.verify, ["make test"]);
-        assert!(all.modes.contains_key("reviewer"));
+        let args = RunArgs {
+            settings: SettingsLayer {
+                mode: Some("reviewer".to_owned()),
+                ..SettingsLayer::default()
+            },
+            ..RunArgs::default()
+        };
+        let file = ConfigFile::parse(path, &uncommented.join("\n")).unwrap();
+        let (reviewer, _) = resolve(&args, &|_| None, Some(&file), &context).unwrap();
+        assert_eq!(reviewer.mode.as_deref(), Some("reviewer"));
     }
 }

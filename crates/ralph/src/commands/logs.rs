@@ -6,14 +6,37 @@ use std::time::Duration;
 
 use agent_process::FileFollower;
 use anyhow::Context as _;
-use ralph_run::{EndReason, Home, RunDirectory, Sink as _, read_journal};
+use clap::Args;
+use ralph_run::{EndReason, Home, RecordStream, RunDirectory};
 
-use super::attach::Attach;
-use super::reach;
-use super::screen::{self, Leave, Watch};
-use crate::cli::LogsArgs;
-use crate::console::{Sanitiser, write_stderr};
-use crate::settings::View;
+use super::run_client;
+use super::watch::{self, Leave, Watch, watch};
+use crate::console::{Console, ConsoleThread, Sanitiser};
+use crate::settings::{View, ViewArgs};
+
+/// Show what a run has done
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph logs latest
+  ralph logs g4k7m2 -f -v
+  ralph logs latest --raw | jq .type")]
+pub struct LogsArgs {
+    /// The run: its id, the first characters of its short part, or `latest`
+    #[arg(default_value = "latest")]
+    pub run: String,
+
+    /// The agent's own output, byte for byte
+    #[arg(long, conflicts_with_all = ["verbose", "quiet", "output"])]
+    pub raw: bool,
+
+    /// Go on while the run does
+    #[arg(short, long)]
+    pub follow: bool,
+
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -25,13 +48,13 @@ const LOOK: Duration = Duration::from_millis(100);
 /// # Errors
 /// When there is no such run, or its files cannot be read.
 pub async fn execute(args: &LogsArgs, home: &Home, view: &View) -> anyhow::Result<u8> {
-    let run = reach::find(home, &args.run)?;
+    let run = run_client::find(home, &args.run)?;
     match (args.raw, args.follow) {
         // There is nothing to tidy up, so a signal does what it does to `cat`.
         (true, true) => finish(follow_raw(&run).await),
         (true, false) => finish(copy_raw(&run)),
-        (false, true) => follow(&run, home, view).await,
-        (false, false) => print(&run, view),
+        (false, true) => follow(&run, view).await,
+        (false, false) => print(&run, view).await,
     }
 }
 
@@ -44,50 +67,49 @@ fn finish(copied: io::Result<()>) -> anyhow::Result<u8> {
     }
 }
 
-fn print(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
+/// Prints what there is.
+async fn print(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
     let mut leave = Leave::listen()?;
-    let mut console = screen::patient(plain(view, run), &leave);
-    let journal =
-        read_journal(&run.journal()).with_context(|| format!("run {} has no journal yet", run.id()))?;
-    for record in journal {
-        match record {
-            Ok(record) => console.record(&record),
-            Err(damage) => write_stderr(&format!("ralph: the journal of run {}: {damage}\n", run.id())),
+    let (guard, stream) = RecordStream::follow(&run.journal(), 1)
+        .with_context(|| format!("run {} has no journal yet", run.id()))?;
+    // Nothing that is written later is waited for.
+    drop(guard);
+    let mut console = ConsoleThread::start(Console::on_stdio(plain(view, run)), stream)?;
+    tokio::select! {
+        biased;
+        code = leave.asked() => {
+            watch::stop(console).await;
+            Ok(code)
         }
-        if let Some(asked) = leave.is_asked() {
-            return Ok(asked);
-        }
-        if console.is_closed() {
-            break;
-        }
+        end = console.finished() => Ok(if end.is_closed {
+            EndReason::OutputClosed.exit_code()
+        } else {
+            0
+        }),
     }
-    console.finish();
-    Ok(if let Some(asked) = leave.is_asked() {
-        asked
-    } else if console.is_closed() {
-        EndReason::OutputClosed.exit_code()
-    } else {
-        0
-    })
 }
 
-async fn follow(run: &RunDirectory, home: &Home, view: &View) -> anyhow::Result<u8> {
+async fn follow(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
     let mut leave = Leave::listen()?;
-    let console = screen::patient(plain(view, run), &leave);
-    let attach = Attach {
-        run: run.id().to_owned(),
-        from: 1,
-    };
-    Ok(match screen::watch(attach, home, console, &mut leave).await? {
+    let console = Console::on_stdio(plain(view, run));
+    Ok(match watch(run, 1, console, leave.asked()).await? {
         // How the run ended is its own affair.
         Watch::Ended(_) => 0,
-        Watch::Left(code) => code,
+        Watch::Left(code) => {
+            watch::note_left(run);
+            if code == EndReason::Interrupted.exit_code() {
+                0
+            } else {
+                code
+            }
+        }
+        Watch::Closed => EndReason::OutputClosed.exit_code(),
     })
 }
 
 /// As into a pipe, also in a terminal: a log has no status line.
 fn plain(view: &View, run: &RunDirectory) -> crate::console::Options {
-    let mut options = screen::options(view, Some(run));
+    let mut options = watch::options(view, Some(run));
     options.is_terminal = false;
     options
 }
@@ -166,7 +188,7 @@ fn copy_raw(run: &RunDirectory) -> io::Result<()> {
 
 /// Resolves when nobody reads any more.
 async fn deserted() {
-    while !agent_process::is_stdout_deserted() {
+    while !crate::current_process::is_stdout_closed() {
         tokio::time::sleep(LOOK).await;
     }
 }
@@ -179,7 +201,7 @@ async fn follow_raw(run: &RunDirectory) -> io::Result<()> {
     let journal = FileFollower::open(&run.journal(), 0)?;
     loop {
         // Both asked before the file is read: what was written until then is read now.
-        let is_over = reach::load(run).is_ok_and(|file| file.is_ended() || reach::is_lost(&file));
+        let is_over = run_client::load(run).is_ok_and(|file| file.is_ended() || run_client::is_lost(&file));
         let next = next_raw(run, number);
         if let Some((file, _)) = &mut current {
             raw.copy(file)?;

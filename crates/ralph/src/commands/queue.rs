@@ -3,21 +3,86 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use agent_process::{Framed, LineFramer};
 use anyhow::{Context as _, anyhow, bail};
+use clap::{Args, Subcommand};
 use jiff::Timestamp;
+use json_lines::{Framed, LineFramer};
 use ralph_run::control::{ControlCommand, ControlError, RefusalCode};
 use ralph_run::{Home, RunDirectory};
 use ralph_store::{MessageRow, MessageState, RunFold};
 use serde::Serialize;
 
-use super::answer::ListFormat;
-use super::listing::{columns, render_json, render_table};
-use super::reach;
+use super::listing::{columns, render_table};
+use super::run_client;
 use super::runs::note_lost;
 use super::send::message_text;
-use crate::cli::{QueueArgs, QueueCommand};
-use crate::console::{Port, one_line};
+use crate::console::{Port, one_line, render_json_pretty};
+
+/// List the messages to an agent, change them or take them back
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    subcommand_value_name = "COMMAND",
+    after_help = "Examples:
+  ralph queue latest
+  ralph queue g4k7m2 --json
+  ralph queue edit latest 3fd2 \"Update the README and the changelog\"
+  ralph queue withdraw latest 3fd2
+
+States: queued, sent (the agent was given it), delivered (it says that it has it), withdrawn, lost (the
+agent ended first). Only a queued message can be changed or taken back."
+)]
+pub struct QueueArgs {
+    /// The run: its id, the first characters of its short part, or `latest`
+    #[arg(default_value = "latest")]
+    pub run: String,
+
+    /// As JSON, with the whole text
+    #[arg(long)]
+    pub json: bool,
+
+    /// What to do with a message; without it they are listed.
+    #[command(subcommand)]
+    pub command: Option<QueueCommand>,
+}
+
+/// What to do with a message.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub enum QueueCommand {
+    /// Replace the text of a message that the agent was not given yet
+    Edit(QueueEditArgs),
+    /// Take back a message that the agent was not given yet
+    Withdraw(QueueWithdrawArgs),
+}
+
+/// Replace the text of a message that the agent was not given yet
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph queue edit latest 3fd2 \"Update the README and the changelog\"
+  git diff | ralph queue edit g4k7m2 3fd2 -")]
+pub struct QueueEditArgs {
+    /// The run: its id, the first characters of its short part, or `latest`
+    pub run: String,
+
+    /// The message: its id, or the first characters of it
+    pub id: String,
+
+    /// What it says from now on; `-` reads it from stdin
+    pub text: String,
+}
+
+/// Take back a message that the agent was not given yet
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph queue withdraw latest 3fd2")]
+pub struct QueueWithdrawArgs {
+    /// The run: its id, the first characters of its short part, or `latest`
+    pub run: String,
+
+    /// The message: its id, or the first characters of it
+    pub id: String,
+}
 
 const HEAD: [&str; 4] = ["MESSAGE", "MODE", "STATE", "TEXT"];
 
@@ -32,89 +97,42 @@ const NAMED_COLUMNS: usize = 40;
 /// How much of an id that somebody typed is repeated.
 const ID_COLUMNS: usize = 160;
 
-/// What to do, and with whose messages.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Queue {
-    /// The run: its id, the start of it, or `latest`.
-    pub run: String,
-    /// What to do.
-    pub action: QueueAction,
-}
-
-/// What to do with the messages of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum QueueAction {
-    /// List them.
-    List(ListFormat),
-    /// Replace the text of one.
-    Edit {
-        /// Its id, or the start of it.
-        message: String,
-        /// The new text; `-` reads it from the input.
-        text: String,
-    },
-    /// Take one back.
-    Withdraw {
-        /// Its id, or the start of it.
-        message: String,
-    },
-}
-
-impl From<QueueArgs> for Queue {
-    fn from(args: QueueArgs) -> Self {
-        match args.command {
-            None => Self {
-                run: args.run,
-                action: QueueAction::List(if args.json {
-                    ListFormat::Json
-                } else {
-                    ListFormat::Text
-                }),
-            },
-            Some(QueueCommand::Edit(edit)) => Self {
-                run: edit.run,
-                action: QueueAction::Edit {
-                    message: edit.id,
-                    text: edit.text,
-                },
-            },
-            Some(QueueCommand::Withdraw(withdraw)) => Self {
-                run: withdraw.run,
-                action: QueueAction::Withdraw { message: withdraw.id },
-            },
-        }
-    }
-}
-
 /// Lists the messages of a run, or changes one.
 ///
 /// # Errors
 /// When there is no such run or message, the run has ended, or the agent was given the message already.
-pub async fn execute(queue: Queue, home: &Home, input: impl Read, out: &mut dyn Port) -> anyhow::Result<u8> {
-    match queue.action {
-        QueueAction::List(format) => {
-            // What waited for a run whose runner died is lost, and is listed so.
+pub async fn execute(
+    args: QueueArgs,
+    home: &Home,
+    input: impl Read,
+    out: &mut dyn Port,
+) -> anyhow::Result<u8> {
+    match args.command {
+        None => {
+            // Messages that waited for a run whose runner died are lost, and are listed as such.
             note_lost(home)?;
-            let run = reach::find(home, &queue.run)?;
+            let run = run_client::find_live(home, &args.run)?;
             let messages = messages(&run)?;
-            out.send(&match format {
-                ListFormat::Json => render_messages_json(&messages)?,
-                ListFormat::Text if messages.is_empty() => format!("run {} has no messages\n", run.id()),
-                ListFormat::Text => render_messages(&messages, columns()),
+            out.send(&if args.json {
+                render_messages_json(&messages)?
+            } else if messages.is_empty() {
+                format!("run {} has no messages\n", run.id())
+            } else {
+                render_messages(&messages, columns())
             });
         }
-        QueueAction::Edit { message, text } => {
-            let run = reach::find(home, &queue.run)?;
-            let text = message_text(text, input)?;
-            let id = change(&run, &message, |message_id| ControlCommand::EditMessage {
+        Some(QueueCommand::Edit(edit)) => {
+            let run = run_client::find_live(home, &edit.run)?;
+            let text = message_text(edit.text, input)?;
+            let id = change(&run, &edit.id, |message_id| ControlCommand::EditMessage {
                 message_id,
                 text,
             });
             out.send(&format!("changed message {} of run {}\n", id.await?, run.id()));
         }
-        QueueAction::Withdraw { message } => {
-            let run = reach::find(home, &queue.run)?;
-            let id = change(&run, &message, |message_id| ControlCommand::WithdrawMessage {
+        Some(QueueCommand::Withdraw(withdraw)) => {
+            let run = run_client::find_live(home, &withdraw.run)?;
+            let id = change(&run, &withdraw.id, |message_id| ControlCommand::WithdrawMessage {
                 message_id,
             });
             out.send(&format!("withdrew message {} of run {}\n", id.await?, run.id()));
@@ -130,14 +148,14 @@ async fn change(
     command: impl FnOnce(String) -> ControlCommand,
 ) -> anyhow::Result<String> {
     // First of all, so that of a run that has ended nobody is told which messages wait.
-    let mut client = reach::connect(run).await?;
+    let mut client = run_client::connect(run).await?;
     let id = choose(&messages(run)?, asked, run.id())?;
     match client.request(command(id.clone())).await {
         Ok(_) => Ok(one_line(&id, ID_COLUMNS)),
         Err(ControlError::Refused(refusal)) if refusal.code == RefusalCode::NoSuchMessage => {
             Err(no_such_message(&messages(run)?, asked, run.id()))
         }
-        Err(error) => Err(reach::explain(run, error)),
+        Err(error) => Err(run_client::explain(run, error)),
     }
 }
 
@@ -276,5 +294,5 @@ fn render_messages_json(messages: &[MessageRow]) -> serde_json::Result<String> {
         text: &message.text,
         state: message.state,
     });
-    render_json(&listed.collect::<Vec<_>>())
+    render_json_pretty(&listed.collect::<Vec<_>>())
 }

@@ -1,17 +1,42 @@
 //! `ralph runs`: what runs and what ran.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use clap::Args;
 use jiff::Timestamp;
-use ralph_run::{EndReason, Home, RunFile, RunState, reconcile};
+use ralph_run::model::RunState;
+use ralph_run::{EndReason, Home, Open, RunFile, reconcile, short_run_id};
 use serde::Serialize;
 
-use super::listing::{columns, render_json, render_table};
-use super::reach;
-use crate::cli::RunsArgs;
-use crate::console::{format_clock, format_cost, one_line, write_stderr, write_stdout};
+use super::listing::{columns, render_table};
+use super::run_client;
+use crate::console::{format_clock, format_cost, one_line, render_json_pretty, write_stderr, write_stdout};
 use crate::settings::find_workspace;
+
+/// List runs, the newest first
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph runs
+  ralph runs --active
+  ralph runs --json | jq -r '.[].run_id'")]
+pub struct RunsArgs {
+    /// Only runs that are not over
+    #[arg(long)]
+    pub active: bool,
+
+    /// Only runs of this workspace
+    #[arg(short = 'C', long = "directory", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "N")]
+    pub limit: Option<usize>,
+
+    /// List as JSON
+    #[arg(long)]
+    pub json: bool,
+}
 
 const HEAD: [&str; 8] = [
     "RUN",
@@ -50,12 +75,12 @@ pub fn execute(args: &RunsArgs, home: &Home, cwd: &Path) -> anyhow::Result<u8> {
     note_lost(home)?;
     let listed = list(args, home, cwd)?;
     if args.json {
-        write_stdout(&render_json(&listed)?);
+        write_stdout(&render_json_pretty(&listed)?);
     } else if listed.is_empty() {
         let what = if args.active {
-            "no run is going on"
+            "no active runs"
         } else {
-            "there are no runs yet; `ralph run` starts one"
+            "there are no runs yet; start one with `ralph run`"
         };
         write_stdout(&format!("{what}\n"));
     } else {
@@ -73,9 +98,9 @@ pub(super) fn note_lost(home: &Home) -> anyhow::Result<()> {
     for lost in &found.lost {
         write_stderr(&format!("ralph: run {} was lost: {}\n", lost.id, lost.evidence));
     }
-    for (id, error) in &found.failed {
-        let error = one_line(&format!("{:#}", anyhow::anyhow!("{error}")), 500);
-        write_stderr(&format!("ralph: run {id} could not be looked at: {error}\n"));
+    for (id, error) in found.failed {
+        let error = one_line(&format!("{:#}", anyhow::Error::new(error)), 500);
+        write_stderr(&format!("ralph: cannot check run {id}: {error}\n"));
     }
     Ok(())
 }
@@ -96,7 +121,7 @@ fn list(args: &RunsArgs, home: &Home, cwd: &Path) -> anyhow::Result<Vec<Listed>>
         Listed::Unknown { .. } => !args.active && asked.is_none(),
     };
     let runs = home.list().context("cannot list the runs")?;
-    let listed = runs.iter().map(|run| match reach::load(run) {
+    let listed = runs.iter().map(|run| match run_client::load(run) {
         Ok(file) => Listed::Known(Box::new(file)),
         Err(error) => Listed::Unknown {
             run_id: run.id().to_owned(),
@@ -115,7 +140,7 @@ fn render(listed: &[Listed], now: Timestamp, columns: usize) -> String {
             Listed::Unknown { run_id, error } => {
                 let empty = String::new;
                 [
-                    run_id.clone(),
+                    short_run_id(run_id).to_owned(),
                     "unknown".to_owned(),
                     empty(),
                     empty(),
@@ -142,7 +167,7 @@ fn row(file: &RunFile, now: Timestamp) -> [String; HEAD.len()] {
     let totals = &file.status.totals;
     let estimate = if totals.is_estimate { "~" } else { "" };
     [
-        file.run_id.clone(),
+        short_run_id(&file.run_id).to_owned(),
         state(file).to_owned(),
         one_line(&file.display_name, 16),
         file.status.iteration.to_string(),
@@ -165,35 +190,45 @@ pub(super) fn seconds(file: &RunFile, now: Timestamp) -> u64 {
 
 /// A run's state in one word.
 pub(super) fn state(file: &RunFile) -> &'static str {
-    match (file.status.state, file.reason) {
-        (RunState::Starting, _) => "starting",
-        (RunState::Running | RunState::ResultSeen, _) => "running",
-        (RunState::Draining, _) => "ending",
-        (RunState::Verifying, _) => "verifying",
-        (RunState::Idle, _) => "idle",
-        (RunState::Ended, None) => "ended",
-        (RunState::Ended, Some(EndReason::Lost)) => "lost",
-        (RunState::Ended, Some(reason)) if reason.is_failure() => "failed",
-        (RunState::Ended, Some(EndReason::Completed)) => "completed",
-        (RunState::Ended, Some(EndReason::Limit(_))) => "limit",
-        (RunState::Ended, Some(EndReason::Interrupted)) => "interrupted",
-        // Somebody or something made it stop.
-        (RunState::Ended, Some(_)) => "stopped",
+    if !file.is_ended() && file.runner.is_stopped() {
+        return "suspended";
+    }
+    match &file.status.state {
+        RunState::Starting => "starting",
+        RunState::Thinking | RunState::Responding | RunState::Tool { .. } => "running",
+        RunState::Verifying => "verifying",
+        RunState::Waiting { .. } => "waiting",
+        RunState::Cooling { .. } => "paused",
+        RunState::Stopping => "stopping",
+        RunState::Ended { reason } => match reason {
+            Open::Unknown(_) => "ended",
+            Open::Known(EndReason::Lost) => "lost",
+            Open::Known(EndReason::Completed) => "completed",
+            Open::Known(EndReason::Limit(_)) => "limit",
+            Open::Known(EndReason::Interrupted) => "interrupted",
+            Open::Known(reason) if reason.is_failure() => "failed",
+            Open::Known(_) => "stopped",
+        },
     }
 }
 
 /// What it is doing now, or why it ended; and what it was asked.
 fn what(file: &RunFile) -> String {
     let asked = file.task.as_deref().unwrap_or(&file.prompt);
-    let now = match (file.is_ended(), file.reason) {
+    let now = match &file.status.state {
         // The state says it.
-        (true, None | Some(EndReason::Completed | EndReason::Interrupted | EndReason::Stopped)) => None,
-        (true, Some(reason)) => Some(reason.describe()),
-        (false, _) => file.status.activity.as_deref(),
+        RunState::Starting
+        | RunState::Verifying
+        | RunState::Stopping
+        | RunState::Ended {
+            reason: Open::Known(EndReason::Completed | EndReason::Interrupted | EndReason::Stopped),
+        } => None,
+        RunState::Ended { reason } => Some(reason.describe()),
+        state => Some(state.to_string()),
     };
     match (now, asked.trim()) {
         (None, asked) => asked.to_owned(),
-        (Some(now), "") => now.to_owned(),
+        (Some(now), "") => now,
         (Some(now), asked) => format!("{now} · {asked}"),
     }
 }

@@ -3,48 +3,60 @@
 use std::io::Read;
 
 use anyhow::{Context as _, bail};
+use clap::Args;
 use ralph_run::Home;
 use ralph_run::control::{ControlCommand, MAX_LINE_BYTES, SendMode};
 
-use super::reach;
-use crate::cli::SendArgs;
-use crate::console::{Port, one_line};
+use super::run::find_secret;
+use super::run_client;
+use crate::console::{Port, one_line, write_stderr};
 
-/// What to send, and to whom.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Send {
-    /// The run: its id, the start of it, or `latest`.
+/// Send a message to a running agent
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph send latest \"The tests are in tests/, not in src/\"
+  ralph send g4k7m2 --queue \"Then update the README\"
+  git diff | ralph send latest -")]
+pub struct SendArgs {
+    /// The run: its id, the first characters of its short part, or `latest`
     pub run: String,
-    /// The message; `-` reads it from the input.
-    pub text: String,
-    /// When the agent is to see it.
-    pub mode: SendMode,
-}
 
-impl From<SendArgs> for Send {
-    fn from(args: SendArgs) -> Self {
-        Self {
-            run: args.run,
-            text: args.text,
-            // `--steer` says what holds anyway.
-            mode: if args.queue {
-                SendMode::Queue
-            } else {
-                SendMode::Steer
-            },
-        }
-    }
+    /// The message; `-` reads it from stdin
+    pub text: String,
+
+    /// The agent reads it as soon as it can, in the middle of its turn (this is the default)
+    #[arg(long, conflicts_with = "queue")]
+    pub steer: bool,
+
+    /// The agent reads it when its turn is over
+    #[arg(long)]
+    pub queue: bool,
 }
 
 /// Sends it and says so.
 ///
 /// # Errors
 /// When there is no such run, it has ended, or it takes no messages.
-pub async fn execute(send: Send, home: &Home, input: impl Read, out: &mut dyn Port) -> anyhow::Result<u8> {
-    let run = reach::find(home, &send.run)?;
-    let text = message_text(send.text, input)?;
-    let mode = send.mode;
-    let receipt = reach::ask(&run, ControlCommand::Send { text, mode }).await?;
+pub async fn execute(
+    args: SendArgs,
+    home: &Home,
+    input: impl Read,
+    out: &mut dyn Port,
+) -> anyhow::Result<u8> {
+    let run = run_client::find_live(home, &args.run)?;
+    let text = message_text(args.text, input)?;
+    // `--steer` is the default.
+    let mode = if args.queue {
+        SendMode::Queue
+    } else {
+        SendMode::Steer
+    };
+    if let Some(found) = find_secret(&text, std::iter::empty(), &[]) {
+        write_stderr(&format!(
+            "ralph: the message contains {found}, and the agent gets it\n"
+        ));
+    }
+    let receipt = run_client::ask(&run, ControlCommand::Send { text, mode }).await?;
     let how = match mode {
         SendMode::Steer => "sent",
         SendMode::Queue => "queued",

@@ -5,15 +5,34 @@ use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
 use anyhow::bail;
+use clap::Args;
 use jiff::Timestamp;
-use ralph_run::control::ControlCommand;
-use ralph_run::{Home, RunDirectory, RunFile};
+use ralph_run::control::{ControlClient, ControlCommand};
+use ralph_run::{Home, RunDirectory, RunFile, RunnerSignal};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval_at, sleep, timeout_at};
 
-use super::reach;
-use crate::cli::StopArgs;
+use super::run_client;
 use crate::console::{Direct, Port};
+
+/// End a run, and everything its agent started
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph stop latest
+  ralph stop --all")]
+pub struct StopArgs {
+    /// The run: its id, the first characters of its short part, or `latest`
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    pub run: Option<String>,
+
+    /// Every run that is not over
+    #[arg(long)]
+    pub all: bool,
+
+    /// Do not wait until it has ended
+    #[arg(long)]
+    pub no_wait: bool,
+}
 
 /// How often the run's file is looked at when the runner has hung up.
 const LOOK: Duration = Duration::from_millis(10);
@@ -26,52 +45,15 @@ const EXIT_LIMIT: Duration = Duration::from_secs(3);
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What to stop.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stop {
-    /// Which.
-    pub target: Target,
-    /// Whether to wait until it is over.
-    pub wait: Wait,
-}
-
-/// Which run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// The one that is named by its id, the start of it, or `latest`.
-    Run(String),
-    /// Every one that is not over.
-    All,
-}
-
-/// Whether to wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
-    /// Until the run is over.
-    UntilEnded,
-    /// Only until the runner has taken the command.
-    No,
-}
-
-impl From<StopArgs> for Stop {
-    fn from(args: StopArgs) -> Self {
-        Self {
-            // Without a name, `--all` was given: nothing else can be typed.
-            target: args.run.map_or(Target::All, Target::Run),
-            wait: if args.no_wait { Wait::No } else { Wait::UntilEnded },
-        }
-    }
-}
-
 /// Stops what is asked for and says what came of it. One that has ended already is as good as stopped.
 ///
 /// # Errors
 /// When there is no such run, or it does not end.
-pub async fn execute(stop: Stop, home: &Home, out: &mut dyn Port) -> anyhow::Result<u8> {
+pub async fn execute(args: &StopArgs, home: &Home, out: &mut dyn Port) -> anyhow::Result<u8> {
     let mut stderr = Direct::new(io::stderr());
     let is_watched = io::stderr().is_terminal();
     execute_with(
-        stop,
+        args,
         home,
         out,
         is_watched.then_some(&mut stderr as &mut dyn Port),
@@ -84,22 +66,29 @@ pub async fn execute(stop: Stop, home: &Home, out: &mut dyn Port) -> anyhow::Res
 /// # Errors
 /// When there is no such run, or it does not end.
 pub async fn execute_with(
-    stop: Stop,
+    args: &StopArgs,
     home: &Home,
     out: &mut dyn Port,
     progress: Option<&mut dyn Port>,
 ) -> anyhow::Result<u8> {
     let mut progress = Progress::new(progress);
-    match &stop.target {
-        Target::Run(asked) => {
-            let run = reach::find(home, asked)?;
-            let waiting = format!("waiting for run {} to end", run.id());
-            let told = progress.during(&waiting, stop_one(&run, stop.wait)).await?;
-            out.send(&format!("{told}\n"));
-            Ok(0)
-        }
-        Target::All => stop_all(home, stop.wait, out, &mut progress).await,
-    }
+    let wait = if args.no_wait { Wait::No } else { Wait::UntilEnded };
+    // Without a name, `--all` was given: clap refuses anything else.
+    let Some(asked) = &args.run else {
+        return stop_all(home, wait, out, &mut progress).await;
+    };
+    let run = run_client::find_live(home, asked)?;
+    let waiting = format!("waiting for run {} to end", run.id());
+    let told = progress.during(&waiting, stop_one(&run, wait)).await?;
+    out.send(&format!("{told}\n"));
+    Ok(0)
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    UntilEnded,
+    /// Only until the runner has taken the command.
+    No,
 }
 
 async fn stop_all(
@@ -111,13 +100,14 @@ async fn stop_all(
     let mut stops = JoinSet::new();
     for run in home.list()? {
         // What cannot be read has no runner, and what is lost has none either.
-        let is_live = reach::load(&run).is_ok_and(|file| !file.is_ended() && !reach::is_lost(&file));
+        let is_live =
+            run_client::load(&run).is_ok_and(|file| !file.is_ended() && !run_client::is_lost(&file));
         if is_live {
             stops.spawn(async move { stop_one(&run, wait).await });
         }
     }
     if stops.is_empty() {
-        out.send("no run is going on\n");
+        out.send("no active runs\n");
     }
     let mut exit_code = 0;
     loop {
@@ -180,38 +170,71 @@ impl<'a> Progress<'a> {
 /// Stops one run, and says what came of it.
 async fn stop_one(run: &RunDirectory, wait: Wait) -> anyhow::Result<String> {
     let id = run.id();
-    let mut client = match reach::connect(run).await {
-        Ok(client) => client,
-        Err(error) => return ended_already(run).ok_or(error),
+    continue_if_suspended(run);
+    let client = match request_stop(run).await {
+        Ok(client) => Some(client),
+        Err(error) => {
+            if let Some(ended) = ended_already(run) {
+                return Ok(ended);
+            }
+            // A runner without a socket, or one that does not answer, still handles signals.
+            if !terminate(run) {
+                return Err(error);
+            }
+            None
+        }
     };
-    if let Err(error) = reach::request(&mut client, run, ControlCommand::Stop).await {
-        return ended_already(run).ok_or(error);
-    }
     match wait {
         Wait::No => Ok(format!("stopping run {id}")),
         Wait::UntilEnded => {
             let deadline = Instant::now() + END_LIMIT;
-            // One that never hangs up is found below.
-            let _ = timeout_at(deadline, client.closed()).await;
+            if let Some(mut client) = client {
+                // One that never hangs up is found below.
+                let _ = timeout_at(deadline, client.closed()).await;
+            }
             let file = wait_for_end(run, deadline).await?;
             wait_for_exit(&file).await;
-            let reason = file.reason.map_or("nobody knows why", |reason| reason.describe());
+            let reason = run_client::ended_why(&file);
             Ok(format!("run {id} has ended: {reason}"))
         }
     }
 }
 
+async fn request_stop(run: &RunDirectory) -> anyhow::Result<ControlClient> {
+    let mut client = run_client::connect(run).await?;
+    run_client::request(&mut client, run, ControlCommand::Stop).await?;
+    Ok(client)
+}
+
+/// A runner that was suspended with Ctrl-Z answers only after it continues.
+fn continue_if_suspended(run: &RunDirectory) {
+    if let Ok(file) = run_client::load(run)
+        && !file.is_ended()
+        && file.runner.is_stopped()
+    {
+        // If it is gone by now, the socket tells.
+        let _ = file.runner.signal(RunnerSignal::Continue);
+    }
+}
+
+/// Asks the process of a run to end. False if there is none any more.
+fn terminate(run: &RunDirectory) -> bool {
+    run_client::load(run).is_ok_and(|file| {
+        file.runner.pid != std::process::id() && file.runner.signal(RunnerSignal::Terminate).is_ok()
+    })
+}
+
 fn ended_already(run: &RunDirectory) -> Option<String> {
-    let file = reach::load(run).ok().filter(RunFile::is_ended)?;
-    reach::describe_absence(&file, file.runner.liveness(), Timestamp::now())
+    let file = run_client::load(run).ok().filter(RunFile::is_ended)?;
+    run_client::describe_absence(&file, file.runner.liveness(), Timestamp::now())
 }
 
 /// The runner has hung up. Its last deed is to write down that the run is over.
 async fn wait_for_end(run: &RunDirectory, deadline: Instant) -> anyhow::Result<RunFile> {
     loop {
         // Asked before the file is read: who is gone then has written all that he will.
-        let is_gone = reach::load(run).is_ok_and(|file| reach::is_lost(&file));
-        let file = reach::load(run)?;
+        let is_gone = run_client::load(run).is_ok_and(|file| run_client::is_lost(&file));
+        let file = run_client::load(run)?;
         if file.is_ended() {
             return Ok(file);
         }

@@ -2,12 +2,13 @@
 
 use agent_api::{MicroUsd, Tokens};
 
-/// `1234ms`, from a minute on `1m 23s` and `2h 05m`.
+/// `877ms`, from a second on `1.2s`, from a minute on `1m 23s` and `2h 05m`.
 #[must_use]
 pub fn format_duration(milliseconds: u64) -> String {
     let seconds = milliseconds / 1_000;
     match seconds {
-        0..60 => format!("{milliseconds}ms"),
+        0 => format!("{milliseconds}ms"),
+        1..60 => format!("{seconds}.{}s", milliseconds / 100 % 10),
         60..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
         _ => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
     }
@@ -70,7 +71,7 @@ mod tests {
         let shown = [0, 1_234, 59_999, 60_000, 83_000, 3_600_000, 7_500_000].map(format_duration);
         assert_eq!(
             shown,
-            ["0ms", "1234ms", "59999ms", "1m 00s", "1m 23s", "1h 00m", "2h 05m"]
+            ["0ms", "1.2s", "59.9s", "1m 00s", "1m 23s", "1h 00m", "2h 05m"]
         );
         assert_eq!([0, 83, 3_723].map(format_clock), ["00:00", "01:23", "1:02:03"]);
         assert!(!format_duration(u64::MAX).is_empty() && !format_clock(u64::MAX).is_empty());

@@ -2,13 +2,22 @@
 
 use std::collections::VecDeque;
 
-use agent_api::{DeltaMode, ItemId, Part, Piece};
+use agent_api::{Delta, DeltaMode, ItemId, Part, Piece};
 
 use super::page::Page;
 use super::paragraph::{Pace, Paragraph};
 
 /// How many of the texts that were shown last are remembered, to say that they no longer count.
 const REMEMBERED: usize = 32;
+
+/// How a piece of text reaches the console.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Arrival {
+    /// Before it is recorded.
+    Live,
+    /// As a record, which may repeat live pieces.
+    Recorded,
+}
 
 /// The texts of the main conversation. Each is shown once, whether it comes in pieces, as a whole or both; and one after
 /// the other, even if they are written at the same time.
@@ -32,6 +41,9 @@ struct Text {
     known: String,
     /// How much of it was given to the paragraph.
     given: usize,
+    /// How much of it the records of its pieces have covered.
+    recorded: usize,
+    is_live: bool,
     /// How much of it the final block has confirmed.
     confirmed: usize,
     is_complete: bool,
@@ -62,21 +74,26 @@ impl Flow {
     }
 
     /// A piece of a text that is being written.
-    pub(super) fn push_delta(
-        &mut self,
-        item: &ItemId,
-        part: Part,
-        delta: (DeltaMode, &str),
-        prefix: &str,
-        page: &mut Page,
-    ) {
+    pub(super) fn push_delta(&mut self, delta: &Delta, arrival: Arrival, prefix: &str, page: &mut Page) {
         let pace = self.pace;
-        let text = self.text(item, part, prefix);
-        match delta {
-            (DeltaMode::Append, more) => text.known.push_str(more),
-            (DeltaMode::Snapshot, whole) => {
-                text.replace_from(0, whole, pace, page);
-                text.truncate(whole.len());
+        let text = self.text(&delta.item, delta.part, prefix);
+        text.is_live |= arrival == Arrival::Live;
+        let said = &delta.text;
+        match (delta.mode, arrival) {
+            (DeltaMode::Append, Arrival::Live) => text.known.push_str(said),
+            (DeltaMode::Append, Arrival::Recorded) => {
+                let shown = text.known.len().saturating_sub(text.recorded);
+                text.recorded += said.len();
+                text.known.push_str(said.get(shown..).unwrap_or_default());
+            }
+            // Its live pieces may be ahead of it.
+            (DeltaMode::Snapshot, Arrival::Recorded) if text.is_live => text.recorded = said.len(),
+            (DeltaMode::Snapshot, _) => {
+                text.replace_from(0, said, pace, page);
+                text.truncate(said.len());
+                if arrival == Arrival::Recorded {
+                    text.recorded = said.len();
+                }
             }
         }
         self.advance(page);
@@ -153,6 +170,8 @@ impl Flow {
                 paragraph: Paragraph::new(prefix.to_owned(), self.pace),
                 known: String::new(),
                 given: 0,
+                recorded: 0,
+                is_live: false,
                 confirmed: 0,
                 is_complete: false,
             });

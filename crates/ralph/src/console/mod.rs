@@ -3,10 +3,11 @@
 //! Records and events go into a view, which turns them into text and writes nothing; the [`Console`] writes that text,
 //! with the status line below it, in one place. Untrusted text passes [`sanitise()`] on its way, and nothing else does it.
 
+mod background_writer;
 mod characters;
+mod console_thread;
 mod figures;
 mod flow;
-mod hurry;
 mod json;
 mod one_line;
 mod options;
@@ -14,27 +15,26 @@ mod page;
 mod paragraph;
 mod plain;
 mod port;
-mod queue;
 mod rows;
 mod run_rows;
 mod sanitise;
-mod sink;
 mod status;
 mod stdio;
 mod style;
+mod terminal;
 mod tool_line;
 mod view;
 
+pub use background_writer::BackgroundWriter;
 pub use characters::is_forbidden;
+pub use console_thread::{ConsoleEnd, ConsoleThread};
 pub use figures::{format_clock, format_cost, format_duration, format_tokens};
-pub use hurry::Hurry;
-pub use json::render_json;
+pub use json::{render_json, render_json_pretty};
 pub use one_line::one_line;
 pub use options::{ColourChoice, Mode, Options, Stdout};
-pub use plain::{terminal_width, write_stderr, write_stdout};
+pub use plain::{render_error, terminal_width, write_stderr, write_stdout};
 pub use port::{Direct, Port};
-pub use queue::{Gap, Queue};
 pub use run_rows::render_summary;
 pub use sanitise::{Sanitiser, sanitise};
-pub use sink::Console;
-pub use stdio::{is_stderr_shared, stderr, stdout};
+pub use stdio::is_stderr_shared;
+pub use terminal::Console;

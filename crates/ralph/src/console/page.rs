@@ -1,5 +1,7 @@
 //! What is to be written next.
 
+use unicode_width::UnicodeWidthChar as _;
+
 /// What is to be written next, and where the cursor stands then.
 #[derive(Debug, Default)]
 pub(super) struct Page {
@@ -7,20 +9,24 @@ pub(super) struct Page {
     pub(super) out: String,
     /// For stderr.
     pub(super) err: String,
-    /// Whether the last line on stdout has no end yet.
-    is_line_open: bool,
+    /// How many columns the last line on stdout has if it has no end yet.
+    open_columns: usize,
 }
 
 impl Page {
-    pub(super) fn is_line_open(&self) -> bool {
-        self.is_line_open
+    pub(super) fn open_columns(&self) -> usize {
+        self.open_columns
     }
 
     /// The text goes on where it stands.
     pub(super) fn push_text(&mut self, text: &str) {
         if !text.is_empty() {
             self.out.push_str(text);
-            self.is_line_open = !text.ends_with('\n');
+            let (before, line) = match text.rsplit_once('\n') {
+                Some((_, line)) => (0, line),
+                None => (self.open_columns, text),
+            };
+            self.open_columns = width_after(before, line);
         }
     }
 
@@ -33,9 +39,25 @@ impl Page {
     }
 
     pub(super) fn end_line(&mut self) {
-        if self.is_line_open {
+        if self.open_columns > 0 {
             self.out.push('\n');
-            self.is_line_open = false;
+            self.open_columns = 0;
         }
     }
+}
+
+/// Where the cursor is after `line`, which may have colours and tabs in it.
+fn width_after(before: usize, line: &str) -> usize {
+    const TAB: usize = 8;
+    let mut columns = before;
+    let mut characters = line.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            // Our own colours: the text has no other sequences.
+            '\u{1b}' => while characters.next().is_some_and(|next| next != 'm') {},
+            '\t' => columns += TAB - columns % TAB,
+            _ => columns += character.width().unwrap_or(0),
+        }
+    }
+    columns
 }

@@ -2,6 +2,9 @@
 
 use std::io::Write as _;
 
+use super::one_line::one_line;
+use super::sanitise::sanitise;
+
 /// Writes to stdout. Nobody minds if nobody reads it.
 pub fn write_stdout(text: &str) {
     let mut stdout = std::io::stdout().lock();
@@ -13,8 +16,43 @@ pub fn write_stderr(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }
 
+/// An error as `ralph: …`: sanitised, and on several lines only where it has a list.
+#[must_use]
+pub fn render_error(message: &str) -> String {
+    /// Longer than any message of ours; some quote an agent's output.
+    const MAX_COLUMNS: usize = 2_000;
+    const MAX_LINES: usize = 50;
+    let message = sanitise(message);
+    let mut text = "ralph: ".to_owned();
+    let lines = message.lines().filter(|line| !line.trim().is_empty());
+    for (number, line) in lines.take(MAX_LINES).enumerate() {
+        if number > 0 {
+            text.push_str("  ");
+        }
+        text.push_str(&one_line(line, MAX_COLUMNS));
+        text.push('\n');
+    }
+    text
+}
+
 /// How many columns the terminal has, if there is one and it says.
 #[must_use]
 pub fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::render_error;
+
+    #[test]
+    fn a_list_in_an_error_keeps_its_lines() {
+        assert_eq!(
+            render_error(
+                "several open requests; choose one with --request:\na\u{1b}[2J permission\n\n  b question\n"
+            ),
+            "ralph: several open requests; choose one with --request:\n  a permission\n  b question\n"
+        );
+        assert_eq!(render_error("no run `x`"), "ralph: no run `x`\n");
+    }
 }

@@ -1,6 +1,8 @@
 //! Where the console writes to.
 
-use std::io::{self, Write};
+use std::io::Write;
+
+use super::stdio::write_all;
 
 /// Takes text for a stream, and notices when nobody reads it any more.
 pub trait Port {
@@ -9,14 +11,6 @@ pub trait Port {
 
     /// Whether nobody reads the stream any more.
     fn is_closed(&self) -> bool;
-
-    /// Whether the reader is behind: what can be left out should be.
-    fn is_behind(&self) -> bool {
-        false
-    }
-
-    /// Writes what is left, within a deadline.
-    fn finish(&mut self) {}
 }
 
 /// Writes at once, in one piece.
@@ -40,7 +34,7 @@ impl<W: Write> Direct<W> {
 impl<W: Write> Port for Direct<W> {
     fn send(&mut self, text: &str) {
         if !self.is_closed && !text.is_empty() {
-            let written = write_patiently(&mut self.writer, text.as_bytes());
+            let written = write_all(&mut self.writer, text.as_bytes());
             self.is_closed = written.and_then(|()| self.writer.flush()).is_err();
         }
     }
@@ -48,20 +42,4 @@ impl<W: Write> Port for Direct<W> {
     fn is_closed(&self) -> bool {
         self.is_closed
     }
-}
-
-/// Writes all of it, also to a stream that somebody made non-blocking: a terminal is shared with whoever was started
-/// in it, and some programs do that.
-pub(super) fn write_patiently(writer: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
-    const PAUSE: std::time::Duration = std::time::Duration::from_millis(2);
-    while !bytes.is_empty() {
-        match writer.write(bytes) {
-            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(PAUSE),
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

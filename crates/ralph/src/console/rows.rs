@@ -230,8 +230,8 @@ pub(super) fn render_denial(look: Look, denial: &Denial) -> String {
 pub(super) fn render_rate_limit(look: Look, limit: &RateLimit) -> Option<String> {
     let what = match limit.status {
         RateLimitStatus::Allowed | RateLimitStatus::Unknown => return None,
-        RateLimitStatus::Warning => "is nearly reached",
-        RateLimitStatus::Rejected => "is reached",
+        RateLimitStatus::Warning => "nearly reached",
+        RateLimitStatus::Rejected => "reached",
     };
     let window = limit
         .window
@@ -240,12 +240,12 @@ pub(super) fn render_rate_limit(look: Look, limit: &RateLimit) -> Option<String>
         .unwrap_or_default();
     let used = limit
         .used_percent
-        .map(|used| format!(" ({used:.0} % used)"))
+        .map(|used| format!(" ({used:.0}% used)"))
         .unwrap_or_default();
     Some(look.row(
         Style::Warning,
         "Warning",
-        &format!("the rate limit{window} {what}{used}"),
+        &format!("usage limit{window} {what}{used}"),
     ))
 }
 

@@ -1,6 +1,7 @@
 //! Lines about the run around the agent.
 
 use agent_api::{ExitInfo, Outcome};
+use ralph_run::model::{Message, MessageState};
 use ralph_run::{AttemptEnded, CommandReceived, RunEnded, SessionForked, Totals, VerifyFinished};
 
 use super::figures::{format_cost, format_duration, format_tokens};
@@ -52,18 +53,10 @@ pub(super) fn describe_exit(exit: &ExitInfo) -> String {
 
 /// Why an attempt is repeated.
 pub(super) fn render_attempt_retry(look: Look, ended: &AttemptEnded) -> String {
-    let what = match ended.outcome {
-        Outcome::NoResult => "the agent ended without a result",
-        Outcome::Crashed => "the agent's process died",
-        Outcome::Succeeded
-        | Outcome::Failed
-        | Outcome::LimitReached(_)
-        | Outcome::Refused
-        | Outcome::Interrupted
-        | Outcome::Cancelled
-        | Outcome::TimedOut
-        | Outcome::Stalled
-        | Outcome::Lost => "the agent failed",
+    let what = match ended.outcome.known() {
+        Some(Outcome::NoResult) => "the agent ended without a result",
+        Some(Outcome::Crashed) => "the agent's process died",
+        _ => "the agent failed",
     };
     let text = format!("{what} ({}), trying once more", describe_exit(&ended.exit));
     look.row(Style::Warning, "Retry", &text)
@@ -71,7 +64,7 @@ pub(super) fn render_attempt_retry(look: Look, ended: &AttemptEnded) -> String {
 
 pub(super) fn render_forked(look: Look, forked: &SessionForked) -> String {
     let text = format!(
-        "the agent goes on in session {} instead of {}",
+        "the agent continued in session {} instead of {}",
         forked.actual, forked.asked
     );
     look.row(Style::Warning, "Warning", &text)
@@ -93,44 +86,54 @@ pub(super) fn render_command(look: Look, command: &CommandReceived) -> String {
         (None, None) => None,
     };
     match (&command.text, value) {
-        (Some(text), _) if command.command == "edit_message" => {
-            look.rows(Style::Tool, "Changed message", text)
-        }
+        // What became of a message is shown by its state.
+        _ if command.message_id.is_some() => String::new(),
         (Some(text), _) => look.rows(Style::Tool, "Message", text),
         (None, Some(value)) => look.row(Style::Tool, "Command", &format!("{}: {value}", command.command)),
         (None, None) => look.row(Style::Tool, "Command", &command.command),
     }
 }
 
-/// `--- Session Complete ---` and its totals.
-pub(super) fn render_session_end(look: Look, totals: &Totals) -> String {
-    let mut rows = heading(look, "Session Complete");
+/// What became of a message to the agent. None for steps that say nothing new.
+pub(super) fn render_message(look: Look, message: &Message) -> Option<String> {
+    Some(match message.state {
+        MessageState::Queued => look.rows(Style::Tool, "Message queued", &message.text),
+        MessageState::Sent => look.row(Style::Tool, "Message delivered", &message.text),
+        MessageState::Delivered => return None,
+        MessageState::Withdrawn => look.row(Style::Tool, "Message withdrawn", &message.text),
+        MessageState::Lost => look.row(Style::Warning, "Message not delivered", &message.text),
+    })
+}
+
+/// `--- Iteration 2 complete ---` and its totals.
+pub(super) fn render_iteration_end(look: Look, number: u32, totals: &Totals) -> String {
+    let mut rows = heading(look, &format!("Iteration {number} complete"));
     push_totals(&mut rows, totals);
     rows
 }
 
-/// `--- Run Complete ---`, its totals, why it ended and where its files are.
+/// `--- Run ended: completed ---`, its totals and where its files are.
 #[must_use]
 pub fn render_summary(ended: &RunEnded, files: Option<&str>, has_colours: bool) -> String {
     let look = Look {
         has_colours,
         columns: usize::MAX,
     };
-    let mut rows = heading(look, "Run Complete");
+    let mut rows = String::new();
+    let style = if ended.exit_code == 0 {
+        Style::Good
+    } else {
+        Style::Error
+    };
+    let heading = format!("--- Run ended: {} ---", one_line(&ended.reason.describe(), 80));
+    paint(&mut rows, look.has_colours, style, &heading);
+    rows.push('\n');
     push_totals(&mut rows, &ended.totals);
     rows.push_str(&format!(
         "Iterations: {} | Tokens: {}\n",
         ended.iterations,
         format_tokens(&ended.totals.tokens)
     ));
-    rows.push_str("Ended: ");
-    let style = if ended.exit_code == 0 {
-        Style::Good
-    } else {
-        Style::Error
-    };
-    paint(&mut rows, has_colours, style, ended.reason.describe());
-    rows.push('\n');
     if let Some(files) = files {
         rows.push_str("Files: ");
         rows.push_str(&one_line(files, usize::MAX));

@@ -21,6 +21,18 @@ pub fn sanitise(text: &str) -> Cow<'_, str> {
 pub struct Sanitiser {
     state: State,
     is_after_return: bool,
+    joint: Joint,
+}
+
+/// Where a zero-width joiner is kept: only between two pictures, which it makes one of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Joint {
+    #[default]
+    None,
+    /// After a picture.
+    Possible,
+    /// After a picture and a joiner, which is shown if another picture follows.
+    Held,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,6 +59,7 @@ impl Sanitiser {
                     rest = rest.strip_prefix('\n').unwrap_or(rest);
                 }
                 let (plain, other) = rest.split_at(plain_length(rest));
+                self.join(plain, out);
                 out.push_str(plain);
                 rest = other;
             }
@@ -61,12 +74,29 @@ impl Sanitiser {
 
     /// The next piece, copied to `scratch` only if something has to go.
     pub(super) fn pass<'a>(&mut self, text: &'a str, scratch: &'a mut String) -> &'a str {
-        if self.state == State::Ground && !self.is_after_return && plain_length(text) == text.len() {
+        let is_resting = self.state == State::Ground && !self.is_after_return && self.joint != Joint::Held;
+        if is_resting && plain_length(text) == text.len() {
+            self.join(text, scratch);
             return text;
         }
         scratch.clear();
         self.push(text, scratch);
         scratch
+    }
+
+    /// Adds a joiner that was held if `text` continues the picture.
+    fn join(&mut self, text: &str, out: &mut String) {
+        let (Some(first), Some(last)) = (text.chars().next(), text.chars().next_back()) else {
+            return;
+        };
+        if self.joint == Joint::Held && is_picture(first) {
+            out.push(JOINER);
+        }
+        self.joint = if is_picture(last) || last == EMOJI_STYLE {
+            Joint::Possible
+        } else {
+            Joint::None
+        };
     }
 
     /// Takes one character; or only leaves a sequence that this character cannot be part of.
@@ -99,6 +129,10 @@ impl Sanitiser {
     }
 
     fn ground(&mut self, character: char, out: &mut String) {
+        self.joint = match (character, self.joint) {
+            (JOINER, Joint::Possible) => Joint::Held,
+            _ => Joint::None,
+        };
         match character {
             '\u{1b}' => self.state = State::Escape,
             '\u{9b}' => self.state = State::Control,
@@ -114,6 +148,17 @@ impl Sanitiser {
             },
         }
     }
+}
+
+const JOINER: char = '\u{200d}';
+const EMOJI_STYLE: char = '\u{fe0f}';
+
+/// Characters that emoji sequences are made of.
+fn is_picture(character: char) -> bool {
+    matches!(
+        character,
+        '\u{2190}'..='\u{21ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}'
+    )
 }
 
 /// How much of the text can be shown as it is.

@@ -1,22 +1,63 @@
-//! The streams of this process.
+//! `Output`: a stream that is written to until its reader is gone; and those of this process.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{self, Write};
 
-use super::queue::{Gap, Queue};
+/// A stream for text. A reader that is gone is not an error: from then on nothing is written.
+pub(super) struct Output {
+    writer: Box<dyn Write + Send>,
+    is_closed: bool,
+}
 
-type Stream = Queue<Box<dyn Write + Send>>;
+impl Output {
+    pub(super) fn new(writer: impl Write + Send + 'static) -> Self {
+        Self {
+            writer: Box::new(writer),
+            is_closed: false,
+        }
+    }
+
+    /// Writes all of it, and waits for the reader if it must.
+    pub(super) fn write(&mut self, text: &str) {
+        if !self.is_closed && !text.is_empty() {
+            let written = write_all(&mut self.writer, text.as_bytes());
+            self.is_closed = written.and_then(|()| self.writer.flush()).is_err();
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+}
+
+/// Writes all of it, also to a stream that is non-blocking: a terminal is shared with other programs, and some of them
+/// make it so.
+pub(super) fn write_all(writer: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
+    const RETRY_INTERVAL: std::time::Duration = std::time::Duration::from_millis(2);
+    while !bytes.is_empty() {
+        match writer.write(bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => std::thread::sleep(RETRY_INTERVAL),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
 
 /// This process's stdout.
-#[must_use]
-pub fn stdout(gap: Gap) -> Stream {
-    Queue::new(unbuffered(Some(std::io::stdout())), gap)
+pub(super) fn stdout() -> impl Write + Send + 'static {
+    unbuffered(std::io::stdout())
 }
 
 /// This process's stderr.
-#[must_use]
-pub fn stderr() -> Stream {
-    Queue::new(unbuffered(Some(std::io::stderr())), Gap::Told)
+pub(super) fn stderr() -> impl Write + Send + 'static {
+    unbuffered(std::io::stderr())
 }
 
 /// Whether stdout and stderr go to the same place, a terminal or a file.
@@ -42,10 +83,10 @@ pub fn is_stderr_shared() -> bool {
 
 /// The stream without the buffer of the standard library, which would cut an update after its last newline.
 #[cfg(unix)]
-fn unbuffered<S: std::os::fd::AsFd + Write + Send + 'static>(stream: Option<S>) -> Box<dyn Write + Send> {
-    match stream.as_ref().and_then(duplicate) {
+fn unbuffered(stream: impl std::os::fd::AsFd) -> Box<dyn Write + Send> {
+    match duplicate(&stream) {
         Some(file) => Box::new(file),
-        // There is no such stream: nothing can be written, and nobody minds.
+        // There is no such stream, so there is nothing to write to.
         None => Box::new(std::io::sink()),
     }
 }
@@ -56,9 +97,6 @@ fn duplicate(stream: &impl std::os::fd::AsFd) -> Option<File> {
 }
 
 #[cfg(not(unix))]
-fn unbuffered<S: Write + Send + 'static>(stream: Option<S>) -> Box<dyn Write + Send> {
-    match stream {
-        Some(stream) => Box::new(stream),
-        None => Box::new(std::io::sink()),
-    }
+fn unbuffered(stream: impl Write + Send + 'static) -> impl Write + Send + 'static {
+    stream
 }

@@ -10,15 +10,7 @@ pub(super) fn describe_tool(tool: &ToolStarted, workspace: &str) -> String {
         ToolKind::Read => describe_range(tool, in_workspace(subject, workspace)),
         ToolKind::Search => describe_search(tool, subject, workspace),
         ToolKind::Edit | ToolKind::Delete | ToolKind::Move => in_workspace(subject, workspace).to_owned(),
-        ToolKind::Execute
-        | ToolKind::Fetch
-        | ToolKind::WebSearch
-        | ToolKind::Plan
-        | ToolKind::Mcp
-        | ToolKind::Agent
-        | ToolKind::Question
-        | ToolKind::SwitchMode
-        | ToolKind::Other => describe_other(tool, subject),
+        _ => describe_other(tool, subject),
     };
     if subject.is_empty() {
         name
@@ -104,18 +96,14 @@ fn describe_other(tool: &ToolStarted, subject: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{describe_tool, in_workspace};
-    use agent_api::{ItemId, Json, ToolKind, ToolStarted, ToolState};
+    use agent_api::{ItemId, Json, ToolKind, ToolStarted};
 
     fn tool(name: &str, kind: ToolKind, subject: Option<&str>, input: &str) -> ToolStarted {
-        ToolStarted {
-            item: ItemId::new("1"),
-            name: name.to_owned(),
-            kind,
-            subject: subject.map(str::to_owned),
-            input: Json::from_text(input.to_owned()).ok(),
-            mcp_server: (kind == ToolKind::Mcp).then(|| "files".to_owned()),
-            state: ToolState::Running,
-        }
+        let mut tool = ToolStarted::new(ItemId::new("1"), name, kind);
+        tool.subject = subject.map(str::to_owned);
+        tool.input = Json::from_text(input.to_owned()).ok();
+        tool.mcp_server = (kind == ToolKind::Mcp).then(|| "files".to_owned());
+        tool
     }
 
     #[test]

@@ -1,164 +1,158 @@
-//! Which agent, and how it is started.
+//! `AgentSettings` from the effective layer: which agent, its program, arguments and tools.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use agent_api::ToolNames;
 
-use super::choices::{Backend, PermissionMode, Transport};
-use super::document::Value;
+use super::backend::BackendName;
 use super::error::SettingsError;
-use super::layers::{Layers, Origin};
-use super::mode::{ActiveMode, Mode, PLANNER};
-use super::resolve::{Context, given};
-use super::resolved::AgentSettings;
-use super::table::{self, Setting};
-use super::values::{parse_choice, parse_switch, parse_text};
-use crate::cli::RunArgs;
+use super::mode::{Mode, ModeTools};
+use super::resolve::{Layers, decided};
+use super::resolved::{AcpSettings, AgentSettings};
+use super::table::SettingsLayer;
+use super::values::Names;
 
-/// The planner may search where it is allowed to.
-const SEARCH_TOOL: &str = "WebSearch";
-
-pub(super) fn resolve_agent(
-    args: &RunArgs,
-    active: &ActiveMode,
-    ask: bool,
-    layers: &mut Layers<'_>,
-    context: &Context,
-) -> Result<AgentSettings, SettingsError> {
-    let mode = &active.mode;
-    let backend = layers.value(&table::BACKEND, args.backend, parse_choice)?;
-    let is_for_file = is_for_file(backend, layers)?;
-    let program = program(layers, context, is_for_file)?;
-    if backend == Backend::Custom && program.is_none() {
-        let message = "the backend `custom` needs a command: `cli.command` in ralph.yml, or RALPH_COMMAND";
-        return Err(SettingsError::Conflict(message.to_owned()));
-    }
-    let mut arguments = if is_for_file {
-        layers.lines(&table::ARGS, &[])?
-    } else {
-        layers.note(&table::ARGS, None).unwrap_or_default()
-    };
-    arguments.extend(args.extra.iter().cloned());
-    let (tools, allowed_tools) = tools(args, active, layers)?;
-    let model = given(args.model.as_deref(), "--model")?;
-    Ok(AgentSettings {
-        backend,
-        program,
-        args: arguments,
-        env: environment(layers),
-        prompt_mode: layers.value(&table::PROMPT_MODE, None, parse_choice)?,
-        prompt_flag: layers.optional(&table::PROMPT_FLAG, None, None, parse_text)?,
-        output_format: layers.value(&table::AGENT_OUTPUT, None, parse_choice)?,
-        model: layers.optional(&table::MODEL, model, mode.model.clone(), parse_text)?,
-        auth: layers.value(&table::AUTH, None, parse_choice)?,
-        permission_mode: permission_mode(args, mode, ask, layers)?,
-        tools,
-        allowed_tools,
-        system_prompt_file: path(
-            layers,
-            &table::SYSTEM_PROMPT_FILE,
-            args.system_prompt_file.as_deref(),
-            mode.system_prompt_file.as_deref(),
-            context,
-        )?,
-        append_system_prompt_file: path(
-            layers,
-            &table::APPEND_SYSTEM_PROMPT_FILE,
-            args.append_system_prompt_file.as_deref(),
-            mode.append_system_prompt_file.as_deref(),
-            context,
-        )?,
-        transport: transport(args, layers)?,
-        partials: layers.value(&table::PARTIALS, None, parse_switch)?,
-        slash: args.slash,
-    })
-}
-
-/// A path of the command line or a variable starts in the working directory, one of the file in the workspace.
-fn path(
-    layers: &mut Layers<'_>,
-    setting: &Setting,
-    flag: Option<&Path>,
-    mode: Option<&Path>,
-    context: &Context,
-) -> Result<Option<PathBuf>, SettingsError> {
-    let parse = |text: &str| parse_text(text).map(PathBuf::from);
-    let stated = layers.stated(setting, flag.map(Path::to_owned), parse)?;
-    let stated = stated.map(|(path, origin)| (context.cwd.join(path), origin));
-    let decided = match stated.or_else(|| mode.map(|path| (path.to_owned(), Origin::Mode))) {
-        Some(decided) => Some(decided),
-        None => layers
-            .filed(setting, parse)?
-            .map(|(path, origin)| (context.workspace.join(path), origin)),
-    };
-    Ok(layers.note(setting, decided))
-}
-
-/// Whether the file's program and arguments are those of this backend. They belong to the one that the file names; a
-/// file that names none means an agent of the user's, not the demonstration.
-fn is_for_file(backend: Backend, layers: &Layers<'_>) -> Result<bool, SettingsError> {
-    let named = layers.filed(&table::BACKEND, parse_choice)?;
-    Ok(match (named.map(|(named, _)| named), backend) {
-        (Some(Backend::Auto | Backend::Claude), Backend::Auto | Backend::Claude) => true,
-        (Some(named), backend) => named == backend,
-        (None, backend) => backend != Backend::Demo,
-    })
-}
-
-/// A bare name is looked up on `PATH`; only what has a `/` is a path.
-fn program(
-    layers: &mut Layers<'_>,
-    context: &Context,
-    is_for_file: bool,
-) -> Result<Option<PathBuf>, SettingsError> {
-    let place = |base: &Path, text: String| match text.contains(std::path::is_separator) {
-        true => base.join(text).components().collect(),
-        false => PathBuf::from(text),
-    };
-    let decided = match layers.stated(&table::COMMAND, None, parse_text)? {
-        Some((text, origin)) => Some((place(&context.cwd, text), origin)),
-        None if !is_for_file => None,
-        None => {
-            let filed = layers.filed(&table::COMMAND, parse_text)?;
-            filed.map(|(text, origin)| (place(&context.workspace, text), origin))
+/// Removes the file's program and arguments if they are not for the agent that runs. They belong to the backend that the
+/// file names; a file that names none means whichever agent runs, but not the demo.
+pub(super) fn strip_foreign_program(layers: &mut Layers<'_>) {
+    let auto = BackendName::auto();
+    let nearer = layers
+        .flags
+        .backend
+        .as_ref()
+        .or(layers.environment.backend.as_ref());
+    let named = layers.file.backend.as_ref();
+    let backend = nearer.or(named).unwrap_or(&auto);
+    let is_for_it = match named {
+        None => !backend.is_demo(),
+        Some(named) if backend.is_auto() => !named.is_custom() && !named.is_demo(),
+        Some(named) if named.is_auto() => {
+            let program = layers.file.command.as_ref();
+            let is_own = program.is_none_or(|program| BackendName::of_program(&program.0) == *backend);
+            is_own && !backend.is_custom() && !backend.is_demo()
         }
+        Some(named) => named == backend,
     };
-    Ok(layers.note(&table::COMMAND, decided))
-}
-
-fn environment(layers: &mut Layers<'_>) -> BTreeMap<String, Option<String>> {
-    let node = layers.file.and_then(|file| file.node(&table::ENV));
-    let variables = node.map(|node| {
-        let entries = node.entries().iter().map(|entry| match &entry.value.value {
-            Value::Scalar(text) => (entry.key.clone(), Some(text.clone())),
-            Value::Null | Value::List(_) | Value::Map(_) => (entry.key.clone(), None),
-        });
-        (entries.collect(), Origin::File)
-    });
-    layers.note(&table::ENV, variables).unwrap_or_default()
-}
-
-type ToolLists = (Option<Vec<String>>, Option<Vec<String>>);
-
-fn tools(args: &RunArgs, active: &ActiveMode, layers: &mut Layers<'_>) -> Result<ToolLists, SettingsError> {
-    let mode = &active.mode;
-    let flag = args.tools.as_ref().map(|names| names.0.clone());
-    let mut tools = layers.names(&table::TOOLS, flag, mode.tools.clone())?;
-    let flag = args.allowed_tools.as_ref().map(|names| names.0.clone());
-    let allowed = layers.names(&table::ALLOWED_TOOLS, flag, mode.allowed_tools.clone())?;
-    let may_search = allowed.iter().flatten().any(|tool| tool == SEARCH_TOOL);
-    if let Some(tools) = &mut tools
-        && active.name.as_deref() == Some(PLANNER)
-        && may_search
-        && layers.origins.get(table::TOOLS.name()) == Some(&Origin::Mode)
-        && !tools.iter().any(|tool| tool == SEARCH_TOOL)
-    {
-        tools.push(SEARCH_TOOL.to_owned());
+    if !is_for_it {
+        layers.file.command = None;
+        layers.file.args = None;
     }
-    Ok(tool_lists(tools, allowed))
 }
 
-/// A list of tools also permits them. What there is has no patterns, what is permitted may have.
-fn tool_lists(tools: Option<Vec<String>>, allowed: Option<Vec<String>>) -> ToolLists {
+/// A program of the user's decides which agent `auto` is: the one that the file names, else the one that the program's
+/// name suggests.
+pub(super) fn resolve_auto(effective: &mut SettingsLayer, file: &SettingsLayer) {
+    let is_auto = effective.backend.as_ref().is_none_or(BackendName::is_auto);
+    if is_auto && let Some(program) = &effective.command {
+        let named = file.backend.clone().filter(|named| !named.is_auto());
+        effective.backend = named.or_else(|| Some(BackendName::of_program(&program.0)));
+    }
+}
+
+/// Gives `tools` and `allowed_tools` their final values. The tools of a built-in mode are returned instead: their names
+/// depend on the agent.
+pub(super) fn fill_in_tools(
+    effective: &mut SettingsLayer,
+    mode: &Mode,
+    layers: &Layers<'_>,
+) -> Option<ModeTools> {
+    let is_listed = [&layers.flags, &layers.environment, &layers.mode]
+        .iter()
+        .any(|layer| layer.tools.is_some());
+    let builtin = mode.builtin_tools.filter(|_| !is_listed);
+    if builtin.is_some() {
+        effective.tools = None;
+    }
+    let names = |names: Option<Names>| names.map(|names| names.0);
+    let (tools, allowed) = tool_lists(
+        names(effective.tools.take()),
+        names(effective.allowed_tools.take()),
+    );
+    effective.tools = tools.map(Names);
+    effective.allowed_tools = allowed.map(Names);
+    builtin
+}
+
+/// Leaves in `effective` what there is to show.
+pub(super) fn build_agent(
+    effective: &mut SettingsLayer,
+    mode_tools: Option<ModeTools>,
+    slash: bool,
+) -> Result<AgentSettings, SettingsError> {
+    let backend = decided(effective.backend.clone())?;
+    let program = effective.command.clone().map(|program| program.0);
+    let conflict = |message: &str| Err(SettingsError::Conflict(message.to_owned()));
+    if backend.is_custom() && program.is_none() {
+        return conflict(
+            "the backend `custom` needs a command: `cli.command` in ralph.yml, or RALPH_COMMAND",
+        );
+    }
+    let acp = effective.acp_command.clone().map(|program| AcpSettings {
+        program: program.0,
+        args: effective.acp_args.clone().unwrap_or_default(),
+        env: effective.acp_env.clone().unwrap_or_default(),
+    });
+    if backend.is_acp() && acp.is_none() {
+        return conflict("the backend `acp` needs a command: `acp.command` in ralph.yml");
+    }
+    let names = |names: &Option<Names>| names.clone().map(|names| names.0);
+    let agent = AgentSettings {
+        program,
+        args: effective.args.clone().unwrap_or_default(),
+        env: effective.env.clone().unwrap_or_default(),
+        acp,
+        prompt_mode: decided(effective.prompt_mode)?,
+        prompt_flag: effective.prompt_flag.clone(),
+        output_format: decided(effective.output_format)?,
+        model: effective.model.clone(),
+        auth: decided(effective.auth)?,
+        permission_mode: decided(effective.permission_mode)?,
+        tools: names(&effective.tools),
+        allowed_tools: names(&effective.allowed_tools),
+        mode_tools,
+        system_prompt_file: effective.system_prompt_file.clone(),
+        append_system_prompt_file: effective.append_system_prompt_file.clone(),
+        transport: decided(effective.transport)?,
+        partials: effective.partials.unwrap_or_default(),
+        slash,
+        backend,
+    };
+    if !agent.backend.is_custom() {
+        (
+            effective.prompt_mode,
+            effective.prompt_flag,
+            effective.output_format,
+        ) = (None, None, None);
+    }
+    if agent.acp.is_none() {
+        (effective.acp_args, effective.acp_env) = (None, None);
+    }
+    effective.modes = None;
+    Ok(agent)
+}
+
+impl AgentSettings {
+    /// Fills in the tools of a built-in mode with the names that this agent has for them. A planner may also search
+    /// the web if the search tool is allowed. Does nothing for an agent that takes no tool list.
+    pub fn resolve_mode_tools(&mut self, names: &ToolNames) {
+        let (listed, search) = match self.mode_tools {
+            None => return,
+            Some(ModeTools::Planner) => (names.planner, names.search),
+            Some(ModeTools::Coder) => (names.coder, None),
+        };
+        if listed.is_empty() {
+            return;
+        }
+        let mut tools: Vec<String> = listed.iter().map(|name| (*name).to_owned()).collect();
+        let is_allowed = |tool: &str| self.allowed_tools.iter().flatten().any(|allowed| allowed == tool);
+        tools.extend(search.filter(|tool| is_allowed(tool)).map(str::to_owned));
+        (self.tools, self.allowed_tools) = tool_lists(Some(tools), self.allowed_tools.take());
+    }
+}
+
+/// A list of tools also permits them. The list itself has no patterns; the permissions may have.
+fn tool_lists(
+    tools: Option<Vec<String>>,
+    allowed: Option<Vec<String>>,
+) -> (Option<Vec<String>>, Option<Vec<String>>) {
     let Some(tools) = tools else {
         return (None, allowed);
     };
@@ -173,42 +167,4 @@ fn tool_lists(tools: Option<Vec<String>>, allowed: Option<Vec<String>>) -> ToolL
         }
     }
     (Some(surface), Some(allowed.unwrap_or(tools)))
-}
-
-/// Whoever lets the agent ask wants to be asked.
-fn permission_mode(
-    args: &RunArgs,
-    mode: &Mode,
-    ask: bool,
-    layers: &mut Layers<'_>,
-) -> Result<PermissionMode, SettingsError> {
-    let decided = layers.optional(
-        &table::PERMISSION_MODE,
-        args.permission_mode,
-        mode.permission_mode,
-        parse_choice,
-    )?;
-    match decided {
-        Some(mode) => Ok(mode),
-        None if ask => Ok(PermissionMode::Ask),
-        None => layers.or_default(&table::PERMISSION_MODE, None, parse_choice),
-    }
-}
-
-/// `pty_mode` is an older word for one of the transports: in the same place, `transport` counts more.
-fn transport(args: &RunArgs, layers: &mut Layers<'_>) -> Result<Transport, SettingsError> {
-    let as_transport = |is_pty: bool| if is_pty { Transport::Pty } else { Transport::Auto };
-    let mut decided = layers.stated(&table::TRANSPORT, args.transport, parse_choice)?;
-    if decided.is_none() {
-        let stated = layers.stated(&table::PTY_MODE, None, parse_switch)?;
-        decided = stated.map(|(is_pty, origin)| (as_transport(is_pty), origin));
-    }
-    if decided.is_none() {
-        decided = layers.filed(&table::TRANSPORT, parse_choice)?;
-    }
-    if decided.is_none() {
-        let filed = layers.filed(&table::PTY_MODE, parse_switch)?;
-        decided = filed.map(|(is_pty, origin)| (as_transport(is_pty), origin));
-    }
-    layers.or_default(&table::TRANSPORT, decided, parse_choice)
 }

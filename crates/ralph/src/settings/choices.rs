@@ -1,22 +1,7 @@
-//! Settings that are one of a few words.
+//! Settings whose values are a fixed list of words.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
-
-/// Which agent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum Backend {
-    /// The first one that is installed
-    Auto,
-    /// Claude Code
-    #[value(alias = "claude_code", alias = "claude-code")]
-    Claude,
-    /// A command of your own, `cli.command` in ralph.yml
-    Custom,
-    /// The scripted agent that comes with ralph
-    Demo,
-}
 
 /// How the agent's output reaches ralph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
@@ -114,7 +99,7 @@ pub enum PromptMode {
 pub enum AgentOutput {
     /// Text
     Text,
-    /// Events in Claude's dialect
+    /// One JSON event per line, as `--output-format stream-json` writes them
     #[value(alias = "stream_json")]
     StreamJson,
 }

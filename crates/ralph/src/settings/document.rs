@@ -72,6 +72,24 @@ impl Node {
         (entry.value.value != Value::Null).then_some(&entry.value)
     }
 
+    /// The value of a key with its section, as in `cli.backend`.
+    pub(super) fn at_key(&self, key: &str) -> Option<&Self> {
+        if key.is_empty() {
+            return None;
+        }
+        key.split('.').try_fold(self, Self::get)
+    }
+
+    pub(super) fn require_map(&self, what: &str) -> Result<(), Problem> {
+        match self.value {
+            Value::Map(_) | Value::Null => Ok(()),
+            Value::Scalar(_) | Value::List(_) => Err((
+                self.at,
+                format!("{what} must be a mapping (`key: value`), not {}", self.describe()),
+            )),
+        }
+    }
+
     /// For "must be …, not …".
     pub(super) fn describe(&self) -> &'static str {
         match self.value {

@@ -49,6 +49,16 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
+    /// The same error, with what may have led to it.
+    #[must_use]
+    pub(super) fn with_hint(self, hint: &str) -> Self {
+        let message = format!("{self}; {hint}");
+        match self {
+            Self::Usage(_) => Self::Usage(message),
+            _ => Self::Conflict(message),
+        }
+    }
+
     /// What the process exits with.
     #[must_use]
     pub fn exit_code(&self) -> u8 {

@@ -1,43 +1,49 @@
-//! Everything a user can decide: flag, then `RALPH_` variable, then `ralph.yml`, then default.
+//! Everything a user can decide: flag, then `RALPH_` variable, then mode, then `ralph.yml`, then default.
 //!
-//! [`resolve`] is pure: it gets all four and gives [`Settings`], in which nothing is left to decide. One table
-//! ([`SETTINGS`]) names every setting once; `docs/config.md` is written from it.
+//! `table.rs` defines every setting once. Each layer is a [`SettingsLayer`] (flags are one by clap); [`resolve`] is pure
+//! and turns the layers into [`Settings`], in which nothing is left to decide. The report of `--dry-run`, the suggestions
+//! for unknown keys and `docs/config.md` come from the same table.
 
 mod agent;
+mod agents_page;
+mod backend;
 mod choices;
 mod document;
 mod error;
 mod file;
-mod file_check;
-mod layers;
+mod kind;
+mod layer;
 mod load;
 mod mode;
-mod near;
 mod prompt;
 mod reference;
 mod report;
 mod resolve;
 mod resolved;
+mod suggest;
 mod table;
 pub mod values;
 mod view;
 mod workspace;
 
+pub use agents_page::render_agents;
+pub use backend::{BackendName, backend_parser};
 pub use choices::{
-    AgentOutput, Auth, Backend, ColorChoice, Denials, Output, PermissionMode, PromptMode, SessionPolicy,
-    Transport,
+    AgentOutput, Auth, ColorChoice, Denials, Output, PermissionMode, PromptMode, SessionPolicy, Transport,
 };
 pub use document::Position;
 pub use error::{SettingsError, Warning};
-pub use file::{CONFIG_FILE, ConfigFile};
-pub use layers::Origin;
-pub use load::{load_settings, load_view};
-pub use mode::Mode;
+pub use file::{CONFIG_FILE, ConfigFile, FileEntry};
+pub use kind::{Program, Promise, Variables};
+pub use layer::{Origin, Setting};
+pub use load::{OpenedFile, load_settings, load_view, open_file};
+pub use mode::{ModeTools, Modes};
 pub use prompt::{PromptSource, load_prompt};
 pub use reference::render_reference;
-pub use report::render_settings;
+pub use report::{ReportedSetting, render_settings, report_settings};
 pub use resolve::{Context, resolve};
-pub use resolved::{AgentSettings, LimitSettings, SessionStart, Settings};
-pub use table::{Kind, SETTINGS, Setting};
+pub use resolved::{AcpSettings, AgentSettings, LimitSettings, SessionStart, Settings};
+pub use suggest::unknown_variables;
+pub use table::{ModeLayer, SETTINGS, SettingsLayer, ViewArgs, mode_keys};
 pub use view::{Verbosity, View, resolve_view};
 pub use workspace::find_workspace;

@@ -1,106 +1,106 @@
-//! Modes: a few settings under one name.
+//! Modes: a few settings under one name. `resolve` picks one and puts it between `ralph.yml` and the environment.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::choices::{PermissionMode, SessionPolicy};
-use super::document::{Node, Value};
-use super::file::{ConfigFile, items};
-use super::layers::split_names;
-use super::table::MODES;
-use super::values::{parse_choice, parse_switch};
+use super::choices::SessionPolicy;
+use super::document::{Node, Problem, Value as Yaml};
+use super::kind::Value;
+use super::layer::Layer as _;
+use super::table::{ModeLayer, SettingsLayer};
+use super::values::excerpt;
 
-/// A few settings under one name. They count more than the rest of `ralph.yml`, and less than a variable or a flag.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Mode {
-    /// The only tools there are.
-    pub tools: Option<Vec<String>>,
-    /// Tools that need no permission.
-    pub allowed_tools: Option<Vec<String>>,
-    /// Replaces the agent's system prompt.
-    pub system_prompt_file: Option<PathBuf>,
-    /// Added to the agent's system prompt.
-    pub append_system_prompt_file: Option<PathBuf>,
-    /// The model.
-    pub model: Option<String>,
-    /// What happens without asking.
-    pub permission_mode: Option<PermissionMode>,
-    /// What an iteration starts with.
-    pub session: SessionPolicy,
-    /// Whether one iteration is all.
-    pub once: bool,
+/// The tools of a built-in mode. Each agent's profile has its own names for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModeTools {
+    /// Tools that read a project.
+    Planner,
+    /// Tools that change a project.
+    Coder,
 }
 
-/// The mode that was asked for, or the empty one.
-pub(super) struct ActiveMode {
-    pub(super) name: Option<String>,
-    pub(super) mode: Mode,
+/// Modes by name, as `ralph.yml` has them.
+pub type Modes = BTreeMap<String, ModeLayer>;
+
+impl Value for Modes {
+    fn describe() -> String {
+        "mapping of modes".to_owned()
+    }
+
+    fn parse(_: &str) -> Result<Self, String> {
+        Err("must be a mapping".to_owned())
+    }
+
+    fn read(node: &Node, key: &str) -> Result<Self, Problem> {
+        node.require_map(&format!("`{key}`"))?;
+        let mut modes = Self::new();
+        for entry in node.entries() {
+            let name = format!("{key}.{}", excerpt(&entry.key));
+            entry.value.require_map(&format!("`{name}`"))?;
+            let mut mode = ModeLayer::default();
+            for inner in entry.value.entries() {
+                if inner.value.value != Yaml::Null {
+                    mode.read_key(&inner.key, &inner.value, &format!("{name}.{}", inner.key))?;
+                }
+            }
+            modes.insert(entry.key.clone(), mode);
+        }
+        Ok(modes)
+    }
+
+    fn show(&self) -> String {
+        self.keys().cloned().collect::<Vec<_>>().join(", ")
+    }
+
+    fn anchor(self, base: &std::path::Path) -> Self {
+        let anchored = |(name, mode): (String, ModeLayer)| (name, mode.anchored(base));
+        self.into_iter().map(anchored).collect()
+    }
 }
 
-pub(super) const PLANNER: &str = "planner";
-const CODER: &str = "coder";
-const PLANNER_TOOLS: [&str; 2] = ["Read", "Bash"];
-const CODER_TOOLS: [&str; 6] = ["Read", "Edit", "Write", "Bash", "Glob", "Grep"];
+/// A mode, with what is built in.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Mode {
+    pub(super) layer: ModeLayer,
+    /// Used unless `tools` is given.
+    pub(super) builtin_tools: Option<ModeTools>,
+}
 
 /// The built-in modes, with what `ralph.yml` changes about them and adds to them.
-pub(super) fn resolve_modes(file: Option<&ConfigFile>, workspace: &Path) -> BTreeMap<String, Mode> {
-    let tools = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+pub(super) fn all_modes(own: Option<&Modes>) -> BTreeMap<String, Mode> {
     let planner = Mode {
-        tools: tools(&PLANNER_TOOLS),
-        session: SessionPolicy::Keep,
-        once: true,
-        ..Mode::default()
+        layer: ModeLayer {
+            session: Some(SessionPolicy::Keep),
+            once: Some(true),
+            ..ModeLayer::default()
+        },
+        builtin_tools: Some(ModeTools::Planner),
     };
     let coder = Mode {
-        tools: tools(&CODER_TOOLS),
+        builtin_tools: Some(ModeTools::Coder),
         ..Mode::default()
     };
-    let mut modes = BTreeMap::from([(PLANNER.to_owned(), planner), (CODER.to_owned(), coder)]);
-    let stated = file.and_then(|file| file.node(&MODES));
-    for entry in stated.map_or(&[][..], Node::entries) {
-        modes
-            .entry(entry.key.clone())
-            .or_default()
-            .change(&entry.value, workspace);
+    let mut modes = BTreeMap::from([("planner".to_owned(), planner), ("coder".to_owned(), coder)]);
+    for (name, own) in own.into_iter().flatten() {
+        let mode = modes.entry(name.clone()).or_default();
+        mode.layer = own.clone().or(std::mem::take(&mut mode.layer));
     }
     modes
 }
 
 impl Mode {
-    /// What is of the wrong kind has been refused when the file was read.
-    fn change(&mut self, node: &Node, workspace: &Path) {
-        let text = |key: &str| match &node.get(key)?.value {
-            Value::Scalar(text) => Some(text.as_str()),
-            Value::Null | Value::List(_) | Value::Map(_) => None,
-        };
-        let names = |key: &str| node.get(key).map(|list| split_names(&items(list)));
-        let path = |key: &str| text(key).map(|path| workspace.join(path));
-        fill(&mut self.tools, names("tools"));
-        fill(&mut self.allowed_tools, names("allowed_tools"));
-        fill(&mut self.system_prompt_file, path("system_prompt_file"));
-        fill(
-            &mut self.append_system_prompt_file,
-            path("append_system_prompt_file"),
-        );
-        fill(&mut self.model, text("model").map(str::to_owned));
-        fill(
-            &mut self.permission_mode,
-            text("permission_mode").and_then(|text| parse_choice(text).ok()),
-        );
-        if let Some(session) = text("session").and_then(|text| parse_choice(text).ok()) {
-            self.session = session;
+    pub(super) fn settings(&self) -> SettingsLayer {
+        let mode = self.layer.clone();
+        SettingsLayer {
+            tools: mode.tools,
+            allowed_tools: mode.allowed_tools,
+            system_prompt_file: mode.system_prompt_file,
+            append_system_prompt_file: mode.append_system_prompt_file,
+            model: mode.model,
+            permission_mode: mode.permission_mode,
+            ..SettingsLayer::default()
         }
-        if let Some(once) = text("once").and_then(|text| parse_switch(text).ok()) {
-            self.once = once;
-        }
-    }
-}
-
-fn fill<T>(field: &mut Option<T>, value: Option<T>) {
-    if value.is_some() {
-        *field = value;
     }
 }

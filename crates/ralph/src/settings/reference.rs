@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::table::{Kind, MODE_KEYS, SETTINGS, Setting};
+use super::layer::Setting;
+use super::table::{MODE_SETTINGS, SETTINGS};
 
 const HEAD: &str = "# Settings
 
@@ -22,7 +23,7 @@ Every setting is looked up in four places, and the first one that has it decides
 const EXAMPLE: &str = "## Example
 
 ```yaml
-backend: claude
+backend: auto
 model: opus
 verify:
   - cargo test
@@ -44,7 +45,7 @@ pub fn render_reference() -> String {
     page.push_str(
         "## Keys\n\n| key | flag | variable | takes | default | meaning |\n|---|---|---|---|---|---|\n",
     );
-    for setting in SETTINGS {
+    for setting in SETTINGS.iter() {
         let keys = [setting.key, setting.short_key].map(code);
         let keys: Vec<&str> = keys
             .iter()
@@ -57,14 +58,17 @@ pub fn render_reference() -> String {
             keys.join(" or "),
             code(setting.flag),
             code(setting.variable),
-            setting.kind.describe(),
+            (setting.takes)(),
             default(setting),
             setting.meaning
         );
     }
-    page.push_str("\n## Modes\n\n`modes` maps names to these keys. `planner` (tools Read and Bash, WebSearch where it is allowed; one iteration; its session is kept) and `coder` (tools Read, Edit, Write, Bash, Glob and Grep) are built in; what `ralph.yml` says about them changes only the keys it names.\n\n| key | takes | meaning |\n|---|---|---|\n");
-    for (key, kind, meaning) in MODE_KEYS {
-        let _ = writeln!(page, "| `{key}` | {} | {meaning} |", kind.describe());
+    page.push_str("\n## Modes\n\n`modes` maps names to these keys. `planner` (tools that read; web search if it is allowed; one iteration; keeps its session) and `coder` (tools that read and change files) are built in. [agents.md](agents.md) lists their tools for each agent. `ralph.yml` changes only the keys it names.\n\n| key | takes | meaning |\n|---|---|---|\n");
+    for Setting {
+        key, takes, meaning, ..
+    } in MODE_SETTINGS
+    {
+        let _ = writeln!(page, "| `{key}` | {} | {meaning} |", takes());
     }
     page.push('\n');
     page.push_str(EXAMPLE);
@@ -72,13 +76,9 @@ pub fn render_reference() -> String {
 }
 
 fn default(setting: &Setting) -> String {
-    let is_limit = matches!(
-        setting.kind,
-        Kind::Count | Kind::Tokens | Kind::Duration | Kind::Money
-    );
     match setting.default {
         "" => "–".to_owned(),
-        "0" if is_limit => "none".to_owned(),
+        "0" => "none".to_owned(),
         other => code(other),
     }
 }

@@ -1,33 +1,74 @@
-//! From what was said to what holds.
+//! `resolve`: from the layers to `Settings`. A pure function of the command line, the environment and `ralph.yml`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use agent_api::MicroUsd;
 use ralph_run::RunKind;
 
-use super::agent::resolve_agent;
-use super::document::Position;
+use super::agent::{build_agent, fill_in_tools, resolve_auto, strip_foreign_program};
+use super::choices::{PermissionMode, Transport};
 use super::error::{SettingsError, Warning};
 use super::file::ConfigFile;
-use super::layers::{Decided, Layers, Origin};
-use super::mode::{ActiveMode, Mode, resolve_modes};
-use super::near::nearest_word;
+use super::layer::{Layer as _, Origin};
+use super::mode::{Mode, all_modes};
 use super::prompt::PromptSource;
 use super::resolved::{LimitSettings, SessionStart, Settings};
-use super::values::{
-    excerpt, parse_choice, parse_count, parse_duration, parse_money, parse_switch, parse_text, parse_tokens,
-};
-use super::{table, view};
-use crate::cli::RunArgs;
+use super::suggest::nearest_word;
+use super::table::{SETTINGS, SettingsLayer};
+use super::values::{excerpt, parse_text};
+use super::view;
+use crate::commands::run::RunArgs;
 
-/// Where the question comes from.
+/// Where relative paths start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
-    /// The working directory: paths on the command line and in variables start here.
+    /// For paths on the command line and in variables.
     pub cwd: PathBuf,
-    /// The workspace, from [`find_workspace`](super::find_workspace): paths in its `ralph.yml` start there.
+    /// For paths in `ralph.yml`; from [`find_workspace`](super::find_workspace).
     pub workspace: PathBuf,
+}
+
+/// What each layer gives.
+pub(super) struct Layers<'a> {
+    pub(super) flags: SettingsLayer,
+    pub(super) environment: SettingsLayer,
+    pub(super) mode: SettingsLayer,
+    pub(super) file: SettingsLayer,
+    config_file: Option<&'a ConfigFile>,
+}
+
+impl Layers<'_> {
+    fn by_precedence(&self) -> [(&SettingsLayer, Origin); 4] {
+        [
+            (&self.flags, Origin::Flag),
+            (&self.environment, Origin::Environment),
+            (&self.mode, Origin::Mode),
+            (&self.file, Origin::File),
+        ]
+    }
+
+    /// The value of the first layer that has one.
+    fn first<T>(&self, field: impl Fn(&SettingsLayer) -> Option<T>) -> Option<(T, Origin)> {
+        let mut layers = self.by_precedence().into_iter();
+        layers.find_map(|(layer, origin)| Some((field(layer)?, origin)))
+    }
+
+    fn origins(&self) -> BTreeMap<String, Origin> {
+        let names = SETTINGS.iter().map(|setting| setting.name().to_owned());
+        let mut origins: BTreeMap<String, Origin> = names.map(|name| (name, Origin::Default)).collect();
+        for (layer, origin) in self.by_precedence().into_iter().rev() {
+            layer.note_origins(origin, &mut origins);
+        }
+        origins
+    }
+
+    fn merged(&self) -> Result<SettingsLayer, SettingsError> {
+        let layers = self.by_precedence().into_iter().rev();
+        let merge = |lower, (layer, _): (&SettingsLayer, Origin)| layer.clone().or(lower);
+        Ok(layers.fold(SettingsLayer::defaults()?, merge))
+    }
 }
 
 /// Decides every setting: flag, then variable, then mode, then `ralph.yml`, then default.
@@ -40,42 +81,87 @@ pub fn resolve(
     file: Option<&ConfigFile>,
     context: &Context,
 ) -> Result<(Settings, Vec<Warning>), SettingsError> {
-    let mut layers = Layers::new(variables, file);
-    let modes = resolve_modes(file, &context.workspace);
-    let active = active_mode(args, &modes, &mut layers)?;
+    args.settings.check_flags()?;
     let kind = kind(args)?;
-    let idle_timeout = layers.value(&table::IDLE_TIMEOUT, args.idle_timeout, parse_duration)?;
-    let ask = layers.value(&table::ASK, args.ask.then_some(true), parse_switch)?;
+    let environment = SettingsLayer::read_variables(variables, &args.settings)?;
+    let from_file = file.map(|file| file.settings.clone()).unwrap_or_default();
+    let mut layers = Layers {
+        flags: args.settings.clone().anchored(&context.cwd),
+        environment: with_pty_mode(environment.anchored(&context.cwd)),
+        mode: SettingsLayer::default(),
+        file: with_pty_mode(from_file.anchored(&context.workspace)),
+        config_file: file,
+    };
+    let (mode_name, mode) = active_mode(&layers)?;
+    layers.mode = mode.settings();
+    strip_foreign_program(&mut layers);
+
+    let mut origins = layers.origins();
+    let mut effective = layers.merged()?;
+    resolve_auto(&mut effective, &layers.file);
+    if layers.first(|layer| layer.permission_mode).is_none() && effective.ask == Some(true) {
+        effective.permission_mode = Some(PermissionMode::Ask);
+    }
+    if !args.extra.is_empty() {
+        effective
+            .args
+            .get_or_insert_default()
+            .extend(args.extra.iter().cloned());
+        origins.insert("cli.args".to_owned(), Origin::Flag);
+    }
+    let mode_tools = fill_in_tools(&mut effective, &mode, &layers);
+    if mode_tools.is_some() {
+        origins.insert("tools".to_owned(), Origin::Mode);
+    }
+    if kind == RunKind::Session {
+        // A person says when it is done.
+        effective.verify = None;
+    }
+    let prompt = prompt(args, &layers, context)?;
+    let agent = build_agent(&mut effective, mode_tools, args.slash)?;
+    let view = view::view(&args.view, variables, file)?;
+    show_prompt(&prompt, &mut effective, &mut origins);
+    origins.extend(view.origins);
+    let mut shown = effective.show();
+    shown.extend(view.shown);
     let settings = Settings {
         workspace: context.workspace.clone(),
-        agent: resolve_agent(args, &active, ask, &mut layers, context)?,
-        mode: active.name,
+        agent,
+        mode: mode_name,
         task: named(args.task.as_deref(), "--task")?,
-        once: kind == RunKind::Loop && (args.once || active.mode.once),
+        once: kind == RunKind::Loop && (args.once || mode.layer.once == Some(true)),
         kind,
-        idle_timeout: (!idle_timeout.is_zero()).then_some(idle_timeout),
+        idle_timeout: limited(effective.idle_timeout),
         ephemeral: args.ephemeral,
-        limits: limits(args, &mut layers)?,
-        cooldown: layers.value(&table::COOLDOWN, None, parse_duration)?,
-        completion_promise: layers.value(&table::COMPLETION_PROMISE, None, parse_promise)?,
-        prompt: prompt(args, &mut layers, context)?,
-        session: session(args)?,
-        session_policy: active.mode.session,
-        verify: match kind {
-            RunKind::Loop => layers.lines(&table::VERIFY, &args.verify)?,
-            // A person says when it is done.
-            RunKind::Session => Vec::new(),
+        limits: LimitSettings {
+            iterations: effective.max_iterations.filter(|count| *count > 0),
+            cost: effective.max_cost.filter(|cost| *cost > MicroUsd::ZERO),
+            runtime: limited(effective.max_runtime),
+            iteration_timeout: limited(effective.iteration_timeout),
+            turns: effective.max_turns.filter(|count| *count > 0),
+            tokens: effective.max_tokens.filter(|count| *count > 0),
+            consecutive_failures: effective.max_consecutive_failures.filter(|count| *count > 0),
         },
-        ask,
-        ask_timeout: layers.value(&table::ASK_TIMEOUT, None, parse_duration)?,
-        denials: layers.value(&table::DENIALS, None, parse_choice)?,
-        view: view::view(&args.view, &mut layers)?,
+        cooldown: effective.cooldown.unwrap_or_default(),
+        completion_promise: decided(effective.completion_promise)?.0,
+        prompt: prompt.0,
+        session: session(args)?,
+        session_policy: match args.fresh {
+            true => Default::default(),
+            false => mode.layer.session.unwrap_or_default(),
+        },
+        verify: effective.verify.unwrap_or_default(),
+        ask: effective.ask.unwrap_or_default(),
+        ask_timeout: limited(effective.ask_timeout),
+        denials: decided(effective.denials)?,
+        view: view.view,
         detach: args.detach,
         dry_run: args.dry_run,
         reset_budget: args.reset_budget,
-        redact: layers.lines(&table::REDACT, &[])?,
-        modes,
-        origins: layers.origins,
+        redact: effective.redact.unwrap_or_default(),
+        allow_secrets: effective.allow_secrets.unwrap_or_default(),
+        shown,
+        origins,
     };
     Ok((
         settings,
@@ -83,13 +169,30 @@ pub fn resolve(
     ))
 }
 
-/// What belongs to a loop means nothing in a conversation.
+/// The value of a setting that has a default.
+pub(super) fn decided<T>(value: Option<T>) -> Result<T, SettingsError> {
+    value.ok_or_else(|| SettingsError::Conflict("a setting has neither a value nor a default".to_owned()))
+}
+
+/// `0` turns a limit off.
+fn limited(limit: Option<Duration>) -> Option<Duration> {
+    limit.filter(|limit| !limit.is_zero())
+}
+
+/// `pty_mode` is an older word for one of the transports: in the same layer, `transport` counts more.
+fn with_pty_mode(mut layer: SettingsLayer) -> SettingsLayer {
+    let as_transport = |is_pty: bool| if is_pty { Transport::Pty } else { Transport::Auto };
+    layer.transport = layer.transport.or(layer.pty_mode.take().map(as_transport));
+    layer
+}
+
+/// Flags of a loop have no meaning in a conversation.
 fn kind(args: &RunArgs) -> Result<RunKind, SettingsError> {
     let loop_flags = [
         ("--once", args.once),
-        ("--verify", !args.verify.is_empty()),
-        ("--max-iterations", args.max_iterations.is_some()),
-        ("--iteration-timeout", args.iteration_timeout.is_some()),
+        ("--verify", args.settings.verify.is_some()),
+        ("--max-iterations", args.settings.max_iterations.is_some()),
+        ("--iteration-timeout", args.settings.iteration_timeout.is_some()),
     ];
     if !args.interactive {
         return Ok(RunKind::Loop);
@@ -100,43 +203,27 @@ fn kind(args: &RunArgs) -> Result<RunKind, SettingsError> {
     }
 }
 
-fn active_mode(
-    args: &RunArgs,
-    modes: &BTreeMap<String, Mode>,
-    layers: &mut Layers<'_>,
-) -> Result<ActiveMode, SettingsError> {
-    let name = layers.optional(
-        &table::MODE,
-        given(args.mode.as_deref(), "--mode")?,
-        None,
-        parse_text,
-    )?;
-    let mode = match &name {
-        Some(name) => modes
-            .get(name)
-            .cloned()
-            .ok_or_else(|| unknown_mode(name, modes, layers))?,
-        None => Mode::default(),
+fn active_mode(layers: &Layers<'_>) -> Result<(Option<String>, Mode), SettingsError> {
+    let modes = all_modes(layers.file.modes.as_ref());
+    let Some((name, origin)) = layers.first(|layer| layer.mode.clone()) else {
+        return Ok((None, Mode::default()));
     };
-    Ok(ActiveMode { name, mode })
-}
-
-fn limits(args: &RunArgs, layers: &mut Layers<'_>) -> Result<LimitSettings, SettingsError> {
-    let iterations = layers.value(&table::MAX_ITERATIONS, args.max_iterations, parse_count)?;
-    let cost = layers.value(&table::MAX_COST, args.max_cost, parse_money)?;
-    let runtime = layers.value(&table::MAX_RUNTIME, args.max_runtime, parse_duration)?;
-    let iteration = layers.value(&table::ITERATION_TIMEOUT, args.iteration_timeout, parse_duration)?;
-    let turns = layers.value(&table::MAX_TURNS, args.max_turns, parse_count)?;
-    let tokens = layers.value(&table::MAX_TOKENS, args.max_tokens, parse_tokens)?;
-    let failures = layers.value(&table::MAX_CONSECUTIVE_FAILURES, None, parse_count)?;
-    Ok(LimitSettings {
-        iterations: (iterations > 0).then_some(iterations),
-        cost: (cost > MicroUsd::ZERO).then_some(cost),
-        runtime: (!runtime.is_zero()).then_some(runtime),
-        iteration_timeout: (!iteration.is_zero()).then_some(iteration),
-        turns: (turns > 0).then_some(turns),
-        tokens: (tokens > 0).then_some(tokens),
-        consecutive_failures: (failures > 0).then_some(failures),
+    if let Some(mode) = modes.get(&name) {
+        return Ok((Some(name), mode.clone()));
+    }
+    let names: Vec<&str> = modes.keys().map(String::as_str).collect();
+    let mut message = format!(
+        "there is no mode `{}`; there are {}",
+        excerpt(&name),
+        names.join(", ")
+    );
+    if let Some(near) = nearest_word(&name, names.iter().copied()) {
+        message.push_str(&format!("; did you mean `{near}`?"));
+    }
+    Err(match (origin, layers.config_file) {
+        (Origin::Flag, _) => SettingsError::Usage(message),
+        (Origin::File, Some(file)) => file.fail("mode", message),
+        _ => SettingsError::Conflict(message),
     })
 }
 
@@ -151,128 +238,74 @@ fn session(args: &RunArgs) -> Result<SessionStart, SettingsError> {
     }
 }
 
-/// The first place that names a prompt decides; it may not name two.
-fn prompt(args: &RunArgs, layers: &mut Layers<'_>, context: &Context) -> Result<PromptSource, SettingsError> {
-    let twice = |place: &str, one: &str, other: &str| format!("{place} gives two prompts: {one} and {other}");
-    let flags = [
-        args.stdin.is_some(),
-        args.prompt.is_some(),
-        args.prompt_file.is_some(),
-    ];
-    if flags.iter().filter(|is_given| **is_given).count() > 1 {
+/// The first layer with a prompt decides; it may not have two.
+fn prompt(
+    args: &RunArgs,
+    layers: &Layers<'_>,
+    context: &Context,
+) -> Result<(PromptSource, Origin), SettingsError> {
+    let (text, path) = (&args.settings.prompt, &args.settings.prompt_file);
+    let given = [args.stdin.is_some(), text.is_some(), path.is_some()];
+    if given.iter().filter(|is_given| **is_given).count() > 1 {
         return Err(usage("give one prompt: `-p TEXT`, `-P FILE` or `-`"));
     }
-    let is_dash = args.prompt_file.as_deref() == Some(Path::new("-"));
+    let is_dash = text.as_deref() == Some("-") || path.as_deref() == Some(Path::new("-"));
     if args.stdin.is_some() || is_dash {
-        layers.note(&table::PROMPT, Some(((), Origin::Flag)));
-        return Ok(PromptSource::Stdin);
+        return Ok((PromptSource::Stdin, Origin::Flag));
     }
-    let flag = given(args.prompt.as_deref(), "--prompt")?;
-    let flag_file = args.prompt_file.as_ref().map(|path| context.cwd.join(path));
-    if flag.is_none() && flag_file.is_none() {
+    for (layer, origin) in layers.by_precedence() {
+        match (&layer.prompt, &layer.prompt_file) {
+            (None, None) => {}
+            (Some(text), None) => return Ok((PromptSource::Text(text.clone()), origin)),
+            (None, Some(path)) => return Ok((PromptSource::File(path.clone()), origin)),
+            (Some(_), Some(_)) => return Err(two_prompts(layers, origin)),
+        }
         if args.interactive {
-            // The task of a loop is no greeting.
-            return Ok(PromptSource::Nothing);
-        }
-        let text = layers.stated(&table::PROMPT, None, parse_text)?;
-        let path = layers.stated(&table::PROMPT_FILE, None, parse_text)?;
-        match (text, path) {
-            (Some(_), Some(_)) => {
-                let message = twice(
-                    "the environment",
-                    table::PROMPT.variable,
-                    table::PROMPT_FILE.variable,
-                );
-                return Err(SettingsError::Conflict(message));
-            }
-            (None, None) => return filed_prompt(layers, context),
-            (Some(text), None) => return Ok(source(layers, Some(text), None)),
-            (None, Some((path, origin))) => {
-                return Ok(source(layers, None, Some((context.cwd.join(path), origin))));
-            }
+            // The task of a loop does not start a conversation.
+            return Ok((PromptSource::Nothing, Origin::Default));
         }
     }
-    let flag = flag.map(|text| (text, Origin::Flag));
-    Ok(source(layers, flag, flag_file.map(|path| (path, Origin::Flag))))
+    let path = decided(SettingsLayer::defaults()?.prompt_file)?;
+    Ok((PromptSource::File(context.workspace.join(path)), Origin::Default))
 }
 
-fn filed_prompt(layers: &mut Layers<'_>, context: &Context) -> Result<PromptSource, SettingsError> {
-    let text = layers.filed(&table::PROMPT, parse_text)?;
-    let path = layers.filed(&table::PROMPT_FILE, parse_text)?;
-    if let (Some(_), Some(_), Some(file)) = (&text, &path, layers.file) {
-        let position = file
-            .scalar(&table::PROMPT_FILE)
-            .map_or_else(Position::default, |(_, position)| position);
-        return Err(file.fail(
-            position,
+fn two_prompts(layers: &Layers<'_>, origin: Origin) -> SettingsError {
+    match (origin, layers.config_file) {
+        (Origin::File, Some(file)) => file.fail(
+            "event_loop.prompt_file",
             "there are two prompts: `event_loop.prompt` and `event_loop.prompt_file`",
-        ));
-    }
-    let path = path.map(|(path, origin)| (context.workspace.join(path), origin));
-    let default = (
-        context.workspace.join(table::PROMPT_FILE.default),
-        Origin::Default,
-    );
-    let path = path.or_else(|| text.is_none().then_some(default));
-    Ok(source(layers, text, path))
-}
-
-fn source(layers: &mut Layers<'_>, text: Decided<String>, path: Decided<PathBuf>) -> PromptSource {
-    match (
-        layers.note(&table::PROMPT, text),
-        layers.note(&table::PROMPT_FILE, path),
-    ) {
-        (None, Some(path)) => PromptSource::File(path),
-        (text, _) => PromptSource::Text(text.unwrap_or_default()),
+        ),
+        _ => SettingsError::Conflict(
+            "the environment gives two prompts: RALPH_PROMPT and RALPH_PROMPT_FILE".to_owned(),
+        ),
     }
 }
 
-fn unknown_mode(name: &str, modes: &BTreeMap<String, Mode>, layers: &Layers<'_>) -> SettingsError {
-    let names: Vec<&str> = modes.keys().map(String::as_str).collect();
-    let mut message = format!(
-        "there is no mode `{}`; there are {}",
-        excerpt(name),
-        names.join(", ")
-    );
-    if let Some(near) = nearest_word(name, names.iter().copied()) {
-        message.push_str(&format!("; did you mean `{near}`?"));
+/// Shows the prompt's source, and only that.
+fn show_prompt(
+    (prompt, origin): &(PromptSource, Origin),
+    effective: &mut SettingsLayer,
+    origins: &mut BTreeMap<String, Origin>,
+) {
+    (effective.prompt, effective.prompt_file) = match prompt {
+        PromptSource::File(path) => (None, Some(path.clone())),
+        PromptSource::Text(_) => (Some("(below)".to_owned()), None),
+        PromptSource::Stdin => (Some("(stdin)".to_owned()), None),
+        PromptSource::Nothing => (Some("(the first message)".to_owned()), None),
+    };
+    for name in ["event_loop.prompt", "event_loop.prompt_file"] {
+        origins.insert(name.to_owned(), *origin);
     }
-    match (layers.origins.get(table::MODE.name()), layers.file) {
-        (Some(Origin::Flag), _) => SettingsError::Usage(message),
-        (Some(Origin::File), Some(file)) => {
-            let position = file
-                .scalar(&table::MODE)
-                .map_or_else(Position::default, |(_, position)| position);
-            file.fail(position, message)
-        }
-        _ => SettingsError::Conflict(message),
-    }
-}
-
-/// A text by flag, if it says something.
-pub(super) fn given(text: Option<&str>, flag: &str) -> Result<Option<String>, SettingsError> {
-    let text = text.map(parse_text).transpose();
-    text.map_err(|message| usage(&format!("{flag} {message}")))
 }
 
 /// A name by flag. One that begins with `-` would be an option of the agent's.
 fn named(text: Option<&str>, flag: &str) -> Result<Option<String>, SettingsError> {
-    let name = given(text, flag)?;
-    if let Some(name) = &name
-        && (name.starts_with('-') || name.chars().any(char::is_control))
-    {
-        return Err(usage(&format!("{flag} cannot be `{}`", excerpt(name))));
+    let Some(name) = text else { return Ok(None) };
+    let name = parse_text(name).map_err(|message| usage(&format!("{flag} {message}")))?;
+    if name.starts_with('-') || name.chars().any(char::is_control) {
+        return Err(usage(&format!("{flag} cannot be `{}`", excerpt(&name))));
     }
-    Ok(name)
-}
-
-/// It is compared with one line.
-fn parse_promise(text: &str) -> Result<String, String> {
-    let promise = parse_text(text)?.trim().to_owned();
-    if promise.contains(['\n', '\r']) {
-        return Err("must be a single line".to_owned());
-    }
-    Ok(promise)
+    Ok(Some(name))
 }
 
 fn usage(message: &str) -> SettingsError {

@@ -8,11 +8,10 @@ use agent_api::MicroUsd;
 use ralph_run::RunKind;
 use serde::{Deserialize, Serialize};
 
-use super::choices::{
-    AgentOutput, Auth, Backend, Denials, PermissionMode, PromptMode, SessionPolicy, Transport,
-};
-use super::layers::Origin;
-use super::mode::Mode;
+use super::backend::BackendName;
+use super::choices::{AgentOutput, Auth, Denials, PermissionMode, PromptMode, SessionPolicy, Transport};
+use super::layer::Origin;
+use super::mode::ModeTools;
 use super::prompt::PromptSource;
 use super::view::View;
 
@@ -43,16 +42,16 @@ pub struct Settings {
     pub completion_promise: String,
     /// Where the prompt comes from.
     pub prompt: PromptSource,
-    /// What the first iteration goes on with.
+    /// The session of the first iteration.
     pub session: SessionStart,
-    /// What the others start with.
+    /// Whether a run without a session of its own continues the mode's last one.
     pub session_policy: SessionPolicy,
     /// Commands that must succeed before the work counts as done.
     pub verify: Vec<String>,
     /// Whether the agent may ask.
     pub ask: bool,
-    /// How long a person is awaited who answers.
-    pub ask_timeout: Duration,
+    /// How long to wait for an answer; without a limit if absent.
+    pub ask_timeout: Option<Duration>,
     /// What a denied permission does to the run.
     pub denials: Denials,
     /// How the run is shown.
@@ -65,23 +64,48 @@ pub struct Settings {
     pub reset_budget: bool,
     /// Regular expressions of further secrets.
     pub redact: Vec<String>,
-    /// All modes there are.
-    pub modes: BTreeMap<String, Mode>,
-    /// Who decided each setting, by its key or flag.
+    /// Whether a prompt with a secret is sent.
+    #[serde(default)]
+    pub allow_secrets: bool,
+    /// The values by name, as `--dry-run` shows them.
+    #[serde(default)]
+    pub shown: BTreeMap<String, String>,
+    /// The layer that decided each setting, by its key or flag.
     pub origins: BTreeMap<String, Origin>,
+}
+
+impl Settings {
+    /// Whether no layer gives this setting.
+    #[must_use]
+    pub fn is_default(&self, name: &str) -> bool {
+        self.origins
+            .get(name)
+            .is_none_or(|origin| *origin == Origin::Default)
+    }
+
+    /// Replaces what the report shows for a setting.
+    pub fn show(&mut self, name: &str, value: Option<String>) {
+        match value {
+            Some(value) => drop(self.shown.insert(name.to_owned(), value)),
+            None => drop(self.shown.remove(name)),
+        }
+    }
 }
 
 /// Which agent, and how it is started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentSettings {
     /// Which agent.
-    pub backend: Backend,
+    pub backend: BackendName,
     /// Its program where it is not the usual one; `custom` always has one. A name without `/` is looked up on `PATH`.
     pub program: Option<PathBuf>,
     /// Further arguments for the program: those of `ralph.yml`, then those of the command line.
     pub args: Vec<String>,
     /// Changes to its environment; one without a value is taken away.
     pub env: BTreeMap<String, Option<String>>,
+    /// The agent of the backend `acp`.
+    #[serde(default)]
+    pub acp: Option<AcpSettings>,
     /// How a custom command gets its prompt.
     pub prompt_mode: PromptMode,
     /// The option before a custom command's prompt.
@@ -94,10 +118,13 @@ pub struct AgentSettings {
     pub auth: Auth,
     /// What happens without asking.
     pub permission_mode: PermissionMode,
-    /// The only tools there are, without patterns; all of the agent's if absent.
+    /// The only tools the agent may use, without patterns; all of its tools if absent.
     pub tools: Option<Vec<String>>,
     /// Tools that need no permission, with patterns.
     pub allowed_tools: Option<Vec<String>>,
+    /// The tools of a built-in mode. Their names depend on the agent, so they are resolved once it is chosen.
+    #[serde(default)]
+    pub mode_tools: Option<ModeTools>,
     /// Replaces its system prompt.
     pub system_prompt_file: Option<PathBuf>,
     /// Added to its system prompt.
@@ -108,6 +135,17 @@ pub struct AgentSettings {
     pub partials: bool,
     /// Whether `/command` and `@file` in a prompt mean something to it.
     pub slash: bool,
+}
+
+/// An agent that speaks the Agent Client Protocol, from `ralph.yml`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcpSettings {
+    /// Its program. A name without `/` is looked up on `PATH`.
+    pub program: PathBuf,
+    /// The arguments that start it as an ACP server.
+    pub args: Vec<String>,
+    /// Changes to its environment; a variable without a value is removed.
+    pub env: BTreeMap<String, Option<String>>,
 }
 
 /// When to stop. What is absent is not limited.

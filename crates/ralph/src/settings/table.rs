@@ -1,236 +1,288 @@
-//! Every setting, once: where it can be given, what it takes, what it is if nobody says.
+//! Every setting, once: its type, key, flag, variable, default and meaning. `SettingsLayer` is `ralph run`'s part of the
+//! settings, `ViewArgs` the part that other commands share, `ModeLayer` what a mode can set.
 
-use clap::ValueEnum;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+use std::time::Duration;
 
+use agent_api::MicroUsd;
+use clap::Args;
+
+use super::backend::{BackendName, backend_parser};
 use super::choices::{
-    AgentOutput, Auth, Backend, ColorChoice, Denials, Output, PermissionMode, PromptMode, SessionPolicy,
-    Transport,
+    AgentOutput, Auth, ColorChoice, Denials, Output, PermissionMode, PromptMode, SessionPolicy, Transport,
 };
-use super::values::{
-    choice_names, parse_choice, parse_count, parse_duration, parse_money, parse_switch, parse_text,
-    parse_tokens,
-};
+use super::document::{Node, Problem};
+use super::error::SettingsError;
+use super::kind::{Program, Promise, Value, Variables};
+use super::layer::{Layer, Origin, Setting, layer};
+use super::mode::Modes;
+use super::values::{Names, parse_count, parse_duration, parse_money, parse_names, parse_tokens};
 
-/// One setting.
-#[derive(Debug, Clone, Copy)]
-pub struct Setting {
-    /// The key in `ralph.yml`; empty where it has none.
-    pub key: &'static str,
-    /// A second, shorter key; empty where it has none.
-    pub short_key: &'static str,
-    /// The flag of `ralph run`; empty where it has none.
-    pub flag: &'static str,
-    /// The environment variable; empty where it has none.
-    pub variable: &'static str,
-    /// What it takes.
-    pub kind: Kind,
-    /// What holds if nobody says, as one would write it; empty where that is nothing.
-    pub default: &'static str,
-    /// What it is about, for the reference.
-    pub meaning: &'static str,
+/// Every setting, in the order of the reference.
+pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| [RUN_SETTINGS, VIEW_SETTINGS].concat());
+
+layer! {
+    /// The settings of a run, as one of the layers gives them.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+    struct SettingsLayer, rows RUN_SETTINGS;
+
+    /// Which agent [default: auto]
+    #[arg(short, long, value_name = "NAME", value_parser = backend_parser(), help_heading = "Agent")]
+    backend: BackendName {
+        key: "cli.backend", short_key: "backend", flag: "--backend", variable: "RALPH_BACKEND", default: "auto"
+    } "Which agent. `auto` picks the first installed one, in this order."
+
+    #[arg(skip)]
+    command: Program { key: "cli.command", variable: "RALPH_COMMAND" }
+    "The agent's program. `custom` needs one; for other backends it replaces the one on `PATH`."
+
+    #[arg(skip)]
+    args: Vec<String> { key: "cli.args" }
+    "Extra arguments for the agent's program. Arguments after `--` on the command line follow them."
+
+    #[arg(skip)]
+    env: Variables { key: "cli.env" }
+    "Environment variables for the agent. A variable without a value is removed."
+
+    #[arg(skip)]
+    prompt_mode: PromptMode {
+        key: "cli.prompt_mode", variable: "RALPH_PROMPT_MODE", default: "stdin", is_shown_if_set: true
+    } "How a `custom` command gets its prompt. Every user of the machine can read an argument."
+
+    #[arg(skip)]
+    prompt_flag: String { key: "cli.prompt_flag", variable: "RALPH_PROMPT_FLAG", is_shown_if_set: true }
+    "The option before the prompt if the prompt is an argument, such as `-p`."
+
+    #[arg(skip)]
+    output_format: AgentOutput {
+        key: "cli.output_format", short_key: "output_format", variable: "RALPH_OUTPUT_FORMAT", default: "text",
+        is_shown_if_set: true
+    } "What a `custom` command writes: plain text, or one JSON event per line (`stream-json`)."
+
+    #[arg(skip)]
+    acp_command: Program { key: "acp.command", is_shown_if_set: true }
+    "The program of the backend `acp`: any agent that speaks the Agent Client Protocol."
+
+    #[arg(skip)]
+    acp_args: Vec<String> { key: "acp.args", is_shown_if_set: true }
+    "The arguments that start it as an ACP server."
+
+    #[arg(skip)]
+    acp_env: Variables { key: "acp.env", is_shown_if_set: true }
+    "Environment variables for it. A variable without a value is removed."
+
+    /// Model name, as the agent's CLI expects it
+    #[arg(long, help_heading = "Agent")]
+    model: String { key: "model", flag: "--model", variable: "RALPH_MODEL" }
+    "Model name, as the agent's CLI expects it. The agent chooses by default."
+
+    /// planner, coder, or a mode of ralph.yml
+    #[arg(long, value_name = "NAME", help_heading = "Agent")]
+    mode: String { key: "mode", flag: "--mode", variable: "RALPH_MODE" }
+    "`planner`, `coder`, or one of `modes`."
+
+    #[arg(skip)]
+    modes: Modes { key: "modes", is_shown_if_set: true }
+    "Your own modes, and changes to the built-in ones; see below."
+
+    /// What the agent may do without asking [default: bypass; with --ask: ask]
+    #[arg(long, value_name = "MODE", value_enum, help_heading = "Agent")]
+    permission_mode: PermissionMode {
+        key: "permission_mode", flag: "--permission-mode", variable: "RALPH_PERMISSION_MODE", default: "bypass"
+    } "What the agent may do without asking. Defaults to `ask` when `ask: true`."
+
+    /// Restrict the agent to these tools; Bash(git:*) allows only matching commands
+    #[arg(long, value_name = "LIST", value_parser = parse_names, help_heading = "Agent")]
+    tools: Names { key: "tools", flag: "--tools", variable: "RALPH_TOOLS" }
+    "Restricts the agent to these tools, which then need no permission. A pattern such as `Bash(git:*)` allows only matching commands."
+
+    /// Tools that need no permission
+    #[arg(long, value_name = "LIST", value_parser = parse_names, help_heading = "Agent")]
+    allowed_tools: Names { key: "allowed_tools", flag: "--allowed-tools", variable: "RALPH_ALLOWED_TOOLS" }
+    "Tools that need no permission."
+
+    /// Replace the agent's system prompt
+    #[arg(long, value_name = "FILE", help_heading = "Agent")]
+    system_prompt_file: PathBuf {
+        key: "system_prompt_file", flag: "--system-prompt-file", variable: "RALPH_SYSTEM_PROMPT_FILE"
+    } "Replaces the agent's system prompt."
+
+    /// Add to the agent's system prompt
+    #[arg(long, value_name = "FILE", help_heading = "Agent")]
+    append_system_prompt_file: PathBuf {
+        key: "append_system_prompt_file", flag: "--append-system-prompt-file",
+        variable: "RALPH_APPEND_SYSTEM_PROMPT_FILE"
+    } "Added to the agent's system prompt."
+
+    #[arg(skip)]
+    auth: Auth { key: "auth", variable: "RALPH_AUTH", default: "inherit" }
+    "Which login the agent uses: `inherit` whatever it finds, `login` its own login (API keys are removed from its environment), `api_key` an API key, which must be in the environment."
+
+    /// How the agent's output reaches ralph [default: auto]
+    #[arg(long, value_name = "KIND", value_enum, help_heading = "Agent")]
+    transport: Transport { key: "transport", flag: "--transport", variable: "RALPH_TRANSPORT", default: "auto" }
+    "How the agent's output reaches ralph. All give the same events."
+
+    #[arg(skip)]
+    pty_mode: bool { key: "pty_mode", variable: "RALPH_PTY_MODE", is_shown_if_set: true }
+    "Same as `transport: pty`."
+
+    #[arg(skip)]
+    partials: bool { key: "partials", variable: "RALPH_PARTIALS", default: "true" }
+    "Show text while it is written."
+
+    /// Let the agent ask for permission; answer with `ralph answer`
+    #[arg(long, num_args = 0, default_missing_value = "true", help_heading = "Agent")]
+    ask: bool { key: "ask", flag: "--ask", variable: "RALPH_ASK", default: "false" }
+    "Let the agent ask for permission. Answer with `ralph answer`."
+
+    #[arg(skip)]
+    ask_timeout: Duration { key: "ask_timeout", variable: "RALPH_ASK_TIMEOUT", default: "15m", is_limit: true }
+    "How long to wait for an answer. After that the request is denied and the agent is told to decide for itself."
+
+    #[arg(skip)]
+    denials: Denials { key: "denials", variable: "RALPH_DENIALS", default: "fail" }
+    "What a denied permission does to the run. A denial by a person never ends it."
+
+    /// The prompt itself; `-` reads it from stdin
+    #[arg(
+        short, long, value_name = "TEXT", group = "prompt_source", help_heading = "Prompt",
+        allow_hyphen_values = true
+    )]
+    prompt: String {
+        key: "event_loop.prompt", flag: "--prompt", variable: "RALPH_PROMPT", is_shown_if_set: true
+    } "The prompt itself. On the command line, `-` reads it from stdin."
+
+    /// Read the prompt from a file [default: PROMPT.md]
+    #[arg(short = 'P', long, value_name = "FILE", group = "prompt_source", help_heading = "Prompt")]
+    prompt_file: PathBuf {
+        key: "event_loop.prompt_file", flag: "--prompt-file", variable: "RALPH_PROMPT_FILE", default: "PROMPT.md",
+        is_shown_if_set: true
+    } "The file with the prompt. On the command line, `-` is stdin."
+
+    /// Send a prompt to the agent even if it contains a secret
+    #[arg(long, num_args = 0, default_missing_value = "true", help_heading = "Prompt")]
+    allow_secrets: bool {
+        key: "allow_secrets", flag: "--allow-secrets", variable: "RALPH_ALLOW_SECRETS", default: "false"
+    } "Send a prompt to the agent even if it contains a secret, such as an API key."
+
+    #[arg(skip)]
+    completion_promise: Promise {
+        key: "event_loop.completion_promise", variable: "RALPH_COMPLETION_PROMISE", default: "LOOP_COMPLETE"
+    } "The last line of an answer that says that the work is complete."
+
+    /// Command that must succeed before the work counts as done; repeatable
+    #[arg(long, value_name = "COMMAND", help_heading = "Loop")]
+    verify: Vec<String> { key: "verify", flag: "--verify" }
+    "Commands that must succeed before the work counts as done. Flags replace the list."
+
+    /// Stop after N iterations [default: 50]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Limits")]
+    max_iterations: u32 {
+        key: "event_loop.max_iterations", flag: "--max-iterations", variable: "RALPH_MAX_ITERATIONS", default: "50",
+        is_limit: true
+    } "Stop after this many iterations."
+
+    /// Stop once the task has cost this much [default: $10]
+    #[arg(long, value_name = "USD", value_parser = parse_money, help_heading = "Limits")]
+    max_cost: MicroUsd {
+        key: "event_loop.max_cost_usd", flag: "--max-cost", variable: "RALPH_MAX_COST", default: "$10", is_limit: true
+    } "Stop once the task has cost this much."
+
+    /// Stop after this time [default: 4h]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Limits")]
+    max_runtime: Duration {
+        key: "event_loop.max_runtime_seconds", flag: "--max-runtime", variable: "RALPH_MAX_RUNTIME", default: "4h",
+        is_limit: true
+    } "Stop after this time."
+
+    /// Stop an iteration that takes longer than this [default: none]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Limits")]
+    iteration_timeout: Duration {
+        key: "event_loop.iteration_timeout_seconds", flag: "--iteration-timeout", variable: "RALPH_ITERATION_TIMEOUT",
+        default: "0", is_limit: true
+    } "Stop an iteration that takes longer than this."
+
+    /// Stop after N turns of the model [default: none]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Limits")]
+    max_turns: u32 {
+        key: "event_loop.max_turns", flag: "--max-turns", variable: "RALPH_MAX_TURNS", default: "0", is_limit: true
+    } "Stop an iteration after this many turns of the model."
+
+    /// Stop after N tokens [default: none]
+    #[arg(long, value_name = "N", value_parser = parse_tokens, help_heading = "Limits")]
+    max_tokens: u64 {
+        key: "event_loop.max_tokens", flag: "--max-tokens", variable: "RALPH_MAX_TOKENS", default: "0", is_limit: true
+    } "Stop after this many tokens."
+
+    #[arg(skip)]
+    max_consecutive_failures: u32 {
+        key: "event_loop.max_consecutive_failures", variable: "RALPH_MAX_CONSECUTIVE_FAILURES", default: "3",
+        is_limit: true
+    } "Stop after this many failed iterations in a row."
+
+    #[arg(skip)]
+    cooldown: Duration { key: "event_loop.cooldown_delay_seconds", variable: "RALPH_COOLDOWN", default: "0" }
+    "The pause between iterations."
+
+    /// End a conversation after this long without a message [default: 30m]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Session")]
+    idle_timeout: Duration {
+        key: "idle_timeout", flag: "--idle-timeout", variable: "RALPH_IDLE_TIMEOUT", default: "30m", is_limit: true
+    } "How long a conversation (`--interactive`) waits for a message. Then it ends cleanly and can be resumed."
+
+    #[arg(skip)]
+    redact: Vec<String> { key: "redact" }
+    "Regular expressions of further secrets. Matching text is not shown and not recorded; the raw log keeps it."
 }
 
-impl Setting {
-    /// What it is called where it was not given: its key, else its flag.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        if self.key.is_empty() { self.flag } else { self.key }
-    }
+layer! {
+    /// How a run is shown.
+    #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+    struct ViewArgs, rows VIEW_SETTINGS;
+
+    /// Also show tool results, thinking, usage and summaries
+    #[arg(
+        short, long, num_args = 0, default_missing_value = "true", conflicts_with = "quiet", help_heading = "Output"
+    )]
+    verbose: bool { key: "verbose", flag: "--verbose", variable: "RALPH_VERBOSE", default: "false" }
+    "Also show tool results, thinking, usage and summaries."
+
+    /// Show nothing; the exit code is the result
+    #[arg(short, long, num_args = 0, default_missing_value = "true", help_heading = "Output")]
+    quiet: bool { key: "quiet", flag: "--quiet", variable: "RALPH_QUIET", default: "false" }
+    "Show nothing. If both are set in the same place, `quiet` wins over `verbose`. The flags cannot be combined."
+
+    /// Text for people, or one JSON record per line [default: text]
+    #[arg(long, value_name = "FORMAT", value_enum, help_heading = "Output")]
+    output: Output { flag: "--output", variable: "RALPH_OUTPUT", default: "text" }
+    "Text for people, or one JSON record per line."
+
+    /// When to use colors [default: auto]
+    #[arg(long, value_name = "WHEN", value_enum, help_heading = "Output")]
+    color: ColorChoice { flag: "--color", variable: "RALPH_COLOR", default: "auto" }
+    "When to use colors. `auto` respects `NO_COLOR`."
 }
 
-/// What a setting takes.
-#[derive(Debug, Clone, Copy)]
-pub enum Kind {
-    /// True or false.
-    Switch,
-    /// A whole number.
-    Count,
-    /// A large whole number.
-    Tokens,
-    /// Dollars.
-    Money,
-    /// A time.
-    Duration,
-    /// Some text.
-    Text,
-    /// A path.
-    Path,
-    /// One of a few words.
-    Choice {
-        /// The words.
-        names: fn() -> Vec<String>,
-        /// Whether it is one of them.
-        check: fn(&str) -> Result<(), String>,
-    },
-    /// Names, as a list or with commas between them.
-    Names,
-    /// A list of lines, or one line.
-    Lines,
-    /// Text by name.
-    Variables,
-    /// Modes by name.
-    Modes,
+layer! {
+    /// What a mode sets. It wins over the rest of `ralph.yml`, and loses to variables and flags.
+    #[derive(Debug, Clone, Default, PartialEq, Eq)]
+    struct ModeLayer, rows MODE_SETTINGS;
+
+    tools: Names { key: "tools" } "As `tools` above."
+    allowed_tools: Names { key: "allowed_tools" } "As `allowed_tools` above."
+    system_prompt_file: PathBuf { key: "system_prompt_file" } "As `system_prompt_file` above."
+    append_system_prompt_file: PathBuf { key: "append_system_prompt_file" } "As `append_system_prompt_file` above."
+    model: String { key: "model" } "As `model` above."
+    permission_mode: PermissionMode { key: "permission_mode" } "As `permission_mode` above."
+    session: SessionPolicy { key: "session" }
+    "`fresh` (the default) starts each run with a new session. `keep` continues the last session of this mode; `--fresh` starts a new one."
+    once: bool { key: "once" } "Run one iteration and accept the agent's own result, as with `--once`."
 }
 
-impl Kind {
-    const fn choice<T: ValueEnum>() -> Self {
-        Self::Choice {
-            names: choice_names::<T>,
-            check: |text| parse_choice::<T>(text).map(drop),
-        }
-    }
-
-    /// Whether a single value is one of these. Lists and mappings are not single values.
-    pub(super) fn check(&self, text: &str) -> Result<(), String> {
-        match self {
-            Self::Switch => parse_switch(text).map(drop),
-            Self::Count => parse_count(text).map(drop),
-            Self::Tokens => parse_tokens(text).map(drop),
-            Self::Money => parse_money(text).map(drop),
-            Self::Duration => parse_duration(text).map(drop),
-            Self::Text | Self::Path | Self::Lines => parse_text(text).map(drop),
-            Self::Names => super::values::parse_names(text).map(drop),
-            Self::Choice { check, .. } => check(text),
-            Self::Variables | Self::Modes => Err("must be a mapping".to_owned()),
-        }
-    }
-
-    /// For the reference.
-    pub(super) fn describe(&self) -> String {
-        match self {
-            Self::Switch => "true or false".to_owned(),
-            Self::Count | Self::Tokens => "number".to_owned(),
-            Self::Money => "dollars".to_owned(),
-            Self::Duration => "duration".to_owned(),
-            Self::Text => "text".to_owned(),
-            Self::Path => "path".to_owned(),
-            Self::Choice { names, .. } => format!("`{}`", names().join("`, `")),
-            Self::Names => "list of names".to_owned(),
-            Self::Lines => "list".to_owned(),
-            Self::Variables => "mapping of text".to_owned(),
-            Self::Modes => "mapping of modes".to_owned(),
-        }
-    }
+/// The keys of a mode.
+pub fn mode_keys() -> impl Iterator<Item = &'static str> {
+    MODE_SETTINGS.iter().map(|setting| setting.key)
 }
-
-/// One row per setting: key, short key, flag, variable, kind, default, meaning.
-macro_rules! settings {
-    ($($name:ident: $key:literal $short:literal $flag:literal $variable:literal $kind:expr; $default:literal $meaning:literal)*) => {
-        $(pub(super) const $name: Setting = Setting {
-            key: $key, short_key: $short, flag: $flag, variable: $variable, kind: $kind, default: $default, meaning: $meaning,
-        };)*
-        /// Every setting, in the order of the reference.
-        pub const SETTINGS: &[Setting] = &[$($name),*];
-    };
-}
-
-settings! {
-    BACKEND: "cli.backend" "backend" "--backend" "RALPH_BACKEND" Kind::choice::<Backend>(); "auto"
-        "Which agent. `auto` takes the first one that is installed."
-    COMMAND: "cli.command" "" "" "RALPH_COMMAND" Kind::Path; ""
-        "The agent's program. `custom` needs one; for other backends it replaces the one on `PATH`."
-    ARGS: "cli.args" "" "" "" Kind::Lines; ""
-        "Further arguments for the agent's program. Those after `--` on the command line come behind them."
-    ENV: "cli.env" "" "" "" Kind::Variables; ""
-        "Environment variables for the agent; one without a value is taken away."
-    PROMPT_MODE: "cli.prompt_mode" "" "" "RALPH_PROMPT_MODE" Kind::choice::<PromptMode>(); "stdin"
-        "How a `custom` command gets its prompt. An argument can be read by everybody on the machine."
-    PROMPT_FLAG: "cli.prompt_flag" "" "" "RALPH_PROMPT_FLAG" Kind::Text; ""
-        "The option before the prompt where it is an argument, such as `-p`."
-    AGENT_OUTPUT: "cli.output_format" "output_format" "" "RALPH_OUTPUT_FORMAT" Kind::choice::<AgentOutput>(); "text"
-        "What a `custom` command writes; `stream-json` is Claude's dialect."
-    MODEL: "model" "" "--model" "RALPH_MODEL" Kind::Text; ""
-        "The model, in the vendor's words; the agent's own choice otherwise."
-    MODE: "mode" "" "--mode" "RALPH_MODE" Kind::Text; ""
-        "`planner`, `coder`, or one of `modes`."
-    MODES: "modes" "" "" "" Kind::Modes; ""
-        "Modes of your own, and changes to the built-in ones; see below."
-    PERMISSION_MODE: "permission_mode" "" "--permission-mode" "RALPH_PERMISSION_MODE" Kind::choice::<PermissionMode>(); "bypass"
-        "What happens without asking. With `ask` it is `ask` if nobody says otherwise."
-    TOOLS: "tools" "" "--tools" "RALPH_TOOLS" Kind::Names; ""
-        "The only tools there are; they need no permission then. A pattern such as `Bash(git:*)` permits a part of one."
-    ALLOWED_TOOLS: "allowed_tools" "" "--allowed-tools" "RALPH_ALLOWED_TOOLS" Kind::Names; ""
-        "Tools that need no permission."
-    SYSTEM_PROMPT_FILE: "system_prompt_file" "" "--system-prompt-file" "RALPH_SYSTEM_PROMPT_FILE" Kind::Path; ""
-        "Replaces the agent's system prompt."
-    APPEND_SYSTEM_PROMPT_FILE: "append_system_prompt_file" "" "--append-system-prompt-file" "RALPH_APPEND_SYSTEM_PROMPT_FILE" Kind::Path; ""
-        "Added to the agent's system prompt."
-    AUTH: "auth" "" "" "RALPH_AUTH" Kind::choice::<Auth>(); "inherit"
-        "Which login the agent uses: whatever it finds, its own login (it starts without the key in the environment), or the key in the environment."
-    TRANSPORT: "transport" "" "--transport" "RALPH_TRANSPORT" Kind::choice::<Transport>(); "auto"
-        "How the agent's output reaches ralph. All give the same events."
-    PTY_MODE: "pty_mode" "" "" "RALPH_PTY_MODE" Kind::Switch; "false"
-        "The same as `transport: pty`."
-    PARTIALS: "partials" "" "" "RALPH_PARTIALS" Kind::Switch; "true"
-        "Whether text is shown while it is written."
-    ASK: "ask" "" "--ask" "RALPH_ASK" Kind::Switch; "false"
-        "Whether the agent may ask; `ralph answer` answers."
-    ASK_TIMEOUT: "ask_timeout" "" "" "RALPH_ASK_TIMEOUT" Kind::Duration; "15m"
-        "How long a person is awaited who answers. Then the agent is told to decide by itself."
-    IDLE_TIMEOUT: "idle_timeout" "" "--idle-timeout" "RALPH_IDLE_TIMEOUT" Kind::Duration; "30m"
-        "How long a conversation (`--interactive`) waits for a message. Then it ends in order, and can be resumed."
-    DENIALS: "denials" "" "" "RALPH_DENIALS" Kind::choice::<Denials>(); "fail"
-        "What a denied permission does to the run. A person's answer never ends it."
-    PROMPT: "event_loop.prompt" "" "--prompt" "RALPH_PROMPT" Kind::Text; ""
-        "The prompt itself."
-    PROMPT_FILE: "event_loop.prompt_file" "" "--prompt-file" "RALPH_PROMPT_FILE" Kind::Path; "PROMPT.md"
-        "The file with the prompt; `-` is stdin on the command line."
-    COMPLETION_PROMISE: "event_loop.completion_promise" "" "" "RALPH_COMPLETION_PROMISE" Kind::Text; "LOOP_COMPLETE"
-        "The last line of an answer that says that all is done."
-    VERIFY: "verify" "" "--verify" "" Kind::Lines; ""
-        "Commands that must succeed before the work counts as done. Flags replace the list."
-    MAX_ITERATIONS: "event_loop.max_iterations" "" "--max-iterations" "RALPH_MAX_ITERATIONS" Kind::Count; "50"
-        "Limit of iterations."
-    MAX_COST: "event_loop.max_cost_usd" "" "--max-cost" "RALPH_MAX_COST" Kind::Money; "$10"
-        "Limit of what the task may cost."
-    MAX_RUNTIME: "event_loop.max_runtime_seconds" "" "--max-runtime" "RALPH_MAX_RUNTIME" Kind::Duration; "4h"
-        "Limit of the run's time."
-    ITERATION_TIMEOUT: "event_loop.iteration_timeout_seconds" "" "--iteration-timeout" "RALPH_ITERATION_TIMEOUT" Kind::Duration; "0"
-        "Limit of one iteration's time."
-    MAX_TURNS: "event_loop.max_turns" "" "--max-turns" "RALPH_MAX_TURNS" Kind::Count; "0"
-        "Limit of the model's turns."
-    MAX_TOKENS: "event_loop.max_tokens" "" "--max-tokens" "RALPH_MAX_TOKENS" Kind::Tokens; "0"
-        "Limit of tokens."
-    MAX_CONSECUTIVE_FAILURES: "event_loop.max_consecutive_failures" "" "" "RALPH_MAX_CONSECUTIVE_FAILURES" Kind::Count; "3"
-        "So many failed iterations in a row end the run."
-    COOLDOWN: "event_loop.cooldown_delay_seconds" "" "" "RALPH_COOLDOWN" Kind::Duration; "0"
-        "The pause between iterations."
-    REDACT: "redact" "" "" "" Kind::Lines; ""
-        "Regular expressions of further secrets. What matches is not shown and not recorded; the raw log keeps it."
-    VERBOSE: "verbose" "" "--verbose" "RALPH_VERBOSE" Kind::Switch; "false"
-        "Also show tool results, thinking, usage and summaries."
-    QUIET: "quiet" "" "--quiet" "RALPH_QUIET" Kind::Switch; "false"
-        "Show nothing. In one place, `quiet` counts more than `verbose`; the flags exclude each other."
-    OUTPUT: "" "" "--output" "RALPH_OUTPUT" Kind::choice::<Output>(); "text"
-        "For people, or one JSON record per line."
-    COLOR: "" "" "--color" "RALPH_COLOR" Kind::choice::<ColorChoice>(); "auto"
-        "When to use colours. `auto` respects `NO_COLOR`."
-}
-
-/// A key of a mode, what it takes and what it is about.
-pub(super) const MODE_KEYS: &[(&str, Kind, &str)] = &[
-    ("tools", Kind::Names, "As `tools` above."),
-    ("allowed_tools", Kind::Names, "As `allowed_tools` above."),
-    ("system_prompt_file", Kind::Path, "As `system_prompt_file` above."),
-    (
-        "append_system_prompt_file",
-        Kind::Path,
-        "As `append_system_prompt_file` above.",
-    ),
-    ("model", Kind::Text, "As `model` above."),
-    (
-        "permission_mode",
-        Kind::choice::<PermissionMode>(),
-        "As `permission_mode` above.",
-    ),
-    (
-        "session",
-        Kind::choice::<SessionPolicy>(),
-        "Whether each iteration starts a new session (the default) or goes on with the mode's last one.",
-    ),
-    (
-        "once",
-        Kind::Switch,
-        "Whether one iteration is all, as with `--once`.",
-    ),
-];

@@ -12,15 +12,15 @@ pub struct Names(pub Vec<String>);
 
 /// The word `-`: stdin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dash;
+pub struct StdinMarker;
 
 /// Nothing but `-`.
 ///
 /// # Errors
 /// For everything else.
-pub fn parse_dash(text: &str) -> Result<Dash, String> {
+pub fn parse_stdin_marker(text: &str) -> Result<StdinMarker, String> {
     if text == "-" {
-        Ok(Dash)
+        Ok(StdinMarker)
     } else {
         Err("only `-` (stdin) goes here; the prompt itself follows `-p`".to_owned())
     }

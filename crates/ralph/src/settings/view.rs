@@ -1,23 +1,20 @@
-//! What a person sees.
+//! `View`: how a run is shown, resolved from `ViewArgs`, the environment and `ralph.yml`.
+
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::choices::{ColorChoice, Output};
 use super::error::SettingsError;
 use super::file::ConfigFile;
-use super::layers::{Layers, Origin};
-use super::table::{COLOR, OUTPUT, QUIET, VERBOSE};
-use super::values::{parse_choice, parse_switch};
-use crate::cli::ViewArgs;
+use super::layer::{Layer as _, Origin};
+use super::table::ViewArgs;
 
 /// How a run is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct View {
-    /// How much.
     pub verbosity: Verbosity,
-    /// When in colour.
     pub color: ColorChoice,
-    /// For whom.
     pub output: Output,
 }
 
@@ -34,6 +31,13 @@ pub enum Verbosity {
     Verbose,
 }
 
+/// A view, and what `--dry-run` says about it.
+pub(super) struct ResolvedView {
+    pub(super) view: View,
+    pub(super) shown: BTreeMap<String, String>,
+    pub(super) origins: BTreeMap<String, Origin>,
+}
+
 /// How a run is shown, for the commands that only show one.
 ///
 /// # Errors
@@ -43,86 +47,95 @@ pub fn resolve_view(
     variables: &dyn Fn(&str) -> Option<String>,
     file: Option<&ConfigFile>,
 ) -> Result<View, SettingsError> {
-    view(args, &mut Layers::new(variables, file))
+    view(args, variables, file).map(|resolved| resolved.view)
 }
 
-pub(super) fn view(args: &ViewArgs, layers: &mut Layers<'_>) -> Result<View, SettingsError> {
-    let (verbosity, decided_by) = verbosity(args, layers)?;
-    let output = layers.value(&OUTPUT, args.output, parse_choice)?;
-    let output_by = layers
-        .origins
-        .get(OUTPUT.name())
-        .copied()
-        .unwrap_or(Origin::Default);
-    let color = layers.value(&COLOR, args.color, parse_choice)?;
+pub(super) fn view(
+    flags: &ViewArgs,
+    variables: &dyn Fn(&str) -> Option<String>,
+    file: Option<&ConfigFile>,
+) -> Result<ResolvedView, SettingsError> {
+    let environment = ViewArgs::read_variables(variables, flags)?;
+    let file = file.map(|file| file.view.clone()).unwrap_or_default();
+    let (verbosity, verbosity_by) = verbosity(flags, &environment, &file)?;
+    let mut origins = BTreeMap::new();
+    for (origin, layer) in [
+        (Origin::File, &file),
+        (Origin::Environment, &environment),
+        (Origin::Flag, flags),
+    ] {
+        layer.note_origins(origin, &mut origins);
+    }
+    for name in ["verbose", "quiet"] {
+        origins.insert(name.to_owned(), verbosity_by);
+    }
+    let output_by = origins.get("--output").copied().unwrap_or(Origin::Default);
+    let mut merged = flags.clone().or(environment).or(file).or(ViewArgs::defaults()?);
+    let output = merged.output.unwrap_or(Output::Text);
+    let color = merged.color.unwrap_or(ColorChoice::Auto);
     let (verbosity, output) = match (verbosity, output) {
-        (Verbosity::Quiet, Output::Json) if decided_by == output_by => {
+        (Verbosity::Quiet, Output::Json) if verbosity_by == output_by => {
             let message = "quiet and JSON output exclude each other";
-            return Err(match decided_by {
+            return Err(match verbosity_by {
                 Origin::Flag => SettingsError::Usage(format!("`--quiet` and `--output json`: {message}")),
                 _ => SettingsError::Conflict(format!("RALPH_QUIET and RALPH_OUTPUT: {message}")),
             });
         }
-        // Of two that exclude each other, the place that counts more decides.
-        (Verbosity::Quiet, Output::Json) if decided_by < output_by => (Verbosity::Normal, output),
+        // The layer that counts more decides.
+        (Verbosity::Quiet, Output::Json) if verbosity_by < output_by => (Verbosity::Normal, output),
         (Verbosity::Quiet, Output::Json) => (verbosity, Output::Text),
         other => other,
     };
-    Ok(View {
-        verbosity,
-        color,
-        output,
+    merged.quiet = Some(verbosity == Verbosity::Quiet);
+    merged.verbose = Some(verbosity == Verbosity::Verbose);
+    merged.output = Some(output);
+    Ok(ResolvedView {
+        view: View {
+            verbosity,
+            color,
+            output,
+        },
+        shown: merged.show(),
+        origins,
     })
 }
 
-/// A flag decides both. A variable decides its own, and where that leaves nothing, the file decides what no variable
-/// has.
-fn verbosity(args: &ViewArgs, layers: &mut Layers<'_>) -> Result<(Verbosity, Origin), SettingsError> {
-    let decided = match (args.quiet, args.verbose) {
+/// A flag decides both. A variable decides its own, and if both variables leave it at normal, the file decides what no
+/// variable has.
+fn verbosity(
+    flags: &ViewArgs,
+    environment: &ViewArgs,
+    file: &ViewArgs,
+) -> Result<(Verbosity, Origin), SettingsError> {
+    let is_on = |layer: &ViewArgs| (layer.quiet == Some(true), layer.verbose == Some(true));
+    match is_on(flags) {
         (true, true) => {
-            return Err(SettingsError::Usage(
-                "`--verbose` and `--quiet` exclude each other".to_owned(),
-            ));
+            let message = "`--verbose` and `--quiet` exclude each other";
+            return Err(SettingsError::Usage(message.to_owned()));
         }
-        (false, false) => below_flags(layers)?,
-        (quiet, verbose) => (of(quiet, verbose), Origin::Flag),
-    };
-    for setting in [&QUIET, &VERBOSE] {
-        layers.origins.insert(setting.name().to_owned(), decided.1);
+        (false, false) => {}
+        (quiet, verbose) => return Ok((verbosity_of(quiet, verbose), Origin::Flag)),
     }
-    Ok(decided)
-}
-
-fn below_flags(layers: &Layers<'_>) -> Result<(Verbosity, Origin), SettingsError> {
-    let quiet = layers.stated(&QUIET, None, parse_switch)?.map(|(value, _)| value);
-    let verbose = layers
-        .stated(&VERBOSE, None, parse_switch)?
-        .map(|(value, _)| value);
-    if quiet == Some(true) || verbose == Some(true) {
-        return Ok((
-            of(quiet == Some(true), verbose == Some(true)),
-            Origin::Environment,
-        ));
+    if let (quiet, verbose) = is_on(environment)
+        && (quiet || verbose)
+    {
+        return Ok((verbosity_of(quiet, verbose), Origin::Environment));
     }
-    let filed = |setting| {
-        layers
-            .filed(setting, parse_switch)
-            .map(|value| value.is_some_and(|(value, _)| value))
-    };
-    let (is_quiet, is_verbose) = (
-        quiet.is_none() && filed(&QUIET)?,
-        verbose.is_none() && filed(&VERBOSE)?,
+    let (quiet, verbose) = is_on(file);
+    let (quiet, verbose) = (
+        quiet && environment.quiet.is_none(),
+        verbose && environment.verbose.is_none(),
     );
-    let origin = match (is_quiet || is_verbose, quiet.or(verbose)) {
+    let origin = match (quiet || verbose, environment.quiet.or(environment.verbose)) {
         (true, _) => Origin::File,
         (false, Some(_)) => Origin::Environment,
         (false, None) => Origin::Default,
     };
-    Ok((of(is_quiet, is_verbose), origin))
+    Ok((verbosity_of(quiet, verbose), origin))
 }
 
-/// In one place, quiet wins.
-fn of(is_quiet: bool, is_verbose: bool) -> Verbosity {
+/// In one layer, quiet wins.
+fn verbosity_of(is_quiet: bool, is_verbose: bool) -> Verbosity {
     match (is_quiet, is_verbose) {
         (true, _) => Verbosity::Quiet,
         (false, true) => Verbosity::Verbose,

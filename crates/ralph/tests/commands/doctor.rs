@@ -89,4 +89,46 @@ fn as_root_it_says_what_bypassing_permissions_needs() {
     let text = String::from_utf8(output.stdout).unwrap();
     let is_root = fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
     assert_eq!(text.contains("warning permissions"), is_root, "{text}");
+    assert_eq!(output.status.code(), Some(i32::from(is_root)));
+    assert_eq!(text.contains("A run cannot start: "), is_root, "{text}");
+}
+
+#[test]
+fn its_verdict_is_what_a_run_would_say() {
+    for (file, code, reason) in [
+        ("redact: ['([']\n", 78, "regular expression"),
+        (
+            "cli: {backend: custom, command: /no/such/agent}\n",
+            69,
+            "/no/such/agent",
+        ),
+        ("auth: api_key\n", 78, "ANTHROPIC_API_KEY"),
+    ] {
+        let stage = Stage::new();
+        install_claude(&stage, "2.1.325");
+        fs::write(stage.path("workspace/ralph.yml"), file).unwrap();
+        stage.ralph(&["trust", "--yes"]);
+        let run = stage.ralph(&["run", "-p", "x", "--once"]);
+        assert_eq!(run.code, Some(code), "{run:?}");
+        let planned = stage.ralph(&["run", "-p", "x", "--dry-run"]);
+        assert_eq!(planned.code, Some(code), "{planned:?}");
+        let doctor = stage.ralph(&["doctor"]);
+        assert_eq!(doctor.code, Some(1), "{}", doctor.stdout);
+        let verdict = doctor.stdout.lines().last().unwrap();
+        assert!(verdict.starts_with("A run cannot start: "), "{verdict}");
+        assert!(run.stderr.contains(reason), "{}", run.stderr);
+        assert!(doctor.stdout.contains(reason), "{}", doctor.stdout);
+    }
+}
+
+#[test]
+fn a_run_cannot_start_without_the_agent_of_the_settings() {
+    let stage = Stage::new();
+    install_claude(&stage, "2.1.325");
+    fs::write(stage.path("workspace/ralph.yml"), "backend: goose\n").unwrap();
+    assert_eq!(stage.ralph(&["trust", "--yes"]).code, Some(0));
+    let ran = stage.ralph(&["doctor"]);
+    assert_eq!(ran.code, Some(1));
+    let verdict = "A run cannot start: the settings choose the backend `goose`, which is missing.\n";
+    assert!(ran.stdout.ends_with(verdict), "{}", ran.stdout);
 }

@@ -52,7 +52,7 @@ fn nothing_yet_is_no_error_in_a_list_but_one_for_a_single_run() {
     let runs = stage.ralph(&["runs"]);
     assert_eq!(
         (runs.code, runs.stdout.as_str()),
-        (Some(0), "there are no runs yet; `ralph run` starts one\n")
+        (Some(0), "there are no runs yet; start one with `ralph run`\n")
     );
     assert_eq!(stage.ralph(&["runs", "--json"]).stdout, "[]\n");
     assert_eq!(stage.ralph(&["clean"]).stdout, "nothing to remove\n");
@@ -60,7 +60,7 @@ fn nothing_yet_is_no_error_in_a_list_but_one_for_a_single_run() {
     assert_eq!(show.code, Some(1));
     assert_eq!(
         show.stderr,
-        "ralph: there are no runs yet; `ralph run` starts one\n"
+        "ralph: there are no runs yet; start one with `ralph run`\n"
     );
 }
 
@@ -80,7 +80,7 @@ fn runs_can_be_chosen_by_state_workspace_and_number() {
     assert_eq!(count(&["--active"]), 0);
     assert_eq!(count(&["-C", "."]), 2);
     assert_eq!(count(&["-C", ".."]), 0);
-    assert_eq!(stage.ralph(&["runs", "--active"]).stdout, "no run is going on\n");
+    assert_eq!(stage.ralph(&["runs", "--active"]).stdout, "no active runs\n");
 }
 
 #[test]
@@ -164,8 +164,9 @@ fn a_run_whose_runner_was_killed_is_noted_once() {
         }
     };
     assert!(
-        lost.stderr
-            .starts_with(&format!("ralph: run {id} was lost: the runner (pid {pid},")),
+        lost.stderr.starts_with(&format!(
+            "ralph: run {id} was lost: the runner died (process {pid} is"
+        )),
         "{lost:?}"
     );
     assert!(lost.stdout.contains("lost"), "{lost:?}");
@@ -174,7 +175,7 @@ fn a_run_whose_runner_was_killed_is_noted_once() {
     assert!(
         again
             .stdout
-            .contains("State       lost (exit code 1)\nBecause     the runner died: "),
+            .contains("State        lost (exit code 1)\nReason       the runner died: "),
         "{again:?}"
     );
 }

@@ -3,6 +3,7 @@
 
 mod demo;
 mod doctor;
+mod future;
 mod leaving;
 mod listings;
 mod logs;

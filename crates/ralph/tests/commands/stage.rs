@@ -103,6 +103,7 @@ impl Stage {
             }
             // As wide as the id, so that columns still line up.
             masked = masked.replace(id, &format!("[RUN-{:016}]", number + 1));
+            masked = masked.replace(ralph_run::short_run_id(id), &format!("[RUN-{:02}]", number + 1));
             let started = self.run_file(id)["started_at"].as_str().unwrap().to_owned();
             masked = masked.replace(&started[..19].replace('T', " "), "[TIME]");
         }

@@ -27,14 +27,15 @@ fn ctrl_c_leaves_a_run_and_the_run_goes_on() {
         assert_eq!(status.code(), Some(0), "{args:?}");
         let mut told = String::new();
         child.0.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        let id = ralph_run::short_run_id(&id);
         assert_eq!(
             told,
-            format!("left run {id}, which goes on; `ralph stop {id}` ends it\n")
+            format!("detached from run {id} (still running); stop it with `ralph stop {id}`\n")
         );
     }
     assert_ne!(stage.run_file(&id)["status"]["state"], "ended");
     let active = stage.ralph(&["runs", "--active"]);
-    assert!(active.stdout.contains(&id), "{active:?}");
+    assert!(active.stdout.contains(ralph_run::short_run_id(&id)), "{active:?}");
     assert_eq!(stage.ralph(&["stop", "--all"]).code, Some(0));
 }
 
@@ -55,7 +56,7 @@ fn a_followed_log_ends_with_its_run() {
         assert!(output.status.success());
     }
     let shown = String::from_utf8(outputs[0].stdout.clone()).unwrap();
-    assert!(shown.contains("Ended: stopped\n"), "{shown}");
+    assert!(shown.contains("--- Run ended: stopped ---\n"), "{shown}");
     let raw = std::fs::read(stage.directory(&id).join("raw/1.ndjson")).unwrap();
     assert!(outputs[1].stdout == raw);
 }

@@ -15,6 +15,42 @@ fn payloads() -> Vec<Payload> {
     serde_json::from_str(include_str!("payloads.json")).unwrap()
 }
 
+/// Without the joiners inside emoji, the only place where one may be.
+pub(crate) fn without_joined(text: &str) -> String {
+    let characters: Vec<char> = text.chars().collect();
+    let is_joint = |place: usize| {
+        let is_picture = |character: &char| !character.is_alphanumeric() && *character > '\u{2000}';
+        characters[place] == '\u{200d}'
+            && place > 0
+            && is_picture(&characters[place - 1])
+            && characters.get(place + 1).is_some_and(is_picture)
+    };
+    (0..characters.len())
+        .filter(|place| !is_joint(*place))
+        .map(|place| characters[place])
+        .collect()
+}
+
+#[test]
+fn joined_emoji_survive_and_other_joiners_do_not() {
+    for (text, shown) in [
+        ("a 👩\u{200d}💻 b", "a 👩\u{200d}💻 b"),
+        ("❤\u{fe0f}\u{200d}🔥", "❤\u{fe0f}\u{200d}🔥"),
+        ("👩\u{200d}x", "👩x"),
+        ("x\u{200d}👩", "x👩"),
+        ("👩\u{200d}\u{200d}💻", "👩💻"),
+        ("👩\u{200d}", "👩"),
+        ("👩\u{200d}\u{1b}[31m💻", "👩💻"),
+        ("👩\u{200d}\u{202e}💻", "👩💻"),
+    ] {
+        assert_eq!(sanitise(text), shown);
+        let each = text
+            .char_indices()
+            .map(|(at, character)| &text[at..at + character.len_utf8()]);
+        assert_eq!(in_pieces(each), shown);
+    }
+}
+
 fn in_pieces<'a>(pieces: impl IntoIterator<Item = &'a str>) -> String {
     let (mut sanitiser, mut out) = (Sanitiser::default(), String::new());
     for piece in pieces {
@@ -29,7 +65,7 @@ fn every_payload_of_the_corpus_is_disarmed() {
     assert!(payloads.len() >= 200, "{}", payloads.len());
     for Payload { what, text, shown } in payloads {
         assert_eq!(sanitise(&text), shown, "{what}");
-        assert!(!shown.contains(is_forbidden), "{what}");
+        assert!(!without_joined(&shown).contains(is_forbidden), "{what}");
     }
 }
 
@@ -72,7 +108,7 @@ proptest! {
     #[test]
     fn nothing_forbidden_is_left_and_nothing_is_left_to_do(text in nasty()) {
         let clean = sanitise(&text).into_owned();
-        prop_assert_eq!(clean.chars().find(|character| is_forbidden(*character)), None);
+        prop_assert_eq!(without_joined(&clean).chars().find(|character| is_forbidden(*character)), None);
         prop_assert_eq!(sanitise(&clean).into_owned(), clean);
     }
 

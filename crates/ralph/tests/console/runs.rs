@@ -1,8 +1,9 @@
 //! Whole runs, as text.
 
+use agent_api::{Body, ToolKind, ToolState, ToolStatus};
 use ralph::console::{Mode, Options};
 
-use crate::stage::Stage;
+use crate::stage::{Stage, tool, tool_finished};
 use crate::story::play;
 
 fn told(options: Options) -> String {
@@ -59,4 +60,31 @@ fn errors_are_shown_once_where_both_streams_end_up() {
     assert_eq!(err, "");
     assert_eq!(out.matches("[Error] 500 Internal").count(), 1);
     assert_eq!(out.matches("could not be read").count(), 1);
+}
+
+#[test]
+fn a_call_that_was_not_allowed_is_not_shown_as_one_that_ran() {
+    let mut stage = Stage::new(Options::piped(Mode::Default));
+    stage.begin(1);
+    stage.begin_iteration(1);
+    stage.begin_attempt(1);
+    for (item, status) in [
+        ("denied", ToolStatus::Denied),
+        ("interrupted", ToolStatus::Cancelled),
+        ("run", ToolStatus::Completed),
+    ] {
+        let Body::ToolStarted(mut started) = tool(item, "edit", ToolKind::Edit, &format!("{item}.txt"))
+        else {
+            unreachable!()
+        };
+        started.state = ToolState::Preparing;
+        stage.agent(Body::ToolStarted(started));
+        stage.agent(tool_finished(item, status, ""));
+    }
+    let (out, _) = stage.finish();
+    assert!(out.contains("[Tool] edit: run.txt"), "{out}");
+    assert!(
+        !out.contains("denied.txt") && !out.contains("interrupted.txt"),
+        "{out}"
+    );
 }

@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex};
 use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup};
 use agent_api::{
     AgentKind, Body, Delta, DeltaMode, Emitter, Event, ExitInfo, ItemId, Json, Mapper, MicroUsd, Outcome,
-    Part, Piece, TextBlock, Tokens, ToolFinished, ToolKind, ToolStarted, ToolState, ToolStatus,
+    Part, Piece, TextBlock, Tokens, ToolFinished, ToolKind, ToolStarted, ToolStatus,
 };
-use agent_process::LineFramer;
 use jiff::{SignedDuration, Timestamp};
-use ralph::console::{Console, Direct, Options};
+use json_lines::LineFramer;
+use ralph::console::{Console, Options};
 use ralph_run::{
     AttemptEnded, AttemptStarted, EndReason, FORMAT_VERSION, IterationEnded, IterationOutcome,
-    IterationStarted, Record, RunBody, RunEnded, RunEvent, RunStarted, Sink, Totals,
+    IterationStarted, Record, RunBody, RunEnded, RunEvent, RunStarted, Totals,
 };
 
 /// Where the runs of these tests work.
@@ -73,8 +73,7 @@ impl Stage {
         let now = Arc::new(Mutex::new(Timestamp::from_second(1_750_000_000).unwrap()));
         let clock = Arc::clone(&now);
         Self {
-            console: Console::new(options, Direct::new(out), Direct::new(err.clone()))
-                .with_clock(move || *clock.lock().unwrap()),
+            console: Console::new(options, out, err.clone()).with_clock(move || *clock.lock().unwrap()),
             out: Paper::default(),
             err,
             now,
@@ -118,7 +117,9 @@ impl Stage {
 
     /// As the driver does it: first live, then recorded.
     pub(crate) fn event(&mut self, event: Event) {
-        self.console.live(&event);
+        if matches!(event.body, Body::Delta(_)) {
+            self.console.delta(&event);
+        }
         self.record(RunEvent::Agent(event));
     }
 
@@ -147,7 +148,7 @@ impl Stage {
             max_iterations,
             max_cost: Some(MicroUsd::new(10_000_000)),
             verify: Vec::new(),
-            kind: ralph_run::RunKind::Loop,
+            kind: ralph_run::RunKind::Loop.into(),
             resumed_from: None,
             is_ephemeral: false,
         })));
@@ -172,7 +173,7 @@ impl Stage {
 
     pub(crate) fn end_attempt(&mut self, outcome: Outcome) {
         self.run(RunBody::AttemptEnded(Box::new(AttemptEnded {
-            outcome,
+            outcome: outcome.into(),
             error: None,
             exit: ExitInfo {
                 code: Some(0),
@@ -189,7 +190,7 @@ impl Stage {
         self.end_attempt(Outcome::Succeeded);
         self.run(RunBody::IterationEnded(IterationEnded {
             number,
-            outcome,
+            outcome: outcome.into(),
             totals: totals(),
             failure: None,
         }));
@@ -197,7 +198,7 @@ impl Stage {
 
     pub(crate) fn end(&mut self, reason: EndReason, message: Option<&str>) {
         self.run(RunBody::RunEnded(RunEnded {
-            reason,
+            reason: reason.into(),
             exit_code: reason.exit_code(),
             message: message.map(str::to_owned),
             iterations: self.iteration,
@@ -223,12 +224,7 @@ pub(crate) fn totals() -> Totals {
 }
 
 pub(crate) fn event(body: Body) -> Event {
-    Event {
-        agent_kind: AgentKind::CLAUDE_CODE,
-        parent: None,
-        raw: None,
-        body,
-    }
+    Event::new(AgentKind::CLAUDE_CODE, body)
 }
 
 pub(crate) fn delta(item: &str, part: Part, text: &str) -> Body {
@@ -254,26 +250,19 @@ pub(crate) fn piece(item: &str, text: &str, piece: Piece) -> Body {
 }
 
 pub(crate) fn tool(item: &str, name: &str, kind: ToolKind, subject: &str) -> Body {
-    Body::ToolStarted(Box::new(ToolStarted {
-        item: ItemId::new(item),
-        name: name.to_owned(),
-        kind,
-        subject: Some(subject.to_owned()),
-        input: Json::from_text("{}".to_owned()).ok(),
-        mcp_server: None,
-        state: ToolState::Running,
+    Body::ToolStarted(Box::new({
+        let mut tool = ToolStarted::new(ItemId::new(item), name.to_owned(), kind);
+        tool.subject = Some(subject.to_owned());
+        tool.input = Json::from_text("{}".to_owned()).ok();
+        tool
     }))
 }
 
 pub(crate) fn tool_finished(item: &str, status: ToolStatus, output: &str) -> Body {
-    Body::ToolFinished(Box::new(ToolFinished {
-        item: ItemId::new(item),
-        status,
-        output: output.to_owned(),
-        output_bytes: None,
-        attachments: Vec::new(),
-        exit_code: None,
-        changes: Vec::new(),
+    Body::ToolFinished(Box::new({
+        let mut tool = ToolFinished::new(ItemId::new(item), status);
+        tool.output = output.to_owned();
+        tool
     }))
 }
 

@@ -148,6 +148,7 @@ fn second_iteration(stage: &mut Stage) {
     })));
     stage.run(RunBody::CommandReceived(Box::new(CommandReceived {
         command_id: "c1".to_owned(),
+        message_id: Some("m1".to_owned()),
         command: "send".to_owned(),
         text: Some("Take the blue one".to_owned()),
         ..CommandReceived::default()
@@ -218,13 +219,13 @@ fn second_iteration(stage: &mut Stage) {
     ));
     usage(stage);
     stage.run(RunBody::Warned(Warned {
-        kind: WarningKind::CostNearLimit,
-        message: "80 % of $10.00 is spent".to_owned(),
+        kind: WarningKind::CostNearLimit.into(),
+        message: "80% of the budget is used".to_owned(),
     }));
     verify(stage, true);
     stage.end_iteration(2, IterationOutcome::Completed);
     stage.run(RunBody::Warned(Warned {
-        kind: WarningKind::UnreadableLines,
+        kind: WarningKind::UnreadableLines.into(),
         message: "1 line of the agent's output could not be read; see raw/2.ndjson".to_owned(),
     }));
 }

@@ -79,11 +79,12 @@ fn the_command_reference_is_up_to_date() {
 #[test]
 fn the_settings_reference_is_up_to_date() {
     assert_page("config.md", &ralph::settings::render_reference());
+    assert_page("agents.md", &ralph::settings::render_agents());
 }
 
 #[test]
 fn every_flag_of_run_is_a_setting_or_about_this_run_only() {
-    const ABOUT_THIS_RUN: [&str; 13] = [
+    const ABOUT_THIS_RUN: [&str; 16] = [
         "--directory",
         "--slash",
         "--task",
@@ -94,8 +95,11 @@ fn every_flag_of_run_is_a_setting_or_about_this_run_only() {
         "--continue",
         "--resume",
         "--fork",
+        "--fresh",
         "--detach",
         "--dry-run",
+        "--trust",
+        "--no-trust",
         "--help",
     ];
     let mut command = cli::command();
@@ -212,14 +216,14 @@ fn flags_arrive_as_they_were_given() {
         Command::Run(run) => run,
         other => unreachable!("{other:?}"),
     };
-    assert_eq!(*parse("ralph run"), cli::RunArgs::default());
+    assert_eq!(*parse("ralph run"), ralph::commands::run::RunArgs::default());
     let run = parse("ralph run - --once -- --effort=high -x -");
     assert!(run.stdin.is_some() && run.once);
     assert_eq!(run.extra, ["--effort=high", "-x", "-"]);
     let run = parse("ralph run -p --not-a-flag --verify a --verify b --tools Read,Bash(git:*,x)");
-    assert_eq!(run.prompt.as_deref(), Some("--not-a-flag"));
-    assert_eq!(run.verify, ["a", "b"]);
-    assert_eq!(run.tools.unwrap().0, ["Read", "Bash(git:*,x)"]);
+    assert_eq!(run.settings.prompt.as_deref(), Some("--not-a-flag"));
+    assert_eq!(run.settings.verify.unwrap(), ["a", "b"]);
+    assert_eq!(run.settings.tools.unwrap().0, ["Read", "Bash(git:*,x)"]);
     let Command::Answer(answer) = cli::parse(["ralph", "answer", "latest", "--deny"])
         .unwrap()
         .command

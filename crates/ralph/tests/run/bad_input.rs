@@ -37,6 +37,59 @@ fn an_unknown_backend_lists_those_there_are() {
 }
 
 #[test]
+fn an_unknown_backend_suggests_the_nearest_one_wherever_it_is_named() {
+    let stage = Stage::empty();
+    let (code, stderr) = refuse(&stage, &["run", "-p", "x", "-b", "cluade"]);
+    assert_eq!(code, 64);
+    assert!(stderr.contains("'claude'"), "{stderr}");
+    stage.configure("backend: cluade\n");
+    let (code, stderr) = refuse(&stage, &["run", "-p", "x"]);
+    assert_eq!(code, 78);
+    assert!(stderr.contains("did you mean `claude`?"), "{stderr}");
+}
+
+#[test]
+fn an_option_that_the_agent_lacks_is_refused_before_it_starts_and_names_the_agent() {
+    let stage = Stage::empty();
+    stage.configure("cli: {backend: custom, command: cat}\n");
+    for (flags, words) in [
+        (&["--ask"][..], "permission requests"),
+        (&["--model", "m"], "choosing a model"),
+        (&["--tools", "Read"], "tool lists"),
+        (&["--resume", "s"], "resuming sessions"),
+        (&["--ephemeral"], "conversations that are not kept"),
+        (&["--max-turns", "3"], "a turn limit"),
+        (&["--max-cost", "1"], "neither costs nor tokens"),
+        (&["--max-tokens", "1"], "no tokens"),
+        (&["--interactive"], "takes no messages"),
+    ] {
+        let args = [&["run", "-p", "x"][..], flags].concat();
+        let (code, stderr) = refuse(&stage, &args);
+        assert!(code == 78 || code == 64, "{flags:?}: {code} {stderr}");
+        assert!(
+            stderr.contains("`custom`") && stderr.contains(words),
+            "{flags:?}: {stderr}"
+        );
+    }
+    assert!(stage.runs().is_empty());
+}
+
+#[test]
+fn a_key_that_must_be_there_and_is_not_is_refused_before_the_agent_starts() {
+    let stage = Stage::new(&says("x"));
+    let ran = Ran::of(
+        &stage
+            .ralph(&["run", "-p", "x", "-b", "claude"])
+            .env("RALPH_AUTH", "api_key")
+            .env_remove("ANTHROPIC_API_KEY")
+            .output()
+            .unwrap(),
+    );
+    assert_eq!(ran.code, Some(78), "{ran:?}");
+    assert!(ran.stderr.contains("needs ANTHROPIC_API_KEY"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_missing_agent_is_69_and_says_how_to_install_it() {
     for args in [&["run", "-p", "x", "-b", "claude"][..], &["run", "-p", "x"]] {
         let stage = Stage::empty();
@@ -120,7 +173,7 @@ fn what_the_file_says_for_another_backend_is_left_out_with_a_warning() {
     let args = ["run", "-p", "x", "-b", "demo", "--once", "--", "--demo-speed=max"];
     let ran = Ran::of(&stage.ralph(&args).output().unwrap());
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    for what in ["lists of tools", "a limit of turns"] {
+    for what in ["tool lists", "a turn limit"] {
         assert_eq!(ran.stderr.matches(what).count(), 1, "{}", ran.stderr);
     }
 }
@@ -128,8 +181,9 @@ fn what_the_file_says_for_another_backend_is_left_out_with_a_warning() {
 #[test]
 fn a_read_only_state_directory_is_told() {
     let stage = Stage::new(&says("x"));
+    fs::remove_dir_all(stage.path("state")).unwrap();
     fs::write(stage.path("state"), "a file in the way").unwrap();
-    let ran = stage.run(&[]);
+    let ran = stage.run(&["--trust"]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("state"), "{}", ran.stderr);
 }
@@ -137,8 +191,9 @@ fn a_read_only_state_directory_is_told() {
 #[test]
 fn notes_that_are_no_file_do_not_hang_the_run() {
     let stage = Stage::new(&says("LOOP_COMPLETE"));
+    fs::create_dir_all(stage.workspace().join(".ralph")).unwrap();
     let made = std::process::Command::new("mkfifo")
-        .arg(stage.workspace().join("progress.md"))
+        .arg(stage.workspace().join(".ralph/scratchpad.md"))
         .status()
         .unwrap();
     assert!(made.success());

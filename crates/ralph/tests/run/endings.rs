@@ -15,7 +15,7 @@ fn ending(script: &Script, args: &[&str]) -> (i32, serde_json::Value, u64) {
     let iterations = file["status"]["iteration"].as_u64().unwrap();
     assert_eq!(file["exit_code"], ran.code.unwrap(), "{ran:?}");
     assert!(
-        file["status"]["activity"].is_null(),
+        file["status"]["state"] == "ended",
         "nothing goes on any more: {file}"
     );
     let records = stage.records();
@@ -128,6 +128,23 @@ fn limits_of_ours_bite() {
 }
 
 #[test]
+fn a_limit_that_a_promised_answer_crossed_holds_when_its_check_fails() {
+    let args = [
+        "--max-cost",
+        "0.005",
+        "--verify",
+        "false",
+        "--max-iterations",
+        "3",
+    ];
+    assert_eq!(ending(&says(DONE), &args), (2, json!({"limit": "cost"}), 1));
+    let args = ["--max-tokens", "50", "--verify", "false", "--max-iterations", "3"];
+    assert_eq!(ending(&says(DONE), &args), (2, json!({"limit": "tokens"}), 1));
+    let args = ["--max-cost", "0.005", "--verify", "true"];
+    assert_eq!(ending(&says(DONE), &args), (0, json!("completed"), 1));
+}
+
+#[test]
 fn a_limit_bites_before_any_result() {
     // The model's own figures, long before a result; the agent would go on for ever.
     let message = json!({
@@ -220,7 +237,7 @@ fn the_exit_status_does_not_overrule_the_result() {
 }
 
 #[test]
-fn an_agent_that_vanishes_before_it_is_started_is_unavailable() {
+fn an_agent_that_vanishes_between_iterations_fails_the_iteration() {
     let stage = Stage::new(&says(DONE));
     let config = std::fs::read_to_string(stage.workspace().join("ralph.yml")).unwrap();
     let program = config.rsplit(' ').next().unwrap().trim().to_owned();
@@ -231,7 +248,8 @@ fn an_agent_that_vanishes_before_it_is_started_is_unavailable() {
         std::fs::set_permissions(&copy, std::fs::Permissions::from_mode(mode)).unwrap();
     };
     make_executable(0o755);
-    stage.configure(&config.replace(&program, copy.to_str().unwrap()));
+    let config = config.replace(&program, copy.to_str().unwrap());
+    stage.configure(&format!("{config}\nevent_loop:\n  max_consecutive_failures: 1\n"));
     for command in [
         format!("chmod -x {}; false", copy.display()),
         format!("rm {}; false", copy.display()),

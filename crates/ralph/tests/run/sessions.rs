@@ -145,7 +145,10 @@ impl Talk {
 
     pub(crate) fn idle(&self, turns: usize) {
         self.wait_for("turn_finished", turns);
-        self.wait_for_state("idle");
+        self.wait_until(|talk| {
+            let file = talk.stage.run_file();
+            (file["status"]["for"] == "message").then_some(())
+        });
     }
 
     fn ask(&self, by: &str, command: ControlCommand) -> Result<Receipt, ControlError> {
@@ -181,7 +184,7 @@ fn every_message_is_a_turn_of_one_process_and_the_end_is_in_order() {
     talk.send("more");
     talk.idle(2);
     let listed = talk.ralph(&["runs"]);
-    assert!(listed.stdout.contains("idle"), "{listed:?}");
+    assert!(listed.stdout.contains("waiting for a message"), "{listed:?}");
     let file = talk.end();
     assert_eq!(
         (&file["reason"], &file["exit_code"]),
@@ -239,7 +242,10 @@ fn an_interrupt_ends_the_turn_and_the_next_message_is_answered() {
     talk.idle(1);
     assert_eq!(talk.of_kind("turn_finished")[0]["outcome"], "interrupted");
     let nothing = talk.ralph(&["interrupt", "latest"]);
-    assert!(nothing.stdout.contains("waits for a message"), "{nothing:?}");
+    assert!(
+        nothing.stdout.contains("nothing to interrupt: the agent is idle"),
+        "{nothing:?}"
+    );
     talk.send("go on");
     talk.idle(2);
     assert_eq!(talk.of_kind("attempt_started").len(), 1);

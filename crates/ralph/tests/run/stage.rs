@@ -1,5 +1,6 @@
 //! A workspace, a place for runs, and a scripted agent.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -55,8 +56,14 @@ impl Stage {
         self.path("workspace")
     }
 
-    /// Writes `ralph.yml`.
+    /// Writes `ralph.yml` and trusts it. One that is wrong cannot be trusted; that is for `run` to say.
     pub(crate) fn configure(&self, text: &str) {
+        self.write_settings(text);
+        self.ralph(&["trust", "--yes"]).output().unwrap();
+    }
+
+    /// Writes `ralph.yml`.
+    pub(crate) fn write_settings(&self, text: &str) {
         fs::write(self.workspace().join("ralph.yml"), text).unwrap();
     }
 
@@ -66,14 +73,23 @@ impl Stage {
         command
             .args(args)
             .env_clear()
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .env("HOME", self.path("home"))
-            .env("XDG_STATE_HOME", self.path("state"))
-            // The tests may run as root.
-            .env("IS_SANDBOX", "1")
+            .envs(self.variables())
             .current_dir(self.workspace())
             .stdin(Stdio::null());
         command
+    }
+
+    /// The whole environment of the program.
+    pub(crate) fn variables(&self) -> Vec<(OsString, OsString)> {
+        [
+            ("PATH", "/usr/local/bin:/usr/bin:/bin".into()),
+            ("HOME", self.path("home").into_os_string()),
+            ("XDG_STATE_HOME", self.path("state").into_os_string()),
+            // The tests may run as root.
+            ("IS_SANDBOX", "1".into()),
+        ]
+        .map(|(name, value)| (name.into(), value))
+        .into()
     }
 
     /// Runs it to its end.

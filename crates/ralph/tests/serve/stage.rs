@@ -19,15 +19,24 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Everything that is started on it ends with it.
 pub(crate) struct Stage {
     root: TempDir,
+    state: String,
     agents: Vec<ScriptedAgent>,
 }
 
 impl Stage {
     pub(crate) fn new() -> Self {
+        Self::in_state("state")
+    }
+
+    /// With a state directory of this name.
+    pub(crate) fn in_state(state: &str) -> Self {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("home")).unwrap();
-        let agents = Vec::new();
-        Self { root, agents }
+        Self {
+            root,
+            state: state.to_owned(),
+            agents: Vec::new(),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -41,9 +50,16 @@ impl Stage {
         let agent = script.install().unwrap();
         let program = agent.as_program().unwrap();
         let settings = format!("cli:\n  backend: claude\n  command: {}\n", program.display());
-        fs::write(workspace.join("ralph.yml"), settings).unwrap();
+        self.configure(&workspace, &settings);
         self.agents.push(agent);
         workspace
+    }
+
+    /// Writes `ralph.yml` and trusts it.
+    pub(crate) fn configure(&self, workspace: &Path, settings: &str) {
+        fs::write(workspace.join("ralph.yml"), settings).unwrap();
+        let trusted = self.ralph(&["trust", "--yes"]).arg(workspace).status().unwrap();
+        assert!(trusted.success());
     }
 
     /// The program, with nothing of our own environment.
@@ -53,7 +69,7 @@ impl Stage {
             .env_clear()
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .env("HOME", self.path("home"))
-            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_STATE_HOME", self.path(&self.state))
             .env("XDG_DATA_HOME", self.path("data"))
             // The tests may run as root.
             .env("IS_SANDBOX", "1")
@@ -83,7 +99,7 @@ impl Stage {
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("listening on http://").expect(&line);
-        let token = fs::read_to_string(self.path("state/ralph/server-token")).unwrap();
+        let token = fs::read_to_string(self.path(&self.state).join("ralph/server-token")).unwrap();
         let door = Door {
             address: address.parse().unwrap(),
             token: token.trim().to_owned(),
@@ -107,7 +123,7 @@ impl Stage {
     }
 
     pub(crate) fn run_directory(&self, run: &str) -> PathBuf {
-        self.path("state/ralph/runs").join(run)
+        self.path(&self.state).join("ralph/runs").join(run)
     }
 
     pub(crate) fn journal(&self, run: &str) -> Vec<Value> {

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::stage::{Stage, until, works};
 
 #[test]
 fn a_second_server_on_the_same_data_is_told_who_has_it() {
@@ -95,16 +95,12 @@ fn an_agent_that_cannot_ask_is_started_unless_somebody_wants_it_to() {
     let server = stage.serve();
     let workspace = stage.path("workspace");
     std::fs::create_dir(&workspace).unwrap();
-    std::fs::write(
-        workspace.join("ralph.yml"),
-        "cli:\n  backend: custom\n  command: cat\n",
-    )
-    .unwrap();
+    stage.configure(&workspace, "cli:\n  backend: custom\n  command: cat\n");
     let run = server.start(&workspace, &json!({}));
     let mut watching = server.door.watch(&run, 0);
     watching.until("run_ended", "reason");
     // Who asked for the run is gone by now: what was left out stands in the run.
-    watching.until("warned", "does not know how to ask: ignored");
+    watching.until("warned", "does not support permission requests: ignored");
     let wanted = json!({"workspace": workspace, "prompt": "x", "once": true, "permission_mode": "ask"});
     let (status, told) = server.door.post("/api/v1/runs", &wanted);
     assert_eq!((status, &told["code"]), (422, &json!("unprocessable")), "{told}");
@@ -149,4 +145,57 @@ fn a_server_has_as_many_files_open_as_it_may_and_says_if_that_is_few() {
         serve("ulimit -Sn 256; ulimit -Hn 1000"),
         ("1000".to_owned(), true)
     );
+}
+
+#[test]
+fn a_state_path_too_long_for_a_socket_does_not_keep_runs_from_starting() {
+    let mut stage = Stage::in_state(&"a-very-long-name".repeat(8));
+    let workspace = stage.workspace("workspace", &works().sleep_forever());
+    let server = stage.serve();
+    let run = server.start(&workspace, &json!({}));
+    let (status, answer) = server.door.post(&format!("/api/v1/runs/{run}/stop"), &json!({}));
+    assert_eq!(status, 202, "{answer}");
+    until(|| stage.run_file(&run)["reason"] == "stopped");
+}
+
+#[test]
+fn a_workspace_that_is_not_trusted_is_refused_with_what_it_would_run() {
+    let stage = Stage::new();
+    let server = stage.serve();
+    let workspace = stage.path("workspace");
+    std::fs::create_dir(&workspace).unwrap();
+    let settings = "backend: custom\ncli: {command: ./evil.sh}\nverify: 'touch proof\u{7f}'\n";
+    std::fs::write(workspace.join("ralph.yml"), settings).unwrap();
+    std::fs::write(workspace.join("evil.sh"), "#!/bin/sh\ntouch proof\n").unwrap();
+    let wanted = json!({"workspace": workspace, "prompt": "x", "backend": "demo"});
+    let (status, told) = server.door.post("/api/v1/runs", &wanted);
+    assert_eq!(
+        (status, &told["code"]),
+        (409, &json!("untrusted_workspace")),
+        "{told}"
+    );
+    let command = format!("`ralph trust {}`", workspace.display());
+    assert!(told["detail"].as_str().unwrap().contains(&command), "{told}");
+    assert_eq!(
+        told["settings"][2],
+        json!({"key": "verify", "value": "touch proof\\u{7f}", "effect": "runs a program"})
+    );
+    assert!(!workspace.join("proof").exists());
+    // A person decides, on the machine.
+    stage.configure(&workspace, "backend: custom\ncli: {command: cat}\n");
+    server.start(&workspace, &json!({}));
+}
+
+#[test]
+fn a_prompt_with_a_secret_is_refused_by_the_server() {
+    let stage = Stage::new();
+    let server = stage.serve();
+    let workspace = stage.path("workspace");
+    std::fs::create_dir(&workspace).unwrap();
+    let prompt = format!("push with ghp_{}", "a1B2c3D4e5".repeat(4));
+    let wanted = json!({"workspace": workspace, "prompt": prompt, "backend": "demo"});
+    let (status, told) = server.door.post("/api/v1/runs", &wanted);
+    assert_eq!((status, &told["code"]), (422, &json!("unprocessable")), "{told}");
+    let detail = told["detail"].as_str().unwrap();
+    assert!(detail.contains("a secret of kind `github` (line 1)"), "{told}");
 }

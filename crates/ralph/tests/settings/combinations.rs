@@ -1,9 +1,11 @@
 //! Settings that have to do with each other.
 
+use agent_api::ToolNames;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::{option, proptest};
 use ralph::settings::{
-    Backend, Output, PermissionMode, PromptSource, SessionPolicy, SessionStart, Transport, Verbosity,
+    ModeTools, Output, PermissionMode, PromptSource, SessionPolicy, SessionStart, Settings, Transport,
+    Verbosity,
 };
 
 use crate::Said;
@@ -145,21 +147,35 @@ fn a_list_of_tools_restricts_and_permits_and_a_pattern_only_permits() {
 
 #[test]
 fn the_planner_reads_once_and_keeps_its_session_and_the_coder_does_all() {
+    const TOOLS: ToolNames = ToolNames {
+        planner: &["look", "run"],
+        coder: &["look", "run", "change"],
+        search: Some("search"),
+    };
+    let tools = |settings: &Settings, names: &ToolNames| {
+        let mut agent = settings.agent.clone();
+        agent.resolve_mode_tools(names);
+        (agent.tools, agent.allowed_tools)
+    };
+    let list = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
     let planner = Said::flags("--mode planner").settings();
-    assert_eq!(planner.agent.tools.unwrap(), ["Read", "Bash"]);
+    assert_eq!(
+        tools(&planner, &TOOLS),
+        (list(&["look", "run"]), list(&["look", "run"]))
+    );
+    assert_eq!(tools(&planner, &ToolNames::default()), (None, None));
     assert!(planner.once);
     assert_eq!(planner.session_policy, SessionPolicy::Keep);
-    let searching = Said::flags("--mode planner --allowed-tools Read,WebSearch,Edit").settings();
-    assert_eq!(searching.agent.tools.unwrap(), ["Read", "Bash", "WebSearch"]);
+    let searching = Said::flags("--mode planner --allowed-tools look,search,change").settings();
+    assert_eq!(tools(&searching, &TOOLS).0, list(&["look", "run", "search"]));
     let coder = Said::flags("--mode coder").settings();
-    assert_eq!(
-        coder.agent.tools.unwrap(),
-        ["Read", "Edit", "Write", "Bash", "Glob", "Grep"]
-    );
+    assert_eq!(tools(&coder, &TOOLS).0, list(&["look", "run", "change"]));
+    let other = Said::flags("--mode coder --tools Read").settings();
+    assert_eq!(tools(&other, &TOOLS).0, list(&["Read"]));
     assert!(!coder.once);
     assert_eq!(coder.session_policy, SessionPolicy::Fresh);
     assert_eq!(
-        Said::default().settings().agent.tools,
+        tools(&Said::default().settings(), &TOOLS).0,
         None,
         "a list applies when its mode is asked for"
     );
@@ -190,7 +206,7 @@ fn a_mode_counts_more_than_the_file_around_it_and_less_than_a_variable() {
 fn a_built_in_mode_keeps_what_the_file_does_not_change() {
     let said = Said::flags("--mode planner").and_file("modes: {planner: {model: opus, once: false}}");
     let settings = said.settings();
-    assert_eq!(settings.agent.tools.unwrap(), ["Read", "Bash"]);
+    assert_eq!(settings.agent.mode_tools, Some(ModeTools::Planner));
     assert_eq!(settings.agent.model.as_deref(), Some("opus"));
     assert!(!settings.once);
     assert_eq!(settings.session_policy, SessionPolicy::Keep);
@@ -314,7 +330,7 @@ fn verify_commands_of_the_command_line_replace_those_of_the_file() {
 #[test]
 fn the_short_keys_mean_the_same() {
     let settings = Said::file("backend: custom\noutput_format: stream-json\ncli: {command: x}\n").settings();
-    assert_eq!(settings.agent.backend, Backend::Custom);
+    assert_eq!(settings.agent.backend.as_str(), "custom");
     assert_eq!(
         settings.agent.output_format,
         ralph::settings::AgentOutput::StreamJson

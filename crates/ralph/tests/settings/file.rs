@@ -2,12 +2,18 @@
 
 use std::path::Path;
 
-use ralph::cli::ViewArgs;
+use ralph::settings::ViewArgs;
 use ralph::settings::{
     ConfigFile, PromptSource, SETTINGS, SettingsError, Verbosity, load_settings, load_view,
 };
+use ralph::trust::{self, Choice, Policy};
 
 use crate::Said;
+
+const TRUSTED: Policy<'_> = Policy {
+    home: None,
+    choice: Choice::Trust,
+};
 
 /// Every key there is, as somebody would write it.
 const FULL: &str = "
@@ -40,6 +46,7 @@ auth: login
 transport: pipe
 pty_mode: false
 partials: false
+allow_secrets: true
 ask: true
 ask_timeout: 5m
 idle_timeout: 2h
@@ -102,7 +109,7 @@ fn a_setting_under_both_of_its_keys_is_a_warning() {
     let (settings, warnings) = Said::file("backend: demo\ncli: {backend: claude}\n")
         .resolve()
         .unwrap();
-    assert_eq!(settings.agent.backend, ralph::settings::Backend::Claude);
+    assert_eq!(settings.agent.backend.as_str(), "claude");
     assert_eq!(
         warnings[0].to_string(),
         "/repo/ralph.yml:1:10: `backend` is ignored, as there is `cli.backend`"
@@ -157,10 +164,6 @@ fn keys_without_a_value_decide_nothing() {
     let (mut settings, warnings) = Said::file(file).resolve().unwrap();
     assert_eq!(warnings, []);
     let mut plain = Said::default().settings();
-    assert_eq!(
-        settings.modes.remove("mine"),
-        Some(ralph::settings::Mode::default())
-    );
     plain.origins.clear();
     settings.origins.clear();
     assert_eq!(settings, plain);
@@ -185,12 +188,10 @@ fn control_characters_of_a_file_do_not_reach_the_terminal() {
 #[test]
 fn a_file_is_read_from_the_workspace_if_it_is_there() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(ConfigFile::load(folder.path()).unwrap(), None);
+    assert!(trust::load(folder.path(), &TRUSTED).unwrap().is_none());
     std::fs::write(folder.path().join("ralph.yml"), "hat: 1\n").unwrap();
-    assert_eq!(
-        ConfigFile::load(folder.path()).unwrap().unwrap().warnings().len(),
-        1
-    );
+    let loaded = trust::load(folder.path(), &TRUSTED).unwrap().unwrap();
+    assert_eq!(loaded.file.warnings().len(), 1);
 }
 
 #[test]
@@ -201,16 +202,17 @@ fn settings_are_loaded_from_the_top_of_the_repository() {
     std::fs::create_dir_all(&below).unwrap();
     std::fs::create_dir(top.join(".git")).unwrap();
     std::fs::write(top.join("ralph.yml"), "model: opus\nquiet: true\n").unwrap();
-    let (settings, _) = load_settings(&Said::default().args(), &|_| None, &below).unwrap();
+    let (settings, _) = load_settings(&Said::default().args(), &|_| None, &below, &TRUSTED).unwrap();
     assert_eq!(settings.workspace, top);
     assert_eq!(settings.agent.model.as_deref(), Some("opus"));
     assert_eq!(settings.prompt, PromptSource::File(top.join("PROMPT.md")));
-    let (other, _) = load_settings(&Said::flags("-C .").args(), &|_| None, &below).unwrap();
+    let (other, _) = load_settings(&Said::flags("-C .").args(), &|_| None, &below, &TRUSTED).unwrap();
     assert_eq!((other.workspace, other.agent.model), (below.clone(), None));
-    let view = load_view(&ViewArgs::default(), &|_| None, &below).unwrap();
+    let view = load_view(&ViewArgs::default(), &|_| None, &below, &TRUSTED).unwrap();
     assert_eq!(view.verbosity, Verbosity::Quiet);
     std::fs::write(top.join("ralph.yml"), "quiet: [").unwrap();
-    load_view(&ViewArgs::default(), &|_| None, &below).expect("to look at a run, no file is needed");
+    load_view(&ViewArgs::default(), &|_| None, &below, &TRUSTED)
+        .expect("to look at a run, no file is needed");
 }
 
 #[test]
@@ -218,13 +220,13 @@ fn a_file_that_cannot_be_read_is_an_error_and_not_the_defaults() {
     for content in [vec![0xff, 0xfe], vec![b'#'; (1 << 20) + 1]] {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("ralph.yml"), content).unwrap();
-        let error = ConfigFile::load(folder.path()).unwrap_err();
+        let error = trust::load(folder.path(), &TRUSTED).unwrap_err();
         assert!(matches!(error, SettingsError::Unreadable { .. }), "{error}");
         assert_eq!(error.exit_code(), 78);
     }
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("ralph.yml")).unwrap();
-    assert!(ConfigFile::load(folder.path()).is_err());
+    assert!(trust::load(folder.path(), &TRUSTED).is_err());
 }
 
 proptest::proptest! {

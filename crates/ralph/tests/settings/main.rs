@@ -14,7 +14,8 @@ mod places;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use ralph::cli::{self, Command, RunArgs};
+use ralph::cli::{self, Command};
+use ralph::commands::run::RunArgs;
 use ralph::settings::{ConfigFile, Context, Settings, SettingsError, Warning, resolve};
 
 /// What is said in each place; the prompt is a text unless a test says otherwise.

@@ -15,7 +15,7 @@ fn assert_mistake(said: &Said, code: u8, parts: &[&str]) {
 fn a_wrong_variable_is_named_and_is_configuration() {
     for (name, value, part) in [
         ("RALPH_MAX_ITERATIONS", "many", "50"),
-        ("RALPH_BACKEND", "clade", "auto, claude, custom, demo"),
+        ("RALPH_BACKEND", "clade", "did you mean `claude`?"),
         ("RALPH_MAX_COST", "-1", "$2.50"),
         ("RALPH_ASK_TIMEOUT", "soon", "15m"),
         ("RALPH_VERBOSE", "maybe", "true or false"),
@@ -52,6 +52,34 @@ fn two_prompts_in_one_place_are_a_mistake() {
         &Said::file("event_loop:\n  prompt: a\n  prompt_file: b\n"),
         78,
         &["ralph.yml:3:16", "two prompts"],
+    );
+}
+
+#[test]
+fn an_acp_backend_needs_a_command_and_takes_its_own_arguments() {
+    assert_mistake(&Said::flags("-b acp"), 78, &["acp.command"]);
+    let file = "acp: {command: bin/agent, args: [serve, --acp], env: {LEVEL: high, TOKEN: }}\n";
+    let acp = Said::flags("-b acp").and_file(file).settings().agent.acp.unwrap();
+    assert_eq!(acp.program, std::path::Path::new("/repo/bin/agent"));
+    assert_eq!(acp.args, ["serve", "--acp"]);
+    assert_eq!(acp.env["LEVEL"].as_deref(), Some("high"));
+    assert_eq!(acp.env["TOKEN"], None);
+    let (_, warnings) = Said::flags("-b acp").and_file(file).resolve().unwrap();
+    assert_eq!(warnings, []);
+    let wrong = |file: &str, parts: &[&str]| assert_mistake(&Said::flags("-b acp").and_file(file), 78, parts);
+    wrong(
+        "acp: {command: [a, b]}\n",
+        &["ralph.yml:1:16", "`acp.command` must be text"],
+    );
+    wrong(
+        "acp: /path/agent\n",
+        &["ralph.yml:1:6", "`acp` must be a mapping"],
+    );
+    let misspelt = "acp: {comand: x}\n";
+    let (_, warnings) = Said::file(misspelt).resolve().unwrap();
+    assert!(
+        warnings[0].to_string().ends_with("did you mean `acp.command`?"),
+        "{warnings:?}"
     );
 }
 

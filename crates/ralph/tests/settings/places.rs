@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use agent_api::MicroUsd;
 use ralph::settings::{
-    AgentOutput, Auth, Backend, ColorChoice, Denials, Origin, Output, PermissionMode, PromptMode,
-    PromptSource, SETTINGS, SessionPolicy, Settings, Transport, Verbosity, render_settings,
+    AgentOutput, Auth, ColorChoice, Denials, Origin, Output, PermissionMode, PromptMode, PromptSource,
+    SETTINGS, SessionPolicy, Settings, Transport, Verbosity, render_settings,
 };
 
 use crate::Said;
@@ -14,7 +14,7 @@ use crate::Said;
 fn defaults_hold_where_nobody_says_anything() {
     let settings = Said::default().settings();
     assert_eq!(settings.workspace, std::path::Path::new("/repo"));
-    assert_eq!(settings.agent.backend, Backend::Auto);
+    assert_eq!(settings.agent.backend.as_str(), "auto");
     assert_eq!(settings.agent.permission_mode, PermissionMode::Bypass);
     assert_eq!(settings.agent.auth, Auth::Inherit);
     assert_eq!(settings.agent.transport, Transport::Auto);
@@ -28,7 +28,7 @@ fn defaults_hold_where_nobody_says_anything() {
     assert_eq!((settings.limits.turns, settings.limits.tokens), (None, None));
     assert_eq!(settings.limits.consecutive_failures, Some(3));
     assert_eq!(settings.cooldown, Duration::ZERO);
-    assert_eq!(settings.ask_timeout, Duration::from_secs(15 * 60));
+    assert_eq!(settings.ask_timeout, Some(Duration::from_secs(15 * 60)));
     assert_eq!(settings.idle_timeout, Some(Duration::from_secs(30 * 60)));
     assert_eq!(settings.denials, Denials::Fail);
     assert_eq!(settings.completion_promise, "LOOP_COMPLETE");
@@ -43,7 +43,7 @@ fn defaults_hold_where_nobody_says_anything() {
 }
 
 /// A key, two values that differ from the default and from each other, and how the dry run shows them.
-const VALUES: [(&str, [&str; 2], [&str; 2]); 33] = [
+const VALUES: [(&str, [&str; 2], [&str; 2]); 34] = [
     ("cli.backend", ["claude", "demo"], ["claude", "demo"]),
     ("cli.command", ["/bin/a", "b"], ["/bin/a", "b"]),
     ("model", ["opus", "sonnet"], ["opus", "sonnet"]),
@@ -65,7 +65,8 @@ const VALUES: [(&str, [&str; 2], [&str; 2]); 33] = [
     ("transport", ["spool", "pty"], ["spool", "pty"]),
     ("partials", ["false", "off"], ["false", "false"]),
     ("ask", ["true", "yes"], ["true", "true"]),
-    ("ask_timeout", ["90s", "1h"], ["1m 30s", "1h"]),
+    ("allow_secrets", ["true", "yes"], ["true", "true"]),
+    ("ask_timeout", ["90s", "0"], ["1m 30s", "none"]),
     ("idle_timeout", ["90s", "0"], ["1m 30s", "none"]),
     ("denials", ["continue", "continue"], ["continue", "continue"]),
     ("event_loop.prompt", ["do a", "do b"], ["(below)", "(below)"]),
@@ -96,7 +97,10 @@ const VALUES: [(&str, [&str; 2], [&str; 2]); 33] = [
 ];
 
 /// These only show for a custom command, or in another line.
-const SHOWN_ELSEWHERE: [&str; 7] = [
+const SHOWN_ELSEWHERE: [&str; 10] = [
+    "acp.command",
+    "acp.args",
+    "acp.env",
     "cli.args",
     "cli.env",
     "cli.prompt_mode",
@@ -125,7 +129,7 @@ fn shown(settings: &Settings, name: &str) -> String {
 
 #[test]
 fn every_setting_is_in_this_matrix() {
-    for setting in SETTINGS {
+    for setting in SETTINGS.iter() {
         let name = setting.name();
         assert!(
             VALUES.iter().any(|(key, ..)| *key == name) != SHOWN_ELSEWHERE.contains(&name),
@@ -165,7 +169,7 @@ fn flag_beats_variable_beats_file_beats_default_for_every_setting() {
             );
         }
         if !setting.flag.is_empty() {
-            let is_switch = ["--ask", "--verbose", "--quiet"].contains(&setting.flag);
+            let is_switch = ["--ask", "--allow-secrets", "--verbose", "--quiet"].contains(&setting.flag);
             said.flags.push(setting.flag.to_owned());
             said.flags.extend((!is_switch).then(|| values[0].to_owned()));
             assert_eq!(

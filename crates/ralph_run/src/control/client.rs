@@ -7,8 +7,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use agent_process::{Framed, LineFramer};
 use bytes::{Bytes, BytesMut};
+use json_lines::{Framed, LineFramer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::time::timeout;

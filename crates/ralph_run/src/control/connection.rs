@@ -4,8 +4,8 @@ use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use agent_process::{Framed, LineFramer};
 use bytes::{Bytes, BytesMut};
+use json_lines::{Framed, LineFramer};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};

@@ -11,22 +11,22 @@ use super::refusal::Refusal;
 #[non_exhaustive]
 pub enum ControlError {
     /// There is no socket, or nobody listens on it.
-    #[error("no runner answers: nobody listens on `{}`", path.display())]
+    #[error("the run is not running (nothing is listening on `{}`)", path.display())]
     NotRunning {
         /// The socket.
         path: PathBuf,
     },
     /// The runner is there and says nothing.
-    #[error("no runner answers: it said nothing for {} seconds", limit.as_secs())]
+    #[error("the run did not answer within {} s", limit.as_secs())]
     Silent {
         /// How long it was given.
         limit: Duration,
     },
     /// The runner closed the connection before it answered.
-    #[error("no runner answers: it closed the connection, so the run has probably ended")]
+    #[error("the runner closed the connection; the run has probably ended")]
     Closed,
     /// Something else listens there.
-    #[error("what answers on `{}` is no runner", path.display())]
+    #[error("`{}` is not a ralph control socket", path.display())]
     NotARunner {
         /// The socket.
         path: PathBuf,

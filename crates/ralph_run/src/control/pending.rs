@@ -5,13 +5,15 @@ use std::collections::VecDeque;
 use agent_api::{Answer, Body, PermissionRequested, PlanProposed, QuestionAsked, RequestId};
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::command::AnswerChoice;
 use super::refusal::{Refusal, RefusalCode};
 use crate::record::{Record, RunBody, RunEvent};
 
 /// The requests that nobody has answered yet, the oldest first.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct PendingRequests {
     requests: Vec<PendingRequest>,
     /// Those that were answered, the newest last.
@@ -19,7 +21,7 @@ pub struct PendingRequests {
 }
 
 /// Who was first.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Answered {
     request: RequestId,
     at: Timestamp,
@@ -32,7 +34,8 @@ struct Answered {
 const MOST_ANSWERED: usize = 256;
 
 /// A request of the agent that waits for an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PendingRequest {
     /// May this tool run?
     Permission(Box<PermissionRequested>),
@@ -51,7 +54,7 @@ impl PendingRequests {
             RunEvent::Run(RunBody::AttemptStarted(_) | RunBody::AttemptEnded(_) | RunBody::RunEnded(_)) => {
                 self.requests.clear();
             }
-            RunEvent::Run(_) => {}
+            RunEvent::Run(_) | RunEvent::Unknown(_) => {}
         }
     }
 
@@ -76,6 +79,11 @@ impl PendingRequests {
         self.remove(request.id());
         self.answered.retain(|one| one.request != *request.id());
         self.requests.push(request);
+    }
+
+    /// The process that asked is gone.
+    pub fn clear(&mut self) {
+        self.requests.clear();
     }
 
     /// Nobody waits for this one any more.

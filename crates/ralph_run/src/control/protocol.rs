@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 use super::error::ControlError;
 use super::refusal::{Refusal, RefusalCode};
 use crate::machine::SendMode;
+use crate::model::RunState;
+use crate::open::Open;
 use crate::record::{RunKind, Totals};
 
 /// The newest version of the protocol that this version speaks.
@@ -32,8 +34,8 @@ pub struct Greeting {
     pub oldest_protocol: u32,
     /// Names the run.
     pub run_id: String,
-    /// Where the run is, in the word of its state file.
-    pub state: String,
+    #[serde(flatten)]
+    pub state: RunState,
 }
 
 fn first() -> u32 {
@@ -50,13 +52,13 @@ fn is_first(version: &u32) -> bool {
 
 impl Greeting {
     /// The greeting of a runner of this version.
-    pub fn new(run_id: impl Into<String>, state: impl Into<String>) -> Self {
+    pub fn new(run_id: impl Into<String>, state: RunState) -> Self {
         Self {
             ralph: env!("CARGO_PKG_VERSION").to_owned(),
             protocol: PROTOCOL,
             oldest_protocol: OLDEST_PROTOCOL,
             run_id: run_id.into(),
-            state: state.into(),
+            state,
         }
     }
 
@@ -153,11 +155,8 @@ pub struct Receipt {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(default)]
 pub struct StatusReport {
-    /// Where the run is, in the word of its state file.
-    pub state: String,
-    /// What the agent does right now, in one line.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub activity: Option<String>,
+    #[serde(flatten)]
+    pub state: RunState,
     /// Which prompt of the loop, from 1.
     pub iteration: u32,
     /// Which process of the iteration, from 1.
@@ -170,7 +169,8 @@ pub struct StatusReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pending: Vec<RequestId>,
     /// Whether it works by itself or waits for messages.
-    pub kind: RunKind,
+    #[cfg_attr(feature = "ts", ts(as = "RunKind"))]
+    pub kind: Open<RunKind>,
     /// The messages that the agent was not given yet, the next one first; the first of them where there are many.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queue: Vec<QueuedReport>,
@@ -192,16 +192,20 @@ pub struct QueuedReport {
 
 #[cfg(test)]
 mod tests {
-    use super::{Greeting, Receipt, Response};
+    use super::{Greeting, Receipt, Response, StatusReport};
     use crate::control::{Refusal, RefusalCode};
+    use crate::model::{RunState, WaitingFor};
 
     #[test]
     fn lines_look_as_documented() {
-        let greeting = serde_json::to_string(&Greeting::new("r1", "running")).unwrap();
+        let greeting =
+            serde_json::to_string(&Greeting::new("r1", RunState::tool("Bash", Some("ls")))).unwrap();
         let version = env!("CARGO_PKG_VERSION");
         assert_eq!(
             greeting,
-            format!(r#"{{"ralph":"{version}","protocol":2,"run_id":"r1","state":"running"}}"#)
+            format!(
+                r#"{{"ralph":"{version}","protocol":2,"run_id":"r1","state":"tool","name":"Bash","subject":"ls"}}"#
+            )
         );
         let done = Response::new(Some("7".into()), Ok(Receipt::default()));
         let line = serde_json::to_string(&done).unwrap();
@@ -211,6 +215,21 @@ mod tests {
         let line = serde_json::to_string(&refused).unwrap();
         assert_eq!(line, r#"{"id":null,"ok":false,"code":"too_long","message":"x"}"#);
         assert_eq!(serde_json::from_str::<Response>(&line).unwrap(), refused);
+    }
+
+    #[test]
+    fn what_older_runners_say_is_understood() {
+        let greeting = r#"{"ralph":"0.1.0","protocol":2,"run_id":"r1","state":"running"}"#;
+        let greeting: Greeting = serde_json::from_str(greeting).unwrap();
+        assert_eq!(greeting.state, RunState::Thinking);
+        let status = r#"{"state":"running","activity":"Bash: cargo test","iteration":2,"attempt":1,"seq":9,"totals":{"tokens":{},"turns":1,"duration_ms":5},"kind":"loop","queue_length":0}"#;
+        let status: StatusReport = serde_json::from_str(status).unwrap();
+        assert_eq!(status.state, RunState::tool("Bash", Some("cargo test")));
+        assert_eq!((status.iteration, status.seq), (2, 9));
+        let idle = r#"{"state":"idle","activity":"waiting for a message","kind":"session"}"#;
+        let idle: StatusReport = serde_json::from_str(idle).unwrap();
+        let what = WaitingFor::Message;
+        assert_eq!(idle.state, RunState::Waiting { what });
     }
 
     #[test]
@@ -225,7 +244,7 @@ mod tests {
         let runner = |oldest_protocol, protocol| Greeting {
             protocol,
             oldest_protocol,
-            ..Greeting::new("r", "running")
+            ..Greeting::new("r", RunState::Thinking)
         };
         // Of a newer client to an older runner, of an older client to a newer runner, and without a common one.
         assert_eq!(runner(1, 1).agree(1, 3).ok(), Some(1));

@@ -16,6 +16,8 @@ use super::protocol::{Greeting, Receipt, Response, line_of};
 use super::receipts::{Receipts, Waiter};
 use super::refusal::Refusal;
 use super::socket::{Socket, is_allowed};
+use crate::home::RunDirectory;
+use crate::model::RunState;
 
 /// How many commands wait between the clients and the run's loop.
 const QUEUE_LENGTH: usize = 64;
@@ -61,7 +63,18 @@ impl ControlServer {
     /// # Errors
     /// When the path is too long, its folder is open to others, somebody listens there already, or the system says so.
     pub async fn bind(path: impl AsRef<Path>, greeting: Greeting) -> io::Result<Self> {
-        let (socket, listener) = Socket::bind(path.as_ref()).await?;
+        Ok(Self::serve(Socket::bind(path.as_ref()).await?, greeting))
+    }
+
+    /// Listens for the clients of a run, in its directory or in a private folder where that cannot hold a socket.
+    ///
+    /// # Errors
+    /// When no place can hold the socket, with the cause for each.
+    pub async fn bind_for_run(run: &RunDirectory, greeting: Greeting) -> io::Result<Self> {
+        Ok(Self::serve(Socket::bind_for_run(run).await?, greeting))
+    }
+
+    fn serve((socket, listener): (Socket, UnixListener), greeting: Greeting) -> Self {
         let (commands, incoming) = mpsc::channel(QUEUE_LENGTH);
         let (greeting, greetings) = watch::channel(greeting);
         let hub = Hub {
@@ -70,12 +83,12 @@ impl ControlServer {
             greeting: greetings,
         };
         let clients = tokio::spawn(accept(listener, hub, socket.owner()));
-        Ok(Self {
+        Self {
             incoming,
             greeting,
             clients,
             socket,
-        })
+        }
     }
 
     /// The next command. Waits for ever when there is none; dropping the wait loses nothing.
@@ -88,11 +101,11 @@ impl ControlServer {
     }
 
     /// Who connects from now on is told that the run is here, in the word of its state file.
-    pub fn set_state(&self, state: &str) {
+    pub fn set_state(&self, state: &RunState) {
         self.greeting.send_if_modified(|greeting| {
-            let is_new = greeting.state != state;
+            let is_new = greeting.state != *state;
             if is_new {
-                state.clone_into(&mut greeting.state);
+                greeting.state.clone_from(state);
             }
             is_new
         });

@@ -1,4 +1,4 @@
-//! The socket as a file.
+//! `Socket`: the file of a run's control socket. `ControlServer` binds it and removes it at the end.
 
 use std::fs::{self, File, Permissions, TryLockError};
 use std::io;
@@ -7,12 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tokio::net::{UnixListener, UnixStream};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
-/// The system's limit is 108 on Linux and 104 on macOS, the byte at its end included.
-const MAX_PATH_BYTES: usize = 100;
+use crate::home::{MAX_SOCKET_PATH_BYTES, RunDirectory, make_private_folder};
 
 const ROOT: u32 = 0;
+
+/// How long to wait for other runners that bind a socket in the same folder. Each takes milliseconds.
+const FOLDER_LOCK_TIMEOUT: Duration = Duration::from_secs(30);
+const FOLDER_LOCK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// How long somebody who listens may take to let us in. The system does that for him, so it is ample.
 const CONNECT_LIMIT: Duration = Duration::from_secs(1);
@@ -24,20 +27,62 @@ pub(super) struct Socket {
     device: u64,
     inode: u64,
     owner: u32,
+    /// In the run directory, if the socket is elsewhere.
+    link: Option<PathBuf>,
 }
 
 impl Socket {
+    /// Binds the socket of a run in its directory, or, where that is not possible, in a private folder to which the run
+    /// directory then has a link.
+    pub(super) async fn bind_for_run(run: &RunDirectory) -> io::Result<(Self, UnixListener)> {
+        let own = run.own_socket();
+        let mut refused = Vec::new();
+        for path in run.socket_candidates() {
+            match Self::bind_candidate(&path, &own).await {
+                Ok(bound) => return Ok(bound),
+                // The run has a runner.
+                Err(error) if error.kind() == io::ErrorKind::AddrInUse => return Err(error),
+                Err(error) => refused.push((path, error)),
+            }
+        }
+        let kind = refused
+            .first()
+            .map_or(io::ErrorKind::InvalidFilename, |(_, error)| error.kind());
+        let causes: Vec<String> = refused
+            .into_iter()
+            .map(|(path, error)| format!("`{}`: {error}", path.display()))
+            .collect();
+        Err(io::Error::new(kind, causes.join("; ")))
+    }
+
+    async fn bind_candidate(path: &Path, own: &Path) -> io::Result<(Self, UnixListener)> {
+        if path == own {
+            return Self::bind(path).await;
+        }
+        if let Some(folder) = path.parent() {
+            make_private_folder(folder)?;
+        }
+        let (mut socket, listener) = Self::bind(path).await?;
+        // A link that an earlier runner left leads clients elsewhere.
+        if fs::read_link(own).is_ok() {
+            fs::remove_file(own)?;
+        }
+        std::os::unix::fs::symlink(path, own)?;
+        socket.link = Some(own.to_owned());
+        Ok((socket, listener))
+    }
+
     pub(super) async fn bind(path: &Path) -> io::Result<(Self, UnixListener)> {
         let length = path.as_os_str().len();
-        if length > MAX_PATH_BYTES {
-            let what = format!(
-                "the path of a socket has at most {MAX_PATH_BYTES} bytes, and this one has {length}: `{}`",
+        if length > MAX_SOCKET_PATH_BYTES {
+            let message = format!(
+                "the path is too long for a socket ({length} bytes, at most {MAX_SOCKET_PATH_BYTES}): `{}`",
                 path.display()
             );
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         // Held while we look and bind, so that of two runners that find a stale socket one gets the place.
-        let _folder = lock_folder(path.parent().unwrap_or(Path::new("/")))?;
+        let _folder = lock_folder(path.parent().unwrap_or(Path::new("/"))).await?;
         remove_stale(path).await?;
         let listener = UnixListener::bind(path)?;
         // Nobody else can enter the folder, so nobody can connect before this.
@@ -48,6 +93,7 @@ impl Socket {
             device: metadata.dev(),
             inode: metadata.ino(),
             owner: metadata.uid(),
+            link: None,
         };
         Ok((socket, listener))
     }
@@ -70,6 +116,9 @@ impl Drop for Socket {
         if is_ours && let Err(error) = fs::remove_file(&self.path) {
             tracing::debug!(%error, "cannot remove the control socket");
         }
+        if let Some(link) = &self.link {
+            let _ = fs::remove_file(link);
+        }
     }
 }
 
@@ -78,19 +127,26 @@ pub(super) fn is_allowed(peer: u32, owner: u32) -> bool {
     peer == owner || peer == ROOT
 }
 
-fn lock_folder(folder: &Path) -> io::Result<File> {
+/// Waits for runners that bind in the same folder.
+async fn lock_folder(folder: &Path) -> io::Result<File> {
     let handle = File::open(folder)?;
     if handle.metadata()?.mode() & 0o077 != 0 {
-        let what = format!(
-            "the folder of a control socket must be closed to others: chmod 700 `{}`",
+        let message = format!(
+            "the folder of a control socket must be closed to others; run `chmod 700 {}`",
             folder.display()
         );
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
     }
-    match handle.try_lock() {
-        Ok(()) => Ok(handle),
-        Err(TryLockError::WouldBlock) => Err(in_use("another runner is starting here", folder)),
-        Err(TryLockError::Error(error)) => Err(error),
+    let deadline = Instant::now() + FOLDER_LOCK_TIMEOUT;
+    loop {
+        match handle.try_lock() {
+            Ok(()) => return Ok(handle),
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => sleep(FOLDER_LOCK_INTERVAL).await,
+            Err(TryLockError::WouldBlock) => {
+                return Err(in_use("another runner holds the folder's lock", folder));
+            }
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
     }
 }
 
@@ -99,14 +155,14 @@ async fn remove_stale(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
         Ok(metadata) if !metadata.file_type().is_socket() => {
-            return Err(in_use("this is no socket, and it is left alone", path));
+            return Err(in_use("this file is not a socket", path));
         }
         Ok(_) => {}
     }
     match timeout(CONNECT_LIMIT, UnixStream::connect(path)).await {
         // Only this says that nobody listens; anything else may be somebody who is busy.
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
-        Ok(Ok(_) | Err(_)) | Err(_) => Err(in_use("another runner answers here", path)),
+        Ok(Ok(_) | Err(_)) | Err(_) => Err(in_use("another runner is listening", path)),
     }
 }
 

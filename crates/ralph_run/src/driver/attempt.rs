@@ -1,30 +1,26 @@
-//! One process of the agent.
+//! `Attempt`: one process of the agent, from its prompt to the report of its end.
 
-use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 use agent_api::{
     Body, Close, Completed, CostBasis, Error, Input as AgentInput, RunHandle, RunRequest, SessionChoice,
-    capability, new_message_id,
+    capability, new_session_id,
 };
+use agent_process::clock;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::run::Driver;
-use crate::budget::BudgetAlert;
-use crate::machine::{AttemptReport, Input, QueuedMessage, StartFailure};
-use crate::prompt::{Memory, PromptParts, compose};
-use crate::reason::{EndReason, LimitKind};
+use crate::machine::{AttemptReport, Input, SpawnPrompt};
+use crate::prompt::{PromptParts, compose, read_notes};
 use crate::record::{AttemptStarted, IterationStarted, MessageSent, RunBody, WarningKind};
-use crate::state::{Booked, Durability, LogName, name_in_files};
+use crate::state::{Durability, LogName};
 
 /// How much of what was streamed is kept, in case the agent gives no final text.
-const MOST_STREAMED_BYTES: usize = 256 * 1024;
+const MAX_STREAMED_BYTES: usize = 256 * 1024;
 
-/// Where agents keep notes for their next conversation, best first.
-const NOTES: [&str; 2] = [".ralph/scratchpad.md", "progress.md"];
-/// More than the part of them that is told.
-const MOST_NOTES_BYTES: u64 = 64 * 1024;
+/// The code of an error about a session that the agent does not have.
+const UNKNOWN_SESSION: &str = "unknown_session";
 
 /// How much of a prompt a list of runs shows.
 const PROMPT_CHARACTERS: usize = 200;
@@ -39,7 +35,6 @@ pub(super) struct Attempt {
     pub(super) streamed: String,
     /// The session that was asked for.
     pub(super) asked_session: Option<String>,
-    pub(super) turns: u32,
     /// Where the agent said last that it works.
     pub(super) told_directory: Option<String>,
 }
@@ -54,37 +49,38 @@ impl Attempt {
                 }
                 self.streamed.push_str(&block.text);
                 // The end is what counts: the last line may be the promise.
-                if self.streamed.len() > 2 * MOST_STREAMED_BYTES {
+                if self.streamed.len() > 2 * MAX_STREAMED_BYTES {
                     let start = self
                         .streamed
-                        .ceil_char_boundary(self.streamed.len() - MOST_STREAMED_BYTES);
+                        .ceil_char_boundary(self.streamed.len() - MAX_STREAMED_BYTES);
                     self.streamed.drain(..start);
                 }
             }
-            Body::TurnFinished(_) => self.turns += 1,
             _ => {}
         }
     }
 }
 
-impl Driver<'_> {
-    /// Starts the agent. Says why it could not be started.
+impl Driver {
+    /// Starts the agent. Returns why it could not be started.
     pub(super) async fn spawn(
         &mut self,
         position: (u32, u32),
         session: SessionChoice,
-        last_failure: Option<String>,
-        message: Option<QueuedMessage>,
+        prompt: SpawnPrompt,
     ) -> Option<Input<'static>> {
         let (iteration, attempt) = position;
         self.keeper.set_position(position);
         self.attempts += 1;
         self.run_file.status.iteration = iteration;
         self.run_file.status.attempt = attempt;
-        let (message_id, prompt) = match message {
-            Some(message) => (Some(message.id), message.text),
-            None if self.spec.plan.session.is_some() => (None, self.spec.task.clone()),
-            None => (None, self.compose_prompt(iteration, last_failure.as_deref())),
+        self.is_file_stale = true;
+        let (message_id, prompt) = match prompt {
+            SpawnPrompt::Message(message) => (Some(message.id), message.text),
+            SpawnPrompt::Task => (None, self.spec.task.clone()),
+            SpawnPrompt::Iteration { last_failure } => {
+                (None, self.compose_prompt(iteration, last_failure.as_deref()))
+            }
         };
         if self.run_file.prompt.is_empty() {
             // A session that began without one is known by its first message.
@@ -92,19 +88,9 @@ impl Driver<'_> {
             self.run_file.prompt = shown.chars().take(PROMPT_CHARACTERS).collect();
         }
         if attempt == 1 {
-            self.budget.start_iteration();
             self.keeper.body(RunBody::IterationStarted(IterationStarted {
                 number: iteration,
                 prompt: prompt.clone(),
-            }));
-        }
-        if let Some(limit) = self.spent_limit() {
-            return Some(Input::NotStarted(StartFailure {
-                reason: EndReason::Limit(limit),
-                message: format!(
-                    "{} is spent on this task already: raise `--max-cost` or use `--reset-budget`",
-                    self.budget.spent()
-                ),
             }));
         }
         let session = self.preset(session);
@@ -115,32 +101,29 @@ impl Driver<'_> {
         let raw_log = self.spec.directory.raw_log(self.attempts);
         options.raw_log = Some(raw_log.clone());
         options.stderr_log = Some(self.spec.directory.stderr_log(self.attempts));
-        options.marker = Some(self.spec.directory.id().to_owned());
+        options.marker = Some(self.spec.directory.marker());
         let asked_session = match &session {
-            SessionChoice::Resume(id) | SessionChoice::NewWithId(id) => Some(id.clone()),
-            SessionChoice::New | SessionChoice::Fork(_) | SessionChoice::Last | SessionChoice::ForkLast => {
-                None
-            }
+            SessionChoice::Resume(id) => Some(id.clone()),
+            // Some agents choose the id of a new session themselves, depending on how they are started.
+            SessionChoice::NewWithId(_)
+            | SessionChoice::New
+            | SessionChoice::Fork { .. }
+            | SessionChoice::Last
+            | SessionChoice::ForkLast { .. } => None,
         };
         if let (SessionChoice::Resume(_), Some(session_total)) = (&session, self.session_total) {
             options.cost_basis = Some(CostBasis::Resumed { session_total });
         }
         options.session = Some(session);
-        let input = if self.spec.takes_messages {
-            AgentInput::Messages(Close::ByCaller)
-        } else {
-            AgentInput::PromptOnly
-        };
-        let mut request = RunRequest::new(prompt).options(options).input(input);
+        let mut request = RunRequest::new(prompt).options(options).input(self.agent_input());
         request.prompt_id.clone_from(&message_id);
         self.keeper.flush();
-        let started = Instant::now();
+        let started = clock::now();
         let backend = self.spec.started.backend.clone();
-        let handle = match self.spec.gateway.run(backend.as_str(), request).await {
+        let handle = match self.spec.registry.run(backend.as_str(), request).await {
             Ok(handle) => handle,
-            Err(error) => return Some(Input::NotStarted(start_failure(&error))),
+            Err(error) => return Some(Input::SpawnFailed(with_causes(&error))),
         };
-        self.budget.start_attempt(self.spec.options.model.as_deref());
         let relative = format!("raw/{}.ndjson", self.attempts);
         self.keeper.body(RunBody::AttemptStarted(AttemptStarted {
             number: attempt,
@@ -159,46 +142,44 @@ impl Driver<'_> {
             started,
             streamed: String::new(),
             asked_session,
-            turns: 0,
             told_directory: None,
         });
         None
     }
 
-    /// Whether an earlier run has used up what the task may cost.
-    fn spent_limit(&mut self) -> Option<LimitKind> {
-        let mut reached = None;
-        while let Some(alert) = self.budget.check() {
-            if let BudgetAlert::Reached(limit) = alert {
-                reached = Some(limit);
-            }
+    fn agent_input(&self) -> AgentInput {
+        if self.spec.plan.takes_messages {
+            AgentInput::Messages(Close::ByCaller)
+        } else {
+            AgentInput::PromptOnly
         }
-        reached
     }
 
     /// A new conversation gets its id from us where that can be, so that it is known before the agent speaks.
     fn preset(&self, session: SessionChoice) -> SessionChoice {
-        let backend = self.spec.gateway.backend(self.spec.started.backend.as_str());
-        let can_preset = backend.is_ok_and(|backend| backend.profile().has(capability::SESSION_PRESET_ID));
+        let backend = self.spec.registry.backend(self.spec.started.backend.as_str());
+        let wanted = capability::SESSION_PRESET_ID;
+        let request = RunRequest::new("").input(self.agent_input());
+        let can_preset = backend
+            .is_ok_and(|backend| backend.profile().has(wanted) && !backend.lacks(&request).contains(&wanted));
         match session {
-            SessionChoice::New if can_preset => SessionChoice::NewWithId(new_message_id()),
+            SessionChoice::New if can_preset => SessionChoice::NewWithId(new_session_id()),
             session => session,
         }
     }
 
     fn compose_prompt(&self, iteration: u32, last_failure: Option<&str>) -> String {
-        let notes = NOTES.iter().find_map(|path| {
-            let text = end_of_file(&self.spec.workspace.join(path))?;
-            (!text.trim().is_empty()).then_some((*path, text))
-        });
+        let Some(plan) = self.spec.plan.as_loop() else {
+            return self.spec.task.clone();
+        };
+        let notes = read_notes(&self.spec.workspace);
         compose(&PromptParts {
             task: &self.spec.task,
-            iteration: if self.spec.plan.is_once { 0 } else { iteration },
-            max_iterations: self.spec.plan.max_iterations,
-            mode: self.spec.started.mode.as_deref(),
-            memory: notes.as_ref().map(|(path, text)| Memory { path, text }),
-            completion_promise: (!self.spec.plan.is_once).then_some(self.spec.plan.promise.as_str()),
-            verify: &self.spec.plan.verify,
+            iteration: if plan.is_once { 0 } else { iteration },
+            max_iterations: plan.max_iterations,
+            memory: Some(notes.memory()),
+            completion_promise: (!plan.is_once).then_some(plan.promise.as_str()),
+            verify: &plan.verify,
             last_failure,
         })
     }
@@ -207,7 +188,7 @@ impl Driver<'_> {
     fn link_log(&mut self, raw_log: &Path) {
         let Some(files) = &self.spec.files else { return };
         let name = LogName {
-            backend: name_in_files(&self.spec.started.backend),
+            backend: &self.spec.backend_name,
             at: Timestamp::now(),
             mode: self.spec.started.mode.as_deref().unwrap_or("run"),
             task: self.spec.started.task.as_deref(),
@@ -230,9 +211,6 @@ impl Driver<'_> {
         self.session_total = completed.session_total.or(self.session_total);
         self.changes.clear();
         let finished = completed.finished;
-        let mut totals = self.budget.end_attempt(&finished.usage);
-        totals.turns = totals.turns.max(attempt.turns);
-        totals.duration_ms = u64::try_from(attempt.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let said = completed.final_text.filter(|text| !text.trim().is_empty());
         let is_untold = completed.is_degraded || said.is_none();
         let is_degraded = is_untold && !attempt.streamed.trim().is_empty();
@@ -241,6 +219,11 @@ impl Driver<'_> {
         {
             self.run_file.session_ids.push(id.clone());
         }
+        if let (Some(error), Some(asked)) = (&finished.error, &attempt.asked_session)
+            && error.code == UNKNOWN_SESSION
+        {
+            self.sessions.forget(asked);
+        }
         let report = AttemptReport {
             outcome: finished.outcome,
             error: self.explained(finished.error),
@@ -248,7 +231,8 @@ impl Driver<'_> {
             is_degraded,
             session_id: completed.session_id,
             exit: finished.exit,
-            totals,
+            usage: Some(finished.usage),
+            duration: clock::elapsed_since(attempt.started),
         };
         self.step(Input::AttemptEnded(report)).await;
         self.keeper.flush();
@@ -258,9 +242,6 @@ impl Driver<'_> {
     /// Nobody knows what became of the process: whoever followed it is gone.
     async fn on_lost(&mut self, attempt: &Attempt) {
         self.changes.clear();
-        let mut totals = self.budget.abandon_attempt();
-        totals.turns = totals.turns.max(attempt.turns);
-        totals.duration_ms = u64::try_from(attempt.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let report = AttemptReport {
             outcome: agent_api::Outcome::Lost,
             error: None,
@@ -268,7 +249,8 @@ impl Driver<'_> {
             is_degraded: false,
             session_id: None,
             exit: agent_api::ExitInfo::default(),
-            totals,
+            usage: None,
+            duration: clock::elapsed_since(attempt.started),
         };
         self.step(Input::AttemptEnded(report)).await;
         self.keeper.flush();
@@ -288,11 +270,11 @@ impl Driver<'_> {
         }
         let logs = [&completed.exit.raw_log_error, &completed.exit.stderr_log_error];
         for error in logs.into_iter().flatten() {
-            let message = format!("the agent's output is not whole in `{}`: {error}", log.display());
+            let message = format!("the log `{}` is incomplete: {error}", log.display());
             self.warn(WarningKind::Storage, message);
         }
         if completed.exit.log_truncated {
-            let message = format!("somebody cut `{}`, and what was cut off is lost", log.display());
+            let message = format!("`{}` was truncated; the removed output is lost", log.display());
             self.warn(WarningKind::LogTruncated, message);
         }
     }
@@ -300,12 +282,21 @@ impl Driver<'_> {
     /// An error with what to do about it.
     fn explained(&self, error: Option<agent_api::ErrorInfo>) -> Option<agent_api::ErrorInfo> {
         let mut error = error?;
+        if error.code == UNKNOWN_SESSION {
+            let hint = "to start a new session, leave out `--continue` and `--resume`";
+            error.message = format!("{}; {hint}", error.message.trim_end_matches('.'));
+        }
         match error.class {
-            agent_api::ErrorClass::Auth if !self.spec.login_hint.is_empty() => {
+            agent_api::ErrorClass::Auth if !error.message.contains(&self.spec.login_hint) => {
                 error.message = format!("{} ({})", error.message, self.spec.login_hint);
             }
             agent_api::ErrorClass::Process => {
-                let log = self.spec.directory.raw_log(self.attempts);
+                let output = self.spec.directory.raw_log(self.attempts);
+                let has_output = std::fs::metadata(&output).is_ok_and(|file| file.len() > 0);
+                let log = match has_output {
+                    true => output,
+                    false => self.spec.directory.stderr_log(self.attempts),
+                };
                 error.message = format!("{}; its output is in `{}`", error.message, log.display());
             }
             _ => {}
@@ -315,24 +306,21 @@ impl Driver<'_> {
 
     pub(super) fn save_budget(&mut self) {
         let Some(files) = &self.spec.files else { return };
-        let (iteration, _) = self.machine.position();
-        let spent = self.budget.spent();
+        let iteration = self.machine.iteration();
+        let budget = self.machine.budget();
+        let cost = budget.account().totals().cost;
+        let accounted = self.run_file.status.accounted_cost.unwrap_or_default();
         let task = self.spec.started.task.clone();
         let saved = files.update_budget(task.as_deref(), Timestamp::now(), |state| {
-            state.total_cost = spent;
-            state.max_cost = self.spec.limits.cost;
+            state.max_cost = self.spec.plan.limits.cost;
             state.iterations = self.spec.iterations_before + iteration;
-            state.max_iterations = Some(self.spec.plan.max_iterations);
-            // So that a run whose runner dies is not added twice.
-            state.booked = Some(Booked {
-                run_id: self.spec.directory.id().to_owned(),
-                cost: self.budget.run().cost.unwrap_or_default(),
-            });
+            state.max_iterations = self.spec.plan.as_loop().map(|plan| plan.max_iterations);
+            state.book(self.spec.directory.id(), cost.unwrap_or_default(), accounted);
         });
         match saved {
             Ok(_) => {
-                self.run_file.status.accounted_cost = self.budget.run().cost;
-                // The account names only the last run; this file is asked when another one has followed.
+                self.run_file.status.accounted_cost = cost;
+                // The account names only the last runs; this file is asked when many have followed.
                 self.save_run_file(Durability::Cached);
             }
             Err(error) => tracing::warn!(%error, "the budget could not be saved"),
@@ -340,27 +328,12 @@ impl Driver<'_> {
     }
 }
 
-/// The agent could not be started.
-fn start_failure(error: &Error) -> StartFailure {
+fn with_causes(error: &Error) -> String {
     let mut message = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
         message = format!("{message}: {cause}");
         source = cause.source();
     }
-    StartFailure {
-        reason: EndReason::BackendUnavailable,
-        message,
-    }
-}
-
-/// The end of a file; nothing if it is no ordinary one.
-fn end_of_file(path: &Path) -> Option<String> {
-    let mut file = agent_process::open_regular(path).ok()?;
-    let metadata = file.metadata().ok()?;
-    let start = metadata.len().saturating_sub(MOST_NOTES_BYTES);
-    file.seek(SeekFrom::Start(start)).ok()?;
-    let mut bytes = Vec::new();
-    file.take(MOST_NOTES_BYTES).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    message
 }

@@ -1,18 +1,17 @@
-//! Settings that are changed while the run goes on.
+//! `Change`: a setting that is changed while the run is going on. It holds once the agent has accepted it.
 
 use agent_api::{CommandAnswered, PermissionMode};
 
 use super::run::Driver;
 use crate::record::WarningKind;
 
-/// A setting that somebody wants otherwise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Change {
     Model(Option<String>),
     PermissionMode(PermissionMode),
 }
 
-impl Driver<'_> {
+impl Driver {
     /// Tells the agent. What it takes holds for its later processes, too.
     pub(super) fn change(&mut self, change: Change) {
         let Some(attempt) = &self.attempt else {
@@ -47,9 +46,6 @@ impl Driver<'_> {
     fn changed(&mut self, change: Change) {
         match change {
             Change::Model(model) => {
-                if let Some(model) = &model {
-                    self.budget.set_model(model);
-                }
                 self.run_file.model.clone_from(&model);
                 self.spec.options.model = model;
             }
@@ -65,7 +61,7 @@ impl Driver<'_> {
         };
         self.warn(
             WarningKind::Degraded,
-            format!("the agent did not take another {what}: {error}"),
+            format!("the agent did not accept the new {what}: {error}"),
         );
     }
 }

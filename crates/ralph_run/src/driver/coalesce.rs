@@ -94,12 +94,7 @@ mod tests {
     use tokio::time::Instant;
 
     fn event(body: Body) -> Event {
-        Event {
-            agent_kind: AgentKind::DEMO,
-            parent: None,
-            raw: None,
-            body,
-        }
+        Event::new(AgentKind::DEMO, body)
     }
 
     fn piece(item: &str, text: &str, mode: DeltaMode) -> Event {

@@ -1,21 +1,19 @@
-//! Doing what the machine decides.
+//! Performs the effects of the machine and reports their results to it.
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::changes::Change;
 use super::run::Driver;
 use super::verify::{self, Verified, VerifySpec};
-use crate::machine::{Effect, Finality, Input};
+use crate::machine::{Effect, Input, Timer};
 use crate::prompt::tail;
-use crate::reason::EndReason;
-use crate::record::{RunBody, VerifyFinished, VerifyStarted};
-use crate::state::RunState;
+use crate::record::{CooldownCause, CooldownStarted, RunBody, VerifyFinished, VerifyStarted};
 
-impl Driver<'_> {
-    /// Tells the machine something and does what follows, to the end.
+impl Driver {
     pub(super) async fn step(&mut self, input: Input<'_>) {
         let effects = self.machine.step(input);
         self.perform_all(effects).await;
@@ -30,37 +28,20 @@ impl Driver<'_> {
         }
     }
 
-    /// Does one thing. Gives what came of it, if that is known at once.
+    /// Returns the result, where it is known at once.
     async fn perform(&mut self, effect: Effect) -> Option<Input<'static>> {
         match effect {
-            Effect::Record(mut body) => {
-                if let RunBody::RunEnded(ended) = &mut *body {
-                    // By the wall clock: checks and pauses take time too.
-                    ended.totals.duration_ms =
-                        u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
-                    if ended.reason == EndReason::StorageFailed {
-                        ended.message.get_or_insert(self.storage_message());
-                    }
-                    self.ended = Some(ended.clone());
-                    self.run_file.reason = Some(ended.reason);
-                    self.run_file.exit_code = Some(ended.exit_code);
-                    self.run_file.ended_at = Some(Timestamp::now());
-                    self.run_file.status.totals = ended.totals;
-                }
-                self.keeper.body(*body);
+            Effect::Record(body) => self.keeper.body(*body),
+            Effect::SaveSoon => {
+                self.keeper.owe_sync();
+                self.is_file_due = true;
             }
-            Effect::Finality(finality) => self.on_finality(finality),
             Effect::Spawn {
                 iteration,
                 attempt,
                 session,
-                last_failure,
-                message,
-            } => {
-                return self
-                    .spawn((iteration, attempt), session, last_failure, message)
-                    .await;
-            }
+                prompt,
+            } => return self.spawn((iteration, attempt), session, prompt).await,
             Effect::Interrupt => {
                 if let Some(attempt) = &self.attempt {
                     // One that has ended needs none.
@@ -96,59 +77,49 @@ impl Driver<'_> {
             Effect::SetPermissionMode(mode) => self.change(Change::PermissionMode(mode)),
             Effect::Verify { index } => self.verify(index).await,
             Effect::StopVerify => {
-                let control = self
-                    .verifying
-                    .as_ref()
-                    .and_then(|(_, verifying)| verifying.control.as_ref());
-                if let Some(control) = control {
+                if let Some(control) = self.verify_control() {
                     control.stop();
                 }
             }
-            Effect::Arm(timer, after) => self.timers.arm(timer, after),
+            Effect::KillVerify => {
+                if let Some(control) = self.verify_control() {
+                    control.kill();
+                }
+            }
+            Effect::Arm(timer, after) => {
+                if timer == Timer::Cooldown {
+                    self.record_cooldown(after);
+                }
+                self.timers.arm(timer, after);
+            }
             Effect::Disarm(timer) => self.timers.disarm(&timer),
-            Effect::End { .. } => {}
+            // Written when everything before it is on disk.
+            Effect::End(ended) => self.ended = Some(ended),
         }
         None
     }
 
-    fn on_finality(&mut self, finality: Finality) {
-        let state = match finality {
-            Finality::Starting | Finality::Cooling => RunState::Starting,
-            Finality::Running => RunState::Running,
-            Finality::ResultSeen => RunState::ResultSeen,
-            Finality::Draining => RunState::Draining,
-            Finality::Verifying => RunState::Verifying,
-            Finality::Idle => RunState::Idle,
-            Finality::Ended => RunState::Ended,
-        };
-        let is_new = std::mem::replace(&mut self.run_file.status.state, state) != state;
-        match finality {
-            Finality::Ended => self.run_file.status.activity = None,
-            Finality::Idle => self.run_file.status.activity = Some("waiting for a message".to_owned()),
-            _ => {}
-        }
-        if is_new && let Some(control) = &self.control {
-            let name = serde_json::to_value(state).ok();
-            control.set_state(name.as_ref().and_then(|name| name.as_str()).unwrap_or_default());
-        }
-        match finality {
-            // Nothing waits for the disk on the way to the agent; the end is synced when all is over.
-            Finality::Starting
-            | Finality::Running
-            | Finality::Draining
-            | Finality::Cooling
-            | Finality::Ended => {
-                self.is_file_stale = true;
-            }
-            Finality::ResultSeen | Finality::Verifying | Finality::Idle => {
-                self.keeper.owe_sync();
-                self.is_file_due = true;
-            }
-        }
+    /// The machine has no clock: when the pause ends is known here.
+    fn record_cooldown(&mut self, pause: Duration) {
+        let until = SignedDuration::try_from(pause)
+            .ok()
+            .and_then(|pause| Timestamp::now().checked_add(pause).ok())
+            .unwrap_or(Timestamp::MAX);
+        let cause = CooldownCause::Pause;
+        self.keeper
+            .body(RunBody::CooldownStarted(CooldownStarted { until, cause }));
+    }
+
+    fn verify_control(&self) -> Option<&agent_process::Control> {
+        self.verifying.as_ref()?.1.control.as_ref()
+    }
+
+    fn verify_command(&self, index: usize) -> Option<String> {
+        self.spec.plan.as_loop()?.verify.get(index).cloned()
     }
 
     async fn verify(&mut self, index: usize) {
-        let Some(command) = self.spec.plan.verify.get(index).cloned() else {
+        let Some(command) = self.verify_command(index) else {
             return;
         };
         self.verifications += 1;
@@ -160,7 +131,7 @@ impl Driver<'_> {
             command,
             workspace: self.spec.workspace.clone(),
             log: self.spec.directory.verify_log(self.verifications),
-            marker: self.spec.directory.id().to_owned(),
+            marker: self.spec.directory.marker(),
             withheld: self.spec.withheld.clone(),
         })
         .await;
@@ -171,7 +142,7 @@ impl Driver<'_> {
         let Some((index, _)) = self.verifying.take() else {
             return;
         };
-        let command = self.spec.plan.verify.get(index).cloned().unwrap_or_default();
+        let command = self.verify_command(index).unwrap_or_default();
         let output = match &verified.error {
             Some(error) => format!("{}{error}", verified.output),
             None => verified.output,

@@ -1,60 +1,27 @@
-//! What the run learns from the agent's events.
+//! Takes the agent's events: records each one, gives it to the machine, and keeps `run.json` up to date.
 
-use agent_api::{Body, Event, Part, ToolState};
+use agent_api::{Body, Event};
 use jiff::Timestamp;
 
 use super::run::Driver;
-use crate::budget::BudgetAlert;
 use crate::lock::{Lock, LockError, LockInfo};
 use crate::machine::{Effect, Input};
-use crate::reason::LimitKind;
 use crate::record::{RunBody, SessionForked, WarningKind};
 
-/// What has to be done after an event.
-pub(super) struct EventEffects {
-    effects: Vec<Effect>,
-    alert: Option<BudgetAlert>,
-}
-
-impl Driver<'_> {
-    /// Learns from an event and keeps it. Gives what has to be done then, which is nothing for nearly all.
-    pub(super) fn take_event(&mut self, event: Event) -> Option<EventEffects> {
+impl Driver {
+    /// Records an event. Returns what follows from it, which is nothing for nearly all.
+    pub(super) fn take_event(&mut self, event: Event) -> Vec<Effect> {
         self.learn(&event);
-        let is_delta = matches!(event.body, Body::Delta(_));
-        let alerts_possible = matches!(event.body, Body::Usage(_) | Body::TurnFinished(_));
-        let effects = match is_delta {
-            true => Vec::new(),
-            false => self.machine.step(Input::Event(&event)),
+        let effects = match event.body {
+            Body::Delta(_) => Vec::new(),
+            _ => self.machine.step(Input::Event(&event)),
         };
-        self.keeper.event(event);
-        let alert = match alerts_possible {
-            true => self.budget.check(),
-            false => None,
-        };
-        (!effects.is_empty() || alert.is_some()).then_some(EventEffects { effects, alert })
-    }
-
-    /// Does what follows from an event.
-    pub(super) async fn follow_event(&mut self, follows: EventEffects) {
-        self.perform_all(follows.effects).await;
-        let mut next = follows.alert;
-        while let Some(alert) = next {
-            match alert {
-                BudgetAlert::Near(LimitKind::Cost) => {
-                    let message = format!(
-                        "80 % of the money is spent: {} of {}",
-                        self.budget.spent(),
-                        self.spec.limits.cost.unwrap_or_default()
-                    );
-                    self.warn(WarningKind::CostNearLimit, message);
-                }
-                BudgetAlert::Near(_) => {
-                    self.warn(WarningKind::TokensNearLimit, "80 % of a limit is used".to_owned());
-                }
-                BudgetAlert::Reached(limit) => self.step(Input::Limit(limit)).await,
-            }
-            next = self.budget.check();
+        if matches!(event.body, Body::Usage(_)) {
+            self.run_file.status.totals = self.machine.budget().account().totals();
+            self.is_file_stale = true;
         }
+        self.keeper.event(event);
+        effects
     }
 
     fn learn(&mut self, event: &Event) {
@@ -73,9 +40,6 @@ impl Driver<'_> {
                 file.tools.clone_from(&session.tools);
                 file.mcp_servers.clone_from(&session.mcp_servers);
                 self.is_file_stale = true;
-                if let Some(model) = &session.model {
-                    self.budget.set_model(model);
-                }
                 if let Some(id) = &session.session_id {
                     self.on_session(id);
                 }
@@ -84,7 +48,6 @@ impl Driver<'_> {
             Body::SessionUpdated(session) => {
                 if let Some(model) = &session.model {
                     self.run_file.model = Some(model.clone());
-                    self.budget.set_model(model);
                     self.is_file_stale = true;
                 }
                 if session.permission_mode.is_some() {
@@ -96,44 +59,7 @@ impl Driver<'_> {
                 }
             }
             Body::CommandAnswered(answered) => self.on_answered(answered),
-            Body::Usage(usage) => {
-                self.budget.apply(usage);
-                self.run_file.status.totals = self.budget.run();
-                self.is_file_stale = true;
-            }
-            Body::TurnFinished(_) => self.budget.add_turns(1),
-            Body::ToolStarted(tool) if tool.state == ToolState::Running => {
-                let subject = tool.subject.as_deref().unwrap_or_default();
-                let activity = format!("{}: {subject}", tool.name);
-                let cut = self
-                    .spec
-                    .redactor
-                    .redact(&activity)
-                    .chars()
-                    .take(120)
-                    .collect::<String>();
-                self.set_activity(&cut);
-            }
-            Body::TextBlock(_) => self.set_activity("responding"),
-            Body::ThinkingBlock(_) => self.set_activity("thinking"),
-            Body::Delta(delta) if self.run_file.status.activity.is_none() => {
-                let what = match delta.part {
-                    Part::Thinking => "thinking",
-                    Part::Text | Part::ToolInput | Part::ToolOutput => "responding",
-                };
-                self.set_activity(what);
-            }
-            Body::PermissionRequested(_) | Body::QuestionAsked(_) | Body::PlanProposed(_) => {
-                self.set_activity("waiting for an answer");
-            }
             _ => {}
-        }
-    }
-
-    fn set_activity(&mut self, activity: &str) {
-        if self.run_file.status.activity.as_deref() != Some(activity) {
-            self.run_file.status.activity = Some(activity.to_owned());
-            self.is_file_stale = true;
         }
     }
 
@@ -179,7 +105,7 @@ impl Driver<'_> {
                 if !is_ours {
                     self.warn(
                         WarningKind::Degraded,
-                        format!("two runs go on with one conversation: {held}"),
+                        format!("this session is already in use: {held}"),
                     );
                 }
             }

@@ -12,6 +12,7 @@ mod session_keeper;
 mod spec;
 mod status;
 mod storage;
+mod suspend;
 mod timers;
 mod verify;
 

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::{Duration, Instant as Moment};
+use std::time::Instant as Moment;
 
 use agent_api::{Body, Event};
 use jiff::Timestamp;
@@ -11,19 +11,19 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::coalesce::Coalescer;
-use crate::control::PendingRequests;
 use crate::journal::{JournalError, JournalWriter, PendingSync, RecordEncoder};
+use crate::model::RunModel;
 use crate::record::{Record, RunBody, RunEvent};
 use crate::redact::{DeltaRedactor, Redactor};
 use crate::sink::Sink;
 
 /// Stamps what happens and keeps it.
-pub(super) struct RecordKeeper<'a> {
+pub(super) struct RecordKeeper {
     journal: JournalWriter,
     redactor: Arc<Redactor>,
     /// Used again for every record.
     line: Vec<u8>,
-    sink: &'a mut dyn Sink,
+    sinks: Vec<Box<dyn Sink>>,
     encoder: RecordEncoder,
     seq: u64,
     position: (u32, u32),
@@ -32,7 +32,8 @@ pub(super) struct RecordKeeper<'a> {
     delta_redactor: DeltaRedactor,
     coalescer: Coalescer,
     ready: Vec<Event>,
-    pub(super) pending: PendingRequests,
+    /// The run as its journal tells it.
+    pub(super) model: RunModel,
     /// The journal has no room, and more is being lost.
     pub(super) has_failed: bool,
     /// The journal has no room for now.
@@ -46,8 +47,6 @@ pub(super) struct RecordKeeper<'a> {
     /// Waits for the disk that came to nothing.
     sync_failures: UnboundedReceiver<io::Error>,
     sync_failed: UnboundedSender<io::Error>,
-    /// Where the end of the run begins in the journal, and the number of the record before it.
-    end_mark: Option<(u64, u64)>,
 }
 
 /// A wait for the disk that can be done on another thread.
@@ -72,25 +71,24 @@ impl SyncWait {
     }
 }
 
-impl<'a> RecordKeeper<'a> {
-    pub(super) fn new(journal: JournalWriter, redactor: Arc<Redactor>, sink: &'a mut dyn Sink) -> Self {
+impl RecordKeeper {
+    pub(super) fn new(journal: JournalWriter, redactor: Arc<Redactor>, sinks: Vec<Box<dyn Sink>>) -> Self {
         let (sync_failed, sync_failures) = unbounded_channel();
         Self {
             journal,
             sync_failures,
             sync_failed,
-            end_mark: None,
             delta_redactor: DeltaRedactor::new(redactor.clone()),
             redactor,
             line: Vec::new(),
-            sink,
+            sinks,
             encoder: RecordEncoder::default(),
             seq: 0,
             position: (0, 0),
             at: None,
             coalescer: Coalescer::default(),
             ready: Vec::new(),
-            pending: PendingRequests::default(),
+            model: RunModel::summary_only(),
             has_failed: false,
             write_error: None,
             sync_error: None,
@@ -118,20 +116,21 @@ impl<'a> RecordKeeper<'a> {
         let is_delta = matches!(event.body, Body::Delta(_));
         if !is_delta && self.delta_redactor.is_empty() && self.coalescer.is_empty() {
             // Nothing waits for it, and it waits for nothing.
-            self.sink.live(&event);
-            self.pending.observe(&event.body);
             return self.write(RunEvent::Agent(event));
         }
         let mut clean = Vec::new();
-        self.delta_redactor.push(event, Instant::now(), &mut clean);
+        self.delta_redactor.push(event, &mut clean);
         self.keep(clean);
     }
 
     /// Shows events, and records them sooner or later.
     fn keep(&mut self, events: Vec<Event>) {
         for event in events {
-            self.sink.live(&event);
-            self.pending.observe(&event.body);
+            if matches!(event.body, Body::Delta(_)) {
+                for sink in &mut self.sinks {
+                    sink.delta(&event);
+                }
+            }
             let mut ready = std::mem::take(&mut self.ready);
             self.coalescer.push(event, Instant::now(), &mut ready);
             self.write_events(ready);
@@ -145,33 +144,17 @@ impl<'a> RecordKeeper<'a> {
             _ => self.flush_deltas(),
         }
         self.begin_moment();
-        if matches!(body, RunBody::RunEnded(_)) {
-            self.end_mark = Some((self.journal.end_bytes(), self.seq));
-        }
         self.write(RunEvent::Run(body));
-    }
-
-    /// Takes the end of the run back, because it is another one.
-    pub(super) fn take_back_end(&mut self) {
-        if let Some((end_bytes, seq)) = self.end_mark.take() {
-            self.journal.cut_back(end_bytes);
-            self.seq = seq;
-        }
     }
 
     /// When pieces of text have waited long enough.
     pub(super) fn deadline(&self) -> Option<Instant> {
-        let deadlines = [self.coalescer.deadline(), self.delta_redactor.deadline()];
-        deadlines.into_iter().flatten().min()
+        self.coalescer.deadline()
     }
 
     /// Gives out what has waited long enough.
     pub(super) fn on_deadline(&mut self) {
-        let now = Instant::now();
-        let mut due = Vec::new();
-        self.delta_redactor.release_due(now, &mut due);
-        self.keep(due);
-        if self.coalescer.deadline().is_some_and(|at| at <= now) {
+        if self.coalescer.deadline().is_some_and(|at| at <= Instant::now()) {
             self.flush_deltas();
         }
     }
@@ -222,11 +205,21 @@ impl<'a> RecordKeeper<'a> {
         self.note(written);
         // What is shown is what is written.
         match had_secrets.then(|| serde_json::from_slice(&line)) {
-            Some(Ok(redacted)) => self.sink.record(&redacted),
+            Some(Ok(redacted)) => self.show(redacted, line.len()),
             Some(Err(error)) => tracing::error!(%error, "a redacted record cannot be read"),
-            None => self.sink.record(&record),
+            None => self.show(record, line.len()),
         }
         self.line = line;
+    }
+
+    fn show(&mut self, record: Record, line_bytes: usize) {
+        self.model.apply(&record);
+        if !self.sinks.is_empty() {
+            let record = Arc::new(record);
+            for sink in &mut self.sinks {
+                sink.record(&record, line_bytes);
+            }
+        }
     }
 
     /// Whether nothing in it is in the words of others, so that no secret can be.
@@ -323,26 +316,14 @@ impl<'a> RecordKeeper<'a> {
         is_kept
     }
 
-    pub(super) fn tick(&mut self) {
-        self.sink.tick();
-    }
-
-    pub(super) fn tick_interval(&self) -> Duration {
-        self.sink.tick_interval()
-    }
-
-    /// How long the journal is.
-    pub(super) fn journal_bytes(&self) -> u64 {
-        self.journal.length_bytes()
+    /// Whether something could not be written to the file.
+    pub(super) fn has_unwritten(&self) -> bool {
+        self.journal.pending_bytes() > 0
     }
 
     /// Whether more is to be synced soon.
     pub(super) fn is_sync_owed(&self) -> bool {
         self.is_sync_owed
-    }
-
-    pub(super) fn is_closed(&self) -> bool {
-        self.sink.is_closed()
     }
 }
 
@@ -350,7 +331,7 @@ impl<'a> RecordKeeper<'a> {
 mod tests {
     use std::fs::File;
     use std::path::Path;
-    use std::sync::Arc;
+    use std::sync::{Arc, Mutex};
 
     use agent_api::{
         AgentKind, Body, Delta, DeltaMode, Event, ItemId, Notice, Part, Piece, Severity, TextBlock,
@@ -366,42 +347,49 @@ mod tests {
     const SECRET: &str = "zq9secretvalue77";
 
     /// The pieces and the blocks that a view is given.
-    #[derive(Default)]
+    #[derive(Debug, Clone, Default, PartialEq)]
     struct Seen {
         live: String,
         recorded: String,
         blocks: Vec<String>,
     }
 
-    impl Sink for Seen {
-        fn live(&mut self, event: &Event) {
-            if let Body::Delta(delta) = &event.body {
-                self.live.push_str(&delta.text);
-            }
+    #[derive(Clone, Default)]
+    struct View(Arc<Mutex<Seen>>);
+
+    impl View {
+        fn seen(&self) -> Seen {
+            self.0.lock().unwrap().clone()
+        }
+    }
+
+    impl Sink for View {
+        fn delta(&mut self, event: &Event) {
+            let Body::Delta(delta) = &event.body else {
+                unreachable!("{event:?}")
+            };
+            self.0.lock().unwrap().live.push_str(&delta.text);
         }
 
-        fn record(&mut self, record: &Record) {
+        fn record(&mut self, record: &Arc<Record>, line_bytes: usize) {
+            let mut seen = self.0.lock().unwrap();
+            assert!(line_bytes > 0);
             match &record.event {
                 RunEvent::Agent(Event {
                     body: Body::Delta(delta),
                     ..
-                }) => self.recorded.push_str(&delta.text),
+                }) => seen.recorded.push_str(&delta.text),
                 RunEvent::Agent(Event {
                     body: Body::TextBlock(block),
                     ..
-                }) => self.blocks.push(block.text.clone()),
+                }) => seen.blocks.push(block.text.clone()),
                 _ => {}
             }
         }
     }
 
     fn event(body: Body) -> Event {
-        Event {
-            agent_kind: AgentKind::DEMO,
-            parent: None,
-            raw: None,
-            body,
-        }
+        Event::new(AgentKind::DEMO, body)
     }
 
     fn piece(text: &str) -> Event {
@@ -419,8 +407,9 @@ mod tests {
         let path = directory.path().join("journal");
         let journal = JournalWriter::create(&path).unwrap();
         let redactor = Redactor::new(Secret::new("A_KEY", SECRET), [""; 0]).unwrap();
-        let mut seen = Seen::default();
-        let mut keeper = RecordKeeper::new(journal, Arc::new(redactor), &mut seen);
+        let views = [View::default(), View::default()];
+        let sinks = views.iter().map(|view| Box::new(view.clone()) as Box<dyn Sink>);
+        let mut keeper = RecordKeeper::new(journal, Arc::new(redactor), sinks.collect());
         for text in pieces {
             keeper.event(piece(text));
             keeper.event(event(Body::Notice(Box::new(Notice {
@@ -430,7 +419,7 @@ mod tests {
                 data: None,
             }))));
             let warned = Warned {
-                kind: WarningKind::Degraded,
+                kind: WarningKind::Degraded.into(),
                 message: "in the middle".to_owned(),
             };
             keeper.body(RunBody::Warned(warned));
@@ -446,6 +435,8 @@ mod tests {
         keeper.set_position((1, 2));
         keeper.flush();
         let journal = std::fs::read_to_string(&path).unwrap();
+        let [seen, other] = views.map(|view| view.seen());
+        assert_eq!(seen, other);
         (seen, journal)
     }
 
@@ -475,15 +466,15 @@ mod tests {
     }
 
     /// A keeper on a disk that takes everything and syncs nothing when that is done elsewhere.
-    fn unsynced<'a>(path: &Path, sink: &'a mut Seen) -> RecordKeeper<'a> {
+    fn unsynced(path: &Path) -> RecordKeeper {
         let journal = JournalWriter::on(Box::new(Unsynced(File::create(path).unwrap())), path, 0);
         let redactor = Redactor::new([], [""; 0]).unwrap();
-        RecordKeeper::new(journal, Arc::new(redactor), sink)
+        RecordKeeper::new(journal, Arc::new(redactor), Vec::new())
     }
 
     fn ended(reason: EndReason) -> RunBody {
         RunBody::RunEnded(RunEnded {
-            reason,
+            reason: reason.into(),
             exit_code: reason.exit_code(),
             message: None,
             iterations: 1,
@@ -494,8 +485,7 @@ mod tests {
     #[tokio::test]
     async fn a_sync_that_failed_elsewhere_is_known_though_the_next_one_succeeds() {
         let directory = tempfile::tempdir().unwrap();
-        let mut seen = Seen::default();
-        let mut keeper = unsynced(&directory.path().join("journal"), &mut seen);
+        let mut keeper = unsynced(&directory.path().join("journal"));
         keeper.body(ended(EndReason::Completed));
         keeper.owe_sync();
         keeper.sync_if_due();
@@ -504,42 +494,10 @@ mod tests {
         assert!(keeper.has_failed && keeper.is_sync_owed && keeper.sync_error.is_some());
 
         // The same for a receipt's.
-        let mut seen = Seen::default();
-        let mut keeper = unsynced(&directory.path().join("another"), &mut seen);
+        let mut keeper = unsynced(&directory.path().join("another"));
         let sync = keeper.start_sync().unwrap();
         assert!(!sync.wait());
         keeper.sync_if_due();
         assert!(keeper.has_failed && keeper.sync_error.is_some());
-    }
-
-    #[tokio::test]
-    async fn an_end_that_is_taken_back_is_in_the_journal_no_more() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("journal");
-        for is_written in [false, true] {
-            let mut seen = Seen::default();
-            let mut keeper = unsynced(&path, &mut seen);
-            keeper.body(RunBody::Warned(Warned {
-                kind: WarningKind::Degraded,
-                message: "x".to_owned(),
-            }));
-            keeper.body(ended(EndReason::Completed));
-            if is_written {
-                keeper.flush();
-            }
-            keeper.take_back_end();
-            keeper.body(ended(EndReason::StorageFailed));
-            drop(keeper);
-            let text = std::fs::read_to_string(&path).unwrap();
-            let records: Vec<Record> = text
-                .lines()
-                .map(|line| serde_json::from_str(line).unwrap())
-                .collect();
-            let [_, end] = records.as_slice() else {
-                unreachable!("{text}")
-            };
-            assert_eq!(end.seq, 2);
-            assert_eq!(end.event, RunEvent::Run(ended(EndReason::StorageFailed)));
-        }
     }
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use agent_api::{Completed, Event, MicroUsd, RunHandle};
-use tokio::sync::mpsc;
+use agent_process::clock;
+use jiff::Timestamp;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until};
 
 use super::attempt::Attempt;
@@ -11,32 +13,34 @@ use super::changes::Change;
 use super::record_keeper::RecordKeeper;
 use super::session_keeper::SessionKeeper;
 use super::spec::{DriveError, RunSpec};
-use super::storage::Storage;
-use super::timers::Timers;
+use super::storage::StorageWatch;
+use super::timers::TimerQueue;
 use super::verify::{Verified, Verifying};
-use crate::budget::Budget;
 use crate::control::{ControlServer, Greeting, Incoming};
 use crate::journal::JournalWriter;
 use crate::lock::Lock;
 use crate::machine::{Input, Machine, Signal};
+use crate::model::RunState;
 use crate::reason::EndReason;
 use crate::record::{RunBody, RunEnded, Warned, WarningKind};
-use crate::sink::Sink;
-use crate::state::{Durability, RunFile, name_in_files};
+use crate::sink::Views;
+use crate::state::{Durability, RunFile};
 
 /// How soon a change that people wait for is in the run's file, and others are.
 const SOON: Duration = Duration::from_millis(100);
 const LATER: Duration = Duration::from_secs(3);
+/// How often files are looked after when nothing is urgent: many idle runs at once are cheap only if each sleeps.
+const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(1);
 /// How many events are taken in one go.
 const BATCH: usize = 128;
 
 /// A run in progress.
-pub(super) struct Driver<'a> {
+pub(super) struct Driver {
     pub(super) spec: RunSpec,
     pub(super) machine: Machine,
-    pub(super) keeper: RecordKeeper<'a>,
-    pub(super) budget: Budget,
-    pub(super) timers: Timers,
+    pub(super) keeper: RecordKeeper,
+    output_closed: Option<oneshot::Receiver<()>>,
+    pub(super) timers: TimerQueue,
     pub(super) attempt: Option<Attempt>,
     /// The conversation that was begun last.
     pub(super) session_lock: Option<Lock>,
@@ -55,7 +59,7 @@ pub(super) struct Driver<'a> {
     pub(super) verifications: u32,
     pub(super) ended: Option<RunEnded>,
     pub(super) started: Instant,
-    pub(super) storage: Storage,
+    pub(super) storage: StorageWatch,
     pub(super) control: Option<ControlServer>,
     /// Settings that the agent was told of and has not answered, by the command's id.
     pub(super) changes: Vec<(String, Change)>,
@@ -72,6 +76,7 @@ enum Woken {
     Verified(Verified),
     Timer,
     Deltas,
+    OutputClosed,
     Tick,
 }
 
@@ -82,16 +87,21 @@ enum Woken {
 pub async fn drive(
     spec: RunSpec,
     run_file: RunFile,
-    sink: &mut dyn Sink,
+    views: Views,
     signals: &mut mpsc::UnboundedReceiver<Signal>,
 ) -> Result<RunEnded, DriveError> {
+    // First of all: a run that cannot be stopped or answered must not start.
+    let greeting = Greeting::new(spec.directory.id(), RunState::Starting);
+    let control = ControlServer::bind_for_run(&spec.directory, greeting)
+        .await
+        .map_err(DriveError::ControlSocket)?;
     let journal = JournalWriter::create(&spec.directory.journal())?;
-    let keeper = RecordKeeper::new(journal, spec.redactor.clone(), sink);
+    let keeper = RecordKeeper::new(journal, spec.redactor.clone(), views.sinks);
     let mut driver = Driver {
         machine: Machine::new(spec.plan.clone()),
         keeper,
-        budget: Budget::new(spec.limits, spec.spent_before),
-        timers: Timers::default(),
+        output_closed: views.output_closed,
+        timers: TimerQueue::default(),
         attempt: None,
         session_lock: None,
         locked_session: None,
@@ -104,15 +114,15 @@ pub async fn drive(
         sessions: SessionKeeper::new(
             // What cannot be gone on with need not be found.
             spec.files.clone().filter(|_| !spec.started.is_ephemeral),
-            name_in_files(&spec.started.backend),
+            &spec.backend_name,
             spec.started.mode.clone(),
         ),
         attempts: 0,
         verifications: 0,
         ended: None,
-        started: Instant::now(),
-        storage: Storage::default(),
-        control: None,
+        started: clock::now(),
+        storage: StorageWatch::default(),
+        control: Some(control),
         changes: Vec::new(),
         session_total: None,
         spec,
@@ -122,7 +132,7 @@ pub async fn drive(
     Ok(driver.finish().await)
 }
 
-impl Driver<'_> {
+impl Driver {
     async fn begin(&mut self) {
         self.keeper
             .body(RunBody::RunStarted(Box::new(self.spec.started.clone())));
@@ -131,31 +141,22 @@ impl Driver<'_> {
         }
         self.keeper.flush();
         self.save_run_file(Durability::Cached);
-        let bound = match self.spec.directory.prepare_socket() {
-            Ok(path) => ControlServer::bind(path, Greeting::new(self.spec.directory.id(), "starting")).await,
-            Err(error) => Err(error),
-        };
-        match bound {
-            Ok(control) => self.control = Some(control),
-            Err(error) => self.warn(
-                WarningKind::Storage,
-                format!("this run cannot be controlled from outside: {error}"),
-            ),
-        }
         self.step(Input::Begin).await;
+        self.publish_state();
     }
 
     async fn follow(&mut self, signals: &mut mpsc::UnboundedReceiver<Signal>) {
         while self.ended.is_none() {
-            let timer = self.timers.next();
+            let timer = self.timers.next_deadline();
             let deltas = self.keeper.deadline();
             let tick = self.next_tick();
             let woken = tokio::select! {
                 biased;
                 Some(signal) = signals.recv() => Woken::Signal(signal),
                 incoming = next_command(self.control.as_mut()) => Woken::Command(incoming),
-                () = sleep_until(timer.unwrap_or_else(Instant::now)), if timer.is_some() => Woken::Timer,
+                () = clock::sleep_until(timer.unwrap_or_else(clock::now)), if timer.is_some() => Woken::Timer,
                 () = sleep_until(deltas.unwrap_or_else(Instant::now)), if deltas.is_some() => Woken::Deltas,
+                () = closed(&mut self.output_closed) => Woken::OutputClosed,
                 () = sleep_until(tick) => Woken::Tick,
                 verified = next_verified(self.verifying.as_mut()) => Woken::Verified(verified),
                 woken = next_of_attempt(self.attempt.as_mut()) => woken,
@@ -167,12 +168,12 @@ impl Driver<'_> {
     async fn wake(&mut self, woken: Woken) {
         self.keeper.begin_moment();
         match woken {
+            Woken::Signal(Signal::Suspend) => self.suspend().await,
             Woken::Signal(signal) => self.step(Input::Signal(signal)).await,
             Woken::Command(incoming) => self.on_command(incoming).await,
             Woken::Event(Some(event)) => {
-                if let Some(effects) = self.take_event(event) {
-                    self.follow_event(effects).await;
-                }
+                let effects = self.take_event(event);
+                self.perform_all(effects).await;
                 self.drain_events().await;
                 self.keeper.on_deadline();
                 self.keeper.flush();
@@ -185,7 +186,7 @@ impl Driver<'_> {
             Woken::Completed(completed) => self.on_completed(*completed).await,
             Woken::Verified(verified) => self.on_verified(verified).await,
             Woken::Timer => {
-                while let Some(timer) = self.timers.take_due(Instant::now()) {
+                while let Some(timer) = self.timers.pop_expired(clock::now()) {
                     self.step(Input::Timer(timer)).await;
                 }
             }
@@ -193,7 +194,28 @@ impl Driver<'_> {
                 self.keeper.on_deadline();
                 self.keeper.flush();
             }
+            Woken::OutputClosed => self.step(Input::OutputClosed).await,
             Woken::Tick => self.on_tick().await,
+        }
+        self.publish_state();
+    }
+
+    /// What the journal says that the run is doing.
+    pub(super) fn state(&self) -> &RunState {
+        self.keeper.model.state()
+    }
+
+    /// Brings `run.json` and the greeting of the control socket up to date.
+    fn publish_state(&mut self) {
+        let state = self.keeper.model.state();
+        if self.run_file.status.state == *state {
+            return;
+        }
+        self.run_file.status.state.clone_from(state);
+        self.is_file_stale = true;
+        self.is_file_due |= matches!(state, RunState::Waiting { .. });
+        if let Some(control) = &self.control {
+            control.set_state(state);
         }
     }
 
@@ -205,83 +227,85 @@ impl Driver<'_> {
                 .as_mut()
                 .and_then(|attempt| attempt.handle.events.try_next());
             let Some(event) = next else { break };
-            if let Some(effects) = self.take_event(event) {
-                self.follow_event(effects).await;
-            }
+            let effects = self.take_event(event);
+            self.perform_all(effects).await;
         }
     }
 
-    /// A run that nobody watches, and where nothing is due, is woken by its agent and little else.
     fn next_tick(&self) -> Instant {
-        let interval = self.keeper.tick_interval();
         self.ticked_at
             + match self.is_file_due || self.keeper.is_sync_owed() {
-                true => interval.min(SOON),
-                false => interval,
+                true => SOON,
+                false => HOUSEKEEPING_INTERVAL,
             }
     }
 
     async fn on_tick(&mut self) {
         self.ticked_at = Instant::now();
-        self.keeper.tick();
         self.keeper.flush();
         self.keeper.sync_if_due();
         self.sessions.save_soon();
         if self.is_file_due || self.is_file_stale && self.saved_at.elapsed() >= LATER {
             self.save_run_file(Durability::Cached);
         }
-        if self.keeper.is_closed() {
-            self.step(Input::OutputClosed).await;
-        }
         self.watch_storage().await;
     }
 
+    /// Writes the end of the run: last, and only after everything before it is on disk, because a follower acts on it.
     async fn finish(mut self) -> RunEnded {
         self.sessions.finish().await;
+        // The loop ends with an end.
+        let mut ended = self.ended.take().unwrap_or_else(|| RunEnded {
+            reason: EndReason::Lost.into(),
+            exit_code: EndReason::Lost.exit_code(),
+            message: None,
+            iterations: 0,
+            totals: crate::record::Totals::default(),
+        });
         if !self.keeper.sync().await {
-            self.end_unkept();
+            let problem = self.storage_problem();
+            self.warn(
+                WarningKind::Storage,
+                format!("the end of the journal is lost: {problem}"),
+            );
+            fail_as_unsaved(&mut ended, problem);
+        }
+        // Checks and pauses take time, too; a suspended run does not.
+        ended.totals.duration_ms =
+            u64::try_from(clock::elapsed_since(self.started).as_millis()).unwrap_or(u64::MAX);
+        self.keeper.body(RunBody::RunEnded(ended.clone()));
+        self.keeper.flush();
+        self.run_file.status.state = RunState::Ended {
+            reason: ended.reason.clone(),
+        };
+        self.run_file.reason = Some(ended.reason.clone());
+        self.run_file.exit_code = Some(ended.exit_code);
+        self.run_file.ended_at = Some(Timestamp::now());
+        self.run_file.status.totals = ended.totals;
+        // At once, because a follower that has seen the end reads this file.
+        self.save_run_file(Durability::Cached);
+        self.keeper.sync().await;
+        if self.keeper.has_unwritten() {
+            let problem = self.storage_problem();
+            fail_as_unsaved(&mut ended, problem);
+            self.run_file.status.state = RunState::Ended {
+                reason: ended.reason.clone(),
+            };
+            self.run_file.reason = Some(ended.reason.clone());
+            self.run_file.exit_code = Some(ended.exit_code);
         }
         self.save_run_file(Durability::Synced);
         if let Some(control) = self.control.take() {
             control.close().await;
         }
-        // The loop ends with an end.
-        self.ended.unwrap_or_else(|| RunEnded {
-            reason: EndReason::Lost,
-            exit_code: EndReason::Lost.exit_code(),
-            message: None,
-            iterations: 0,
-            totals: crate::record::Totals::default(),
-        })
-    }
-
-    /// What cannot be shown later is not done: the journal, if it can be written after all, the run's file and whoever
-    /// asked for the run say so alike.
-    fn end_unkept(&mut self) {
-        self.storage.note(self.keeper.write_error.take());
-        self.storage.note(self.keeper.sync_error.clone());
-        let message = self.storage_message();
-        let lost = format!("the end of the journal is lost: {message}");
-        let Some(mut ended) = self.ended.take() else {
-            return;
-        };
-        if ended.reason == EndReason::StorageFailed {
-            self.warn(WarningKind::Storage, lost);
-        } else {
-            ended.reason = EndReason::StorageFailed;
-            ended.exit_code = ended.reason.exit_code();
-            ended.message = Some(message);
-            self.keeper.take_back_end();
-            self.warn(WarningKind::Storage, lost);
-            self.keeper.body(RunBody::RunEnded(ended.clone()));
-        }
-        self.run_file.reason = Some(ended.reason);
-        self.run_file.exit_code = Some(ended.exit_code);
-        self.ended = Some(ended);
+        ended
     }
 
     pub(super) fn warn(&mut self, kind: WarningKind, message: String) {
-        self.keeper.body(RunBody::Warned(Warned { kind, message }));
+        self.keeper.body(RunBody::Warned(Warned {
+            kind: kind.into(),
+            message,
+        }));
     }
 
     pub(super) fn save_run_file(&mut self, durability: Durability) {
@@ -291,6 +315,27 @@ impl Driver<'_> {
         if let Err(error) = self.run_file.save(&self.spec.directory.run_file(), durability) {
             tracing::warn!(%error, "the run's file could not be written");
         }
+    }
+}
+
+/// Resolves once, when the output is closed.
+async fn closed(output_closed: &mut Option<oneshot::Receiver<()>>) {
+    if let Some(closed) = output_closed {
+        let is_closed = closed.await.is_ok();
+        *output_closed = None;
+        if is_closed {
+            return;
+        }
+    }
+    std::future::pending().await
+}
+
+/// What cannot be shown later is not done.
+fn fail_as_unsaved(ended: &mut RunEnded, problem: String) {
+    if ended.reason != EndReason::StorageFailed {
+        ended.reason = EndReason::StorageFailed.into();
+        ended.exit_code = EndReason::StorageFailed.exit_code();
+        ended.message = Some(problem);
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct SessionKeeper {
     mode: Option<String>,
     /// The last one that was told.
     last: Option<String>,
+    /// One that the agent does not have any more.
+    gone: Option<String>,
     is_stale: bool,
     saving: Option<JoinHandle<()>>,
 }
@@ -26,6 +28,7 @@ impl SessionKeeper {
             backend: backend.to_owned(),
             mode,
             last: None,
+            gone: None,
             is_stale: false,
             saving: None,
         }
@@ -37,6 +40,13 @@ impl SessionKeeper {
             self.last = Some(id.to_owned());
             self.is_stale = true;
         }
+    }
+
+    /// The agent does not have this conversation: the next run must not ask for it again.
+    pub(super) fn forget(&mut self, id: &str) {
+        self.last.take_if(|last| last == id);
+        self.gone = Some(id.to_owned());
+        self.is_stale = true;
     }
 
     /// Begins to save what is new, unless that is still going on.
@@ -61,15 +71,51 @@ impl SessionKeeper {
         if !std::mem::take(&mut self.is_stale) {
             return None;
         }
-        let (files, id) = (self.files.clone()?, self.last.clone()?);
+        let (files, last, gone) = (self.files.clone()?, self.last.clone(), self.gone.take());
         let (backend, mode) = (self.backend.clone(), self.mode.clone());
         Some(move || {
             let saved = files.update_session_state(&backend, Timestamp::now(), |state| {
-                state.set_session_id(mode.as_deref(), &id);
+                if let Some(gone) = &gone {
+                    state.forget_session_id(mode.as_deref(), gone);
+                }
+                if let Some(last) = &last {
+                    state.set_session_id(mode.as_deref(), last);
+                }
             });
             if let Err(error) = saved {
                 tracing::warn!(%error, "the session could not be saved");
             }
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::SessionKeeper;
+    use crate::home::Home;
+    use crate::state::WorkspaceFiles;
+
+    #[tokio::test]
+    async fn a_conversation_that_the_agent_lost_is_not_offered_to_the_next_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("home"), None);
+        let files = WorkspaceFiles::prepare(&home, directory.path()).unwrap();
+        let kept = || {
+            let state = files.session_state("gemini", Timestamp::now()).unwrap();
+            state.value.session_id(None).map(str::to_owned)
+        };
+        let mut keeper = SessionKeeper::new(Some(files.clone()), "gemini", None);
+        keeper.note("one");
+        keeper.finish().await;
+        assert_eq!(kept().as_deref(), Some("one"));
+        let mut keeper = SessionKeeper::new(Some(files.clone()), "gemini", None);
+        keeper.forget("one");
+        keeper.finish().await;
+        assert_eq!(kept(), None);
+        keeper.note("two");
+        keeper.finish().await;
+        assert_eq!(kept().as_deref(), Some("two"));
     }
 }

@@ -4,9 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use agent_api::{Gateway, MicroUsd, RunOptions};
+use agent_api::{AgentRegistry, RunOptions};
 
-use crate::budget::BudgetLimits;
 use crate::home::{Home, RunDirectory};
 use crate::journal::JournalError;
 use crate::machine::Plan;
@@ -21,7 +20,7 @@ pub struct RunSpec {
     /// Where it is kept.
     pub directory: RunDirectory,
     /// Who can run agents.
-    pub gateway: Arc<Gateway>,
+    pub registry: Arc<AgentRegistry>,
     /// Record 1.
     pub started: RunStarted,
     /// What people should know before it begins and nobody else tells them: records after the first one.
@@ -30,14 +29,8 @@ pub struct RunSpec {
     pub task: String,
     /// How the agent is run; session, logs and marker are filled in for each attempt.
     pub options: RunOptions,
-    /// Whether the agent can be told more than its prompt.
-    pub takes_messages: bool,
     /// The rules of the loop.
     pub plan: Plan,
-    /// What it may spend.
-    pub limits: BudgetLimits,
-    /// What the task has cost in earlier runs.
-    pub spent_before: MicroUsd,
     /// Prompts of the task in earlier runs.
     pub iterations_before: u32,
     /// Where the agent works.
@@ -50,12 +43,20 @@ pub struct RunSpec {
     pub withheld: Vec<OsString>,
     /// How to log in, for the message when that is what is missing.
     pub login_hint: String,
+    /// The backend's name in log directories and session files.
+    pub backend_name: String,
 }
 
-/// Why a run could not even begin.
+/// Why a run could not begin. Nothing was spawned and nothing recorded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriveError {
+    /// Nobody could stop or answer the run.
+    #[error(
+        "cannot create the run's control socket; set XDG_RUNTIME_DIR to a directory with a short path that only you \
+         can write to"
+    )]
+    ControlSocket(#[source] std::io::Error),
     /// The journal could not be made.
     #[error("cannot begin the run's journal")]
     Journal(#[from] JournalError),

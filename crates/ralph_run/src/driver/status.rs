@@ -7,28 +7,22 @@ use crate::control::{QueuedReport, StatusReport};
 const MOST_QUEUED: usize = 100;
 const MOST_CHARACTERS: usize = 1_000;
 
-impl Driver<'_> {
+impl Driver {
     pub(super) fn status(&self) -> StatusReport {
         let status = &self.run_file.status;
-        let state = serde_json::to_value(status.state).ok();
         StatusReport {
-            state: state
-                .as_ref()
-                .and_then(|state| state.as_str())
-                .unwrap_or_default()
-                .to_owned(),
-            activity: status.activity.clone(),
+            state: self.state().clone(),
             iteration: status.iteration,
             attempt: status.attempt,
             seq: self.keeper.seq(),
             totals: status.totals,
             pending: self
-                .keeper
-                .pending
+                .machine
+                .requests()
                 .iter()
                 .map(|pending| pending.id().clone())
                 .collect(),
-            kind: self.spec.started.kind,
+            kind: self.spec.started.kind.clone(),
             queue: self.queue(),
             queue_length: self.machine.queued().count(),
         }

@@ -1,21 +1,22 @@
-//! What was to be said after a while.
+//! `TimerQueue`: the deadlines that the machine has armed. The driver's loop sleeps until the earliest one.
 
 use std::time::Duration;
 
+use agent_process::clock;
 use tokio::time::Instant;
 
 use crate::machine::Timer;
 
-/// Timers that run. There are never many.
+/// Armed timers. At most one per `Timer`, so a linear scan is fine.
 #[derive(Debug, Default)]
-pub(super) struct Timers {
+pub(super) struct TimerQueue {
     armed: Vec<(Timer, Instant)>,
 }
 
-impl Timers {
+impl TimerQueue {
     pub(super) fn arm(&mut self, timer: Timer, after: Duration) {
         self.disarm(&timer);
-        if let Some(at) = Instant::now().checked_add(after) {
+        if let Some(at) = clock::now().checked_add(after) {
             self.armed.push((timer, at));
         }
     }
@@ -24,14 +25,12 @@ impl Timers {
         self.armed.retain(|(armed, _)| armed != timer);
     }
 
-    /// When the next one is due.
-    pub(super) fn next(&self) -> Option<Instant> {
+    pub(super) fn next_deadline(&self) -> Option<Instant> {
         self.armed.iter().map(|(_, at)| *at).min()
     }
 
-    /// One that is due.
-    pub(super) fn take_due(&mut self, now: Instant) -> Option<Timer> {
-        let due = self.armed.iter().position(|(_, at)| *at <= now)?;
-        Some(self.armed.swap_remove(due).0)
+    pub(super) fn pop_expired(&mut self, now: Instant) -> Option<Timer> {
+        let expired = self.armed.iter().position(|(_, at)| *at <= now)?;
+        Some(self.armed.swap_remove(expired).0)
     }
 }

@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agent_api::ExitInfo;
-use agent_process::{Control, EnvPolicy, Exit, Limits, SpawnSpec, WaitStatus};
+use agent_process::{Control, EnvPolicy, Exit, Marker, SpawnSpec, WaitStatus, clock};
 use tokio::sync::oneshot;
 
 /// How long a verify command may take.
@@ -18,7 +18,7 @@ pub(super) struct VerifySpec {
     pub(super) command: String,
     pub(super) workspace: PathBuf,
     pub(super) log: PathBuf,
-    pub(super) marker: String,
+    pub(super) marker: Marker,
     /// What it does not see of our environment.
     pub(super) withheld: Vec<OsString>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Verified {
 
 /// Starts a command line in the workspace, as the user's shell would, under the guard.
 pub(super) async fn start(spec: VerifySpec) -> Verifying {
-    let started = Instant::now();
+    let started = clock::now();
     let (sender, outcome) = oneshot::channel();
     let mut process = SpawnSpec::new("sh");
     // One stream for both, so that messages are in their order.
@@ -68,12 +68,9 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
         set: Vec::new(),
         remove: spec.withheld,
     };
-    process.limits = Limits {
-        timeout: Some(VERIFY_LIMIT),
-        interrupt_grace: Duration::from_secs(2),
-        terminate_grace: Duration::from_secs(2),
-        ..Limits::default()
-    };
+    process.limits.timeout = Some(VERIFY_LIMIT);
+    process.limits.interrupt_grace = Duration::from_secs(2);
+    process.limits.terminate_grace = Duration::from_secs(2);
     let mut process = match agent_process::spawn(process).await {
         Ok(process) => process,
         Err(error) => {
@@ -81,7 +78,7 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
                 is_ok: false,
                 exit: ExitInfo::default(),
                 output: String::new(),
-                duration: started.elapsed(),
+                duration: clock::elapsed_since(started),
                 error: Some(error.to_string()),
             });
             return Verifying {
@@ -93,7 +90,9 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
     let control = process.control.clone();
     tokio::spawn(async move {
         let mut tail = Vec::new();
-        while let Some(Ok(chunk)) = process.output.next_chunk().await {
+        while let Some(chunk) = process.output.next_chunk().await {
+            // After a read error the command is still waited for.
+            let Ok(chunk) = chunk else { continue };
             tail.extend_from_slice(&chunk);
             if tail.len() > 2 * TAIL_BYTES {
                 tail.drain(..tail.len() - TAIL_BYTES);
@@ -118,7 +117,7 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
                 survivors_killed: report.survivors_killed,
             },
             output,
-            duration: started.elapsed(),
+            duration: clock::elapsed_since(started),
             error: (report.exit == Exit::TimedOut).then(|| "it took longer than 10 minutes".to_owned()),
         });
     });

@@ -99,8 +99,9 @@ fn is_written(journal: &Path) -> bool {
 
 fn remove(home: &Home, run: &RunDirectory) -> io::Result<()> {
     let doomed = home.runs_directory().join(format!("{REMOVING}{}", run.id()));
+    let socket = run.socket();
     fs::rename(run.path(), &doomed)?;
-    for file in [run.socket(), &home.active_directory().join(run.id())] {
+    for file in [&socket, &home.active_directory().join(run.id())] {
         match fs::remove_file(file) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             Ok(()) | Err(_) => {}

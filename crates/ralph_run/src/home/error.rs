@@ -39,21 +39,33 @@ impl HomeError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FindError {
-    /// None.
-    #[error("no run `{0}`; `ralph runs` lists them")]
+    #[error("no run `{0}`; run `ralph runs` to list them")]
     Unknown(String),
-    /// There are no runs at all.
-    #[error("there are no runs yet; `ralph run` starts one")]
-    NoRuns,
-    /// Several.
-    #[error("several runs start with `{asked}`: {}", candidates.join(", "))]
+    #[error("{count} runs match `{typed}`; type more of the id: {}", list(candidates))]
     Ambiguous {
-        /// What was asked for.
-        asked: String,
-        /// The names it could mean, newest first, at most ten.
-        candidates: Vec<String>,
+        typed: String,
+        count: usize,
+        /// Newest first, at most ten.
+        candidates: Vec<Candidate>,
     },
-    /// They cannot be looked at.
     #[error(transparent)]
     Home(#[from] HomeError),
+}
+
+/// A run that an ambiguous id could mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    pub id: String,
+    pub state: &'static str,
+    /// Empty if it cannot be read.
+    pub workspace: String,
+}
+
+fn list(candidates: &[Candidate]) -> String {
+    let one = |candidate: &Candidate| {
+        let Candidate { id, state, workspace } = candidate;
+        format!("{id} ({state}, {workspace})")
+    };
+    let all: Vec<String> = candidates.iter().map(one).collect();
+    all.join(", ")
 }

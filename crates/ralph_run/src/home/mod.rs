@@ -4,10 +4,17 @@ mod clean;
 mod error;
 mod place;
 mod private;
+mod regular_file;
 mod run_directory;
+mod run_id;
 
 pub use clean::{CleanMode, Cleaned, clean, remove_ended};
-pub use error::{FindError, HomeError};
+pub use error::{Candidate, FindError, HomeError};
 pub use place::Home;
-pub(crate) use private::{make_directory, make_directory_all, new_file, private_file, protect};
-pub use run_directory::RunDirectory;
+pub(crate) use private::{
+    make_directory, make_directory_all, make_private_folder, new_file, private_file, protect,
+};
+pub use regular_file::open_regular_file;
+pub(crate) use run_directory::MAX_SOCKET_PATH_BYTES;
+pub use run_directory::{RUN_ID_VARIABLE, RunDirectory};
+pub use run_id::short_run_id;

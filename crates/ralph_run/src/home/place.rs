@@ -1,21 +1,21 @@
-//! The user's state directory.
+//! `Home`: the user's state directory, with all runs. Commands, runners and the server find runs here.
 
-use std::collections::hash_map::RandomState;
 use std::fs;
-use std::hash::BuildHasher;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::error::{FindError, HomeError};
+use super::error::{Candidate, FindError, HomeError};
 use super::private::{check_directory, make_directory, make_directory_all, new_file};
 use super::run_directory::RunDirectory;
+use super::run_id::{is_id, match_id, random_id};
+use crate::state::RunFile;
 
-/// How many names are tried for a new run. A name is taken only if two runs start in the same quarter of a
-/// millisecond and draw the same number.
+/// How many ids are tried for a new run. One is taken only if two runs start in the same millisecond and draw the same
+/// number of 30 bits.
 const ATTEMPTS: usize = 100;
-const MOST_CANDIDATES: usize = 10;
+const MAX_CANDIDATES: usize = 10;
 
 /// Where runs, locks and lists of them are kept: `$XDG_STATE_HOME/ralph`, found by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,6 +49,18 @@ impl Home {
     /// Where lock files are.
     pub(crate) fn locks_directory(&self) -> PathBuf {
         self.state.join("locks")
+    }
+
+    /// Where the control sockets of new runs are: in their own directories, unless those paths are too long.
+    #[must_use]
+    pub fn socket_folder(&self) -> PathBuf {
+        let run = self.run_directory(random_id(Timestamp::now()));
+        let folder = run.socket().parent().map(Path::to_owned).unwrap_or_default();
+        if folder == run.path() {
+            self.runs_directory()
+        } else {
+            folder
+        }
     }
 
     /// A file for each run that may not have ended, so that finding the lost ones does not take a look at all runs.
@@ -144,30 +156,34 @@ impl Home {
         }
     }
 
-    /// The run that is meant: by its name, by the start of its name if only one starts so, or `last`.
+    /// The run that is meant: by its id, by the short part of it, or by a beginning of either that fits only one run. The
+    /// short part counts before the whole id.
     ///
     /// # Errors
     /// When there is none, or more than one.
-    pub fn find(&self, asked: &str) -> Result<RunDirectory, FindError> {
-        let mut runs = self.list()?;
-        if asked == "last" {
-            return runs.into_iter().next().ok_or(FindError::NoRuns);
+    pub fn find(&self, typed: &str) -> Result<RunDirectory, FindError> {
+        if let Some(run) = self.run(typed) {
+            return Ok(run);
         }
-        if let Some(exact) = runs.iter().position(|run| run.id() == asked) {
-            return Ok(runs.swap_remove(exact));
-        }
-        if asked.is_empty() {
-            return Err(FindError::Unknown(String::new()));
-        }
-        runs.retain(|run| run.id().starts_with(asked));
-        match runs.len() {
-            0 | 1 => runs.pop().ok_or_else(|| FindError::Unknown(asked.to_owned())),
-            _ => Err(FindError::Ambiguous {
-                asked: asked.to_owned(),
-                candidates: runs
+        let mut found: Vec<_> = self
+            .list()?
+            .into_iter()
+            .filter_map(|run| Some((match_id(run.id(), typed)?, run)))
+            .collect();
+        let best = found.iter().map(|(fit, _)| *fit).max();
+        found.retain(|(fit, _)| Some(*fit) == best);
+        match found.len() {
+            0 | 1 => found
+                .pop()
+                .map(|(_, run)| run)
+                .ok_or_else(|| FindError::Unknown(typed.to_owned())),
+            count => Err(FindError::Ambiguous {
+                typed: typed.to_owned(),
+                count,
+                candidates: found
                     .iter()
-                    .take(MOST_CANDIDATES)
-                    .map(|run| run.id().to_owned())
+                    .take(MAX_CANDIDATES)
+                    .map(|(_, run)| candidate(run))
                     .collect(),
             }),
         }
@@ -228,34 +244,22 @@ impl Home {
     }
 }
 
-fn random_id(at: Timestamp) -> String {
-    new_id(at, RandomState::new().hash_one(std::process::id()))
-}
-
-/// `20261115-235959-4f2a9c`: the time in UTC, and six digits, of which the first three go on with the time. So
-/// names sort by time.
-fn new_id(at: Timestamp, random: u64) -> String {
-    let part_of_second = u64::from(at.subsec_nanosecond().unsigned_abs()) * 4096 / 1_000_000_000;
-    format!(
-        "{}-{part_of_second:03x}{:03x}",
-        at.strftime("%Y%m%d-%H%M%S"),
-        random & 0xfff
-    )
-}
-
-fn is_id(name: &str) -> bool {
-    let mut parts = name.split('-');
-    let mut part = |length: usize| {
-        parts
-            .next()
-            .is_some_and(|part| part.len() == length && part.bytes().all(|byte| byte.is_ascii_hexdigit()))
-    };
-    part(8) && part(6) && part(6) && parts.next().is_none()
+fn candidate(run: &RunDirectory) -> Candidate {
+    let file = RunFile::load(&run.run_file()).ok();
+    Candidate {
+        id: run.id().to_owned(),
+        state: match &file {
+            None => "unknown",
+            Some(file) if file.is_ended() => "ended",
+            Some(_) => "active",
+        },
+        workspace: file.map(|file| file.workspace).unwrap_or_default(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Home, is_id, new_id};
+    use super::Home;
     use jiff::Timestamp;
 
     #[test]
@@ -271,28 +275,5 @@ mod tests {
         std::fs::remove_dir_all(run.path()).unwrap();
         home.unmark_gone(&run);
         assert!(!home.is_active(run.id()));
-    }
-
-    #[test]
-    fn a_name_says_when_and_sorts_by_time() {
-        let at: Timestamp = "2026-11-15T23:59:59.5Z".parse().unwrap();
-        let later: Timestamp = "2026-11-15T23:59:59.501Z".parse().unwrap();
-        assert_eq!(new_id(at, 0xabc), "20261115-235959-800abc");
-        assert!(new_id(later, 0) > new_id(at, 0xfff));
-        assert!(is_id(&new_id(at, u64::MAX)));
-    }
-
-    #[test]
-    fn only_names_of_our_making_are_runs() {
-        for name in [
-            "",
-            "..",
-            ".removing-20261115-235959-800abc",
-            "20261115-235959",
-            "20261115-235959-800ab/",
-            "20261115-235959-800abc-1",
-        ] {
-            assert!(!is_id(name), "{name}");
-        }
     }
 }

@@ -62,12 +62,34 @@ pub(super) fn check_directory(path: &Path) -> Result<(), HomeError> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        if agent_process::effective_user() != metadata.uid() {
+        if rustix::process::geteuid().as_raw() != metadata.uid() {
             return Err(HomeError::ForeignOwner(path.to_owned()));
         }
         if metadata.mode() & 0o022 != 0 {
             return Err(HomeError::WritableByOthers(path.to_owned()));
         }
+    }
+    Ok(())
+}
+
+/// Makes a folder that only this user can enter, or makes sure that an existing one is: another user must neither own
+/// it nor have put a link in its place. Rights of others are taken away.
+pub(crate) fn make_private_folder(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+    make_directory_all(path)?;
+    let found = fs::symlink_metadata(path)?;
+    let refuse = |why: &str| {
+        let message = format!("{why}; remove it: `{}`", path.display());
+        Err(io::Error::new(io::ErrorKind::PermissionDenied, message))
+    };
+    if !found.is_dir() {
+        return refuse("not a directory of its own but a link");
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        return refuse("another user owns the folder for control sockets");
+    }
+    if found.mode() & 0o077 != 0 {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
     }
     Ok(())
 }

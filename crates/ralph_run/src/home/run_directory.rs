@@ -1,38 +1,54 @@
-//! The directory of one run.
+//! `RunDirectory`: the files of one run, and where its control socket is. Runners and clients use it.
 
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use super::private::make_directory_all;
+use agent_process::Marker;
 
-/// What a socket's path may have at most. The system's own limit is a little higher; it counts bytes.
-const MAX_SOCKET_PATH_BYTES: usize = 100;
+/// Carries the run's id in the environment of its processes. Must not change: a later version sweeps what an earlier
+/// one left running.
+pub const RUN_ID_VARIABLE: &str = "RALPH_RUN_ID";
 
-/// One run as a directory: what is where. Makes and reads nothing by itself.
+/// Longest path of a control socket. The system's limit is 108 bytes on Linux and 104 on macOS, including the final NUL.
+pub(crate) const MAX_SOCKET_PATH_BYTES: usize = 100;
+
+/// Short enough for a socket on every system. Holds the sockets of runs whose own directory cannot.
+const FALLBACK_FOLDER: &str = "/tmp";
+
+/// One run as a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDirectory {
     id: String,
     path: PathBuf,
-    socket: PathBuf,
+    /// The user's directory for sockets, if there is one.
+    runtime: Option<PathBuf>,
 }
 
 impl RunDirectory {
     pub(super) fn new(runs: &Path, runtime: Option<&Path>, id: String) -> Self {
-        let path = runs.join(&id);
-        let mut socket = path.join("control.sock");
-        if let Some(runtime) = runtime
-            && socket.as_os_str().len() > MAX_SOCKET_PATH_BYTES
-        {
-            socket = runtime.join("ralph").join(format!("{id}.sock"));
+        Self {
+            path: runs.join(&id),
+            runtime: runtime.map(Path::to_owned),
+            id,
         }
-        Self { id, path, socket }
     }
 
     /// The run's name.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// The part of the id that people type.
+    #[must_use]
+    pub fn short_id(&self) -> &str {
+        super::run_id::short_run_id(&self.id)
+    }
+
+    /// Marks the processes of this run, so that [`sweep`](agent_process::sweep) finds them after a crash.
+    #[must_use]
+    pub fn marker(&self) -> Marker {
+        Marker::new(RUN_ID_VARIABLE, &self.id)
     }
 
     /// The directory.
@@ -71,28 +87,34 @@ impl RunDirectory {
         self.path.join("raw").join(format!("verify-{number}.log"))
     }
 
-    /// Where the runner takes commands: in the directory, or with the user's other sockets if that path is too long.
+    /// Where the runner takes commands. If the run directory cannot hold a socket, it holds a link to where it is.
     #[must_use]
-    pub fn socket(&self) -> &Path {
-        &self.socket
+    pub fn socket(&self) -> PathBuf {
+        let own = self.own_socket();
+        match fs::read_link(&own) {
+            Ok(target) => target,
+            // Earlier versions left no link to a socket in the runtime directory.
+            Err(_) => self.socket_candidates().into_iter().next().unwrap_or(own),
+        }
     }
 
-    /// Makes the directory for the socket, and says where the socket goes.
-    ///
-    /// # Errors
-    /// When it cannot be made, or the path is too long for a socket.
-    pub fn prepare_socket(&self) -> io::Result<&Path> {
-        if self.socket.as_os_str().len() > MAX_SOCKET_PATH_BYTES {
-            let message = format!(
-                "too long a path for a socket (more than {MAX_SOCKET_PATH_BYTES} bytes); set XDG_RUNTIME_DIR: `{}`",
-                self.socket.display()
-            );
-            return Err(io::Error::new(io::ErrorKind::InvalidFilename, message));
-        }
-        if let Some(parent) = self.socket.parent() {
-            make_directory_all(parent)?;
-        }
-        Ok(&self.socket)
+    /// The socket's place in the run directory, or the link to it.
+    pub(crate) fn own_socket(&self) -> PathBuf {
+        self.path.join("control.sock")
+    }
+
+    /// Where the socket can be, best first; paths that are too long for a socket are left out. The folder in `/tmp` is
+    /// private and never too long, so there is always one.
+    pub(crate) fn socket_candidates(&self) -> Vec<PathBuf> {
+        let name = format!("{}.sock", self.id);
+        let user = rustix::process::geteuid().as_raw();
+        let runtime = self.runtime.as_ref().map(|runtime| runtime.join("ralph"));
+        let fallback = Path::new(FALLBACK_FOLDER).join(format!("ralph-{user}"));
+        std::iter::once(self.own_socket())
+            .chain(runtime.map(|folder| folder.join(&name)))
+            .chain([fallback.join(&name)])
+            .filter(|path| path.as_os_str().len() <= MAX_SOCKET_PATH_BYTES)
+            .collect()
     }
 
     /// What it takes on the disk, as far as nobody else keeps it.
@@ -124,13 +146,20 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_socket_whose_path_is_too_long_goes_to_the_runtime_directory() {
-        let short = RunDirectory::new(Path::new("/s/runs"), Some(Path::new("/run/user/1")), "a".into());
+    fn a_socket_whose_path_is_too_long_goes_to_a_short_private_folder() {
+        let runtime = Path::new("/run/user/1");
+        let short = RunDirectory::new(Path::new("/s/runs"), Some(runtime), "a".into());
         assert_eq!(short.socket(), Path::new("/s/runs/a/control.sock"));
         let deep = "/x".repeat(60);
-        let long = RunDirectory::new(Path::new(&deep), Some(Path::new("/run/user/1")), "a".into());
+        let long = RunDirectory::new(Path::new(&deep), Some(runtime), "a".into());
         assert_eq!(long.socket(), Path::new("/run/user/1/ralph/a.sock"));
-        let nowhere = RunDirectory::new(Path::new(&deep), None, "a".into());
-        assert!(nowhere.prepare_socket().is_err());
+        let user = rustix::process::geteuid().as_raw();
+        for runtime in [None, Some(Path::new(&deep))] {
+            let nowhere_else = RunDirectory::new(Path::new(&deep), runtime, "a".into());
+            assert_eq!(
+                nowhere_else.socket(),
+                Path::new(&format!("/tmp/ralph-{user}/a.sock"))
+            );
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use agent_process::{Framed, Line};
+use json_lines::{Framed, Line};
 use serde::Deserialize;
 
 use super::damage::{Damage, DamageKind};
@@ -31,6 +31,11 @@ impl Checker {
             is_behind_damage: false,
             ready: VecDeque::new(),
         }
+    }
+
+    /// Leaves out records before `from_seq`.
+    pub(super) fn skip_to(&mut self, from_seq: u64) {
+        self.from_seq = self.from_seq.max(from_seq);
     }
 
     pub(super) fn next(&mut self) -> Option<Result<Record, Damage>> {

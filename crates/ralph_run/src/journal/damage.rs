@@ -67,7 +67,7 @@ impl fmt::Display for Damage {
         match kind {
             DamageKind::NewerFormat { found } => write!(
                 formatter,
-                "the journal has format {found}, this version of ralph reads up to {FORMAT_VERSION}: use a newer ralph"
+                "the journal has format {found}; this version of ralph reads up to {FORMAT_VERSION}. Upgrade ralph to read it."
             ),
             DamageKind::Unreadable(error) => write!(formatter, "the journal cannot be read: {error}"),
             DamageKind::NotARecord(reason) => {

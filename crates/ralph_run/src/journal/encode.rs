@@ -41,6 +41,11 @@ impl RecordEncoder {
                 serde_json::to_writer(&mut *line, body)?;
                 start
             }
+            RunEvent::Unknown(event) => {
+                let start = line.len();
+                line.extend_from_slice(event.json.get().as_bytes());
+                start
+            }
         };
         line.push(b'}');
         Ok(words)
@@ -114,12 +119,10 @@ mod tests {
                 (Some("to\"olu"), raw),
                 (Some("p"), None),
             ] {
-                events.push(RunEvent::Agent(Event {
-                    agent_kind: AgentKind::new("my \"agent\""),
-                    parent: parent.map(ItemId::new),
-                    raw,
-                    body: body.clone(),
-                }));
+                let mut event = Event::new(AgentKind::new("my \"agent\""), body.clone());
+                event.parent = parent.map(ItemId::new);
+                event.raw = raw;
+                events.push(RunEvent::Agent(event));
             }
         }
         events

@@ -3,8 +3,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use agent_process::{FileFollower, Framed, LineFramer};
+use agent_process::FileFollower;
+
 use bytes::BytesMut;
+use json_lines::{Framed, LineFramer};
 
 use super::check::{Checker, MAX_LINE_BYTES};
 use super::damage::{Damage, DamageKind};
@@ -50,6 +52,11 @@ impl JournalFollower {
             is_over: false,
             stops_at_end: false,
         })
+    }
+
+    /// Leaves out records before `from_seq` from now on, without parsing them.
+    pub(crate) fn skip_to(&mut self, from_seq: u64) {
+        self.checker.skip_to(from_seq);
     }
 
     /// Do not wait at the end of the file any more: nobody writes it.
@@ -103,8 +110,8 @@ impl JournalFollower {
     }
 
     fn push(&mut self, mut framed: Framed) {
-        let (Framed::Line(agent_process::Line { number, offset, .. })
-        | Framed::Overlong { number, offset, .. }) = &mut framed;
+        let (Framed::Line(json_lines::Line { number, offset, .. }) | Framed::Overlong { number, offset, .. }) =
+            &mut framed;
         self.line = *number;
         *number += self.base_line;
         *offset += self.base_offset;

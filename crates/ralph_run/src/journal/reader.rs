@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use agent_process::LineFramer;
 use bytes::Bytes;
+use json_lines::LineFramer;
 
 use super::check::{Checker, MAX_LINE_BYTES};
 use super::damage::{Damage, DamageKind};

@@ -214,25 +214,6 @@ impl JournalWriter {
         }
     }
 
-    /// How long the file is once all that waits is in it.
-    pub(crate) fn end_bytes(&self) -> u64 {
-        self.length_bytes + self.pending.len() as u64
-    }
-
-    /// Takes back what came after `end_bytes`, whether it is in the file or waits. If the file cannot be cut now, it is
-    /// before the next write.
-    pub(crate) fn cut_back(&mut self, end_bytes: u64) {
-        match end_bytes.checked_sub(self.length_bytes) {
-            Some(kept) => self.pending.truncate(usize::try_from(kept).unwrap_or(usize::MAX)),
-            None => {
-                self.pending.clear();
-                self.length_bytes = end_bytes;
-                self.is_torn = true;
-                let _ = self.repair();
-            }
-        }
-    }
-
     /// Takes back what was written of a line that did not fit.
     fn repair(&mut self) -> io::Result<()> {
         if self.is_torn {
@@ -418,7 +399,7 @@ mod tests {
             iteration: 1,
             attempt: 1,
             event: RunEvent::Run(RunBody::Warned(Warned {
-                kind: WarningKind::Storage,
+                kind: WarningKind::Storage.into(),
                 message: "x".repeat(length),
             })),
         }

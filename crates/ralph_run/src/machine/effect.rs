@@ -1,115 +1,83 @@
-//! What to do.
+//! `Effect`: what the machine decides and the driver performs.
 
 use std::time::Duration;
 
 use agent_api::{Answer, PermissionMode, RequestId, SessionChoice};
-use serde::{Deserialize, Serialize};
 
 use super::queue::QueuedMessage;
-use crate::reason::EndReason;
-use crate::record::RunBody;
+use crate::record::{RunBody, RunEnded};
 
-/// Something to do, in order.
+/// Effects are performed in order.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// Write it down.
     Record(Box<RunBody>),
-    /// The run is this far now; a change that must survive a crash.
-    Finality(Finality),
+    /// Bring the journal and `run.json` to disk soon: people wait for what just happened.
+    SaveSoon,
     /// Start the agent.
     Spawn {
-        /// Which prompt, from 1.
+        /// Counts from 1.
         iteration: u32,
-        /// Which process of it, from 1.
+        /// Counts from 1 in each iteration.
         attempt: u32,
-        /// Which conversation.
         session: SessionChoice,
-        /// What went wrong before: part of the prompt.
-        last_failure: Option<String>,
-        /// What a session says instead of the run's prompt.
-        message: Option<QueuedMessage>,
+        prompt: SpawnPrompt,
     },
     /// End the agent's turn.
     Interrupt,
     /// Stop the agent: interrupt, terminate, kill.
     Stop,
-    /// Kill the agent.
     Kill,
-    /// End the agent's input: it has nothing left to do.
+    /// Close the agent's input: it exits when it is done.
     CloseInput,
-    /// Say something to the agent.
     Say {
-        /// Names it.
         id: String,
-        /// The message.
         text: String,
     },
-    /// Answer the agent.
     Answer {
-        /// The request.
         request: RequestId,
-        /// The answer.
         answer: Answer,
     },
-    /// Use another model.
     SetModel(Option<String>),
-    /// Use another permission mode.
     SetPermissionMode(PermissionMode),
-    /// Run a verify command.
+    /// Run the verify command with this index.
     Verify {
-        /// Which, from 0.
         index: usize,
     },
-    /// Stop the verify command that runs.
+    /// Stop the running verify command: interrupt, terminate, kill.
     StopVerify,
-    /// Say so after a while.
+    KillVerify,
     Arm(Timer, Duration),
-    /// Not any more.
     Disarm(Timer),
-    /// The run is over.
-    End {
-        /// Why.
-        reason: EndReason,
-        /// More about it.
-        message: Option<String>,
-    },
+    /// The run has ended. Always the last effect.
+    End(RunEnded),
 }
 
-/// What time was asked for.
+/// What a new process is told first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SpawnPrompt {
+    /// The prompt of a loop's iteration, and what went wrong in the one before.
+    Iteration {
+        last_failure: Option<String>,
+    },
+    /// The run's prompt as the first message of a conversation.
+    Task,
+    Message(QueuedMessage),
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Timer {
-    /// The run's time.
+    /// `--max-runtime`.
     Runtime,
-    /// The iteration's time.
+    /// `--iteration-timeout`.
     Iteration,
-    /// The pause between iterations.
+    /// The pause before the next iteration.
     Cooldown,
-    /// An interrupted agent should have ended its turn.
+    /// An interrupted agent must have ended its turn by now.
     Grace,
-    /// Somebody should have answered.
+    /// A request of the agent was not answered in time.
     Ask(RequestId),
-    /// Somebody should have said something.
+    /// A conversation has waited long enough for a message.
     Idle,
-}
-
-/// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Finality {
-    /// The agent is being started.
-    Starting,
-    /// It works.
-    Running,
-    /// It gave a result; more may come.
-    ResultSeen,
-    /// It has nothing left to do and should exit.
-    Draining,
-    /// Its work is being verified.
-    Verifying,
-    /// Between two iterations.
-    Cooling,
-    /// It waits for a message.
-    Idle,
-    /// The run is over.
-    Ended,
+    /// The run's files could not be written for too long.
+    Storage,
 }

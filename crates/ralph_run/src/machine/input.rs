@@ -1,118 +1,63 @@
-//! What happens.
+//! `Input`: everything that can happen to a run.
 
-use agent_api::{Answer, ErrorInfo, Event, ExitInfo, Outcome, PermissionMode, RequestId};
+use std::time::Duration;
+
+use agent_api::{ErrorInfo, Event, ExitInfo, Outcome, RunUsage};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::effect::Timer;
-use crate::reason::{EndReason, LimitKind};
-use crate::record::Totals;
+use crate::control::ControlCommand;
 
-/// Something that happened.
 #[derive(Debug)]
 pub enum Input<'a> {
-    /// The run begins.
     Begin,
-    /// In the agent.
+    /// An event of the agent, except for deltas.
     Event(&'a Event),
-    /// The agent could not be started.
-    NotStarted(StartFailure),
-    /// The agent's process has ended.
+    /// The agent could not be started; the message is for people.
+    SpawnFailed(String),
     AttemptEnded(AttemptReport),
     /// A verify command has ended.
     Verified {
-        /// Whether it agrees.
         is_ok: bool,
-        /// What it was, and the end of what it wrote.
+        /// The command and the end of its output.
         summary: String,
     },
-    /// Time has passed.
     Timer(Timer),
-    /// A limit of the account is reached.
-    Limit(LimitKind),
-    /// Somebody said something.
-    Command(RunCommand),
-    /// The system said something.
+    /// A command that [`Machine::accept`](super::Machine::accept) has accepted.
+    Command(CommandInput),
     Signal(Signal),
-    /// Nobody reads our output any more.
     OutputClosed,
-    /// The run's own files cannot be written.
-    StorageFailed,
+    /// Whether the run's files can be written.
+    Storage(StorageStatus),
 }
 
-/// Why an agent could not be started.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StartFailure {
-    /// What the run ends with.
-    pub reason: EndReason,
-    /// For people, with what to do.
-    pub message: String,
-}
-
-/// How a process ended.
+/// How an agent's process ended.
 #[derive(Debug, Clone)]
 pub struct AttemptReport {
-    /// How.
     pub outcome: Outcome,
-    /// What went wrong.
     pub error: Option<ErrorInfo>,
-    /// The agent's last word.
     pub final_text: Option<String>,
-    /// Whether the last word is what was streamed, because the agent gave none.
+    /// The agent gave no final text: it is what was streamed.
     pub is_degraded: bool,
-    /// The session.
     pub session_id: Option<String>,
-    /// How the process ended.
     pub exit: ExitInfo,
-    /// What it cost, and what it used.
-    pub totals: Totals,
+    /// The last figures; `None` if the process was lost, so that what was seen counts.
+    pub usage: Option<RunUsage>,
+    pub duration: Duration,
 }
 
-/// What a person can say to a run.
-#[derive(Debug, Clone, PartialEq)]
-pub enum RunCommand {
-    /// A message for the agent.
-    Send {
-        /// Names it.
-        id: String,
-        /// The message.
-        text: String,
-        /// When it is delivered.
-        mode: SendMode,
-    },
-    /// Other words for a message that waits.
-    EditMessage {
-        /// The message.
-        id: String,
-        /// The words.
-        text: String,
-    },
-    /// Takes back a message that waits.
-    WithdrawMessage {
-        /// The message.
-        id: String,
-    },
-    /// An answer to the agent.
-    Answer {
-        /// The request.
-        request: RequestId,
-        /// The answer.
-        answer: Answer,
-    },
-    /// End the turn; a loop ends with it.
-    Interrupt,
-    /// Nothing more will be said: a session ends when all is done.
-    CloseInput,
-    /// End the run.
-    Stop,
-    /// End the run at once.
-    Kill,
-    /// Another model from now on.
-    SetModel(Option<String>),
-    /// Another permission mode from now on.
-    SetPermissionMode(PermissionMode),
+#[derive(Debug, Clone)]
+pub struct CommandInput {
+    pub command: ControlCommand,
+    /// The id that a message gets if this command sends one.
+    pub message_id: String,
+    /// Who sent it, for people.
+    pub by: Option<String>,
+    pub at: Timestamp,
 }
 
-/// When the agent is to see a message.
+/// When a message is delivered to the agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
@@ -124,13 +69,22 @@ pub enum SendMode {
     Queue,
 }
 
-/// What the system says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// Ctrl-C. The second one ends everything at once.
+    /// Ctrl-C. The second one kills.
     Interrupt,
-    /// Please end.
     Terminate,
-    /// The terminal is gone.
     HangUp,
+    /// Ctrl-Z. The driver suspends everything; for the machine no time passes.
+    Suspend,
+}
+
+/// The strings name the directory and the error, for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StorageStatus {
+    Writable,
+    /// Nothing can be written now; what is to be written waits in memory.
+    Failing(String),
+    /// Something that was to be written is lost.
+    Lost(String),
 }

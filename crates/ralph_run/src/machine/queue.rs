@@ -1,54 +1,65 @@
-//! Messages on their way to the agent.
+//! `MessageQueue`: messages to the agent, from being accepted to the first sign that the agent has them.
 
 use std::collections::{HashSet, VecDeque};
 
 use super::input::SendMode;
 
-/// More than anybody says; a run must not be filled up.
-const MOST_WAITING: usize = 1_000;
+const MAX_WAITING: usize = 1_000;
 
-/// A message that waits for its turn.
+/// A message that has not been sent yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueuedMessage {
-    /// Names it.
     pub id: String,
-    /// The message.
     pub text: String,
-    /// When it is delivered.
     pub mode: SendMode,
 }
 
-/// Where a message is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessagePlace {
-    /// It waits, and can be changed.
+    /// Not sent yet: it can be edited and withdrawn.
     Waiting,
-    /// The agent was given it.
     Sent,
-    /// There is none of this name.
     Unknown,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct MessageQueue {
     waiting: VecDeque<QueuedMessage>,
     sent: HashSet<String>,
+    /// Sent, and the agent has not reacted yet.
+    in_flight: HashSet<String>,
 }
 
-impl Queue {
+impl MessageQueue {
     pub(super) fn push(&mut self, message: QueuedMessage) {
         self.waiting.push_back(message);
     }
 
-    /// The next one, which counts as sent from now on.
     pub(super) fn pop(&mut self) -> Option<QueuedMessage> {
-        let message = self.waiting.pop_front()?;
-        self.note_sent(&message.id);
-        Some(message)
+        self.waiting.pop_front()
     }
 
-    pub(super) fn note_sent(&mut self, id: &str) {
+    /// A message that a new process gets as its prompt.
+    pub(super) fn mark_sent(&mut self, id: &str) {
         self.sent.insert(id.to_owned());
+    }
+
+    /// A message that is given to the running process.
+    pub(super) fn mark_in_flight(&mut self, id: &str) {
+        self.mark_sent(id);
+        self.in_flight.insert(id.to_owned());
+    }
+
+    pub(super) fn mark_received(&mut self, id: &str) {
+        self.in_flight.remove(id);
+    }
+
+    pub(super) fn mark_all_received(&mut self) {
+        self.in_flight.clear();
+    }
+
+    pub(super) fn has_in_flight(&self) -> bool {
+        !self.in_flight.is_empty()
     }
 
     pub(super) fn edit(&mut self, id: &str, text: String) {
@@ -80,6 +91,6 @@ impl Queue {
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.waiting.len() >= MOST_WAITING
+        self.waiting.len() >= MAX_WAITING
     }
 }

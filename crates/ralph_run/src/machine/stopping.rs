@@ -1,135 +1,151 @@
-//! Ending a run before it is done.
+//! Ending a run before it is done: why (`EndCause`), and how the process or check that still runs is ended.
 
-use super::effect::{Effect, Finality, Timer};
-use super::state::{Machine, Phase};
-use crate::reason::EndReason;
-use crate::record::{IterationEnded, IterationOutcome, RunBody, RunEnded, Warned, WarningKind};
+use super::effect::{Effect, Timer};
+use super::supervisor::{Phase, Process, Supervisor};
+use crate::reason::{EndReason, LimitKind};
+use crate::record::{IterationEnded, IterationOutcome, RunBody, RunEnded, StopStarted, WarningKind};
 
-impl Machine {
-    /// Ends the run after the agent ended its turn in order, if it does so soon.
-    pub(super) fn interrupt_for(
-        &mut self,
-        reason: EndReason,
-        message: Option<String>,
-        effects: &mut Vec<Effect>,
-    ) {
-        if !self.is_first_cause(reason, message, effects) || self.phase != Phase::Running {
+#[derive(Debug, Clone)]
+pub(super) struct EndCause {
+    pub(super) reason: EndReason,
+    pub(super) message: Option<String>,
+}
+
+impl EndCause {
+    /// An answer that completes the work counts although it crossed such a limit.
+    pub(super) fn is_budget_limit(&self) -> bool {
+        matches!(
+            self.reason,
+            EndReason::Limit(LimitKind::Cost | LimitKind::Tokens | LimitKind::Turns)
+        )
+    }
+}
+
+impl Supervisor {
+    /// Ends the run once the agent has ended its turn; after the grace period it is stopped.
+    pub(super) fn interrupt_for(&mut self, reason: EndReason, message: Option<String>) {
+        if !self.set_end_cause(reason, message) {
             return;
         }
-        if self.is_idle {
-            self.drain(effects);
-        } else {
-            effects.push(Effect::Interrupt);
-            effects.push(Effect::Arm(Timer::Grace, self.plan.interrupt_grace));
+        match self.phase {
+            Phase::Running(Process::Idle) => {
+                self.disarm(Timer::Idle);
+                self.drain();
+            }
+            Phase::Running(_) => {
+                self.push(Effect::Interrupt);
+                self.arm(Timer::Grace, self.plan.interrupt_grace);
+            }
+            Phase::New | Phase::Verifying(_) | Phase::Cooling | Phase::Waiting | Phase::Ended => {}
         }
     }
 
     /// Ends the run now; the agent is stopped step by step.
-    pub(super) fn stop_for(&mut self, reason: EndReason, message: Option<String>, effects: &mut Vec<Effect>) {
-        self.is_first_cause(reason, message, effects);
-        if self.phase == Phase::Running {
-            // A gentler way may be under way already.
-            effects.push(Effect::Disarm(Timer::Grace));
-            effects.push(Effect::Stop);
+    pub(super) fn stop_for(&mut self, reason: EndReason, message: Option<String>) {
+        self.set_end_cause(reason, message);
+        if self.is_running() {
+            // An interrupt may be under way already.
+            self.disarm(Timer::Grace);
+            self.push(Effect::Stop);
         }
     }
 
-    /// Remembers why; the first reason counts. What does not wait for a process ends at once.
-    fn is_first_cause(
-        &mut self,
-        reason: EndReason,
-        message: Option<String>,
-        effects: &mut Vec<Effect>,
-    ) -> bool {
-        if self.cause.is_some() || self.phase == Phase::Ended {
+    /// Sets why the run ends, unless it is ending already. Where no process has to exit first, the run ends at once.
+    /// Returns whether this cause was the first.
+    fn set_end_cause(&mut self, reason: EndReason, message: Option<String>) -> bool {
+        if self.end_cause.is_some() || self.phase == Phase::Ended {
             return false;
         }
-        self.cause = Some((reason, message));
+        self.end_cause = Some(EndCause { reason, message });
         match self.phase {
-            Phase::Running | Phase::Ended => {}
-            Phase::Verifying(_) => effects.push(Effect::StopVerify),
-            Phase::New | Phase::Cooling | Phase::Waiting => self.end_by_cause(effects),
+            Phase::Ended => {}
+            Phase::Running(_) => self.record_stop(reason),
+            Phase::Verifying(_) => {
+                self.record_stop(reason);
+                self.push(Effect::StopVerify);
+            }
+            Phase::New | Phase::Cooling | Phase::Waiting => self.end_by_cause(),
         }
         true
     }
 
-    /// At once, whatever waits.
-    pub(super) fn kill(&mut self, effects: &mut Vec<Effect>) {
+    /// Something still runs and has to end first.
+    pub(super) fn record_stop(&mut self, reason: EndReason) {
+        self.record(RunBody::StopStarted(StopStarted { reason }));
+    }
+
+    /// Kills what still runs.
+    pub(super) fn kill(&mut self) {
         match self.phase {
-            Phase::Running => effects.push(Effect::Kill),
-            Phase::Verifying(_) => effects.push(Effect::StopVerify),
+            Phase::Running(_) => self.push(Effect::Kill),
+            Phase::Verifying(_) => self.push(Effect::KillVerify),
             Phase::New | Phase::Cooling | Phase::Waiting | Phase::Ended => {}
         }
     }
 
-    /// The run is over for the reason that was remembered.
-    pub(super) fn end_by_cause(&mut self, effects: &mut Vec<Effect>) {
-        if let Some((reason, message)) = self.cause.clone() {
-            self.end(reason, message, effects);
+    pub(super) fn end_by_cause(&mut self) {
+        if let Some(EndCause { reason, message }) = self.end_cause.clone() {
+            self.end(reason, message);
         }
     }
 
-    /// The run is over.
-    pub(super) fn end(&mut self, reason: EndReason, message: Option<String>, effects: &mut Vec<Effect>) {
+    pub(super) fn end(&mut self, reason: EndReason, message: Option<String>) {
         if self.phase == Phase::Ended {
             return;
         }
-        if self.has_open_iteration {
-            let outcome = match reason {
-                EndReason::Completed => IterationOutcome::Completed,
-                EndReason::VerifyFailed => IterationOutcome::VerifyFailed,
-                EndReason::AgentError
-                | EndReason::NotLoggedIn
-                | EndReason::ModelNotFound
-                | EndReason::BackendUnavailable
-                | EndReason::Crashed
-                | EndReason::NoResult
-                | EndReason::Denied => IterationOutcome::Failed,
-                EndReason::Limit(_)
-                | EndReason::Interrupted
-                | EndReason::Stopped
-                | EndReason::Terminated
-                | EndReason::HungUp
-                | EndReason::OutputClosed
-                | EndReason::StorageFailed
-                | EndReason::Lost => IterationOutcome::Ended,
+        let outcome = match reason {
+            EndReason::Completed => IterationOutcome::Completed,
+            EndReason::VerifyFailed => IterationOutcome::VerifyFailed,
+            EndReason::AgentError
+            | EndReason::NotLoggedIn
+            | EndReason::ModelNotFound
+            | EndReason::BackendUnavailable
+            | EndReason::Crashed
+            | EndReason::NoResult
+            | EndReason::Denied => IterationOutcome::Failed,
+            EndReason::Limit(_)
+            | EndReason::Interrupted
+            | EndReason::Stopped
+            | EndReason::Terminated
+            | EndReason::HungUp
+            | EndReason::OutputClosed
+            | EndReason::StorageFailed
+            | EndReason::Lost => IterationOutcome::Ended,
+        };
+        self.close_iteration(outcome, message.clone());
+        let unsent = self.queue.len();
+        if unsent > 0 {
+            let messages = if unsent == 1 {
+                "message was"
+            } else {
+                "messages were"
             };
-            self.close_iteration(outcome, message.clone(), effects);
-        }
-        if self.queue.len() > 0 {
-            let message = format!("{} queued messages did not reach the agent", self.queue.len());
-            effects.push(Effect::Record(Box::new(RunBody::Warned(Warned {
-                kind: WarningKind::Degraded,
-                message,
-            }))));
+            self.warn(
+                WarningKind::Degraded,
+                format!("{unsent} queued {messages} not sent to the agent"),
+            );
         }
         self.phase = Phase::Ended;
-        effects.push(Effect::Record(Box::new(RunBody::RunEnded(RunEnded {
-            reason,
+        self.push(Effect::End(RunEnded {
+            reason: reason.into(),
             exit_code: reason.exit_code(),
-            message: message.clone(),
+            message,
             iterations: self.iteration,
-            totals: self.run_totals,
-        }))));
-        effects.push(Effect::Finality(Finality::Ended));
-        effects.push(Effect::End { reason, message });
+            totals: self.budget.account().totals(),
+        }));
     }
 
-    pub(super) fn close_iteration(
-        &mut self,
-        outcome: IterationOutcome,
-        failure: Option<String>,
-        effects: &mut Vec<Effect>,
-    ) {
-        self.has_open_iteration = false;
-        effects.push(Effect::Disarm(Timer::Iteration));
-        effects.push(Effect::Record(Box::new(RunBody::IterationEnded(
-            IterationEnded {
-                number: self.iteration,
-                outcome,
-                totals: self.iteration_totals,
-                failure,
-            },
-        ))));
+    /// Records the end of the iteration, if one is open.
+    pub(super) fn close_iteration(&mut self, outcome: IterationOutcome, failure: Option<String>) {
+        let Some(totals) = self.open_iteration.take() else {
+            return;
+        };
+        self.disarm(Timer::Iteration);
+        self.record(RunBody::IterationEnded(IterationEnded {
+            number: self.iteration,
+            outcome: outcome.into(),
+            totals,
+            failure,
+        }));
     }
 }

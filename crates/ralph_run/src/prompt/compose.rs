@@ -13,9 +13,7 @@ pub struct PromptParts<'a> {
     pub iteration: u32,
     /// The limit of iterations; 0 is none.
     pub max_iterations: u32,
-    /// Planner, coder, or a mode of the user's.
-    pub mode: Option<&'a str>,
-    /// What earlier iterations wrote down.
+    /// The file for notes between iterations; its text is empty until the agent writes it.
     pub memory: Option<Memory<'a>>,
     /// The line by which the agent says that all is done.
     pub completion_promise: Option<&'a str>,
@@ -30,7 +28,7 @@ pub struct PromptParts<'a> {
 pub struct Memory<'a> {
     /// The file, relative to the workspace.
     pub path: &'a str,
-    /// Its content; its end is told.
+    /// Its content. The prompt has its end.
     pub text: &'a str,
 }
 
@@ -76,9 +74,6 @@ fn this_iteration(parts: &PromptParts<'_>) -> Option<String> {
             ));
         }
     }
-    if let Some(mode) = parts.mode.filter(|mode| !mode.trim().is_empty()) {
-        sentences.push(format!("You work in the mode `{mode}`."));
-    }
     (!sentences.is_empty()).then(|| sentences.join(" "))
 }
 
@@ -100,10 +95,10 @@ fn promise(parts: &PromptParts<'_>) -> Option<String> {
         .filter(|it| !it.is_empty())?;
     let mut text = format!(
         "Only when the whole task is done and checked, end your answer with this line, alone and exactly:\n\n{promise}\n\n\
-         Otherwise do not write that line: the loop goes on."
+         Otherwise do not write that line, and the loop continues."
     );
     if !parts.verify.is_empty() {
-        text.push_str(" It is believed only if these commands succeed:\n");
+        text.push_str(" The run completes only if these commands succeed:\n");
         for command in parts.verify {
             text.push_str("\n- `");
             text.push_str(command);

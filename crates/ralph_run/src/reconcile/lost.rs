@@ -3,16 +3,20 @@
 use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
 use super::account;
-use super::tally::Tally;
 use crate::home::{Home, HomeError, RunDirectory};
 use crate::journal::{Damage, JournalError, JournalWriter, Resumed};
+use crate::model::{RunModel, RunState};
 use crate::reason::EndReason;
 use crate::record::{Record, RunBody, RunEnded, RunEvent};
-use crate::state::{Durability, Liveness, RunFile, RunState, RunStatus, Runner, StateError};
+use crate::state::{Durability, Liveness, RunFile, RunStatus, Runner, StateError};
+
+/// A runner writes the first record sooner than that after it has made the directory.
+const START_LIMIT: Duration = Duration::from_secs(600);
 
 /// What a look at all runs that may not have ended found.
 #[derive(Debug, Default)]
@@ -98,44 +102,52 @@ fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdi
     if liveness == Liveness::Alive {
         return Ok(Verdict::Alive);
     }
-    let mut tally = Tally::default();
-    let resumed = match JournalWriter::resume(&run.journal(), at, |record| tally.add(record)) {
+    let mut model = RunModel::new();
+    let resumed = match JournalWriter::resume(&run.journal(), at, |record| {
+        model.apply(record);
+    }) {
         Ok(resumed) => Some(resumed),
         Err(JournalError::Held(_)) => return Ok(Verdict::Alive),
         Err(JournalError::Unusable { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error.into()),
     };
-    let Some(mut file) = file.or_else(|| rebuild(run, &tally)) else {
-        // Nothing but a directory: it is being made, or was never more than that.
-        return Ok(Verdict::Alive);
+    let Some(mut file) = file.or_else(|| rebuild(run, &model)) else {
+        // Nothing but a directory: the run is being started, or its runner was killed at once.
+        let modified = fs::metadata(run.path()).and_then(|directory| directory.modified());
+        let is_old = modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > START_LIMIT));
+        return Ok(if is_old {
+            Verdict::Over(None)
+        } else {
+            Verdict::Alive
+        });
     };
-    let ending = tally.ended.take();
-    if let Some((ended_at, ending)) = ending {
+    if let (Some(ended_at), Some(ending)) = (model.ended_at(), model.ended()) {
         // The runner died between its last record and its last note of it; or whoever found it lost did.
-        if ending.reason == EndReason::Lost {
-            account::settle(home, &mut file, ending.totals.cost, at);
-        }
-        end(&mut file, &ending, ended_at);
+        account::settle(home, &mut file, ending.totals.cost, at);
+        end(&mut file, ending, ended_at);
         file.save(&run.run_file(), Durability::Synced)?;
         return Ok(Verdict::Over(None));
     }
-    let killed = agent_process::sweep(run.id());
-    let evidence = describe(&file.runner, liveness, &tally, killed);
-    let mut totals = tally.totals();
+    let killed = agent_process::sweep(&run.marker());
+    let evidence = describe(&file.runner, liveness, &model, killed);
+    let mut totals = model.totals();
+    // Nobody knows what the open process used after its last report.
+    let open = model.account().attempt();
+    totals.is_estimate |= open.is_some_and(|open| open.tokens.total() > 0);
     // The runner also estimates what the agent does not tell.
     if file.status.totals.cost > totals.cost {
         totals.cost = file.status.totals.cost;
         totals.is_estimate = true;
     }
     let ending = RunEnded {
-        reason: EndReason::Lost,
+        reason: EndReason::Lost.into(),
         exit_code: EndReason::Lost.exit_code(),
         message: Some(evidence.clone()),
-        iterations: tally.last.map_or(0, |(_, _, iteration, _)| iteration),
+        iterations: model.iteration(),
         totals,
     };
     let (torn, damage) = match resumed {
-        Some(resumed) => close(resumed, &tally, ending.clone(), at)?,
+        Some(resumed) => close(resumed, &model, ending.clone(), at)?,
         None => (None, Vec::new()),
     };
     account::settle(home, &mut file, ending.totals.cost, at);
@@ -154,7 +166,7 @@ fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdi
 
 fn close(
     resumed: Resumed,
-    tally: &Tally,
+    model: &RunModel,
     ending: RunEnded,
     at: Timestamp,
 ) -> Result<(Option<PathBuf>, Vec<Damage>), JournalError> {
@@ -165,12 +177,12 @@ fn close(
         damage,
     } = resumed;
     // Record 1 names the format: in a journal without it there is nothing to end.
-    if let Some((_, _, iteration, attempt)) = tally.last {
+    if model.seq() > 0 {
         writer.append(&Record {
             seq: last_seq + 1,
             at,
-            iteration,
-            attempt,
+            iteration: model.iteration(),
+            attempt: model.attempt(),
             event: RunEvent::Run(RunBody::RunEnded(ending)),
         })?;
         writer.sync()?;
@@ -179,67 +191,62 @@ fn close(
 }
 
 fn end(file: &mut RunFile, ending: &RunEnded, at: Timestamp) {
-    file.status.state = RunState::Ended;
-    file.status.activity = None;
+    file.status.state = RunState::Ended {
+        reason: ending.reason.clone(),
+    };
     file.status.totals = ending.totals;
     file.ended_at = Some(at);
-    file.reason = Some(ending.reason);
+    file.reason = Some(ending.reason.clone());
     file.exit_code = Some(ending.exit_code);
 }
 
-fn describe(runner: &Runner, liveness: Liveness, tally: &Tally, killed: u32) -> String {
-    let Runner {
-        pid,
-        start_time,
-        boot_id,
-    } = runner;
-    let what = match liveness {
-        Liveness::Alive | Liveness::Gone => "is gone",
-        Liveness::Replaced => "is gone: its pid is another process's",
-        Liveness::OtherBoot => "is gone: the machine was restarted",
-        Liveness::Unknown => "holds its journal no more",
+fn describe(runner: &Runner, liveness: Liveness, model: &RunModel, killed: u32) -> String {
+    let pid = runner.pid;
+    let mut evidence = match liveness {
+        Liveness::Alive | Liveness::Gone => format!("the runner died (process {pid} is gone)"),
+        Liveness::Replaced => format!("the runner died (process {pid} is another program now)"),
+        Liveness::OtherBoot => "the machine was restarted while the run was active".to_owned(),
+        Liveness::Unknown => "the runner died (it no longer locks its journal)".to_owned(),
     };
-    let mut evidence = format!("the runner (pid {pid}, started at tick {start_time}, boot {boot_id}) {what}");
-    match tally.last {
-        Some((seq, at, ..)) => evidence.push_str(&format!("; its last record is {seq}, of {at}")),
-        None => evidence.push_str("; it has no records"),
+    match model.last_at() {
+        Some(at) => evidence.push_str(&format!("; its last record is from {at}")),
+        None => evidence.push_str("; it wrote no records"),
     }
     match killed {
         0 => {}
-        1 => evidence.push_str("; a process that it left behind was killed"),
+        1 => evidence.push_str("; 1 process that it left behind was killed"),
         _ => evidence.push_str(&format!("; {killed} processes that it left behind were killed")),
     }
     evidence
 }
 
 /// The file of a run that lost it, from its first record.
-fn rebuild(run: &RunDirectory, tally: &Tally) -> Option<RunFile> {
-    let (started_at, started) = tally.started.as_ref()?;
-    let (_, _, iteration, attempt) = tally.last?;
+fn rebuild(run: &RunDirectory, model: &RunModel) -> Option<RunFile> {
+    let (started_at, started) = (model.started_at()?, model.started()?);
     Some(RunFile {
         version: RunFile::VERSION,
         run_id: run.id().to_owned(),
         workspace: started.workspace.clone(),
         backend: started.backend.clone(),
         display_name: started.display_name.clone(),
-        model: started.model.clone(),
-        agent_version: None,
-        permission_mode: started.permission_mode.clone(),
+        model: model.model().map(str::to_owned),
+        agent_version: model.agent_version().map(str::to_owned),
+        permission_mode: model.permission_mode().map(str::to_owned),
         cwd: None,
         tools: Vec::new(),
         mcp_servers: Vec::new(),
-        session_ids: Vec::new(),
+        session_ids: model.session_ids().to_vec(),
         mode: started.mode.clone(),
         task: started.task.clone(),
-        kind: started.kind,
+        kind: started.kind.clone(),
         resumed_from: started.resumed_from.clone(),
         is_ephemeral: started.is_ephemeral,
         prompt: String::new(),
-        started_at: *started_at,
+        started_at,
         ended_at: None,
         status: RunStatus {
-            iteration,
-            attempt,
+            iteration: model.iteration(),
+            attempt: model.attempt(),
             ..RunStatus::default()
         },
         reason: None,

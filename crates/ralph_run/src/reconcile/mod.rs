@@ -2,6 +2,5 @@
 
 mod account;
 mod lost;
-mod tally;
 
 pub use lost::{LostRun, ReconcileError, Reconciliation, reconcile};

@@ -1,6 +1,6 @@
 //! Well-known kinds of tokens: how each begins, and what follows.
 
-use super::shape::{Needs, Run, Shape, is_base64_url};
+use super::shape::{Needs, Run, Shape, is_base64_url, password};
 
 /// A kind of token.
 #[derive(Debug)]
@@ -89,6 +89,10 @@ fn path(byte: u8) -> bool {
     is_base64_url(byte) || byte == b'/'
 }
 
+fn percent(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'%' | b'+' | b'/' | b'=' | b'-' | b'_')
+}
+
 /// What can be in an `Authorization` header.
 fn credentials(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/' | b'=')
@@ -125,7 +129,7 @@ pub(super) static KINDS: &[Kind] = &[
     kind(
         "slack",
         &[
-            "xoxa-", "xoxb-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-",
+            "xoxa-", "xoxb-", "xoxc-", "xoxd-", "xoxe-", "xoxe.", "xoxo-", "xoxp-", "xoxr-", "xoxs-", "xapp-",
         ],
         Shape::Token(with_digit(dotted, 20, usize::MAX)),
     ),
@@ -258,6 +262,63 @@ pub(super) static KINDS: &[Kind] = &[
             "authorization: basic ",
         ],
         Shape::Assigned(open(base64, 12)),
+    ),
+    kind(
+        "azure-sas",
+        &["?sig=", "&sig="],
+        Shape::Assigned(open(percent, 40)),
+    ),
+    kind("heroku", &["HRKU-"], token(is_base64_url, 30)),
+    kind(
+        "heroku",
+        &["HEROKU_API_KEY"],
+        Shape::Assigned(with_digit(hex_dashed, 36, 36)),
+    ),
+    kind(
+        "datadog",
+        &["DD_API_KEY", "DD_APP_KEY", "DATADOG_API_KEY", "DATADOG_APP_KEY"],
+        Shape::Assigned(with_digit(hex, 32, 40)),
+    ),
+    kind("twilio", &["SK"], Shape::Token(with_digit(hex, 32, 32))),
+    kind("terraform", &[".atlasv1."], token(is_base64_url, 60)),
+    kind("telegram", &[":AA"], Shape::BotToken),
+    kind("dynatrace", &["dt0c01.", "dt0s01."], token(dotted, 80)),
+    kind("netlify", &["nfp_"], exact(alphanumeric, 36)),
+    kind("buildkite", &["bkua_"], exact(hex, 40)),
+    kind("circleci", &["CCIPAT_", "CCIPRJ_"], token(word, 40)),
+    kind("contentful", &["CFPAT-"], token(is_base64_url, 43)),
+    kind(
+        "hubspot",
+        &["pat-na1-", "pat-na2-", "pat-eu1-"],
+        exact(hex_dashed, 36),
+    ),
+    kind("sonarqube", &["sqp_", "squ_", "sqa_"], exact(hex, 40)),
+    kind("prefect", &["pnu_", "pnb_"], exact(alphanumeric, 36)),
+    kind(
+        "artifactory",
+        &["AKCp"],
+        Shape::Token(with_digit(alphanumeric, 60, 80)),
+    ),
+    kind(
+        "password",
+        &["--password", "--passwd", "--passphrase"],
+        Shape::Assigned(with_digit(password, 8, 128)),
+    ),
+    kind(
+        "password",
+        &[
+            "password",
+            "Password",
+            "PASSWORD",
+            "passwd",
+            "PASSWD",
+            "passphrase",
+            "PASSPHRASE",
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "SSHPASS",
+        ],
+        Shape::Password,
     ),
     kind("private-key", &["-----BEGIN "], Shape::PrivateKey),
     kind("url-password", &["://"], Shape::UrlPassword),

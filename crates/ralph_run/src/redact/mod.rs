@@ -11,6 +11,6 @@ mod shape;
 mod stream;
 mod unfinished;
 
-pub use redactor::{RedactError, Redactor};
+pub use redactor::{Finding, RedactError, Redactor};
 pub use secret::{Secret, secrets_among};
 pub(crate) use stream::DeltaRedactor;

@@ -32,6 +32,15 @@ pub enum RedactError {
     TooMany,
 }
 
+/// Where a text has a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// As in `[redacted:github]`.
+    pub kind: String,
+    /// From 1.
+    pub line: usize,
+}
+
 /// Replaces secrets in text and in lines of JSON by `[redacted:…]`: the values it was given, wherever they are, and
 /// what looks like a token of a well-known kind.
 ///
@@ -93,6 +102,21 @@ impl Redactor {
             search,
             candidates: candidates.into_values().collect(),
             patterns: patterns.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The first secret in a text, for callers that refuse texts with secrets.
+    #[must_use]
+    pub fn find_first(&self, text: &str) -> Option<Finding> {
+        let mut hits = self.hits(text.as_bytes(), 0, Content::Text);
+        for pattern in &self.patterns {
+            hits.extend(pattern_hits(pattern, text, Content::Text));
+        }
+        let first = hits.iter().min_by_key(|hit| hit.range.start)?;
+        let before = text.as_bytes().get(..first.range.start).unwrap_or_default();
+        Some(Finding {
+            kind: first.name.to_owned(),
+            line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
         })
     }
 

@@ -6,16 +6,32 @@ use std::fmt;
 /// Shorter values are words: they would be found everywhere.
 const MIN_BYTES: usize = 8;
 
-/// How the names of variables with secrets end.
-const NAME_ENDINGS: [&str; 8] = [
+/// The last word of the names of variables with secrets: `GITHUB_TOKEN`, `TOKEN`.
+const NAME_WORDS: [&str; 14] = [
     "TOKEN",
     "SECRET",
     "KEY",
+    "CREDENTIAL",
+    "CREDENTIALS",
+    "AUTH",
+    "PASS",
+    "PASSCODE",
+    "PAT",
+    "PIN",
+    "DSN",
+    "COOKIE",
+    "WEBHOOK",
+    "CONNECTION_STRING",
+];
+/// How such names end, whatever is before it: `PGPASSWORD`.
+const NAME_ENDINGS: [&str; 7] = [
     "PASSWORD",
     "PASSWD",
     "PASSPHRASE",
-    "CREDENTIALS",
-    "AUTH",
+    "SSHPASS",
+    "APIKEY",
+    "APITOKEN",
+    "_PWD",
 ];
 
 /// A value that must not be seen. Its `Debug` form does not show it either.
@@ -90,11 +106,11 @@ fn is_secret_name(name: &str) -> bool {
     if upper.ends_with("PUBLIC_KEY") {
         return false;
     }
-    NAME_ENDINGS.iter().any(|ending| {
-        upper
-            .strip_suffix(ending)
-            .is_some_and(|before| before.is_empty() || before.ends_with('_') || before.ends_with("API"))
-    })
+    let is_word = |word: &&str| {
+        let before = upper.strip_suffix(word);
+        before.is_some_and(|before| before.is_empty() || before.ends_with('_'))
+    };
+    NAME_WORDS.iter().any(is_word) || NAME_ENDINGS.iter().any(|ending| upper.ends_with(ending))
 }
 
 /// As most writers do it: only what must be.
@@ -137,6 +153,14 @@ mod tests {
             "OPENAI_APIKEY",
             "AWS_SECRET_ACCESS_KEY",
             "CLIENT_SECRET",
+            "PGPASSWORD",
+            "MYSQL_PWD",
+            "SMTP_PASS",
+            "GITLAB_PAT",
+            "SSHPASS",
+            "SENTRY_DSN",
+            "GPG_PASSPHRASE",
+            "AZURE_STORAGE_CONNECTION_STRING",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
@@ -147,6 +171,10 @@ mod tests {
             "MAX_TOKENS",
             "KEYBOARD",
             "HOME",
+            "PWD",
+            "OLDPWD",
+            "COMPASS",
+            "PATH_PATTERN",
         ] {
             assert!(!is_secret_name(name), "{name}");
         }

@@ -15,6 +15,10 @@ pub(super) enum Shape {
     PrivateKey,
     /// `user:password@` in an address. Only the password goes.
     UrlPassword,
+    /// A password after `=` or `:`. What is before it stays.
+    Password,
+    /// `12345678:AA…`: only what is behind the colon goes.
+    BotToken,
 }
 
 /// A run of characters of one alphabet, as long as it goes.
@@ -57,6 +61,8 @@ impl Shape {
             Self::WebToken => Some(prefix.start..web_token_end(text, prefix.start)?),
             Self::PrivateKey => Some(prefix.start..private_key_end(text, prefix.end)?),
             Self::UrlPassword => url_password(text, prefix.end),
+            Self::Password => assigned_password(text, prefix.end),
+            Self::BotToken => bot_token(text, prefix.start),
         }
     }
 
@@ -68,6 +74,8 @@ impl Shape {
             Self::WebToken => skip(text, prefix.end, |byte| is_base64_url(byte) || byte == b'.'),
             Self::PrivateKey => return is_key_open(&text[prefix.end..]),
             Self::UrlPassword => skip(text, prefix.end, |byte| is_url_part(byte) || byte == b':'),
+            Self::Password => skip(text, skip(text, prefix.end, is_separator), password),
+            Self::BotToken => skip(text, prefix.end, is_base64_url),
         };
         end == text.len()
     }
@@ -186,6 +194,66 @@ fn url_password(text: &[u8], start: usize) -> Option<Range<usize>> {
     let is_password =
         text.get(end) == Some(&b'@') && end - password >= 3 && !is_placeholder(&text[password..end]);
     is_password.then_some(password..end)
+}
+
+/// What can be in a password on a command line or in a configuration, without quotes.
+pub(super) fn password(byte: u8) -> bool {
+    byte.is_ascii_graphic()
+        && !matches!(
+            byte,
+            b'"' | b'\''
+                | b'`'
+                | b'\\'
+                | b'('
+                | b')'
+                | b'['
+                | b']'
+                | b'{'
+                | b'}'
+                | b'<'
+                | b'>'
+                | b','
+                | b';'
+                | b'&'
+                | b'|'
+        )
+}
+
+/// From behind the word `password` on. Names, calls and placeholders are not passwords: it needs a letter, a digit, and
+/// an end such as a space or a quote.
+fn assigned_password(text: &[u8], start: usize) -> Option<Range<usize>> {
+    let value = skip(text, start, is_separator);
+    let mark = &text[start..value];
+    let is_assigned = mark.len() <= 8 && mark.iter().any(|byte| matches!(byte, b'=' | b':'));
+    let end = skip(text, value, password);
+    let run = &text[value..end];
+    let has = |kind: fn(&u8) -> bool| run.iter().any(kind);
+    let is_password = (8..=128).contains(&run.len())
+        && has_variety(run)
+        && has(u8::is_ascii_digit)
+        && has(u8::is_ascii_alphabetic)
+        && !matches!(
+            run.first(),
+            Some(b'$' | b'%' | b'*' | b'#' | b'/' | b'.' | b'=' | b':')
+        )
+        && !matches!(text.get(end), Some(b'(' | b'[' | b'{' | b'<'));
+    // A path, a field or a name in code, such as `user.password2_hash` or `sha256::new`.
+    let is_code = run.iter().all(|byte| {
+        byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'.' | b':' | b'/')
+    }) && run.iter().any(|byte| matches!(byte, b'_' | b'.' | b':' | b'/'));
+    (is_assigned && is_password && !is_code).then_some(value..end)
+}
+
+/// From the colon on.
+fn bot_token(text: &[u8], colon: usize) -> Option<Range<usize>> {
+    let digits = text[..colon]
+        .iter()
+        .rev()
+        .take(11)
+        .take_while(|byte| byte.is_ascii_digit());
+    let is_id = (8..=10).contains(&digits.count());
+    let end = skip(text, colon + 1, is_base64_url);
+    (is_id && end - colon - 1 == 35).then_some(colon + 1..end)
 }
 
 fn is_url_part(byte: u8) -> bool {

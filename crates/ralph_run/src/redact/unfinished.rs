@@ -9,8 +9,9 @@ use super::shape::{MAX_KEY_BYTES, begins_word};
 
 /// What may be a secret waits for its end until it is so long. A private key is not longer.
 const MOST_OPEN_BYTES: usize = 2 * MAX_KEY_BYTES;
-/// A line that begins like no secret does not wait any longer than that for a pattern.
-const MOST_LINE_BYTES: usize = 1024;
+/// A pattern sees whole lines. The rest of a line that is longer than this is not shown live; the block has it.
+const MAX_LINE_BYTES: usize = 8 * 1024;
+const LONG_LINE: &str = "[redacted:long-line]";
 /// Whether a token begins somewhere depends on so many bytes before it, at most: those of an escape.
 const SEEN_BYTES: usize = 8;
 
@@ -21,14 +22,37 @@ pub(super) struct Unfinished {
     text: String,
     /// How many of it were given out.
     given: usize,
+    /// The rest of this line is not shown.
+    is_withheld: bool,
 }
 
 impl Unfinished {
     /// Adds a piece. Gives what can be shown: no secret reaches beyond it, whatever comes next.
     pub(super) fn push(&mut self, piece: &str, redactor: &Redactor) -> String {
         self.text.push_str(piece);
+        if redactor.patterns.is_empty() {
+            let settled = redactor.settled_bytes(&self.text, self.given);
+            return self.give(settled, redactor);
+        }
+        if self.is_withheld && !self.skip_line() {
+            return String::new();
+        }
         let settled = redactor.settled_bytes(&self.text, self.given);
-        self.give(settled, redactor)
+        let mut shown = self.give(settled, redactor);
+        if self.text.len() > MAX_LINE_BYTES {
+            self.clear();
+            self.is_withheld = true;
+            shown.push_str(LONG_LINE);
+        }
+        shown
+    }
+
+    /// Forgets what came of a line that is not shown. Says whether the line has ended.
+    fn skip_line(&mut self) -> bool {
+        let end = self.text.find('\n');
+        self.text.drain(..end.unwrap_or(self.text.len()));
+        self.is_withheld = end.is_none();
+        end.is_some()
     }
 
     /// Nothing more comes, or it has waited long enough: gives the rest.
@@ -40,6 +64,7 @@ impl Unfinished {
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.given = 0;
+        self.is_withheld = false;
     }
 
     /// What waits.
@@ -75,13 +100,6 @@ impl Redactor {
                 settled = line_at(range.start);
             }
         }
-        let most = match open {
-            Some(_) => MOST_OPEN_BYTES,
-            None => MOST_LINE_BYTES,
-        };
-        if text.len() - settled > most {
-            return text.len();
-        }
         settled
     }
 
@@ -92,11 +110,6 @@ impl Redactor {
         }
         let hits = self.hits(text.as_bytes(), part.start, Content::Text);
         replaced_within(text, part, &hits)
-    }
-
-    /// Whether the text ends with what may be the beginning of a secret.
-    pub(super) fn is_unfinished(&self, text: &str) -> bool {
-        self.places(text.as_bytes(), 0).1.is_some()
     }
 
     /// Where whole secrets are, what tells them included, and where the first begins that may not be whole. All of them
@@ -240,7 +253,6 @@ mod tests {
             Unfinished::default().push(&endless, &redactor),
             "[redacted:anthropic]"
         );
-        assert!(redactor.is_unfinished("my sk-an") && !redactor.is_unfinished("my ring"));
     }
 
     #[test]
@@ -257,6 +269,18 @@ mod tests {
                 assert_eq!(shown(&redactor, &[one, two]), whole, "{cut}");
             }
         }
+    }
+
+    #[test]
+    fn with_patterns_the_rest_of_a_long_line_is_not_shown() {
+        let redactor = Redactor::new([], ["code: .* [0-9]+"]).unwrap();
+        let mut text = Unfinished::default();
+        assert_eq!(text.push("one\n", &redactor), "one\n");
+        let long = "code: ".repeat(2_000);
+        assert_eq!(text.push(&long, &redactor), "[redacted:long-line]");
+        assert_eq!(text.push(" 1234", &redactor), "");
+        assert_eq!(text.push(" 5\ntwo\nthree", &redactor), "\ntwo\n");
+        assert_eq!(text.finish(&redactor), "three");
     }
 
     #[test]

@@ -18,21 +18,22 @@ pub struct BudgetState {
     pub iterations: u32,
     /// How many there may be.
     pub max_iterations: Option<u32>,
-    /// The run that added to it last.
-    pub booked: Option<Booked>,
+    /// How much of it is whose: the runs that added to it last, the newest at the end.
+    pub booked: Vec<Booked>,
     /// What others keep here.
     pub other: Map<String, Value>,
 }
 
-/// How much of an account is a run's. It is written together with the sum, so that no crash lets anybody add it twice.
+/// How much of an account is a run's. It is written together with the sum, so that no crash lets it be added twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Booked {
-    /// The run.
     pub run_id: String,
-    /// What it has added in all.
     #[serde(rename = "micro_usd")]
     pub cost: MicroUsd,
 }
+
+/// The `accounted_cost` in `run.json` covers runs that are older than these.
+const MAX_BOOKED: usize = 32;
 
 impl BudgetState {
     /// This account, if it is the task's; otherwise an empty one for the task.
@@ -46,6 +47,30 @@ impl BudgetState {
             other: self.other,
             ..Self::default()
         }
+    }
+
+    /// Makes `cost` what the run has added in all. A smaller sum than before changes nothing, so it does not matter who
+    /// books a run, how often, and in which order. `accounted` is what the run itself knows to be in here.
+    pub fn book(&mut self, run_id: &str, cost: MicroUsd, accounted: MicroUsd) {
+        let place = self.booked.iter().position(|booked| booked.run_id == run_id);
+        let known = place.map_or(MicroUsd::ZERO, |place| self.booked.remove(place).cost);
+        let mut before = known.max(accounted);
+        if self.total_cost < before {
+            // The account was started again since.
+            before = cost.max(before);
+        }
+        let added = cost.saturating_sub(before);
+        self.total_cost = match self.task {
+            Some(_) => self.total_cost + added,
+            // Runs without a task are not added up.
+            None => cost,
+        };
+        self.booked.push(Booked {
+            run_id: run_id.to_owned(),
+            cost: cost.max(before),
+        });
+        let excess = self.booked.len().saturating_sub(MAX_BOOKED);
+        self.booked.drain(..excess);
     }
 }
 
@@ -73,7 +98,10 @@ impl From<BudgetState> for Written {
             max_cost_usd: state.max_cost.map(MicroUsd::as_usd),
             iterations: state.iterations,
             max_iterations: state.max_iterations,
-            booked: state.booked.and_then(|booked| serde_json::to_value(booked).ok()),
+            booked: match state.booked.as_slice() {
+                [] => None,
+                booked => serde_json::to_value(booked).ok(),
+            },
             other: state.other,
         }
     }
@@ -89,12 +117,20 @@ impl TryFrom<Written> for BudgetState {
             max_cost: written.max_cost_usd.map(from_dollars).transpose()?,
             iterations: written.iterations,
             max_iterations: written.max_iterations,
-            booked: written
-                .booked
-                .and_then(|booked| serde_json::from_value(booked).ok()),
+            booked: written.booked.map(read_booked).unwrap_or_default(),
             other: written.other,
         })
     }
+}
+
+/// Earlier versions kept the last run only.
+fn read_booked(value: Value) -> Vec<Booked> {
+    let values = match value {
+        Value::Array(values) => values,
+        value => vec![value],
+    };
+    let read = values.into_iter().map(serde_json::from_value);
+    read.filter_map(Result::ok).collect()
 }
 
 /// Exact to the millionth in this range. What is outside is not a sum of money.

@@ -11,6 +11,8 @@ use serde_json::{Map, Value};
 use super::atomic::{Durability, write_atomic};
 use super::kept::StateError;
 use super::runner::Runner;
+use crate::model::RunState;
+use crate::open::Open;
 use crate::reason::EndReason;
 use crate::record::{RunKind, Totals};
 
@@ -56,7 +58,7 @@ pub struct RunFile {
     pub task: Option<String>,
     /// Whether it works by itself or waits for messages.
     #[serde(default)]
-    pub kind: RunKind,
+    pub kind: Open<RunKind>,
     /// The run whose conversation this one goes on with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed_from: Option<String>,
@@ -75,7 +77,7 @@ pub struct RunFile {
     pub status: RunStatus,
     /// Why it ended.
     #[serde(default)]
-    pub reason: Option<EndReason>,
+    pub reason: Option<Open<EndReason>>,
     /// What the runner exited with.
     #[serde(default)]
     pub exit_code: Option<u8>,
@@ -92,15 +94,12 @@ pub struct RunFile {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunStatus {
-    /// How far it is.
+    #[serde(flatten)]
     pub state: RunState,
     /// Which prompt of the loop, from 1.
     pub iteration: u32,
     /// Which process of the iteration, from 1.
     pub attempt: u32,
-    /// What the agent is doing, in one line.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub activity: Option<String>,
     /// What it cost, and what it used.
     pub totals: Totals,
     /// How much of the cost is in the task's account already.
@@ -109,27 +108,6 @@ pub struct RunStatus {
     /// What other versions of ralph keep here.
     #[serde(flatten)]
     pub other: Map<String, Value>,
-}
-
-/// How far a run is.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunState {
-    /// No process of the agent is there yet.
-    #[default]
-    Starting,
-    /// The agent works.
-    Running,
-    /// It gave a result and may go on.
-    ResultSeen,
-    /// It is about to end.
-    Draining,
-    /// The verify commands run.
-    Verifying,
-    /// It waits for a message.
-    Idle,
-    /// It is over.
-    Ended,
 }
 
 impl RunFile {
@@ -142,10 +120,15 @@ impl RunFile {
     /// When it cannot be read or is not one.
     pub fn load(path: &Path) -> Result<Self, StateError> {
         let text = fs::read(path).map_err(|source| StateError::io(path, source))?;
-        serde_json::from_slice(&text).map_err(|source| StateError::Corrupt {
+        let mut file: Self = serde_json::from_slice(&text).map_err(|source| StateError::Corrupt {
             path: path.to_owned(),
             source,
-        })
+        })?;
+        // Earlier versions wrote the reason only beside the state.
+        if let (RunState::Ended { reason }, Some(known)) = (&mut file.status.state, &file.reason) {
+            reason.clone_from(known);
+        }
+        Ok(file)
     }
 
     /// Replaces a run's file.
@@ -164,6 +147,6 @@ impl RunFile {
     /// Whether the run is over.
     #[must_use]
     pub fn is_ended(&self) -> bool {
-        self.status.state == RunState::Ended
+        self.status.state.has_ended()
     }
 }

@@ -72,6 +72,56 @@ impl Runner {
     }
 }
 
+/// What one process can ask of a run's runner without its control socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunnerSignal {
+    /// SIGTERM: end the run.
+    Terminate,
+    /// SIGCONT: continue after Ctrl-Z.
+    Continue,
+}
+
+#[cfg(unix)]
+impl Runner {
+    /// Whether the process is stopped, by Ctrl-Z for example.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.is_alive() && read_stat(self.pid).is_ok_and(|stat| stat.is_stopped)
+    }
+
+    /// Sends a signal to this very process.
+    ///
+    /// # Errors
+    /// When it is gone, or belongs to another user.
+    pub fn signal(&self, signal: RunnerSignal) -> io::Result<()> {
+        let signal = match signal {
+            RunnerSignal::Terminate => rustix::process::Signal::TERM,
+            RunnerSignal::Continue => rustix::process::Signal::CONT,
+        };
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let pid = i32::try_from(self.pid)
+            .ok()
+            .and_then(rustix::process::Pid::from_raw);
+        let pid = pid.ok_or_else(gone)?;
+        #[cfg(target_os = "linux")]
+        {
+            // Opened before the check: then the signal cannot reach another process that gets the number.
+            let process = rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty())?;
+            if !self.is_alive() {
+                return Err(gone());
+            }
+            Ok(rustix::process::pidfd_send_signal(process, signal)?)
+        }
+        #[cfg(not(target_os = "linux"))]
+        {
+            if !self.is_alive() {
+                return Err(gone());
+            }
+            Ok(rustix::process::kill_process(pid, signal)?)
+        }
+    }
+}
+
 fn boot_id() -> io::Result<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id")?;
     Ok(text.trim_end().to_owned())
@@ -79,6 +129,7 @@ fn boot_id() -> io::Result<String> {
 
 struct Stat {
     is_dead: bool,
+    is_stopped: bool,
     start_time: u64,
 }
 
@@ -97,6 +148,7 @@ fn parse_stat(text: &[u8]) -> Option<Stat> {
     let start_time = fields.nth(18)?.parse().ok()?;
     Some(Stat {
         is_dead: matches!(state, "Z" | "X" | "x"),
+        is_stopped: state == "T",
         start_time,
     })
 }

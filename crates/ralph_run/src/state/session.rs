@@ -1,10 +1,10 @@
-//! `claude-session.json`: which conversation each mode can go on with.
+//! `SessionState`: the conversation that each mode can resume, kept in `<backend>-session.json`.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// The conversation that each mode can go on with. As JSON: `{"coder_session_id":"…","updated_at":"…"}`.
+/// The conversation that each mode can resume. As JSON: `{"coder_session_id":"…","updated_at":"…"}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionState {
     /// When it was last changed.
@@ -26,6 +26,13 @@ impl SessionState {
     /// Remembers the mode's conversation.
     pub fn set_session_id(&mut self, mode: Option<&str>, session_id: &str) {
         self.entries.insert(key(mode), Value::from(session_id));
+    }
+
+    /// Forgets the mode's conversation, if it is this one.
+    pub fn forget_session_id(&mut self, mode: Option<&str>, session_id: &str) {
+        if self.session_id(mode) == Some(session_id) {
+            self.entries.remove(&key(mode));
+        }
     }
 }
 

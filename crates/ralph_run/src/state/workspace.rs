@@ -5,7 +5,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agent_api::AgentKind;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -43,7 +42,7 @@ pub enum WorkspaceError {
 /// What the link to a process's output is called.
 #[derive(Debug, Clone, Copy)]
 pub struct LogName<'a> {
-    /// The backend's directory, for example `claude`.
+    /// The backend's name, which is also the directory.
     pub backend: &'a str,
     /// When the process was started.
     pub at: Timestamp,
@@ -125,7 +124,7 @@ impl WorkspaceFiles {
         }
     }
 
-    /// Which conversation of the backend (`claude`, …) each mode can go on with.
+    /// Which conversation each mode can resume with this backend.
     ///
     /// # Errors
     /// When the file cannot be read. A missing or broken one is an empty one.
@@ -186,6 +185,23 @@ impl WorkspaceFiles {
             *state = std::mem::take(state).for_task(task);
             change(state);
         })
+    }
+
+    /// As [`Self::update_budget`], but leaves the file as it is unless `is_wanted` agrees to what is there.
+    pub(crate) fn update_budget_if(
+        &self,
+        task: &str,
+        at: Timestamp,
+        is_wanted: impl FnOnce(&BudgetState) -> bool,
+        change: impl FnOnce(&mut BudgetState),
+    ) -> Result<(), StateError> {
+        self.update(BUDGET_FILE, at, Durability::Synced, |state: &mut BudgetState| {
+            if is_wanted(state) {
+                *state = std::mem::take(state).for_task(Some(task));
+                change(state);
+            }
+        })?;
+        Ok(())
     }
 
     fn load<T: DeserializeOwned + Default>(&self, name: &str, at: Timestamp) -> Result<Kept<T>, StateError> {
@@ -266,16 +282,6 @@ impl WorkspaceFiles {
 }
 
 const BUDGET_FILE: &str = "budget.json";
-
-/// What an agent is called in the names of files that people look for: `claude`, not `claude_code`.
-#[must_use]
-pub fn name_in_files(backend: &AgentKind) -> &str {
-    if *backend == AgentKind::CLAUDE_CODE {
-        "claude"
-    } else {
-        backend.as_str()
-    }
-}
 
 fn session_file(backend: &str) -> String {
     format!("{}-session.json", directory_part(backend))

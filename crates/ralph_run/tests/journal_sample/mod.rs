@@ -43,7 +43,7 @@ pub(crate) fn started(run_id: &str) -> Record {
             max_iterations: 50,
             max_cost: Some(MicroUsd::new(10_000_000)),
             verify: vec!["make test".to_owned()],
-            kind: ralph_run::RunKind::Loop,
+            kind: ralph_run::RunKind::Loop.into(),
             resumed_from: None,
             is_ephemeral: false,
         })),
@@ -55,7 +55,7 @@ pub(crate) fn warned(seq: u64, message: &str) -> Record {
     record(
         seq,
         RunBody::Warned(Warned {
-            kind: WarningKind::Degraded,
+            kind: WarningKind::Degraded.into(),
             message: format!("{message} é \u{2028} \n \" \\ {seq}"),
         }),
     )
@@ -65,7 +65,7 @@ pub(crate) fn ended(seq: u64) -> Record {
     record(
         seq,
         RunBody::RunEnded(RunEnded {
-            reason: EndReason::Completed,
+            reason: EndReason::Completed.into(),
             exit_code: 0,
             message: None,
             iterations: 2,

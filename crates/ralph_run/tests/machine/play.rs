@@ -1,8 +1,17 @@
 //! A loop in the hands of a test.
 
-use agent_api::{AgentKind, Body, ErrorClass, ErrorInfo, Event, ExitInfo, Outcome, SessionChoice};
-use ralph_run::machine::{AttemptReport, Effect, Input, Machine, Plan};
-use ralph_run::{EndReason, IterationOutcome, MessageSent, RunBody, Totals};
+use std::time::Duration;
+
+use agent_api::{
+    AgentKind, Body, Cost, CostSource, ErrorClass, ErrorInfo, Event, ExitInfo, MicroUsd, Outcome, RunUsage,
+    SessionChoice, Tokens, Usage, UsageScope,
+};
+use jiff::Timestamp;
+use ralph_run::control::{ControlCommand, SendMode};
+use ralph_run::machine::{
+    AttemptReport, CommandInput, Effect, Input, LoopPlan, Machine, Plan, SpawnPrompt, WorkPlan,
+};
+use ralph_run::{BudgetLimits, EndReason, IterationOutcome, MessageSent, RunBody, RunEnded};
 
 pub(crate) struct Play {
     pub(crate) machine: Machine,
@@ -27,12 +36,7 @@ impl Play {
     }
 
     pub(crate) fn event(&mut self, body: Body) -> Vec<Effect> {
-        let event = Event {
-            agent_kind: AgentKind::DEMO,
-            parent: None,
-            raw: None,
-            body,
-        };
+        let event = Event::new(AgentKind::DEMO, body);
         self.step(Input::Event(&event))
     }
 
@@ -55,9 +59,15 @@ impl Play {
                 Effect::Spawn {
                     iteration,
                     attempt,
-                    last_failure,
+                    prompt,
                     ..
-                } => Some((*iteration, *attempt, last_failure.clone())),
+                } => {
+                    let failure = match prompt {
+                        SpawnPrompt::Iteration { last_failure } => last_failure.clone(),
+                        SpawnPrompt::Task | SpawnPrompt::Message(_) => None,
+                    };
+                    Some((*iteration, *attempt, failure))
+                }
                 _ => None,
             })
             .collect()
@@ -79,7 +89,7 @@ impl Play {
             .iter()
             .filter_map(|effect| match effect {
                 Effect::Record(body) => match &**body {
-                    RunBody::IterationEnded(ended) => Some(ended.outcome),
+                    RunBody::IterationEnded(ended) => ended.outcome.known().copied(),
                     _ => None,
                 },
                 _ => None,
@@ -87,23 +97,101 @@ impl Play {
             .collect()
     }
 
-    /// Why the run ended; exactly once, and last.
-    pub(crate) fn end(&self) -> Option<EndReason> {
+    /// How the run ended; exactly once, and last.
+    pub(crate) fn ended(&self) -> Option<&RunEnded> {
         let mut ends = self.effects.iter().filter_map(|effect| match effect {
-            Effect::End { reason, .. } => Some(*reason),
+            Effect::End(ended) => Some(ended),
             _ => None,
         });
         let first = ends.next();
         assert_eq!(ends.next(), None, "two ends");
         if first.is_some() {
             assert!(
-                matches!(self.effects.last(), Some(Effect::End { .. })),
+                matches!(self.effects.last(), Some(Effect::End(_))),
                 "something after the end"
             );
-            assert!(self.machine.has_ended());
         }
+        assert_eq!(self.machine.has_ended(), first.is_some());
         first
     }
+
+    pub(crate) fn end(&self) -> Option<EndReason> {
+        self.ended().and_then(|ended| ended.reason.known().copied())
+    }
+
+    pub(crate) fn warnings(&self) -> Vec<&str> {
+        let records = self.effects.iter().filter_map(|effect| match effect {
+            Effect::Record(body) => Some(&**body),
+            _ => None,
+        });
+        let warnings = records.filter_map(|body| match body {
+            RunBody::Warned(warned) => Some(warned.message.as_str()),
+            _ => None,
+        });
+        warnings.collect()
+    }
+
+    /// The agent reports what it has cost so far, in micro-dollars.
+    pub(crate) fn costs(&mut self, micro_usd: u64) -> Vec<Effect> {
+        self.event(Body::Usage(Box::new(Usage {
+            scope: UsageScope::Turn,
+            tokens: Tokens::default(),
+            cost: None,
+            model: None,
+            context: None,
+            run: usage(micro_usd),
+        })))
+    }
+}
+
+pub(crate) fn usage(micro_usd: u64) -> RunUsage {
+    RunUsage {
+        cost: Some(Cost {
+            micro_usd: MicroUsd::new(micro_usd),
+            source: CostSource::Reported,
+        }),
+        ..RunUsage::default()
+    }
+}
+
+pub(crate) fn looping(plan: LoopPlan) -> Plan {
+    Plan {
+        work: WorkPlan::Loop(plan),
+        ..Plan::default()
+    }
+}
+
+/// A loop that may cost this much.
+pub(crate) fn with_max_cost(micro_usd: u64, plan: LoopPlan) -> Plan {
+    Plan {
+        limits: BudgetLimits {
+            cost: Some(MicroUsd::new(micro_usd)),
+            tokens: None,
+        },
+        ..looping(plan)
+    }
+}
+
+pub(crate) fn command(command: ControlCommand) -> Input<'static> {
+    Input::Command(CommandInput {
+        command,
+        message_id: "id".to_owned(),
+        by: None,
+        at: Timestamp::UNIX_EPOCH,
+    })
+}
+
+/// A message whose id is its text.
+pub(crate) fn send(text: &str, mode: SendMode) -> Input<'static> {
+    Input::Command(CommandInput {
+        command: ControlCommand::Send {
+            text: text.to_owned(),
+            mode,
+        },
+        message_id: text.to_owned(),
+        by: None,
+        at: Timestamp::UNIX_EPOCH,
+    })
 }
 
 pub(crate) fn report(outcome: Outcome) -> AttemptReport {
@@ -114,10 +202,8 @@ pub(crate) fn report(outcome: Outcome) -> AttemptReport {
         is_degraded: false,
         session_id: Some("s".to_owned()),
         exit: ExitInfo::default(),
-        totals: Totals {
-            turns: 1,
-            ..Totals::default()
-        },
+        usage: None,
+        duration: Duration::from_millis(10),
     }
 }
 

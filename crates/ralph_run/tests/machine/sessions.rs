@@ -6,26 +6,24 @@ use agent_api::{
     Body, Denial, ErrorClass, Limit, MessageState, MessageUpdated, Outcome, SessionChoice, Status,
     StatusChanged, TurnFinished, TurnStarted,
 };
+use ralph_run::control::{ControlCommand, SendMode};
 use ralph_run::machine::{
-    AttemptReport, Effect, Finality, Input, MessagePlace, Plan, RunCommand, SendMode, SessionPlan, Signal,
-    Timer,
+    AttemptReport, ConversationPlan, Effect, Input, LoopPlan, MessagePlace, Plan, Signal, SpawnPrompt, Timer,
+    WorkPlan,
 };
-use ralph_run::{EndReason, LimitKind, RunBody};
+use ralph_run::{BudgetLimits, EndReason, LimitKind, RunBody};
 
-use crate::play::{Play, fails, report, said};
+use crate::play::{Play, command, fails, report, said, send, usage, with_max_cost};
 
 const IDLE: Duration = Duration::from_secs(1800);
 
 fn plan(has_prompt: bool) -> Plan {
     Plan {
-        session: Some(SessionPlan {
+        work: WorkPlan::Conversation(ConversationPlan {
             has_prompt,
             idle_timeout: Some(IDLE),
             can_resume: true,
         }),
-        // None of these means anything here.
-        verify: vec!["false".to_owned()],
-        max_iterations: 1,
         ..Plan::default()
     }
 }
@@ -36,14 +34,6 @@ fn idle() -> Body {
 
 fn turn(outcome: Outcome) -> Body {
     Body::TurnFinished(Box::new(TurnFinished::new(1, outcome)))
-}
-
-fn send(text: &str, mode: SendMode) -> Input<'static> {
-    Input::Command(RunCommand::Send {
-        id: text.to_owned(),
-        text: text.to_owned(),
-        mode,
-    })
 }
 
 impl Play {
@@ -63,10 +53,13 @@ impl Play {
 
 fn spawned_with(effects: &[Effect]) -> Option<(SessionChoice, Option<String>)> {
     effects.iter().find_map(|effect| match effect {
-        Effect::Spawn { session, message, .. } => Some((
-            session.clone(),
-            message.as_ref().map(|message| message.text.clone()),
-        )),
+        Effect::Spawn { session, prompt, .. } => {
+            let message = match prompt {
+                SpawnPrompt::Message(message) => Some(message.text.clone()),
+                SpawnPrompt::Task | SpawnPrompt::Iteration { .. } => None,
+            };
+            Some((session.clone(), message))
+        }
         _ => None,
     })
 }
@@ -75,7 +68,6 @@ fn spawned_with(effects: &[Effect]) -> Option<(SessionChoice, Option<String>)> {
 fn each_message_is_a_turn_and_the_process_stays_in_between() {
     let mut play = Play::begin(plan(true));
     let effects = play.turn(Outcome::Succeeded);
-    assert!(effects.contains(&Effect::Finality(Finality::Idle)));
     assert!(effects.contains(&Effect::Arm(Timer::Idle, IDLE)));
     assert!(play.machine.is_idle() && play.machine.takes_messages());
     for mode in [SendMode::Queue, SendMode::Steer] {
@@ -104,10 +96,10 @@ fn without_a_prompt_the_first_message_starts_the_agent() {
 fn an_interrupt_ends_the_turn_and_the_next_message_goes_on() {
     let mut play = Play::begin(plan(true));
     play.event(Body::TurnStarted(TurnStarted { number: 1 }));
-    let effects = play.step(Input::Command(RunCommand::Interrupt));
+    let effects = play.step(command(ControlCommand::Interrupt));
     assert_eq!(effects[0], Effect::Interrupt);
     assert_eq!(
-        play.step(Input::Command(RunCommand::Interrupt)),
+        play.step(command(ControlCommand::Interrupt)),
         [],
         "once is enough"
     );
@@ -116,7 +108,7 @@ fn an_interrupt_ends_the_turn_and_the_next_message_goes_on() {
     play.event(idle());
     assert!(play.machine.is_idle());
     assert_eq!(
-        play.step(Input::Command(RunCommand::Interrupt)),
+        play.step(command(ControlCommand::Interrupt)),
         [],
         "nothing goes on"
     );
@@ -130,7 +122,7 @@ fn an_interrupt_ends_the_turn_and_the_next_message_goes_on() {
 #[test]
 fn an_agent_that_ignores_an_interrupt_is_stopped_and_resumed_by_the_next_message() {
     let mut play = Play::begin(plan(true));
-    play.step(Input::Command(RunCommand::Interrupt));
+    play.step(command(ControlCommand::Interrupt));
     assert_eq!(play.step(Input::Timer(Timer::Grace)), [Effect::Stop]);
     play.event(session("s1"));
     play.ends(report(Outcome::Cancelled));
@@ -193,7 +185,7 @@ fn a_process_that_dies_is_started_once_more_by_the_next_message() {
 
 #[test]
 fn a_dead_agent_that_nobody_speaks_to_any_more_has_crashed() {
-    for last in [Input::Timer(Timer::Idle), Input::Command(RunCommand::Stop)] {
+    for last in [Input::Timer(Timer::Idle), command(ControlCommand::Stop)] {
         let mut play = Play::begin(plan(true));
         play.ends(report(Outcome::Crashed));
         play.step(last);
@@ -208,7 +200,11 @@ fn a_conversation_that_cannot_be_resumed_ends_with_its_process() {
         (Outcome::Succeeded, EndReason::Completed),
     ] {
         let mut plan = plan(true);
-        plan.session.as_mut().unwrap().can_resume = false;
+        plan.work = WorkPlan::Conversation(ConversationPlan {
+            has_prompt: true,
+            idle_timeout: None,
+            can_resume: false,
+        });
         let mut play = Play::begin(plan);
         play.ends(report(outcome));
         assert_eq!(play.end(), Some(reason));
@@ -233,8 +229,8 @@ fn an_agent_that_does_not_even_begin_ends_it() {
 #[test]
 fn a_person_who_ends_an_idle_session_has_completed_it() {
     for last in [
-        Input::Command(RunCommand::Stop),
-        Input::Command(RunCommand::CloseInput),
+        command(ControlCommand::Stop),
+        command(ControlCommand::CloseInput),
         Input::Signal(Signal::Interrupt),
     ] {
         let mut play = Play::begin(plan(true));
@@ -246,7 +242,7 @@ fn a_person_who_ends_an_idle_session_has_completed_it() {
         assert_eq!(play.end(), Some(EndReason::Completed));
     }
     let mut play = Play::begin(plan(false));
-    play.step(Input::Command(RunCommand::Stop));
+    play.step(command(ControlCommand::Stop));
     assert_eq!(play.end(), Some(EndReason::Completed));
 }
 
@@ -254,10 +250,7 @@ fn a_person_who_ends_an_idle_session_has_completed_it() {
 fn a_session_that_is_stopped_in_the_midst_of_a_turn_is_stopped() {
     let mut play = Play::begin(plan(true));
     play.event(Body::TurnStarted(TurnStarted { number: 1 }));
-    assert!(
-        play.step(Input::Command(RunCommand::Stop))
-            .contains(&Effect::Stop)
-    );
+    assert!(play.step(command(ControlCommand::Stop)).contains(&Effect::Stop));
     play.ends(report(Outcome::Cancelled));
     assert_eq!(play.end(), Some(EndReason::Stopped));
 }
@@ -281,33 +274,47 @@ fn who_says_nothing_for_too_long_is_told_how_to_go_on() {
     assert_eq!(play.step(Input::Timer(Timer::Idle)), [], "a turn is no silence");
     play.turn(Outcome::Succeeded);
     assert!(play.step(Input::Timer(Timer::Idle)).contains(&Effect::CloseInput));
-    let effects = play.ends(report(Outcome::Succeeded));
+    play.ends(report(Outcome::Succeeded));
     assert_eq!(play.end(), Some(EndReason::Completed));
-    let message = effects.iter().find_map(|effect| match effect {
-        Effect::End { message, .. } => message.clone(),
-        _ => None,
-    });
+    let message = play.ended().unwrap().message.as_deref();
     assert!(message.unwrap().contains("--resume s1"));
+}
+
+/// A conversation that may cost 5 micro-dollars.
+fn limited(has_prompt: bool) -> Plan {
+    Plan {
+        limits: BudgetLimits {
+            cost: Some(agent_api::MicroUsd::new(5)),
+            tokens: None,
+        },
+        ..plan(has_prompt)
+    }
 }
 
 #[test]
 fn limits_hold_in_every_state() {
-    let cost = || Input::Limit(LimitKind::Cost);
     let limit = EndReason::Limit(LimitKind::Cost);
-    let mut waiting = Play::begin(plan(false));
-    waiting.step(cost());
-    assert_eq!(waiting.end(), Some(limit));
-    let mut idle_one = Play::begin(plan(true));
+    let mut spent = limited(false);
+    spent.spent_before = agent_api::MicroUsd::new(5);
+    assert_eq!(Play::begin(spent).end(), Some(limit));
+    let mut idle_one = Play::begin(limited(true));
     idle_one.turn(Outcome::Succeeded);
-    let effects = idle_one.step(cost());
+    let effects = idle_one.costs(5);
     assert!(effects.contains(&Effect::CloseInput) && !effects.contains(&Effect::Interrupt));
     idle_one.ends(report(Outcome::Succeeded));
     assert_eq!(idle_one.end(), Some(limit));
-    let mut busy = Play::begin(plan(true));
-    assert!(busy.step(cost()).contains(&Effect::Interrupt));
+    let mut busy = Play::begin(limited(true));
+    assert!(busy.costs(5).contains(&Effect::Interrupt));
     assert!(busy.turn(Outcome::Interrupted).contains(&Effect::CloseInput));
     busy.ends(report(Outcome::Interrupted));
     assert_eq!(busy.end(), Some(limit));
+    let mut late = Play::begin(limited(true));
+    late.turn(Outcome::Succeeded);
+    late.ends(AttemptReport {
+        usage: Some(usage(5)),
+        ..report(Outcome::Succeeded)
+    });
+    assert_eq!(late.end(), Some(limit));
     let mut turns = Play::begin(plan(true));
     turns.turn(Outcome::LimitReached(Limit::Turns));
     turns.ends(report(Outcome::Succeeded));
@@ -320,13 +327,14 @@ fn queued_messages_go_in_one_by_one_and_the_last_one_may_be_followed_by_the_end(
     for text in ["a", "b", "c"] {
         assert_eq!(play.step(send(text, SendMode::Queue)), []);
     }
-    let edit = RunCommand::EditMessage {
-        id: "b".to_owned(),
+    play.step(command(ControlCommand::EditMessage {
+        message_id: "b".to_owned(),
         text: "B".to_owned(),
-    };
-    play.step(Input::Command(edit));
-    play.step(Input::Command(RunCommand::WithdrawMessage { id: "c".to_owned() }));
-    play.step(Input::Command(RunCommand::CloseInput));
+    }));
+    play.step(command(ControlCommand::WithdrawMessage {
+        message_id: "c".to_owned(),
+    }));
+    play.step(command(ControlCommand::CloseInput));
     assert!(play.turn(Outcome::Succeeded).ends_with(&said("a")));
     assert_eq!(play.machine.place_of("a"), MessagePlace::Sent);
     assert_eq!(play.machine.place_of("b"), MessagePlace::Waiting);
@@ -365,9 +373,9 @@ fn an_agent_that_was_idle_before_it_saw_the_message_is_not_idle() {
 
 #[test]
 fn a_loop_that_is_being_ended_loses_no_queued_message_unseen() {
-    let mut play = Play::begin(Plan::default());
+    let mut play = Play::begin(with_max_cost(5, LoopPlan::default()));
     play.step(send("later", SendMode::Queue));
-    play.step(Input::Limit(LimitKind::Cost));
+    play.costs(5);
     play.event(idle());
     play.ends(report(Outcome::Interrupted));
     let warned = play.effects.iter().any(|effect| match effect {

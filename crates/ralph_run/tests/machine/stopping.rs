@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use agent_api::{Body, Denial, ItemId, Outcome, TurnFinished};
-use ralph_run::machine::{DenialPolicy, Effect, Input, Plan, RunCommand, Signal, Timer};
+use ralph_run::control::ControlCommand;
+use ralph_run::machine::{DenialPolicy, Effect, Input, LoopPlan, Plan, Signal, StorageStatus, Timer};
 use ralph_run::{EndReason, LimitKind};
 
-use crate::play::{Play, done, report, says};
+use crate::play::{Play, command, done, looping, report, says, with_max_cost};
 
 fn denial() -> Denial {
     Denial {
@@ -40,10 +41,12 @@ fn our_reason_counts_whatever_the_agent_says_at_its_end() {
         (Input::Signal(Signal::Terminate), EndReason::Terminated),
         (Input::Signal(Signal::HangUp), EndReason::HungUp),
         (Input::OutputClosed, EndReason::OutputClosed),
-        (Input::StorageFailed, EndReason::StorageFailed),
-        (Input::Command(RunCommand::Stop), EndReason::Stopped),
-        (Input::Command(RunCommand::Interrupt), EndReason::Interrupted),
-        (Input::Limit(LimitKind::Cost), EndReason::Limit(LimitKind::Cost)),
+        (
+            Input::Storage(StorageStatus::Lost("x".to_owned())),
+            EndReason::StorageFailed,
+        ),
+        (command(ControlCommand::Stop), EndReason::Stopped),
+        (command(ControlCommand::Interrupt), EndReason::Interrupted),
         (Input::Timer(Timer::Runtime), EndReason::Limit(LimitKind::Runtime)),
         (
             Input::Timer(Timer::Iteration),
@@ -62,8 +65,8 @@ fn our_reason_counts_whatever_the_agent_says_at_its_end() {
 
 #[test]
 fn the_first_reason_counts() {
-    let mut play = Play::begin(Plan::default());
-    play.step(Input::Limit(LimitKind::Cost));
+    let mut play = Play::begin(with_max_cost(5, LoopPlan::default()));
+    play.costs(5);
     play.step(Input::Signal(Signal::Terminate));
     play.ends(report(Outcome::Cancelled));
     assert_eq!(play.end(), Some(EndReason::Limit(LimitKind::Cost)));
@@ -71,10 +74,10 @@ fn the_first_reason_counts() {
 
 #[test]
 fn a_run_between_iterations_ends_at_once() {
-    let mut play = Play::begin(Plan {
+    let mut play = Play::begin(looping(LoopPlan {
         cooldown: Duration::from_secs(60),
-        ..Plan::default()
-    });
+        ..LoopPlan::default()
+    }));
     play.ends(says("one"));
     play.step(Input::Signal(Signal::Interrupt));
     assert_eq!(play.end(), Some(EndReason::Interrupted));
@@ -82,13 +85,18 @@ fn a_run_between_iterations_ends_at_once() {
 
 #[test]
 fn a_verify_command_that_runs_is_stopped_first() {
-    let mut play = Play::begin(Plan {
+    let mut play = Play::begin(looping(LoopPlan {
         verify: vec!["sleep".to_owned()],
-        ..Plan::default()
-    });
+        ..LoopPlan::default()
+    }));
     play.ends(done());
     let effects = play.step(Input::Signal(Signal::Terminate));
-    assert_eq!(effects, [Effect::StopVerify]);
+    assert_eq!(effects.last(), Some(&Effect::StopVerify));
+    assert_eq!(
+        play.step(Input::Signal(Signal::Interrupt)),
+        [Effect::KillVerify],
+        "Ctrl-C does not wait for it"
+    );
     assert_eq!(play.end(), None);
     play.verified(true);
     assert_eq!(
@@ -107,10 +115,10 @@ fn what_is_not_allowed_fails_fast_unless_told_otherwise() {
     );
     play.ends(done());
     assert_eq!(play.end(), Some(EndReason::Denied));
-    let mut play = Play::begin(Plan {
+    let mut play = Play::begin(looping(LoopPlan {
         denials: DenialPolicy::Continue,
-        ..Plan::default()
-    });
+        ..LoopPlan::default()
+    }));
     play.event(Body::PermissionDenied(Box::new(denial())));
     play.ends(done());
     assert_eq!(play.end(), Some(EndReason::Completed));
@@ -119,17 +127,10 @@ fn what_is_not_allowed_fails_fast_unless_told_otherwise() {
 #[test]
 fn denials_in_the_result_count_too() {
     let mut play = Play::begin(Plan::default());
-    play.event(Body::TurnFinished(Box::new(TurnFinished {
-        number: 1,
-        outcome: Outcome::Succeeded,
-        text: None,
-        error: None,
-        stop_reason: None,
-        duration_ms: None,
-        api_duration_ms: None,
-        steps: None,
-        denials: vec![denial()],
-        structured_output: None,
+    play.event(Body::TurnFinished(Box::new({
+        let mut turn = TurnFinished::new(1, Outcome::Succeeded);
+        turn.denials = vec![denial()];
+        turn
     })));
     play.ends(done());
     assert_eq!(play.end(), Some(EndReason::Denied));
@@ -144,7 +145,7 @@ fn nothing_happens_after_the_end() {
         Input::Begin,
         Input::Signal(Signal::Interrupt),
         Input::Timer(Timer::Runtime),
-        Input::Command(RunCommand::Kill),
+        command(ControlCommand::Kill),
         Input::AttemptEnded(report(Outcome::Crashed)),
     ] {
         assert_eq!(play.machine.step(input), []);
@@ -156,4 +157,26 @@ fn ctrl_c_after_anything_that_ends_the_run_ends_it_at_once() {
     let mut play = Play::begin(Plan::default());
     play.step(Input::Signal(Signal::Terminate));
     assert_eq!(play.step(Input::Signal(Signal::Interrupt)), [Effect::Kill]);
+}
+
+#[test]
+fn a_full_disk_is_waited_for_and_given_up_in_the_end() {
+    let full = || Input::Storage(StorageStatus::Failing("cannot write to `x`: full".to_owned()));
+    let mut play = Play::begin(Plan::default());
+    assert_eq!(play.step(Input::Storage(StorageStatus::Writable)), []);
+    let effects = play.step(full());
+    assert!(matches!(effects.last(), Some(Effect::Arm(Timer::Storage, _))));
+    assert_eq!(play.step(full()), [], "one warning is enough");
+    let effects = play.step(Input::Storage(StorageStatus::Writable));
+    assert_eq!(effects.first(), Some(&Effect::Disarm(Timer::Storage)));
+    assert_eq!(play.step(Input::Timer(Timer::Storage)), [], "a late timer");
+    play.step(full());
+    assert!(play.step(Input::Timer(Timer::Storage)).contains(&Effect::Stop));
+    play.ends(report(Outcome::Cancelled));
+    assert_eq!(play.end(), Some(EndReason::StorageFailed));
+    let message = play.ended().unwrap().message.as_deref();
+    assert_eq!(message, Some("cannot write to `x`: full"));
+    let again = "the journal can be written again; nothing was lost";
+    let retrying = "cannot write to `x`: full; retrying";
+    assert_eq!(play.warnings(), [retrying, again, retrying]);
 }

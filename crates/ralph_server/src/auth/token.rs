@@ -46,7 +46,7 @@ fn read(path: &Path) -> Result<String, AuthError> {
         path: path.to_owned(),
         source,
     };
-    let file = agent_process::open_regular(path).map_err(unusable)?;
+    let file = ralph_run::open_regular_file(path).map_err(unusable)?;
     if is_exposed(&file).map_err(unusable)? {
         return Err(AuthError::Exposed(path.to_owned()));
     }
@@ -92,7 +92,7 @@ fn write(path: &Path, token: &str) -> io::Result<()> {
 fn is_exposed(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
     let metadata = file.metadata()?;
-    Ok(metadata.mode() & 0o077 != 0 || metadata.uid() != agent_process::effective_user())
+    Ok(metadata.mode() & 0o077 != 0 || metadata.uid() != rustix::process::geteuid().as_raw())
 }
 
 #[cfg(not(unix))]

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{InPath, Parameters};
+use super::sandboxed_open::open_in_workspace;
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
@@ -78,7 +79,7 @@ pub(super) async fn preview(
 }
 
 fn read(workspace: &Path, path: String) -> io::Result<FilePreview> {
-    let file = agent_process::open_beneath(workspace, Path::new(&path))?;
+    let file = open_in_workspace(workspace, Path::new(&path))?;
     let size_bytes = file.metadata()?.len();
     let mut bytes = Vec::new();
     file.take(MOST_BYTES).read_to_end(&mut bytes)?;

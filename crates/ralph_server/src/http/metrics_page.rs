@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use ralph_run::EndReason;
+use ralph_run::{EndReason, Open};
 use ralph_store::{ApprovalQuery, CostGroup, CostQuery, MessageState, RunQuery, RunSummary, StoreError};
 use tokio::time::timeout;
 
@@ -110,7 +110,7 @@ async fn ended_runs(app: &App, page: &mut Page) -> Result<(), StoreError> {
     };
     loop {
         let runs = app.store.runs(&query).await?;
-        for reason in runs.items.iter().filter_map(|run| run.reason) {
+        for reason in runs.items.iter().filter_map(|run| run.reason.as_ref()) {
             *reasons.entry(reason_of(reason)).or_default() += 1;
         }
         query.cursor = runs.next;
@@ -210,7 +210,7 @@ fn state_of(run: &RunSummary) -> String {
     activity["state"].as_str().unwrap_or("unknown").to_owned()
 }
 
-fn reason_of(reason: EndReason) -> String {
+fn reason_of(reason: &Open<EndReason>) -> String {
     match serde_json::to_value(reason) {
         Ok(serde_json::Value::String(word)) => word,
         Ok(serde_json::Value::Object(limit)) => limit
@@ -268,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_limit_is_one_word() {
-        assert_eq!(reason_of(EndReason::Limit(LimitKind::Cost)), "limit_cost");
-        assert_eq!(reason_of(EndReason::Completed), "completed");
+        assert_eq!(reason_of(&EndReason::Limit(LimitKind::Cost).into()), "limit_cost");
+        assert_eq!(reason_of(&EndReason::Completed.into()), "completed");
     }
 }

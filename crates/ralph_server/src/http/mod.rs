@@ -23,6 +23,7 @@ mod records;
 mod route;
 mod router;
 mod runs;
+mod sandboxed_open;
 mod schema;
 mod search;
 mod sessions;

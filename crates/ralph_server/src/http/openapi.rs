@@ -19,6 +19,7 @@ use super::guard::SESSION_COOKIE;
 use super::idempotency::takes_key;
 use super::route::{Policy, operations_mut};
 use super::router::table;
+use crate::launch::UntrustedSetting;
 use crate::problem::{ProblemBody, ProblemCode};
 
 const PROBLEM: &str = "Problem";
@@ -38,7 +39,8 @@ pub fn openapi() -> OpenApi {
         )
         .response(PROBLEM, problem())
         .schema(PROBLEM, ProblemBody::schema())
-        .schema(ProblemCode::name(), ProblemCode::schema());
+        .schema(ProblemCode::name(), ProblemCode::schema())
+        .schema(UntrustedSetting::name(), UntrustedSetting::schema());
     for route in table() {
         let mut described = route.paths;
         for (method, operation) in described.paths.values_mut().flat_map(operations_mut) {

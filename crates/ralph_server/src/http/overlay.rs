@@ -80,7 +80,7 @@ fn is_asked_for(run: &RunSummary, query: &RunQuery) -> bool {
             .is_none_or(|asked| asked == run.activity.has_ended())
         && query
             .is_waiting
-            .is_none_or(|asked| asked == run.activity.is_waiting())
+            .is_none_or(|asked| asked == run.activity.needs_person())
         && query.since.is_none_or(|since| run.started_at >= since)
         && query.until.is_none_or(|until| run.started_at < until)
 }

@@ -60,7 +60,7 @@ pub(super) async fn errors(
 }
 
 async fn file(path: PathBuf, headers: &HeaderMap) -> Result<Response, Problem> {
-    let opened = tokio::task::spawn_blocking(move || agent_process::open_regular(&path)).await;
+    let opened = tokio::task::spawn_blocking(move || ralph_run::open_regular_file(&path)).await;
     let file = match opened {
         Ok(Ok(file)) => File::from_std(file),
         Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => {

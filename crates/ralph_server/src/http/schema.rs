@@ -97,49 +97,63 @@ impl From<RunKind> for ralph_run::RunKind {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "state", rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Activity {
-    /// No process of the agent is there yet.
+    /// The agent's process is not ready yet.
     Starting,
-    /// The agent waits for a message.
-    Idle,
-    /// The model works on what comes next.
+    /// The model is working on its next step.
     Thinking,
-    /// The model writes.
+    /// The model is writing.
     Responding,
-    /// A tool runs.
+    /// A tool is running.
     Tool {
-        /// Its name.
+        /// The name of the tool.
         name: String,
-        /// What it is used on, in one line, where that is known.
+        /// What the tool is used on, in one line, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         subject: Option<String>,
     },
-    /// Somebody has to decide.
+    /// The verify commands are running.
+    Verifying,
+    /// The run waits for something.
     Waiting {
-        /// What.
+        /// What it waits for.
         #[serde(rename = "for")]
         what: WaitingFor,
+        /// When the usage limit resets, if `for` is `limit`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(format = DateTime)]
+        until: Option<String>,
     },
-    /// The verify commands run.
-    Verifying,
-    /// It is being ended.
+    /// A pause between iterations.
+    Cooling {
+        /// When the next iteration starts.
+        #[schema(format = DateTime)]
+        until: String,
+    },
+    /// A stop was requested, and the run has not ended yet.
     Stopping,
-    /// It is over.
+    /// The run has ended.
     Ended {
-        /// Why.
+        /// The reason.
         reason: EndReason,
     },
 }
 
-/// What somebody has to decide.
+/// What a waiting run needs before it continues.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum WaitingFor {
-    /// Whether a tool may run.
+    /// A decision whether a tool may run.
     Permission,
-    /// A question of the agent.
+    /// An answer to the agent's question.
     Question,
-    /// Whether a plan is good.
+    /// The approval of a plan.
     Plan,
+    /// A higher cost limit.
+    Budget,
+    /// The reset of the agent's usage limit.
+    Limit,
+    /// The next message of a conversation.
+    Message,
 }
 
 /// Why a run ended: a word, or the limit that was reached.
@@ -282,24 +296,34 @@ mod tests {
 
     #[test]
     fn every_activity_is_sent_as_the_document_says() {
-        use ralph_run::{Activity as Sent, LimitKind, WaitingFor};
-        let name = "Bash".to_owned();
+        use ralph_run::LimitKind;
+        use ralph_run::model::{RunState as Sent, WaitingFor};
+        let until = jiff::Timestamp::UNIX_EPOCH;
         let reason = ralph_run::EndReason::Limit(LimitKind::IterationTimeout);
         let states = [
             Sent::Starting,
-            Sent::Idle,
             Sent::Thinking,
             Sent::Responding,
-            Sent::tool(name.clone(), None),
-            Sent::tool(name, Some("ls")),
+            Sent::tool("Bash", None),
+            Sent::tool("Bash", Some("ls")),
+            Sent::Verifying,
+            Sent::Cooling { until },
+            Sent::Stopping,
+            Sent::Ended {
+                reason: reason.into(),
+            },
         ];
         states.iter().for_each(fits::<Activity>);
-        for what in [WaitingFor::Permission, WaitingFor::Question, WaitingFor::Plan] {
+        for what in [
+            WaitingFor::Permission,
+            WaitingFor::Question,
+            WaitingFor::Plan,
+            WaitingFor::Budget,
+            WaitingFor::Limit { until },
+            WaitingFor::Message,
+        ] {
             fits::<Activity>(&Sent::Waiting { what });
         }
-        [Sent::Verifying, Sent::Stopping, Sent::Ended { reason }]
-            .iter()
-            .for_each(fits::<Activity>);
     }
 
     #[test]

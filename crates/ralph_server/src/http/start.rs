@@ -220,7 +220,9 @@ fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<Start
         return Err(Problem::new(ProblemCode::Unprocessable, detail));
     }
     Ok(StartRun {
-        kind: asked.kind.map_or(run.kind, Into::into),
+        kind: asked
+            .kind
+            .map_or_else(|| run.kind.known().copied().unwrap_or_default(), Into::into),
         workspace: PathBuf::from(&run.workspace),
         backend: Some(run.backend.clone()),
         model: asked.model.or_else(|| run.model.clone()),

@@ -6,7 +6,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use ralph_run::RunDirectory;
-use ralph_store::{RecordQuery, RecordRow, RunSummary, Skim, StoreError};
+use ralph_store::{RecordHead, RecordQuery, RecordRow, RunSummary, StoreError};
 
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
@@ -100,23 +100,23 @@ impl Scan {
             }
             let start = offset;
             offset += line.len() as u64 + 1;
-            let (Some(skim), Ok(length)) = (Skim::of(&line), u32::try_from(line.len())) else {
+            let (Some(head), Ok(length)) = (RecordHead::parse(&line), u32::try_from(line.len())) else {
                 continue;
             };
             // The index leaves out numbers that were there before, too.
-            if skim.seq <= head_seq {
+            if head.seq <= head_seq {
                 continue;
             }
-            head_seq = skim.seq;
-            if !self.is_asked_for(&skim) {
+            head_seq = head.seq;
+            if !self.is_asked_for(&head) {
                 continue;
             }
             found.insert(
-                skim.seq,
+                head.seq,
                 RecordRow {
-                    seq: skim.seq,
-                    at: skim.at(),
-                    kind: skim.event.kind.clone().into_owned(),
+                    seq: head.seq,
+                    at: head.at(),
+                    kind: head.event.kind.clone().into_owned(),
                     offset: start,
                     length,
                 },
@@ -129,12 +129,12 @@ impl Scan {
         }
     }
 
-    fn is_asked_for(&self, skim: &Skim<'_>) -> bool {
+    fn is_asked_for(&self, head: &RecordHead<'_>) -> bool {
         let query = &self.query;
-        !skim.is_delta()
-            && query.after.is_none_or(|after| skim.seq > after)
-            && query.before.is_none_or(|before| skim.seq < before)
-            && (query.kinds.is_empty() || query.kinds.iter().any(|kind| *kind == skim.event.kind))
+        !head.is_delta()
+            && query.after.is_none_or(|after| head.seq > after)
+            && query.before.is_none_or(|before| head.seq < before)
+            && (query.kinds.is_empty() || query.kinds.iter().any(|kind| *kind == head.event.kind))
     }
 
     fn found(&self, mut rows: BTreeMap<u64, RecordRow>, head_seq: u64) -> Found {

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
-use ralph_run::Activity;
 use ralph_store::RunSummary;
 use serde::Serialize;
 
@@ -166,13 +165,7 @@ impl State {
 
 /// Whether a change is one that people wait for. That it goes on with its work is none.
 fn is_urgent(before: &RunSummary, now: &RunSummary) -> bool {
-    let works = |run: &RunSummary| {
-        matches!(
-            run.activity,
-            Activity::Thinking | Activity::Responding | Activity::Tool { .. }
-        )
-    };
-    let is_work = works(before) && works(now);
+    let is_work = before.activity.is_working() && now.activity.is_working();
     (!is_work && before.activity != now.activity)
         || before.pending != now.pending
         || before.iteration != now.iteration
@@ -193,7 +186,7 @@ fn encode(version: u64, is_all: bool, runs: Vec<&RunSummary>) -> Utf8Bytes {
 
 #[cfg(test)]
 mod tests {
-    use ralph_run::{Activity, WaitingFor};
+    use ralph_run::model::{RunState, WaitingFor};
     use ralph_store::RunFold;
 
     use super::{Board, CALM_TICKS};
@@ -213,7 +206,7 @@ mod tests {
         fold.push(STARTED.as_bytes());
         let mut run = fold.summary().unwrap().clone();
         let board = Board::default();
-        run.activity = Activity::Thinking;
+        run.activity = RunState::Thinking;
         board.update(&run);
         board.tick();
         let mut version = Some(board.since(None).1);
@@ -221,14 +214,14 @@ mod tests {
         for number in 0..3 * CALM_TICKS {
             run.head_seq += 1;
             run.activity = match number % 2 {
-                0 => Activity::Responding,
-                _ => Activity::Thinking,
+                0 => RunState::Responding,
+                _ => RunState::Thinking,
             };
             board.update(&run);
             count += told(&board, &mut version);
         }
         assert_eq!(count, 3);
-        run.activity = Activity::Waiting {
+        run.activity = RunState::Waiting {
             what: WaitingFor::Permission,
         };
         board.update(&run);

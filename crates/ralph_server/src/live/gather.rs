@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent_api::{Delta, DeltaMode, ItemId};
-use ralph_store::Skim;
+use ralph_store::RecordHead;
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -67,15 +67,15 @@ impl Gatherer {
     /// Takes a line of a journal, which ends at `end`. Says whether it is a record.
     pub(super) fn push(&mut self, line: &[u8], end: u64, now: Instant) -> bool {
         self.end = end;
-        let (Ok(text), Some(skim)) = (std::str::from_utf8(line), Skim::of(line)) else {
+        let (Ok(text), Some(head)) = (std::str::from_utf8(line), RecordHead::parse(line)) else {
             return false;
         };
-        let from = self.range.map_or(skim.seq, |(from, _)| from);
-        self.range = Some((from, skim.seq));
+        let from = self.range.map_or(head.seq, |(from, _)| from);
+        self.range = Some((from, head.seq));
         self.since.get_or_insert(now);
-        match piece(&skim) {
+        match piece(&head) {
             Some(piece) => self.push_piece(piece),
-            None => self.push_whole(&skim, text),
+            None => self.push_whole(&head, text),
         }
         true
     }
@@ -94,8 +94,8 @@ impl Gatherer {
         self.waiting.push(Waiting::Piece(Box::new(piece)));
     }
 
-    fn push_whole(&mut self, skim: &Skim<'_>, text: &str) {
-        if let Some(item) = ended_item(skim) {
+    fn push_whole(&mut self, head: &RecordHead<'_>, text: &str) {
+        if let Some(item) = ended_item(head) {
             // The block has all of it.
             self.waiting
                 .retain(|waiting| !matches!(waiting, Waiting::Piece(piece) if piece.delta.item == item));
@@ -155,27 +155,27 @@ impl Waiting {
     }
 }
 
-fn piece(skim: &Skim<'_>) -> Option<Piece> {
-    if !skim.is_delta() {
+fn piece(head: &RecordHead<'_>) -> Option<Piece> {
+    if !head.is_delta() {
         return None;
     }
     Some(Piece {
-        seq: skim.seq,
-        at: skim.at().to_string(),
-        position: (skim.iteration, skim.attempt),
-        parent: skim.event.parent.clone(),
-        delta: skim.data()?,
+        seq: head.seq,
+        at: head.at().to_string(),
+        position: (head.iteration, head.attempt),
+        parent: head.event.parent.clone(),
+        delta: head.data()?,
     })
 }
 
 /// The item whose pieces this record makes superfluous.
-pub(super) fn ended_item(skim: &Skim<'_>) -> Option<ItemId> {
+pub(super) fn ended_item(head: &RecordHead<'_>) -> Option<ItemId> {
     #[derive(serde::Deserialize)]
     struct Named {
         item: ItemId,
     }
-    let ends = ["text_block", "thinking_block", "item_discarded"].contains(&&*skim.event.kind);
-    ends.then(|| skim.data::<Named>())
+    let ends = ["text_block", "thinking_block", "item_discarded"].contains(&&*head.event.kind);
+    ends.then(|| head.data::<Named>())
         .flatten()
         .map(|named| named.item)
 }

@@ -37,10 +37,10 @@ pub(crate) fn read_back(
             let line = bytes.get(start..newline).unwrap_or_default();
             start = newline + 1;
             let line_end = reached.offset + start as u64;
-            let Some(skim) = ralph_store::Skim::of(line) else {
+            let Some(head) = ralph_store::RecordHead::parse(line) else {
                 continue;
             };
-            if skim.seq <= position.seq {
+            if head.seq <= position.seq {
                 continue;
             }
             gatherer.push(line, line_end, now);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agent_api::ItemId;
 use jiff::Timestamp;
-use ralph_store::Skim;
+use ralph_store::RecordHead;
 use serde::Deserialize;
 
 use super::hub::Live;
@@ -37,16 +37,16 @@ impl Tools {
         if !begins && !has(line, br#""type":"tool_finished""#) {
             return None;
         }
-        let skim = Skim::of(line)?;
-        let item = skim.data::<Named>()?.item;
-        match &*skim.event.kind {
+        let head = RecordHead::parse(line)?;
+        let item = head.data::<Named>()?.item;
+        match &*head.event.kind {
             "tool_started" if self.open.len() < MOST_OPEN => {
-                self.open.entry(item).or_insert_with(|| skim.at());
+                self.open.entry(item).or_insert_with(|| head.at());
                 None
             }
             "tool_finished" => {
                 let began = self.open.remove(&item)?;
-                Duration::try_from(skim.at().duration_since(began)).ok()
+                Duration::try_from(head.at().duration_since(began)).ok()
             }
             _ => None,
         }

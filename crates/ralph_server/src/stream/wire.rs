@@ -140,7 +140,7 @@ impl TypeVisitor for Types {
 /// The file of a type, by the crate it is of.
 fn home(type_name: &str) -> &'static str {
     match type_name.split("::").next() {
-        Some("agent_api") => "agent",
+        Some("agent_api" | "agent_client") => "agent",
         Some("ralph_run") => "run",
         _ => "stream",
     }

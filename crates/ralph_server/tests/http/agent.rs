@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use ralph_run::RunDirectory;
 use ralph_run::control::{ControlCommand, ControlServer, Greeting, Receipt, Refusal, RefusalCode};
+use ralph_run::model::RunState;
 use tokio::task::JoinHandle;
 
 /// A runner.
@@ -15,7 +16,7 @@ pub(crate) struct Runner {
 impl Runner {
     /// Listens on the run's socket.
     pub(crate) async fn of(run: &RunDirectory) -> Self {
-        let mut server = ControlServer::bind(run.socket(), Greeting::new(run.id(), "running"))
+        let mut server = ControlServer::bind(run.socket(), Greeting::new(run.id(), RunState::Thinking))
             .await
             .unwrap();
         let heard = Arc::new(Mutex::new(Vec::new()));

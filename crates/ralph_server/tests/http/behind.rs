@@ -1,7 +1,8 @@
 //! An index that is behind what happens.
 
 use jiff::Timestamp;
-use ralph_run::{Activity, EndReason};
+use ralph_run::EndReason;
+use ralph_run::model::RunState;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, wrote};
@@ -102,8 +103,8 @@ async fn the_list_shows_runs_as_they_are_and_not_as_the_index_has_them() {
     // One has gone on, and ended, since the index was told.
     let mut ended = known.clone();
     ended.head_seq = 9;
-    ended.activity = Activity::Ended {
-        reason: EndReason::Completed,
+    ended.activity = RunState::Ended {
+        reason: EndReason::Completed.into(),
     };
     board.update(&ended);
     // One is newer in the index.

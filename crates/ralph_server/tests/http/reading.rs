@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use test_support::{FUTURE_RUN, future_journal};
 
 use crate::stage::{Stage, asked, ended, wrote};
 
@@ -452,4 +453,48 @@ async fn a_run_is_searched_for_characters_in_all_that_was_said_and_done() {
         );
         assert_eq!(found["is_complete"], true);
     }
+}
+
+#[tokio::test]
+async fn a_run_of_a_newer_version_is_listed_and_its_records_are_passed_on_as_written() {
+    let stage = Stage::new().await;
+    let run = stage.app.home.create_run_as(FUTURE_RUN).unwrap();
+    std::fs::write(run.journal(), future_journal(1)).unwrap();
+    stage.index().await;
+    let summary = stage.get(&format!("/api/v1/runs/{FUTURE_RUN}")).await.json();
+    assert_eq!(summary["reason"], json!({"limit": "energy"}));
+    assert_eq!(summary["kind"], "swarm");
+    assert_eq!(
+        summary["activity"],
+        json!({"state": "ended", "reason": {"limit": "energy"}})
+    );
+    assert_eq!(summary["totals"]["cost"], 2000);
+    let page = stage
+        .get(&format!("/api/v1/runs/{FUTURE_RUN}/records"))
+        .await
+        .json();
+    let written: Vec<Value> = future_journal(1)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(page["records"], json!(written));
+}
+
+#[tokio::test]
+async fn a_run_of_a_newer_format_is_listed_with_what_to_do() {
+    let stage = Stage::new().await;
+    let run = stage.app.home.create_run_as(FUTURE_RUN).unwrap();
+    std::fs::write(run.journal(), future_journal(2)).unwrap();
+    stage.index().await;
+    let summary = stage.get(&format!("/api/v1/runs/{FUTURE_RUN}")).await.json();
+    assert_eq!(
+        summary["message"],
+        "the journal has format 2; this version of ralph reads up to 1. Upgrade ralph to read it."
+    );
+    assert_eq!(summary["totals"].get("cost"), None);
+    let page = stage
+        .get(&format!("/api/v1/runs/{FUTURE_RUN}/records"))
+        .await
+        .json();
+    assert_eq!(page["records"], json!([]));
 }

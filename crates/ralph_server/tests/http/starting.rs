@@ -62,6 +62,13 @@ async fn why_a_run_did_not_start_is_told() {
         ),
         (LaunchError::Busy { message: message() }, (409, "busy")),
         (
+            LaunchError::Untrusted {
+                message: message(),
+                settings: Vec::new(),
+            },
+            (409, "untrusted_workspace"),
+        ),
+        (
             LaunchError::BackendUnavailable { message: message() },
             (422, "backend_unavailable"),
         ),
@@ -97,6 +104,13 @@ async fn a_start_with_a_key_happens_once() {
         (
             LaunchError::Busy {
                 message: "busy".into(),
+            },
+            409,
+        ),
+        (
+            LaunchError::Untrusted {
+                message: "not trusted".into(),
+                settings: Vec::new(),
             },
             409,
         ),

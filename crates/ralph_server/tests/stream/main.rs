@@ -10,6 +10,7 @@ use std::time::Duration;
 use client::{Client, Seen};
 use journal::Journal;
 use ralph_run::control::{ControlCommand, ControlServer, Greeting, Refusal, RefusalCode};
+use ralph_run::model::RunState;
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::json;
@@ -281,7 +282,7 @@ async fn a_refusal_has_the_code_that_the_api_gives_it() {
         error["code"].as_str().unwrap().to_owned()
     };
     assert_eq!(code_of(json!({"command": "interrupt"})).await, "run_ended");
-    let greeting = Greeting::new(journal.id(), "running");
+    let greeting = Greeting::new(journal.id(), RunState::Thinking);
     let mut runner = ControlServer::bind(journal.run.socket(), greeting).await.unwrap();
     let refusing = tokio::spawn(async move {
         loop {

@@ -1,12 +1,8 @@
 //! From a journal's lines to what is kept of them.
 
-mod account;
-mod activity;
-mod asks;
+mod approvals;
 mod begin;
-mod data;
 mod epoch;
-mod messages;
 mod run_fold;
 mod sessions;
 mod state;

@@ -1,38 +1,37 @@
-//! The fold itself.
+//! `RunFold`: turns the lines of a journal into the rows of an index. Does no I/O.
 
+use agent_api::{Body, ItemId, MicroUsd, Part, RunUsage, Usage};
 use jiff::Timestamp;
-use ralph_run::{Activity, EndReason};
+use ralph_run::model::{Change, Message};
+use ralph_run::{EndReason, Open, Record, RunBody, RunEnded, RunEvent, Totals, UsageStep};
+use serde::Deserialize;
 
-use super::activity::after;
-use super::asks::Asks;
+use super::approvals::Approvals;
 use super::begin::Beginning;
-use super::data::{AttemptOver, Command, Forked, MessageNews, Over, Prompted, Session, Used};
-use super::messages::Messages;
 use super::state::FoldState;
 use super::title::title_of;
 use super::usage_rows::{Stamp, UsageRows};
-use crate::glance::{Glance, Memory};
-use crate::rows::{ApprovalKind, Batch, Progress, RecordRow};
-
+use crate::record_head::RecordHead;
+use crate::rows::{ApprovalState, Batch, MessageRow, Progress, RecordRow};
 use crate::summary::RunSummary;
 
-/// Reads a journal from somewhere on and keeps what an index needs. Pure: lines in, rows out.
+/// Reads a journal from any position on and keeps the rows that an index needs.
 #[derive(Debug, Default)]
 pub struct RunFold {
     beginning: Beginning,
     summary: Option<RunSummary>,
     state: FoldState,
-    memory: Memory,
     start: u64,
     offset: u64,
     records: Vec<RecordRow>,
     has_no_rows: bool,
     usage: UsageRows,
-    asks: Asks,
-    messages: Messages,
+    approvals: Approvals,
+    /// Messages that are new or changed.
+    messages: Vec<MessageRow>,
 }
 
-/// What came of a line.
+/// The result of reading a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Folded {
     /// A record.
@@ -40,23 +39,23 @@ pub enum Folded {
         /// Its number.
         seq: u64,
     },
-    /// A piece of text: it is not kept.
+    /// A fragment of text, which gets no row.
     Delta {
         /// Its number.
         seq: u64,
     },
-    /// No record, or one whose number was there before.
+    /// Not a record, or one whose number was seen before.
     Damaged,
 }
 
 impl RunFold {
-    /// Begins at the start of a journal.
+    /// Starts at the beginning of a journal.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Begins at the start of the journal of the run whose directory is called so. A copied directory is another run.
+    /// Starts at the beginning of the journal in the directory `run`. A copied directory is another run.
     #[must_use]
     pub fn named(run: impl Into<String>) -> Self {
         Self {
@@ -65,25 +64,24 @@ impl RunFold {
         }
     }
 
-    /// Goes on where an index stopped.
+    /// Continues where an index stopped.
     #[must_use]
     pub fn resume(progress: Progress) -> Self {
         Self {
             beginning: Beginning::default(),
             summary: Some(progress.summary),
             state: progress.state,
-            memory: Memory::default(),
             start: progress.offset,
             offset: progress.offset,
             records: Vec::new(),
             has_no_rows: false,
             usage: UsageRows::resume(progress.usage),
-            asks: Asks::resume(progress.approvals),
-            messages: Messages::resume(progress.messages),
+            approvals: Approvals::resume(progress.approvals),
+            messages: Vec::new(),
         }
     }
 
-    /// For who watches and has no index: keeps no rows of records and usage.
+    /// Keeps no rows of records and usage, for callers that have no index.
     #[must_use]
     pub fn without_rows(mut self) -> Self {
         self.has_no_rows = true;
@@ -92,7 +90,7 @@ impl RunFold {
         self
     }
 
-    /// The run so far; none before record 1.
+    /// The run so far; `None` before its first record.
     #[must_use]
     pub fn summary(&self) -> Option<&RunSummary> {
         self.summary.as_ref()
@@ -104,68 +102,64 @@ impl RunFold {
         self.offset
     }
 
-    /// How many lines were no records.
+    /// How many lines were not records.
     #[must_use]
     pub fn damaged(&self) -> u64 {
         self.state.damaged
     }
 
-    /// How many records wait to be [taken](Self::take).
+    /// How many records have not been [taken](Self::take) yet.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.records.len()
     }
 
-    /// Leaves out a line that is too long to be read, newline included.
+    /// Skips a line that is too long; `bytes` includes its newline.
     pub fn skip(&mut self, bytes: u64) {
         self.beginning.note(&[]);
         self.offset += bytes;
         self.state.damaged += 1;
     }
 
-    /// Takes a line, without its newline.
+    /// Reads a line, given without its newline.
     pub fn push(&mut self, line: &[u8]) -> Folded {
         let offset = self.offset;
         self.offset += line.len() as u64 + 1;
-        let (Some(glance), Ok(length)) = (Glance::of(line, &mut self.memory), u32::try_from(line.len()))
-        else {
+        let (Some(head), Ok(length)) = (RecordHead::parse(line), u32::try_from(line.len())) else {
             self.beginning.note(line);
             self.state.damaged += 1;
             return Folded::Damaged;
         };
-        let at = glance.at;
+        let at = head.at();
         if self.summary.is_none() {
-            self.summary = self.beginning.begin(line, &glance, at);
+            self.summary = self.beginning.begin(line, &head, at);
+            self.state.is_newer = self.beginning.is_newer();
+        }
+        if self.state.is_newer {
+            return Folded::Damaged;
         }
         let known = self
             .summary
             .as_mut()
-            .filter(|summary| summary.head_seq < glance.seq);
+            .filter(|summary| summary.head_seq < head.seq);
         let Some(summary) = known else {
             self.state.damaged += 1;
             return Folded::Damaged;
         };
-        summary.head_seq = glance.seq;
-        summary.updated_at = at;
-        if glance.iteration > 0 {
-            summary.iteration = glance.iteration;
-            summary.attempt = glance.attempt;
+        summary.head_seq = head.seq;
+        let seq = head.seq;
+        let is_delta = head.is_delta();
+        if !is_delta && !self.has_no_rows {
+            self.records.push(RecordRow {
+                seq,
+                at,
+                kind: head.event.kind.as_ref().to_owned(),
+                offset,
+                length,
+            });
         }
-        let seq = glance.seq;
-        let is_delta = glance.kind == "delta";
-        if !is_delta {
-            if !self.has_no_rows {
-                self.records.push(RecordRow {
-                    seq,
-                    at,
-                    kind: glance.kind.as_ref().to_owned(),
-                    offset,
-                    length,
-                });
-            }
-            self.learn(&glance, at);
-        }
-        self.set_activity(&glance);
+        self.apply(line, &head, at);
+        self.update_summary();
         if is_delta {
             Folded::Delta { seq }
         } else {
@@ -173,7 +167,7 @@ impl RunFold {
         }
     }
 
-    /// What has come since the last time; none if nothing has, or it is no run yet.
+    /// The rows since the last call; `None` if nothing was read since, or the run has no record yet.
     pub fn take(&mut self) -> Option<Batch> {
         let summary = self.summary.clone().filter(|_| self.offset > self.start)?;
         let start = std::mem::replace(&mut self.start, self.offset);
@@ -184,194 +178,233 @@ impl RunFold {
             state: self.state.clone(),
             records: std::mem::take(&mut self.records),
             usage: self.usage.take(),
-            approvals: self.asks.take(),
-            messages: self.messages.take(),
+            approvals: self.approvals.take(),
+            messages: std::mem::take(&mut self.messages),
         })
     }
 
-    fn set_activity(&mut self, glance: &Glance<'_>) {
-        let Some(summary) = &mut self.summary else { return };
-        // What is being ended stays so, whatever the agent still says.
-        if let (Some(next), false) = (after(glance), self.state.activity == Activity::Stopping)
-            && self.state.activity != next
-        {
-            self.state.activity = next;
-        }
-        let ended = summary.ended_at.and(summary.reason);
-        if let Some(reason) = ended {
-            summary.activity = Activity::Ended { reason };
-        } else if let Some(what) = self.asks.waiting_for() {
-            summary.activity = Activity::Waiting { what };
-        } else if summary.activity != self.state.activity {
-            summary.activity = self.state.activity.clone();
-        }
-        summary.pending = self.asks.pending();
-        if ended.is_none() {
-            let elapsed = summary.updated_at.as_millisecond() - summary.started_at.as_millisecond();
-            // A clock that went back makes nothing negative.
-            summary.totals.duration_ms = u64::try_from(elapsed).unwrap_or(0);
-        }
-    }
-
-    fn learn(&mut self, glance: &Glance<'_>, at: Timestamp) {
-        let Some(summary) = &mut self.summary else { return };
-        match &*glance.kind {
-            "usage" => self.on_usage(glance, at),
-            "turn_finished" => {
-                self.state.account.add_turn();
-                summary.totals = self.state.account.run();
-            }
-            "error" => summary.errors = summary.errors.saturating_add(1),
-            "permission_requested" => self.asks.ask(&summary.id, ApprovalKind::Permission, glance, at),
-            "question_asked" => self.asks.ask(&summary.id, ApprovalKind::Question, glance, at),
-            "plan_proposed" => self.asks.ask(&summary.id, ApprovalKind::Plan, glance, at),
-            "request_closed" => self.asks.on_closed(glance, at),
-            "message_updated" => {
-                if let Some(news) = glance.data::<MessageNews<'_>>() {
-                    self.messages.on_news(&news);
-                }
-            }
-            "message_sent" => {
-                if let Some(news) = glance.data::<MessageNews<'_>>() {
-                    self.messages.on_sent(&news);
-                }
-            }
-            "command_received" => self.on_command(glance, at),
-            "session_started" | "session_updated" | "message_awaited" => self.on_session(glance),
-            "session_forked" => {
-                if let Some(forked) = glance.data::<Forked>() {
-                    note_session(summary, &forked.actual);
-                }
-            }
-            "iteration_started" if summary.title.is_empty() => {
-                if let Some(prompted) = glance.data::<Prompted<'_>>() {
-                    summary.title = title_of(&prompted.prompt);
-                }
-            }
-            "attempt_started" => self.state.account.start_attempt(summary.model.as_deref()),
-            "attempt_ended" => self.on_attempt_ended(glance, at),
-            "run_ended" => self.on_run_ended(glance, at),
-            _ => {}
-        }
-    }
-
-    fn on_usage(&mut self, glance: &Glance<'_>, at: Timestamp) {
-        let (Some(summary), Some(used)) = (&mut self.summary, glance.data::<Used<'_>>()) else {
-            return;
+    /// Feeds the model. Texts, which are most of a journal, are not read: that there is one is enough.
+    fn apply(&mut self, line: &[u8], head: &RecordHead<'_>, at: Timestamp) {
+        let position = (head.iteration, head.attempt);
+        let text = match &*head.event.kind {
+            "delta" => head.data::<Fragment>().map(|fragment| fragment.part),
+            "text_block" => Some(Part::Text),
+            "thinking_block" => Some(Part::Thinking),
+            _ => None,
         };
-        let step = self.state.account.apply(used.model.as_ref(), &used.run);
-        let model = used.model.as_deref().map(str::to_owned);
-        let model = model.or_else(|| self.state.account.model().map(str::to_owned));
+        let is_subagent = head.event.parent.is_some();
+        match text {
+            Some(part) => self
+                .state
+                .model
+                .apply_delta(head.seq, at, position, part, is_subagent),
+            None => match serde_json::from_slice(line) {
+                Ok(Record {
+                    event: RunEvent::Unknown(_),
+                    ..
+                })
+                | Err(_) => match end_of_newer(head, at) {
+                    Some(record) => self.apply_record(&record, head, at),
+                    None => self.state.model.skip(head.seq, at, position),
+                },
+                Ok(record) => self.apply_record(&record, head, at),
+            },
+        }
+    }
+
+    fn apply_record(&mut self, record: &Record, head: &RecordHead<'_>, at: Timestamp) {
+        let model = self.state.model.account().model().map(str::to_owned);
         let stamp = Stamp {
-            seq: glance.seq,
+            seq: record.seq,
             at,
             model: model.as_deref(),
         };
-        let state = &mut self.state;
-        if used.run.is_partial {
-            let lane = glance.parent.as_deref();
-            self.usage.add(state, lane, used.model.is_some(), stamp, step);
+        if let RunEvent::Run(RunBody::RunEnded(ended)) = &record.event {
+            self.settle_lost(ended, stamp);
+        }
+        let changes = self.state.model.apply(record);
+        if let RunEvent::Run(body) = &record.event {
+            match body {
+                RunBody::AttemptStarted(_) => self.start_rows(),
+                RunBody::AttemptEnded(ended) => {
+                    self.usage.settle(&mut self.state, stamp, &ended.totals);
+                    self.start_rows();
+                }
+                RunBody::IterationStarted(started) => self.note_title(&started.prompt),
+                RunBody::CommandReceived(command)
+                    if command.command == "send" && command.refused.is_none() =>
+                {
+                    self.note_title(command.text.as_deref().unwrap_or_default());
+                }
+                _ => {}
+            }
+        }
+        let Some(run) = self.summary.as_ref().map(|summary| summary.id.clone()) else {
+            return;
+        };
+        for change in changes {
+            match change {
+                Change::Usage(step) => {
+                    if let RunEvent::Agent(event) = &record.event
+                        && let Body::Usage(usage) = &event.body
+                    {
+                        self.add_usage(event.parent.as_ref(), usage, step, (record.seq, at));
+                    }
+                }
+                Change::RequestOpened(request) => self.approvals.open(&run, request.as_str(), head, at),
+                Change::RequestClosed {
+                    request,
+                    was_answered,
+                } => {
+                    let state = match was_answered {
+                        true => ApprovalState::Answered,
+                        false => ApprovalState::Withdrawn,
+                    };
+                    self.approvals.close(request.as_str(), state, at);
+                }
+                Change::Message(message) => self.note_message(&run, message),
+                Change::Session(id) => self.note_session(id),
+            }
+        }
+    }
+
+    fn add_usage(
+        &mut self,
+        parent: Option<&ItemId>,
+        usage: &Usage,
+        step: UsageStep,
+        (seq, at): (u64, Timestamp),
+    ) {
+        let model = usage.model.as_deref().or(self.state.model.account().model());
+        let model = model.map(str::to_owned);
+        let stamp = Stamp {
+            seq,
+            at,
+            model: model.as_deref(),
+        };
+        let RunUsage { is_partial, .. } = usage.run;
+        if is_partial {
+            let lane = parent.map(ItemId::as_str);
+            self.usage
+                .add(&mut self.state, lane, usage.model.is_some(), stamp, step);
         } else {
-            let totals = state.account.attempt().unwrap_or_default();
-            self.usage.settle(state, stamp, &totals);
+            let totals = self.state.model.account().attempt().unwrap_or_default();
+            self.usage.settle(&mut self.state, stamp, &totals);
         }
-        summary.totals = state.account.run();
-        summary.context = used.context.or(summary.context);
     }
 
-    fn on_command(&mut self, glance: &Glance<'_>, at: Timestamp) {
-        let (Some(summary), Some(command)) = (&mut self.summary, glance.data::<Command<'_>>()) else {
+    /// The runner died, or did not say how its last process ended. What that used is what the end of the run adds to
+    /// the other processes, but for a cost that is not known there.
+    fn settle_lost(&mut self, ended: &RunEnded, stamp: Stamp<'_>) {
+        let Some(mut open) = self.state.model.account().attempt() else {
             return;
         };
-        if command.refused.is_some() {
-            return;
+        let others: Totals = self.state.model.account().ended();
+        open.tokens = ended.totals.tokens.since(others.tokens);
+        let cost = ended
+            .totals
+            .cost
+            .map(|cost| cost.saturating_sub(others.cost.unwrap_or_default()));
+        if let Some(cost) = cost.filter(|cost| *cost != MicroUsd::ZERO) {
+            open.cost = Some(cost);
         }
-        match (&*command.command, &command.text) {
-            ("stop" | "kill", _) => self.state.activity = Activity::Stopping,
-            ("send", Some(text)) if summary.title.is_empty() => summary.title = title_of(text),
-            _ => {}
-        }
-        self.messages.on_command(&summary.id, command, glance.seq, at);
+        self.usage.settle(&mut self.state, stamp, &open);
     }
 
-    fn on_session(&mut self, glance: &Glance<'_>) {
-        let (Some(summary), Some(session)) = (&mut self.summary, glance.data::<Session<'_>>()) else {
-            return;
-        };
-        if let Some(model) = session.model {
-            self.state.account.set_model(&model);
-            summary.model = Some(model.into_owned());
-        }
-        if let Some(mode) = session.permission_mode {
-            summary.permission_mode = Some(mode.into_owned());
-        }
-        if let Some(id) = session.session_id {
-            note_session(summary, &id);
+    fn start_rows(&mut self) {
+        self.state.rows_tokens = agent_api::Tokens::default();
+        self.state.rows_cost = MicroUsd::ZERO;
+    }
+
+    fn note_title(&mut self, text: &str) {
+        if let Some(summary) = self.summary.as_mut().filter(|summary| summary.title.is_empty()) {
+            summary.title = title_of(text);
         }
     }
 
-    fn on_attempt_ended(&mut self, glance: &Glance<'_>, at: Timestamp) {
+    fn note_session(&mut self, id: String) {
+        if let Some(summary) = self
+            .summary
+            .as_mut()
+            .filter(|summary| !summary.session_ids.contains(&id))
+        {
+            summary.session_ids.push(id);
+        }
+    }
+
+    /// One row for each message: engines take a row once in a batch.
+    fn note_message(&mut self, run: &str, message: Message) {
+        let row = MessageRow::new(run, message);
+        match self.messages.iter_mut().find(|known| known.id == row.id) {
+            Some(known) => *known = row,
+            None => self.messages.push(row),
+        }
+    }
+
+    /// What a list shows is what the model knows.
+    fn update_summary(&mut self) {
         let Some(summary) = &mut self.summary else { return };
-        let ended: AttemptOver = glance.data().unwrap_or_default();
-        let model = self.state.account.model().map(str::to_owned);
-        let stamp = Stamp {
-            seq: glance.seq,
-            at,
-            model: model.as_deref(),
-        };
-        self.usage.settle(&mut self.state, stamp, &ended.totals);
-        self.state.account.end_attempt(ended.totals);
-        summary.totals = self.state.account.run();
-        if let Some(id) = ended.session_id {
-            note_session(summary, &id);
+        let model = &self.state.model;
+        summary.updated_at = model.last_at().unwrap_or(summary.updated_at);
+        summary.iteration = model.iteration();
+        summary.attempt = model.attempt();
+        summary.totals = model.totals();
+        summary.context = model.context();
+        summary.errors = model.counts().errors;
+        summary.pending = u32::try_from(model.requests().len()).unwrap_or(u32::MAX);
+        if summary.activity != *model.state() {
+            summary.activity.clone_from(model.state());
         }
-        self.asks.withdraw_all(at);
-        self.messages.end_attempt();
-    }
-
-    fn on_run_ended(&mut self, glance: &Glance<'_>, at: Timestamp) {
-        let Some(summary) = &mut self.summary else { return };
-        let ended: Over<'_> = glance.data().unwrap_or_default();
-        let reason = ended
-            .reason
-            .and_then(|reason| serde_json::from_str(reason.get()).ok());
-        // A word of a newer version: whether it went well is known nonetheless.
-        let reason = reason.unwrap_or(match ended.exit_code {
-            0 => EndReason::Completed,
-            _ => EndReason::AgentError,
-        });
-        if let Some(mut open) = self.state.account.attempt() {
-            // The runner died. What its last process used is what it said, but for money that nobody told.
-            let closed = self.state.account.closed();
-            open.tokens = ended.totals.tokens.since(closed.tokens);
-            let told = ended
-                .totals
-                .cost
-                .map(|cost| cost.saturating_sub(closed.cost.unwrap_or_default()));
-            if let Some(told) = told.filter(|told| *told != agent_api::MicroUsd::ZERO) {
-                open.cost = Some(told);
-            }
-            let model = self.state.account.model().map(str::to_owned);
-            let stamp = Stamp {
-                seq: glance.seq,
-                at,
-                model: model.as_deref(),
-            };
-            self.usage.settle(&mut self.state, stamp, &open);
+        update(&mut summary.model, model.model());
+        update(&mut summary.permission_mode, model.permission_mode());
+        if let (None, Some(ended)) = (summary.ended_at, model.ended()) {
+            summary.ended_at = model.ended_at();
+            summary.reason = Some(ended.reason.clone());
+            summary.exit_code = Some(ended.exit_code);
+            // A remark about the journal itself still holds.
+            summary.message = ended.message.clone().or(summary.message.take());
         }
-        summary.ended_at = Some(at);
-        summary.reason = Some(reason);
-        summary.exit_code = Some(ended.exit_code);
-        // What was said before of the journal itself still holds.
-        summary.message = ended.message.or(summary.message.take());
-        summary.totals = ended.totals;
-        self.asks.withdraw_all(at);
-        self.messages.end();
     }
 }
 
-fn note_session(summary: &mut RunSummary, id: &str) {
-    if !summary.session_ids.iter().any(|known| known == id) {
-        summary.session_ids.push(id.to_owned());
+/// The end of a run in a shape that this version does not know. Whether it went well is known nonetheless.
+fn end_of_newer(head: &RecordHead<'_>, at: Timestamp) -> Option<Record> {
+    #[derive(Deserialize)]
+    struct End {
+        exit_code: u8,
+        #[serde(default)]
+        reason: Option<Open<EndReason>>,
+        #[serde(default)]
+        message: Option<String>,
+    }
+    let end: End = (head.event.kind == "run_ended").then(|| head.data())??;
+    let ended = RunEnded {
+        reason: end.reason.unwrap_or(Open::Known(match end.exit_code {
+            0 => EndReason::Completed,
+            _ => EndReason::AgentError,
+        })),
+        exit_code: end.exit_code,
+        message: end.message,
+        iterations: head.iteration,
+        totals: Totals::default(),
+    };
+    Some(Record {
+        seq: head.seq,
+        at,
+        iteration: head.iteration,
+        attempt: head.attempt,
+        event: RunEvent::Run(RunBody::RunEnded(ended)),
+    })
+}
+
+/// The part of a text that a delta belongs to.
+#[derive(Deserialize)]
+struct Fragment {
+    part: Part,
+}
+
+fn update(known: &mut Option<String>, new: Option<&str>) {
+    if new.is_some() && known.as_deref() != new {
+        *known = new.map(str::to_owned);
     }
 }

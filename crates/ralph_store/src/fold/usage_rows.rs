@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use agent_api::{MicroUsd, Tokens};
 use jiff::Timestamp;
-use ralph_run::Totals;
+use ralph_run::{Amount, Totals, UsageStep};
 
-use super::account::{Amount, Step};
 use super::state::FoldState;
 use crate::rows::UsageRow;
 
@@ -55,7 +54,7 @@ impl UsageRows {
         lane: Option<&str>,
         is_new: bool,
         stamp: Stamp<'_>,
-        step: Step,
+        step: UsageStep,
     ) {
         if self.is_off {
             return;
@@ -94,10 +93,8 @@ impl UsageRows {
         if self.is_off {
             return;
         }
-        let tokens = totals.tokens.since(state.account.rows_tokens);
-        let cost = totals
-            .cost
-            .map(|cost| cost.saturating_sub(state.account.rows_cost));
+        let tokens = totals.tokens.since(state.rows_tokens);
+        let cost = totals.cost.map(|cost| cost.saturating_sub(state.rows_cost));
         let has_something = tokens != Tokens::default() || cost.is_some_and(|cost| cost != MicroUsd::ZERO);
         if self.open.is_empty() && has_something {
             self.open.push((empty(stamp, None), true));
@@ -107,8 +104,8 @@ impl UsageRows {
             spread(&mut self.open, cost, totals.is_estimate);
         }
         for (row, is_changed) in self.open.drain(..) {
-            state.account.rows_tokens += row.tokens;
-            state.account.rows_cost += row.cost.unwrap_or_default();
+            state.rows_tokens += row.tokens;
+            state.rows_cost += row.cost.unwrap_or_default();
             if is_changed {
                 self.done.push(row);
             }
@@ -144,13 +141,13 @@ fn empty(stamp: Stamp<'_>, before: Option<&(UsageRow, bool)>) -> UsageRow {
     }
 }
 
-fn add(row: &mut UsageRow, step: Step) {
+fn add(row: &mut UsageRow, step: UsageStep) {
     row.tokens += step.tokens;
     let amount = Amount {
         cost: row.cost,
         is_estimate: row.is_estimate,
     };
-    let amount = amount.plus(step.price);
+    let amount = amount + step.price;
     row.cost = amount.cost;
     row.is_estimate = amount.is_estimate;
 }

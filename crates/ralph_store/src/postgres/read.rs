@@ -186,12 +186,6 @@ pub(super) async fn progress(connection: &mut PgConnection, run: &str) -> Result
     let approvals = question
         .ask(&mut transaction, " ORDER BY a.seq", None, approval)
         .await?;
-    let mut question = Question::new(MESSAGES);
-    question.condition("m.state IN (0, 1)");
-    question.number("m.run = ", Some(run));
-    let messages = question
-        .ask(&mut transaction, " ORDER BY m.seq", None, message)
-        .await?;
     let usage = match state.unsettled_from() {
         Some(from) => {
             let mut question = Question::new(USAGE);
@@ -209,7 +203,6 @@ pub(super) async fn progress(connection: &mut PgConnection, run: &str) -> Result
         summary: json(&row, 2)?,
         state,
         approvals,
-        messages,
         usage,
     }))
 }

@@ -129,7 +129,7 @@ impl<'a> Rows<'a> {
         )
         .bind(
             all()
-                .map(|summary| summary.activity.is_waiting())
+                .map(|summary| summary.activity.needs_person())
                 .collect::<Vec<_>>(),
         )
         .bind(

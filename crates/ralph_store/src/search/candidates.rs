@@ -1,4 +1,4 @@
-//! The records that a search looks at, whichever index has them.
+//! `collect`: walks the candidate records of a search, newest first, until the page is full or the time is up.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use super::expression::Expression;
 use crate::error::StoreError;
 
-/// How many numbers are looked through at first, newest first. Between two such slices it is seen whether time is up:
-/// a phrase of frequent words that nobody wrote takes as long as the index is large. Slices grow while they are fast,
-/// and shrink when they are slow, so that the last one does not take long after time is up.
+/// The size of the first slice of record numbers, newest first. The time limit is checked between slices, because a
+/// search for a phrase that does not occur may visit the whole index. Fast slices make the next one larger, slow ones
+/// make it smaller, so that the last slice does not overrun the limit by much.
 const SLICE: i64 = 8_192;
 const SMALLEST_SLICE: i64 = 1_024;
 const FAST: Duration = Duration::from_millis(1);

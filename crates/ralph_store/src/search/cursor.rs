@@ -1,4 +1,4 @@
-//! Where a page of hits begins.
+//! Search cursors: where the next page of hits begins, as an opaque string.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 

@@ -1,13 +1,13 @@
-//! What is asked for, as something that every text can be compared with.
+//! `Expression`: a parsed search query that can be matched against a text.
 
 use std::ops::Range;
 
 use super::words::each_word;
 use crate::error::StoreError;
 
-/// More words do not make a search better.
+/// More words are rejected: they slow a search down without making it more precise.
 const MOST_WORDS: usize = 32;
-/// Shorter beginnings stand for so many words that looking for all of them takes longer than anybody waits.
+/// Shorter prefixes match too many words to search for all of them in time.
 const SHORTEST_PREFIX: usize = 2;
 
 /// Words and phrases that must all be there.

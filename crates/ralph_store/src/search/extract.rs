@@ -1,4 +1,4 @@
-//! The words of a record: what can be searched for, and what a snippet is cut from.
+//! `extract`: the searchable text of a record. It is indexed, and snippets are cut from it.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use serde::de::DeserializeSeed as _;
 use serde_json::value::RawValue;
 
 use super::strings::Strings;
-use crate::skim::Skim;
+use crate::record_head::RecordHead;
 
 /// How much of a record is indexed.
 pub(super) const TEXT_BYTES: usize = 65_536;
@@ -140,51 +140,51 @@ struct Command<'a> {
 }
 
 /// Puts the words of a record into `out`, which stays empty if it has none.
-pub(super) fn extract<'a>(skim: &Skim<'a>, out: &mut String) -> ToolUse<'a> {
+pub(super) fn extract<'a>(head: &RecordHead<'a>, out: &mut String) -> ToolUse<'a> {
     out.clear();
-    read(skim, out).unwrap_or(ToolUse::None)
+    read(head, out).unwrap_or(ToolUse::None)
 }
 
 /// None where there are no words, or the data are of another shape than we know.
-fn read<'a>(skim: &Skim<'a>, out: &mut String) -> Option<ToolUse<'a>> {
-    match &*skim.event.kind {
-        "text_block" | "thinking_block" | "user_message" => add(out, &skim.data::<Text<'a>>()?.text),
-        "iteration_started" => add(out, &skim.data::<Prompt<'a>>()?.prompt),
-        "tool_started" => return started(skim.data()?, out),
-        "tool_finished" => return Some(finished(skim.data()?, out)),
-        "error" | "notice" | "warned" | "run_ended" => message(out, &skim.data()?),
+fn read<'a>(head: &RecordHead<'a>, out: &mut String) -> Option<ToolUse<'a>> {
+    match &*head.event.kind {
+        "text_block" | "thinking_block" | "user_message" => add(out, &head.data::<Text<'a>>()?.text),
+        "iteration_started" => add(out, &head.data::<Prompt<'a>>()?.prompt),
+        "tool_started" => return started(head.data()?, out),
+        "tool_finished" => return Some(finished(head.data()?, out)),
+        "error" | "notice" | "warned" | "run_ended" => message(out, &head.data()?),
         "retry_scheduled" | "turn_finished" | "attempt_ended" | "finished" | "iteration_ended" => {
-            let failure = skim.data::<Failure<'a>>()?;
+            let failure = head.data::<Failure<'a>>()?;
             failure.error.iter().for_each(|error| message(out, error));
             failure.failure.iter().for_each(|failure| add(out, failure));
         }
         "verify_finished" => {
-            let verified = skim.data::<Verified<'a>>()?;
+            let verified = head.data::<Verified<'a>>()?;
             add(out, &verified.command);
             add(out, &verified.output);
         }
-        "command_received" => add(out, &skim.data::<Command<'a>>()?.text?),
-        "question_asked" => strings(out, skim.data::<Questions<'a>>()?.questions),
-        "plan_updated" => skim
+        "command_received" => add(out, &head.data::<Command<'a>>()?.text?),
+        "question_asked" => strings(out, head.data::<Questions<'a>>()?.questions),
+        "plan_updated" => head
             .data::<Entries<'a>>()?
             .entries
             .iter()
             .for_each(|entry| add(out, &entry.text)),
         "task_updated" => {
-            let task = skim.data::<Task<'a>>()?;
+            let task = head.data::<Task<'a>>()?;
             for text in [&task.title, &task.summary].into_iter().flatten() {
                 add(out, text);
             }
         }
         "permission_denied" => {
-            let denial = skim.data::<Denial<'a>>()?;
+            let denial = head.data::<Denial<'a>>()?;
             add(out, &denial.tool);
             denial.reason.iter().for_each(|reason| add(out, reason));
             return Some(ToolUse::About { name: denial.tool });
         }
-        "plan_proposed" => add(out, &skim.data::<Plan<'a>>()?.plan),
+        "plan_proposed" => add(out, &head.data::<Plan<'a>>()?.plan),
         "permission_requested" => {
-            let permission = skim.data::<Permission<'a>>()?;
+            let permission = head.data::<Permission<'a>>()?;
             for text in [&permission.subject, &permission.description]
                 .into_iter()
                 .flatten()
@@ -258,14 +258,14 @@ pub(super) fn push(out: &mut String, text: &str, limit: usize) {
 #[cfg(test)]
 mod tests {
     use super::{TEXT_BYTES, ToolUse, extract};
-    use crate::skim::Skim;
+    use crate::record_head::RecordHead;
 
     fn text_of(kind: &str, data: &str) -> String {
         let line = format!(
             r#"{{"seq":1,"at":"2026-11-16T02:35:20Z","iteration":1,"attempt":1,"event":{{"type":"{kind}","data":{data}}}}}"#
         );
         let mut out = "left over".to_owned();
-        extract(&Skim::of(line.as_bytes()).unwrap(), &mut out);
+        extract(&RecordHead::parse(line.as_bytes()).unwrap(), &mut out);
         out
     }
 
@@ -345,7 +345,7 @@ mod tests {
     #[test]
     fn a_call_is_known_by_its_item() {
         let line = br#"{"seq":1,"at":"2026-11-16T02:35:20Z","iteration":1,"attempt":1,"event":{"type":"tool_started","data":{"item":"a","name":"Bash","kind":"execute","state":"preparing"}}}"#;
-        let tool = extract(&Skim::of(line).unwrap(), &mut String::new());
+        let tool = extract(&RecordHead::parse(line).unwrap(), &mut String::new());
         assert_eq!(
             tool,
             ToolUse::Started {

@@ -1,11 +1,11 @@
-//! What a search can be narrowed to, as words that nobody can type: they begin with a private character and stand
-//! before the words of a text in the same column.
+//! `Filter`: restricts a search to a run, a workspace and so on. A filter is indexed as a word that starts with a
+//! private-use character, so no query text can match it, in the same column as the record's own words.
 
 use std::fmt::Write as _;
 
 const PRIVATE: char = '\u{e000}';
 
-/// What narrows a search.
+/// A restriction of a search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Filter<'a> {
     Run(i64),

@@ -1,4 +1,4 @@
-//! Finds words by the index, ranks what was found, and shows a page of it.
+//! Searches for words: asks the index, ranks the hits and builds one page of them.
 
 use std::path::Path;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use super::lines::Lines;
 use super::snippet::snippet;
 use crate::error::StoreError;
 use crate::query::{Hit, SearchPage, SearchQuery};
+use crate::record_head::RecordHead;
 use crate::rows::RecordRow;
-use crate::skim::Skim;
 
 /// How many hits are ranked, the newest. Further ones come after them.
 const WINDOW: usize = 2_000;
@@ -244,15 +244,15 @@ pub(super) fn record_of(
     query: &SearchQuery,
     text: &mut String,
 ) -> Option<RecordRow> {
-    let skim = Skim::of(line)?;
-    extract(&skim, text);
-    let at = skim.at();
+    let head = RecordHead::parse(line)?;
+    extract(&head, text);
+    let at = head.at();
     let is_in_time =
         query.since.is_none_or(|since| at >= since) && query.until.is_none_or(|until| at < until);
     is_in_time.then(|| RecordRow {
-        seq: skim.seq,
+        seq: head.seq,
         at,
-        kind: skim.event.kind.into_owned(),
+        kind: head.event.kind.into_owned(),
         offset: candidate.offset,
         length: candidate.length,
     })

@@ -1,4 +1,4 @@
-//! Reads journals from where the index stopped, nearly in the order of time, whatever run they belong to.
+//! `Gatherer`: reads new records from the journals of all runs, merged roughly by time, for the index writer.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -14,7 +14,7 @@ use super::filters::{self, Filter};
 use super::kinds;
 use super::lines::journal_of;
 use super::words::each_word;
-use crate::skim::Skim;
+use crate::record_head::RecordHead;
 
 /// How much of a journal is read before it is another one's turn.
 const CHUNK_BYTES: u64 = 256 * 1024;
@@ -177,19 +177,19 @@ impl Pending {
     fn take_line(&mut self, line: &[u8], text: &mut String, batch: &mut Batch) {
         let offset = self.offset;
         self.offset += line.len() as u64 + 1;
-        let Some(skim) = Skim::of(line) else {
+        let Some(head) = RecordHead::parse(line) else {
             return;
         };
-        self.seq = skim.seq;
-        let Some(kind) = kinds::number_of(&skim.event.kind) else {
+        self.seq = head.seq;
+        let Some(kind) = kinds::number_of(&head.event.kind) else {
             return;
         };
-        let tool_use = extract(&skim, text);
+        let tool_use = extract(&head, text);
         let tool = self.calls.tool_of(&tool_use);
         if text.is_empty() {
             return;
         }
-        let at = skim.at();
+        let at = head.at();
         // A clock that goes back does not put a record before those that it follows.
         self.at = self.at.max(at.as_millisecond());
         let out = &mut batch.words;

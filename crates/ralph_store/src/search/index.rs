@@ -1,4 +1,4 @@
-//! The text index.
+//! `TextIndex`: the search index with its writer thread and its reading connections.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The kinds of records that have words in them.
+//! The kinds of records that are indexed, and the weight of a hit in each.
 
 /// Kinds by their number in the index, and how much a match there is worth. What a person or the model said counts
 /// more than what a tool printed.

@@ -1,4 +1,4 @@
-//! Reads single lines of journals.
+//! `Lines`: reads single journal lines by offset, with a small cache of open files.
 
 use std::collections::HashMap;
 use std::fs::File;

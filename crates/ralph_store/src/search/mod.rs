@@ -1,7 +1,7 @@
-//! The text index: a file of its own beside the store, which reads the journals' words by itself.
+//! Full-text search. The index is a file of its own beside the store and is filled from the journals.
 //!
-//! It knows which records have which words, and where they stand; the words themselves stay in the journals. Records
-//! are numbered as they are indexed, in the order of time, so the newest hits are those with the highest numbers.
+//! It maps words to records and their positions in the journals; the text itself stays there. Records are numbered in
+//! the order in which they are indexed, roughly by time, so the newest hits have the highest numbers.
 
 mod candidates;
 mod cursor;

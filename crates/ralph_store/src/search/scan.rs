@@ -1,4 +1,4 @@
-//! Finds characters anywhere, by reading journals from the newest record down.
+//! Searches for substrings: reads the journals themselves, newest record first, without the index.
 
 use std::ops::Range;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The file of the text index: made, opened, and moved aside when it cannot be used.
+//! The index file: creates it, opens it, and moves it aside if it is damaged.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _};

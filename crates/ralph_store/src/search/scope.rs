@@ -1,4 +1,4 @@
-//! The records that a search looks at, as the text index has them.
+//! `Scope`: the records that match the words and filters of a query, as the text index has them.
 
 use rusqlite::{Connection, OptionalExtension as _, Row};
 

@@ -1,4 +1,4 @@
-//! A few words around a place, as plain text.
+//! `snippet`: cuts a few words around a hit, as plain text.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! All strings in a JSON value, without building it.
+//! `Strings`: collects all strings of a JSON value without building the value.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Text to words: the same for what is indexed, what is asked and what is marked in a snippet.
+//! Splits text into normalized words, in the same way for the index, for queries and for marks in snippets.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! What the one writer of the index does, each in one transaction.
+//! The operations of the index writer, each in one transaction.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -112,7 +112,7 @@ fn put_run(connection: &Connection, number: Option<i64>, batch: &Batch) -> rusql
                 summary.backend,
                 nanoseconds(summary.started_at),
                 summary.ended_at.is_some(),
-                summary.activity.is_waiting(),
+                summary.activity.needs_person(),
                 integer(batch.offset),
                 integer(summary.head_seq),
                 text(summary)?,

@@ -193,11 +193,6 @@ pub(super) fn progress(connection: &Connection, run: &str) -> Result<Option<Prog
         let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
         all(statement.query((first, last)).map_err(explain)?, approval)?
     };
-    let messages = {
-        let sql = format!("{MESSAGES} WHERE m.state IN (0, 1) AND m.key BETWEEN ?1 AND ?2 ORDER BY m.key");
-        let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
-        all(statement.query((first, last)).map_err(explain)?, message)?
-    };
     let usage = match state.unsettled_from().and_then(|seq| key(number, seq)) {
         Some(from) => {
             let sql = "SELECT * FROM usage WHERE key BETWEEN ?1 AND ?2 ORDER BY key";
@@ -211,7 +206,6 @@ pub(super) fn progress(connection: &Connection, run: &str) -> Result<Option<Prog
         summary: json(row, 2)?,
         state,
         approvals,
-        messages,
         usage,
     }))
 }

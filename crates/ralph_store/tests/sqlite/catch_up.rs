@@ -4,7 +4,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use crate::journal_stage::{Stage, line};
-use ralph_run::Activity;
+use ralph_run::model::RunState;
 use ralph_store::{
     ApprovalQuery, CostQuery, RecordQuery, RunQuery, SqliteStore, Store, catch_up, read_journal_page, reindex,
 };
@@ -352,7 +352,7 @@ async fn a_run_that_is_written_meanwhile_is_never_half_known() {
         one.unwrap();
         other.unwrap();
         let progress = store.progress("a").await.unwrap().unwrap();
-        assert_ne!(progress.summary.activity, Activity::default());
+        assert_ne!(progress.summary.activity, RunState::default());
     }
     writing.await.unwrap();
     catch_up(&store, &stage.runs(), |_| {}).await.unwrap();

@@ -1,7 +1,8 @@
+use super::tools;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 /// A content block. Fields are in the order in which the real API sends them: the CLI passes them on as they come.
@@ -78,6 +79,24 @@ impl Block {
             name: name.into(),
             input,
         }
+    }
+
+    /// A shell command, run with the tool that the agent has for it.
+    #[must_use]
+    pub fn shell(command: &str) -> Self {
+        Self::tool(tools::SHELL, json!({"command": command}))
+    }
+
+    /// A new file in the agent's directory, written with the tool that the agent has for it.
+    #[must_use]
+    pub fn write(path: &str, content: &str) -> Self {
+        Self::tool(tools::WRITE, json!({"path": path, "content": content}))
+    }
+
+    /// A change of whole lines of a file in the agent's directory, made with the tool that the agent has for it.
+    #[must_use]
+    pub fn edit(path: &str, old: &str, new: &str) -> Self {
+        Self::tool(tools::EDIT, json!({"path": path, "old": old, "new": new}))
     }
 }
 

@@ -1,12 +1,15 @@
 //! A scripted model on loopback, to run the real CLIs without a network: Anthropic's Messages API for Claude Code,
-//! OpenAI's Responses for Codex and chat completions for Qwen Code, Google's API for Gemini CLI.
+//! OpenAI's Responses for Codex and chat completions for Qwen Code, opencode and Copilot, Google's API for Gemini CLI.
 //!
-//! The newest user text with `SCENARIO:<name>[:<argument>]` chooses what the model says ([`scenario_names`] lists them).
-//! How far it is follows from the conversation itself: the step is the number of the model's messages since that text.
-//! Only error schedules ("fail twice, then work") count attempts, per scenario, step and session.
+//! The newest user text with `SCENARIO:<name>[:<argument>]` chooses the model's answers ([`scenario_names`] lists the
+//! scenarios, [`scripted_prompt`] makes one up). The step within a scenario is the number of the model's messages since
+//! that text. Only error schedules ("fail twice, then work") count attempts, per scenario, step and session.
 //!
-//! Where a test needs the model to wait, it waits at a *gate*: `SCENARIO:gate:<name>` streams half of its text, says that
-//! the gate is reached, and goes on when the test opens it. No test has to sleep.
+//! Requests that offer no tools are a CLI's own business, such as a title for the session: outside the Messages API they
+//! are answered with `OK`, whatever the scenario, and recorded with the label `aside`.
+//!
+//! A model can wait at a *gate*: `SCENARIO:gate:<name>` streams half of its text, reports that the gate is reached, and
+//! continues when the test opens it. No test has to sleep.
 
 mod apis;
 mod events;
@@ -16,6 +19,7 @@ mod request;
 mod scenarios;
 mod server;
 mod service;
+mod tools;
 
 pub use message::{Block, scripted_prompt};
 pub use request::RecordedRequest;

@@ -6,6 +6,7 @@ use super::gate::Gates;
 use super::message::{Answer, ApiError, Block, Incident, Message};
 use super::request::{self, RecordedRequest};
 use super::scenarios::{self, Turn};
+use super::tools;
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Body, Frame, Incoming};
@@ -149,7 +150,11 @@ impl Service {
         }
         let body = record.body.clone();
         let conversation = api.conversation(&body, path);
-        let (label, answer) = self.choose(&conversation);
+        let (label, answer) = if api != Api::Messages && !offers_tools(&conversation) {
+            ("aside".to_owned(), [Block::text("OK")].into())
+        } else {
+            self.choose(&conversation)
+        };
         record.label = label;
         let model = conversation["model"].as_str().unwrap_or_default().to_owned();
         let streams = conversation["stream"] == true;
@@ -157,16 +162,9 @@ impl Service {
         self.record(record);
         let mut message = match answer {
             Answer::Error(error) => return error_response(api, &error, &self.next_id("req")),
-            // What a CLI asks on its own behalf, with no tools on offer, is no part of the scenario.
-            Answer::Message(message)
-                if api != Api::Messages
-                    && message.stop_reason == "tool_use"
-                    && !offers_tools(&conversation) =>
-            {
-                Message::new([Block::text("OK")])
-            }
             Answer::Message(message) => message,
         };
+        tools::translate(&mut message.blocks, &tool_names(&conversation), &directory);
         self.give_ids(&mut message);
         tokio::time::sleep(message.delay).await;
         let message_id = self.next_id("msg");
@@ -315,6 +313,11 @@ impl Body for Events {
 
 fn offers_tools(request: &Value) -> bool {
     request["tools"].as_array().is_some_and(|tools| !tools.is_empty())
+}
+
+fn tool_names(request: &Value) -> Vec<&str> {
+    let tools = request["tools"].as_array().into_iter().flatten();
+    tools.filter_map(|tool| tool["name"].as_str()).collect()
 }
 
 fn error_response(api: Api, error: &ApiError, request_id: &str) -> io::Result<Response<ResponseBody>> {

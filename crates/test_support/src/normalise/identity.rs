@@ -9,6 +9,9 @@ static TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"20\d\d-\d\d-\d\dT\d\d:
 static FILE_TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"20\d\d-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z"));
 /// Milliseconds in an id of a tool call, such as `read_file_1794767358409_0`.
 static ID_TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"_(1[789]\d{11})_"));
+/// An id of opencode, such as `ses_e1b0acff9ffeazUtLy3Z6zCv5a`: a time and random characters.
+static SORTED_ID: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"\b(ses|msg|prt|per|que)_([0-9a-f]{12}[0-9A-Za-z]{14})\b"));
 static RESET: LazyLock<Regex> = LazyLock::new(|| pattern(r#""resetsAt":\d{10}"#));
 /// Such as "resets 7:40pm (UTC)".
 static CLOCK: LazyLock<Regex> = LazyLock::new(|| pattern(r"resets \d{1,2}(:\d\d)?(am|pm)"));
@@ -19,11 +22,13 @@ pub(super) struct Identities {
     uuids: HashMap<String, usize>,
     times: HashMap<String, usize>,
     id_times: HashMap<String, usize>,
+    sorted_ids: HashMap<String, usize>,
 }
 
 const COUNTED_UUID: &str = "00000000-0000-4000-8000-";
 const COUNTED_TIME: &str = "2026-01-01T00:";
 const COUNTED_ID_TIME: &str = "180000000";
+const COUNTED_SORTED_ID: &str = "000000000000";
 
 impl Identities {
     pub(super) fn replace(&mut self, text: &str) -> String {
@@ -51,6 +56,17 @@ impl Identities {
             match found.get(1).map_or("", |time| time.as_str()) {
                 counted if counted.starts_with(COUNTED_ID_TIME) => format!("_{counted}_"),
                 new => format!("_{COUNTED_ID_TIME}{:04}_", count(&mut self.id_times, new)),
+            }
+        });
+        let text = SORTED_ID.replace_all(&text, |found: &Captures<'_>| {
+            let group = |number| found.get(number).map_or("", |group| group.as_str());
+            match group(2) {
+                counted if counted.starts_with(COUNTED_SORTED_ID) => format!("{}_{counted}", group(1)),
+                new => format!(
+                    "{}_{COUNTED_SORTED_ID}{:014}",
+                    group(1),
+                    count(&mut self.sorted_ids, new)
+                ),
             }
         });
         let text = FILE_TIME.replace_all(&text, "2026-01-01T00-00-00-000Z");

@@ -27,6 +27,9 @@ impl Place {
             // The CLI names a project's directory after its path, every other character replaced.
             let slug = |text: &str| text.replace(|character: char| !character.is_ascii_alphanumeric(), "-");
             self.replacements.push((slug(&text), slug(stands_for)));
+            // opencode tells paths from the root folder.
+            let from_root = |path: &str| path.trim_start_matches('/').to_owned();
+            self.replacements.push((from_root(&text), from_root(stands_for)));
             self.replacements.push((text, stands_for.to_owned()));
         }
         self.replacements

@@ -23,6 +23,9 @@ const BUILT_IN: [&str; 6] = [
     "capabilities",
 ];
 
+/// The list of commands that agents of the Agent Client Protocol send again and again.
+const ACP_COMMANDS: &str = "availableCommands";
+
 /// What the surroundings of a value say about it.
 #[derive(Clone, Copy)]
 struct Position<'a> {
@@ -118,7 +121,8 @@ fn listed<'a>(elements: &[&'a str], position: Position<'_>) -> Vec<&'a str> {
     let is_built_in = match position.kind {
         Kind::Init => position.depth == 1 && (BUILT_IN.contains(&position.key) || position.key == "tools"),
         Kind::Response => true,
-        Kind::Model | Kind::Other => false,
+        Kind::Model => false,
+        Kind::Other => position.key == ACP_COMMANDS,
     };
     let keep = |(index, element): &(usize, &&str)| {
         let limit = if position.key == "tools" { 5 } else { LISTED };

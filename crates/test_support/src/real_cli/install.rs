@@ -1,14 +1,16 @@
+//! Installs the exact versions of the CLIs from npm, once per machine.
+
 use super::agent::Agent;
+use super::npm;
+use super::runnable::{self, CannotRun};
 use std::env;
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::ExitStatus;
 
-/// npm downloads up to 100 MB.
-const LIMIT: Duration = Duration::from_secs(600);
+/// In the folder of a CLI that did not run when it was installed.
+const CANNOT_RUN: &str = "cannot-run.txt";
 
 /// An installed CLI.
 #[derive(Clone, Debug)]
@@ -41,15 +43,15 @@ pub enum InstallError {
     #[error("cannot run `npm`; install Node.js to test with the real CLI")]
     NoNpm(#[source] io::Error),
     /// npm ran too long.
-    #[error("`npm install {package}` took longer than {} s", LIMIT.as_secs())]
+    #[error("`npm install {package}` took longer than {} s", npm::LIMIT.as_secs())]
     TimedOut {
-        /// What was to be installed.
+        /// The package and its version.
         package: String,
     },
     /// npm failed. Only its error code is kept: its messages may name registries and accounts.
     #[error("`npm install {package}` failed with {status}, {code}")]
     Npm {
-        /// What was to be installed.
+        /// The package and its version.
         package: String,
         /// How npm ended.
         status: ExitStatus,
@@ -62,6 +64,9 @@ pub enum InstallError {
         /// Where it should be.
         path: PathBuf,
     },
+    /// It is installed and does not run on this machine.
+    #[error(transparent)]
+    CannotRun(#[from] CannotRun),
 }
 
 impl RealClaude {
@@ -89,53 +94,83 @@ impl RealClaude {
 }
 
 impl RealCli {
-    /// Installs the exact version from npm, once per machine, whoever else does so at the same time.
+    /// Installs the exact version from npm, once per machine, also when several processes do so at the same time.
     ///
     /// Blocks; the cache is `${RALPH_CLI_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}}/ralph-cli/<package>/<version>`.
     pub fn install(agent: Agent, version: &str) -> Result<Self, InstallError> {
         Self::install_in(&cache().ok_or(InstallError::NoCache)?, agent, version)
     }
 
+    /// Why an installed CLI cannot run on this machine; `None` if it can, or is not installed yet.
+    #[must_use]
+    pub fn reason_to_skip(agent: Agent, version: &str) -> Option<CannotRun> {
+        Self::in_cache(&cache()?, agent, version).check_again().err()
+    }
+
     /// The same, in another cache.
     pub fn install_in(cache: &Path, agent: Agent, version: &str) -> Result<Self, InstallError> {
-        let root = cache.join("ralph-cli").join(agent.package_name());
-        let directory = root.join(version);
-        let installed = Self {
+        let installed = Self::in_cache(cache, agent, version);
+        if !installed.path.exists() {
+            installed.fetch()?;
+        }
+        installed.check_again()?;
+        Ok(installed)
+    }
+
+    fn in_cache(cache: &Path, agent: Agent, version: &str) -> Self {
+        let directory = directory_in(cache, agent, version);
+        Self {
             agent,
             version: version.to_owned(),
             path: program_in(&directory, agent),
             directory,
-        };
-        if installed.path.exists() {
-            return Ok(installed);
         }
+    }
+
+    fn fetch(&self) -> Result<(), InstallError> {
         let failed = |path: &Path| {
             let path = path.to_owned();
             move |source| InstallError::Cache { path, source }
         };
-        fs::create_dir_all(&root).map_err(failed(&root))?;
-        let lock = root.join(format!("{version}.lock"));
+        let root = self.directory.parent().unwrap_or(&self.directory);
+        fs::create_dir_all(root).map_err(failed(root))?;
+        let lock = root.join(format!("{}.lock", self.version));
         let lock = File::create(&lock)
             .and_then(|file| file.lock().map(|()| file))
             .map_err(failed(&lock))?;
-        if !installed.path.exists() {
-            // Under another name until it is whole: a killed installation is not taken for one that worked.
+        if !self.path.exists() {
+            // Under another name until it is complete, so that a killed installation is not taken for a good one.
             let draft = tempfile::Builder::new()
                 .prefix(".installing-")
-                .tempdir_in(&root)
-                .map_err(failed(&root))?;
-            run_npm(draft.path(), agent, version)?;
-            let program = program_in(draft.path(), agent);
+                .tempdir_in(root)
+                .map_err(failed(root))?;
+            npm::install(draft.path(), self.agent, &self.version)?;
+            let program = program_in(draft.path(), self.agent);
             if !program.exists() {
                 return Err(InstallError::NoProgram { path: program });
             }
-            fs::rename(draft.keep(), &installed.directory).map_err(failed(&installed.directory))?;
+            if let Err(reason) = runnable::check(self.agent, &self.version, draft.path(), &program) {
+                let note = draft.path().join(CANNOT_RUN);
+                fs::write(&note, reason.to_string()).map_err(failed(&note))?;
+            }
+            fs::rename(draft.keep(), &self.directory).map_err(failed(&self.directory))?;
         }
         drop(lock);
-        Ok(installed)
+        Ok(())
     }
 
-    /// Whose it is.
+    /// Only a CLI that did not run before is checked: Node may be a newer one now.
+    fn check_again(&self) -> Result<(), CannotRun> {
+        let note = self.directory.join(CANNOT_RUN);
+        if note.exists() {
+            runnable::check(self.agent, &self.version, &self.directory, &self.path)?;
+            // A note that stays costs one more check.
+            let _ = fs::remove_file(note);
+        }
+        Ok(())
+    }
+
+    /// The agent whose CLI it is.
     #[must_use]
     pub fn agent(&self) -> Agent {
         self.agent
@@ -153,11 +188,26 @@ impl RealCli {
         &self.path
     }
 
-    /// Everything that was installed is in here.
+    /// The folder of the installation.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.directory
     }
+
+    /// The version of Node that the package asks for.
+    #[must_use]
+    pub fn needed_node(&self) -> Option<String> {
+        runnable::needed_node(self.agent, &self.directory)
+    }
+}
+
+/// The folder of an installation in the usual cache.
+pub(super) fn directory_of(agent: Agent, version: &str) -> Option<PathBuf> {
+    Some(directory_in(&cache()?, agent, version))
+}
+
+fn directory_in(cache: &Path, agent: Agent, version: &str) -> PathBuf {
+    cache.join("ralph-cli").join(agent.package_name()).join(version)
 }
 
 fn cache() -> Option<PathBuf> {
@@ -172,59 +222,37 @@ fn cache() -> Option<PathBuf> {
 }
 
 fn program_in(directory: &Path, agent: Agent) -> PathBuf {
+    let modules = directory.join("node_modules");
+    if agent == Agent::Opencode {
+        return opencode_in(&modules);
+    }
     let name = format!("{}{}", agent.name(), if cfg!(windows) { ".cmd" } else { "" });
-    directory.join("node_modules").join(".bin").join(name)
+    modules.join(".bin").join(name)
 }
 
-fn run_npm(directory: &Path, agent: Agent, version: &str) -> Result<(), InstallError> {
-    let package = format!("{}@{version}", agent.package());
-    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    let mut child = Command::new(npm)
-        .args([
-            "install",
-            "--no-audit",
-            "--no-fund",
-            "--loglevel=error",
-            "--prefix",
-        ])
-        .arg(directory)
-        .arg(&package)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(InstallError::NoNpm)?;
-    let stderr = child.stderr.take();
-    let reader = thread::spawn(move || {
-        let mut text = Vec::new();
-        // What cannot be read cannot be told: the status is enough.
-        let _ = stderr.map(|mut stderr| stderr.read_to_end(&mut text));
-        String::from_utf8_lossy(&text).into_owned()
-    });
-    let deadline = Instant::now() + LIMIT;
-    let status = loop {
-        match child.try_wait().map_err(InstallError::NoNpm)? {
-            Some(status) => break status,
-            None if Instant::now() > deadline => {
-                // It may have ended in this moment.
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(InstallError::TimedOut { package });
-            }
-            None => thread::sleep(Duration::from_millis(50)),
-        }
+/// npm brings a package for each kind of processor; opencode's own script, which does not run, would copy one of them to
+/// where `.bin/opencode` points.
+fn opencode_in(modules: &Path) -> PathBuf {
+    let system = match env::consts::OS {
+        "macos" => "darwin",
+        other => other,
     };
-    if status.success() {
-        return Ok(());
-    }
-    let text = reader.join().unwrap_or_default();
-    let code = text
-        .lines()
-        .find_map(|line| line.split_once(" code "))
-        .map_or("no code", |(_, code)| code);
-    Err(InstallError::Npm {
-        package,
-        status,
-        code: code.to_owned(),
-    })
+    let processor = match env::consts::ARCH {
+        "x86_64" if has_avx2() => "x64",
+        "x86_64" => "x64-baseline",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    let program = format!("opencode{}", env::consts::EXE_SUFFIX);
+    modules
+        .join(format!("opencode-{system}-{processor}"))
+        .join("bin")
+        .join(program)
+}
+
+fn has_avx2() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
 }

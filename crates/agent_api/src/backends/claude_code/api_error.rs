@@ -1,9 +1,8 @@
-//! What kind of trouble the API has.
+//! API errors: from the codes and texts of the CLI to an `ErrorInfo`.
 
 use claude_code::event::{Assistant, ResultSubtype, TurnResult};
 
-use super::text::copied;
-use crate::backends::vendor_error::classified;
+use crate::backends::vendor_error::{class_of_status, classified, is_retryable};
 use crate::event::{ErrorClass, ErrorInfo};
 
 /// An API error in the shape of a message.
@@ -15,18 +14,23 @@ pub(super) fn api_error(assistant: &Assistant) -> ErrorInfo {
     error(text, code.map(|code| &**code), assistant.api_error_status)
 }
 
-/// Why a turn failed.
-pub(super) fn turn_error(result: &TurnResult) -> ErrorInfo {
+/// Why a turn failed. `extra` is the reason in a form of the dialect's own.
+pub(super) fn turn_error(result: &TurnResult, extra: Option<String>) -> ErrorInfo {
     let mut text = result.result.as_deref().unwrap_or_default().to_owned();
     if text.is_empty() {
-        let errors: Vec<String> = result.errors.to_vec().iter().map(copied).collect();
+        let errors: Vec<String> = result
+            .errors
+            .to_vec()
+            .iter()
+            .map(|text| str::to_owned(text))
+            .collect();
         text = errors.join("\n");
     }
-    if let Some(message) = result.error.as_ref().and_then(|error| error.message.as_deref())
+    if let Some(message) = extra
         && text.is_empty()
     {
-        // Qwen's way: a status in prose, no name, and no number of its own.
-        return classified(message);
+        // Prose with a status in it.
+        return classified(&message);
     }
     let names = [
         &result.api_error,
@@ -44,37 +48,18 @@ pub(super) fn turn_error(result: &TurnResult) -> ErrorInfo {
 }
 
 fn error(text: &str, code: Option<&str>, status: Option<u64>) -> ErrorInfo {
-    let class = class_of_text(text).unwrap_or_else(|| match status {
-        Some(_) => class_of_status(status),
-        None => ErrorClass::Vendor,
-    });
+    let status = status.and_then(|status| u16::try_from(status).ok());
+    let class = class_of_text(text).or(status.map(class_of_status));
+    let class = class.unwrap_or(ErrorClass::Vendor);
     let message = if text.is_empty() {
         "the agent gives no reason"
     } else {
         text
     };
     let mut info = ErrorInfo::new(class, code.unwrap_or("api_error"), message);
-    info.http_status = status.and_then(|status| u16::try_from(status).ok());
-    info.is_retryable = matches!(
-        class,
-        ErrorClass::RateLimit | ErrorClass::Overloaded | ErrorClass::Network
-    );
+    info.http_status = status;
+    info.is_retryable = is_retryable(class, status);
     info
-}
-
-/// What an HTTP status means; none is a connection that broke.
-pub(super) fn class_of_status(status: Option<u64>) -> ErrorClass {
-    match status {
-        None => ErrorClass::Network,
-        Some(401 | 403) => ErrorClass::Auth,
-        Some(402) => ErrorClass::Quota,
-        Some(404) => ErrorClass::ModelNotFound,
-        Some(413) => ErrorClass::ContextWindow,
-        Some(429) => ErrorClass::RateLimit,
-        Some(529 | 503) => ErrorClass::Overloaded,
-        Some(400..=499) => ErrorClass::InvalidRequest,
-        Some(_) => ErrorClass::Vendor,
-    }
 }
 
 /// What words mean that the CLI writes itself: they say more than the status.
@@ -98,4 +83,28 @@ fn class_of_text(text: &str) -> Option<ErrorClass> {
         .into_iter()
         .find(|(words, _)| low.contains(words))
         .map(|(_, class)| class)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::error;
+    use crate::backends::vendor_error::classified;
+
+    #[test]
+    fn a_status_means_the_same_as_in_the_prose_of_other_vendors() {
+        for status in [400, 401, 402, 403, 404, 408, 413, 429, 500, 502, 503, 504, 529] {
+            let reported = error("", None, Some(status));
+            let prose = classified(&format!("status {status}: the model says no"));
+            assert_eq!(
+                (reported.class, reported.is_retryable),
+                (prose.class, prose.is_retryable),
+                "{status}"
+            );
+        }
+        assert!(error("", None, Some(500)).is_retryable);
+        assert!(
+            !error("", Some("error_max_turns"), None).is_retryable,
+            "no failed server"
+        );
+    }
 }

@@ -1,31 +1,36 @@
-//! Starting Claude Code.
+//! `ClaudeCode`: the profile of Claude Code, and how it is started.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agent_process::{Limits, StdinMode, StdoutMode};
+use agent_process::{StdinMode, StdoutMode};
 use claude_code::argv::AnyRequest;
-use claude_code::input::{MessageContent, MessageId, UserMessage, composed_message};
+use claude_code::host::Host;
+use claude_code::input::{MessageId, UserMessage, composed_message, host_request};
 use claude_code::{
-    Capabilities, CostBasis, Dialect, Expansion, Fork, Options, PartialMessages, PermissionHost, Persistence,
-    PrintRequest, SessionChoice as WireChoice, SessionId, SessionRequest, SystemPrompt,
+    Capabilities, CostBasis, Dialect, Error as ClaudeError, PrintRequest, RequestError, SessionRequest,
 };
+use json_lines::Value;
 
-use super::commands::wire_mode;
+use super::commands::{INITIALIZE, message_content};
+use super::dialect_extras::DialectExtras;
 use super::mapper::{ClaudeMapper, MapperSetup};
 use crate::backend::{
-    Backend, BackendConfig, ExitTrust, Found, InterruptBy, Launch, LaunchInput, Profile, StderrClass,
+    Backend, BackendConfig, ExitTrust, InstalledAgent, InterruptBy, Launch, LaunchInput, LoginCheck,
+    LoginFile, Mapper, Profile, RootRefusal, StderrClass, ToolNames,
 };
+use crate::backends::recording::{objects, says};
 use crate::capability;
 use crate::error::Error;
 use crate::event::{AgentKind, ErrorClass};
-use crate::request::{Input, RunOptions, RunRequest, SessionChoice};
+use crate::request::{Close, Input, RunRequest};
 
 /// Anthropic's Claude Code.
 #[derive(Debug)]
 pub struct ClaudeCode {
     profile: Profile,
     config: BackendConfig,
+    host: Host,
 }
 
 impl ClaudeCode {
@@ -41,7 +46,26 @@ impl ClaudeCode {
         Self {
             profile: profile(),
             config,
+            host: Host::new(),
         }
+    }
+
+    /// With hooks and tools that are closures of this process. Permissions are decided by
+    /// [`RunRequest::on_permission`](crate::RunRequest::on_permission), as for every agent.
+    ///
+    /// ```
+    /// use agent_api::AgentRegistry;
+    /// use agent_api::backends::claude_code::{ClaudeCode, host::{Hook, HookEvent, HookOutput, Host}};
+    ///
+    /// let no_shell = Hook::new(HookEvent::PreToolUse, |_| async { HookOutput::deny("no shell here") });
+    /// let agent = ClaudeCode::new().host(Host::new().hook(no_shell.matcher("Bash")));
+    /// let registry = AgentRegistry::new().with(agent)?;
+    /// # Ok::<(), agent_api::Error>(())
+    /// ```
+    #[must_use]
+    pub fn host(mut self, host: Host) -> Self {
+        self.host = host;
+        self
     }
 
     /// With this program.
@@ -64,26 +88,25 @@ impl Default for ClaudeCode {
 #[must_use]
 pub fn profile() -> Profile {
     Profile {
-        kind: AgentKind::CLAUDE_CODE,
         display_name: "Claude",
-        program: "claude",
         version_args: &["--version"],
         version_word: Some("Claude Code"),
         tested_versions: Some(("1.0.108", "2.1.325")),
         install_hint: "run `npm install -g @anthropic-ai/claude-code`",
         login_hint: "run `claude` and type `/login`, or set `ANTHROPIC_API_KEY`",
         capabilities: &[
-            capability::RUN,
-            capability::EVENTS,
             capability::EVENTS_LIVE,
-            capability::CANCEL,
             capability::INTERRUPT,
             capability::SEND,
+            capability::IMAGES,
+            capability::DOCUMENTS,
             capability::ANSWER,
             capability::SET,
+            capability::REQUEST,
             capability::SESSION_HANDLE,
             capability::SESSION_RESUME,
             capability::SESSION_FORK,
+            capability::SESSION_FORK_ID,
             capability::SESSION_PRESET_ID,
             capability::SESSION_EPHEMERAL,
             capability::TOOLS_STRUCTURED,
@@ -93,6 +116,10 @@ pub fn profile() -> Profile {
             capability::CONFIG_TOOLS,
             capability::CONFIG_LIMITS,
             capability::CONFIG_SYSTEM_PROMPT,
+            capability::CONFIG_MCP,
+            capability::CONFIG_SETTINGS,
+            capability::CONFIG_EFFORT,
+            capability::STRUCTURED_OUTPUT,
             capability::NON_INTERACTIVE,
             capability::ADD_DIRS,
             capability::EXTERNAL_SANDBOX,
@@ -100,43 +127,58 @@ pub fn profile() -> Profile {
             capability::USAGE,
             capability::COST,
         ],
-        extension_keys: &[],
         // Versions that run on Node lose what is still in a pipe when they exit at once.
         transport: StdoutMode::Spool,
         interrupt_by: InterruptBy::Message,
-        limits: Limits::default,
-        exit_after_idle: Duration::from_secs(5),
         // Its own limit for a stalled stream is five minutes.
         inactivity_limit: Some(Duration::from_secs(6 * 60)),
         exit_trust: ExitTrust::NeedsResult,
-        stderr_classes: &[
-            StderrClass {
-                word: "not logged in",
-                class: ErrorClass::Auth,
-                code: "not_logged_in",
-            },
-            StderrClass {
-                word: "root/sudo",
-                class: ErrorClass::Permission,
-                code: "bypass_as_root",
-            },
-            StderrClass {
-                word: "session id",
-                class: ErrorClass::InvalidRequest,
-                code: "bad_session",
-            },
-            StderrClass {
-                word: "no conversation found",
-                class: ErrorClass::InvalidRequest,
-                code: "no_such_session",
-            },
-            StderrClass {
-                word: "unknown option",
-                class: ErrorClass::Config,
-                code: "unknown_option",
-            },
-        ],
-        environment: &[],
+        stderr_classes: const {
+            &[
+                StderrClass::new("not logged in", ErrorClass::Auth, "not_logged_in"),
+                StderrClass::new("root/sudo", ErrorClass::Permission, "bypass_as_root"),
+                StderrClass::new("session id", ErrorClass::InvalidRequest, "bad_session"),
+                StderrClass::new(
+                    "no conversation found",
+                    ErrorClass::InvalidRequest,
+                    "no_such_session",
+                ),
+                StderrClass::new("unknown option", ErrorClass::Config, "unknown_option"),
+            ]
+        },
+        short_name: Some("claude"),
+        aliases: &["claude-code"],
+        driven_by: "stream-json in both directions",
+        auth_variables: &["ANTHROPIC_API_KEY"],
+        login_check: LoginCheck {
+            uses_macos_keychain: true,
+            ..LoginCheck::new(
+                &[
+                    "ANTHROPIC_AUTH_TOKEN",
+                    "CLAUDE_CODE_OAUTH_TOKEN",
+                    "CLAUDE_CODE_USE_BEDROCK",
+                    "CLAUDE_CODE_USE_VERTEX",
+                ],
+                const {
+                    &[LoginFile::new(
+                        Some("CLAUDE_CONFIG_DIR"),
+                        ".claude",
+                        ".credentials.json",
+                    )]
+                },
+            )
+        },
+        tools: ToolNames {
+            planner: &["Read", "Bash"],
+            coder: &["Read", "Edit", "Write", "Bash", "Glob", "Grep"],
+            search: Some("WebSearch"),
+        },
+        root_refusal: Some(RootRefusal {
+            sandbox_variable: Some("IS_SANDBOX"),
+            message: "Claude Code refuses to skip permission checks as root: use `--permission-mode accept-edits`, run \
+                      as another user, or set IS_SANDBOX=1 if this machine is a sandbox",
+        }),
+        ..Profile::new(AgentKind::CLAUDE_CODE, "claude")
     }
 }
 
@@ -149,20 +191,60 @@ impl Backend for ClaudeCode {
         &self.config
     }
 
-    fn launch(&self, request: &RunRequest, found: &Found) -> Result<Launch, Error> {
-        launch(request, found, Dialect::CLAUDE_CODE)
+    fn launch(&self, request: &RunRequest, found: &InstalledAgent) -> Result<Launch, Error> {
+        launch(request, found, Dialect::CLAUDE_CODE, &self.host)
+    }
+
+    fn recognises(&self, first_lines: &[&[u8]]) -> bool {
+        is_claude(first_lines)
+    }
+
+    fn replay_mapper(&self) -> Option<Box<dyn Mapper>> {
+        Some(Box::new(ClaudeMapper::new(MapperSetup::default())))
+    }
+}
+
+/// Whether these are Claude Code's lines and not those of another agent that writes its dialect: the `init` line of
+/// each agent has members of its own. A recording without it is recognised by the types that Claude gives its lines.
+fn is_claude(first_lines: &[&[u8]]) -> bool {
+    const TYPES: [&str; 5] = ["system", "stream_event", "assistant", "user", "result"];
+    let objects: Vec<Value> = objects(first_lines).collect();
+    let is_init = |object: &&Value| says(object, "type", "system") && says(object, "subtype", "init");
+    match objects.iter().find(is_init) {
+        Some(init) => init.get("apiKeySource").is_some() || init.get("permissionMode").is_some(),
+        None => objects.iter().any(|object| {
+            object.get("session_id").is_some() && TYPES.iter().any(|name| says(object, "type", name))
+        }),
     }
 }
 
 /// What to start for a program that takes Claude's flags.
-pub(crate) fn launch(request: &RunRequest, found: &Found, dialect: Dialect) -> Result<Launch, Error> {
+pub(crate) fn launch(
+    request: &RunRequest,
+    found: &InstalledAgent,
+    dialect: Dialect,
+    host: &Host,
+) -> Result<Launch, Error> {
+    if host.answers_permissions() {
+        return Err(Error::invalid(
+            "permissions are decided by `RunRequest::on_permission`: leave them out of the backend's host",
+        ));
+    }
+    // Hooks and tools need a stream in both directions.
+    let request_input = match request.input {
+        Input::PromptOnly if !host.is_empty() => Input::Messages(Close::WhenIdle),
+        input => input,
+    };
     let capabilities = found
         .version
         .map_or_else(Capabilities::current, Capabilities::for_version);
-    let options = wire_options(&request.options)?;
+    let mut options = request.options.clone();
+    // The loop applies the transport; a preview of a run has no raw log yet, which the spool would need.
+    options.transport = None;
     let expansion = options.expansion.unwrap_or_default();
-    let mapper = ClaudeMapper::new(MapperSetup {
+    let mut mapper = ClaudeMapper::new(MapperSetup {
         dialect,
+        extras: DialectExtras::default(),
         cost_basis: request
             .options
             .cost_basis
@@ -170,38 +252,36 @@ pub(crate) fn launch(request: &RunRequest, found: &Found, dialect: Dialect) -> R
         earlier_tokens: None,
         capabilities: Some(capabilities),
         expansion,
+        denies_requests: false,
     });
     let print;
     let session;
-    let wire: AnyRequest<'_> = match request.input {
+    let wire: AnyRequest<'_> = match request_input {
         Input::PromptOnly => {
-            print = PrintRequest {
-                prompt: request.prompt.clone(),
-                options,
-            };
+            print = PrintRequest::new(request.prompt.clone()).options(options);
             (&print).into()
         }
         Input::Messages(_) => {
-            let host = if request.options.asks == Some(true) {
-                PermissionHost::Session
-            } else {
-                PermissionHost::Nobody
-            };
-            session = SessionRequest::new().permission_host(host).options(options);
+            session = SessionRequest::new().options(options);
             (&session).into()
         }
     };
-    let mut prepared = claude_code::prepare(&found.program, wire, &capabilities)?;
-    let input = match (request.input, std::mem::take(&mut prepared.spec.stdin)) {
+    let mut prepared = claude_code::prepare(&found.program, wire, &capabilities).map_err(refused)?;
+    let input = match (request_input, std::mem::take(&mut prepared.spec.stdin)) {
         (Input::Messages(close), _) => {
             let message = UserMessage {
                 id: Some(prompt_id(request)?),
-                content: MessageContent::Text(request.prompt.clone()),
+                content: message_content(&request.prompt, &request.attachments),
             };
-            LaunchInput::Messages {
-                first: vec![composed_message(message, expansion, &capabilities)],
-                close,
-            }
+            let prompt = composed_message(message, expansion, &capabilities);
+            let first = match host.initialize() {
+                Some(announcement) => {
+                    mapper = mapper.with_host(host, prompt);
+                    vec![host_request(INITIALIZE, &announcement)]
+                }
+                None => vec![prompt],
+            };
+            LaunchInput::Messages { first, close }
         }
         (Input::PromptOnly, StdinMode::Bytes(prompt)) => LaunchInput::Bytes(prompt),
         (Input::PromptOnly, StdinMode::Null | StdinMode::Piped) => LaunchInput::Nothing,
@@ -228,70 +308,10 @@ fn prompt_id(request: &RunRequest) -> Result<MessageId, Error> {
     }
 }
 
-fn wire_options(options: &RunOptions) -> Result<Options, Error> {
-    let mut wire = Options::new();
-    wire.cwd.clone_from(&options.cwd);
-    wire.environment = options.environment.for_claude();
-    wire.model.clone_from(&options.model);
-    wire.system_prompt = options.system_prompt.clone().map(SystemPrompt::Text);
-    wire.append_system_prompt = options.append_system_prompt.clone().map(SystemPrompt::Text);
-    wire.tools.clone_from(&options.tools);
-    wire.allowed_tools.clone_from(&options.allowed_tools);
-    wire.disallowed_tools.clone_from(&options.disallowed_tools);
-    wire.permission_mode = options.permission_mode.map(wire_mode);
-    wire.session = options.session.as_ref().map(wire_session).transpose()?;
-    wire.partial_messages = options.partial_messages.map(|is_wanted| {
-        if is_wanted {
-            PartialMessages::WhereSupported
-        } else {
-            PartialMessages::Off
-        }
-    });
-    wire.persistence = options.keeps_session.map(|is_kept| {
-        if is_kept {
-            Persistence::Kept
-        } else {
-            Persistence::Off
-        }
-    });
-    wire.expansion = options.expands_prompt.map(|is_expanded| {
-        if is_expanded {
-            Expansion::Commands
-        } else {
-            Expansion::Literal
-        }
-    });
-    wire.max_turns = options.max_turns;
-    wire.max_budget = options.max_budget;
-    wire.isolation = options.isolation;
-    for directory in &options.additional_directories {
-        let mut argument = std::ffi::OsString::from("--add-dir=");
-        argument.push(directory);
-        wire.extra_args.push(argument);
+fn refused(error: ClaudeError) -> Error {
+    match error {
+        ClaudeError::Spawn(error) => Error::Spawn(error),
+        ClaudeError::Request(error @ RequestError::InvalidSessionId) => Error::invalid(error.to_string()),
+        other => Error::launch(other),
     }
-    wire.extra_args.extend(options.extra_args.iter().cloned());
-    Ok(wire)
-}
-
-fn wire_session(choice: &SessionChoice) -> Result<WireChoice, Error> {
-    let id = |id: &str| {
-        id.parse::<SessionId>()
-            .map_err(|_| Error::invalid("a session id of Claude Code is a UUID; this is none"))
-    };
-    Ok(match choice {
-        SessionChoice::New => WireChoice::New { id: None },
-        SessionChoice::NewWithId(text) => WireChoice::New { id: Some(id(text)?) },
-        SessionChoice::Resume(text) => WireChoice::Resume {
-            id: id(text)?,
-            fork: None,
-        },
-        SessionChoice::Fork(text) => WireChoice::Resume {
-            id: id(text)?,
-            fork: Some(Fork::default()),
-        },
-        SessionChoice::Last => WireChoice::ContinueLatest { fork: None },
-        SessionChoice::ForkLast => WireChoice::ContinueLatest {
-            fork: Some(Fork::default()),
-        },
-    })
 }

@@ -1,37 +1,45 @@
-//! What is said to the CLI.
+//! Commands to the CLI: messages, interrupts, settings and answers to its requests.
 
-use claude_code::event::{ControlResponseBody, PermissionMode as WireMode};
+use bytes::Bytes;
+use claude_code::event::{ControlResponse, ControlResponseBody};
 use claude_code::input::{
-    Answer as WireAnswer, HostRequest, MessageContent, MessageId, PermissionAnswer, UserMessage, answer,
-    composed_message, host_request,
+    Answer as WireAnswer, HostRequest, MessageBlock, MessageContent, MessageId, PermissionAnswer,
+    UserMessage, answer, composed_message, host_request,
 };
 use claude_code::{Capabilities, RawJson};
-use serde_json::Value;
 use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
 
 use super::mapper::ClaudeMapper;
-use super::text::copied;
-use crate::backend::{Answer, Command, Encoded};
+use super::permission_requests::OpenRequest;
+use crate::backend::{Answer, Command};
 use crate::emitter::Emitter;
 use crate::error::CommandError;
-use crate::event::{Body, CloseReason, RequestClosed, RequestId};
-use crate::request::PermissionMode;
+use crate::event::{
+    Body, CloseReason, CommandAnswered, ErrorClass, ErrorInfo, Outcome, RequestClosed, RequestId, Severity,
+    TurnFinished,
+};
+use crate::request::Attachment;
 
 impl ClaudeMapper {
     pub(super) fn write_command(
         &mut self,
         command: &Command,
         events: &mut Emitter,
-    ) -> Result<Encoded, CommandError> {
+    ) -> Result<Option<Bytes>, CommandError> {
         let line = match command {
-            Command::Send { message_id, text } => {
+            Command::Send {
+                message_id,
+                text,
+                attachments,
+            } => {
                 // Without one the CLI would send no receipts, and we would wait for them.
-                let id = MessageId::parse(message_id).ok_or_else(|| CommandError::Unsayable {
+                let id = MessageId::parse(message_id).ok_or_else(|| CommandError::NotExpressible {
                     what: "the id of a message must be a UUID".to_owned(),
                 })?;
                 let message = UserMessage {
                     id: Some(id),
-                    content: MessageContent::Text(text.clone()),
+                    content: message_content(text, attachments),
                 };
                 // As receipts write it.
                 self.unanswered.push(id.to_string());
@@ -43,11 +51,23 @@ impl ClaudeMapper {
                 host_request(command_id, &HostRequest::SetModel(model.clone()))
             }
             Command::SetPermissionMode { command_id, mode } => {
-                host_request(command_id, &HostRequest::SetPermissionMode(wire_mode(*mode)))
+                host_request(command_id, &HostRequest::SetPermissionMode((*mode).into()))
+            }
+            Command::Other {
+                command_id,
+                name,
+                body,
+            } => {
+                self.requests.push(command_id.clone());
+                let request = HostRequest::Other {
+                    subtype: name.clone(),
+                    body: body.clone(),
+                };
+                host_request(command_id, &request)
             }
             Command::Answer { request, answer } => return self.write_answer(request, answer, events),
         };
-        Ok(Encoded::Line(line))
+        Ok(Some(line))
     }
 
     fn write_answer(
@@ -55,35 +75,61 @@ impl ClaudeMapper {
         request: &RequestId,
         given: &Answer,
         events: &mut Emitter,
-    ) -> Result<Encoded, CommandError> {
-        let input = self
-            .asks
-            .take(request)
+    ) -> Result<Option<Bytes>, CommandError> {
+        let open = self
+            .permission_requests
+            .get(request)
             .ok_or_else(|| CommandError::NoSuchRequest {
                 request: request.to_string(),
             })?;
-        let (wire, reason) = match permission(given, input.as_ref()) {
-            Ok(answer) => answer,
-            Err(what) => {
-                // It still waits for a better one.
-                self.asks.put_back(request.clone(), input);
-                return Err(CommandError::Unsayable { what });
-            }
-        };
+        // After an error, the request still waits for another answer.
+        let (wire, reason) = permission(given, open).map_err(|what| CommandError::NotExpressible { what })?;
+        let line = answer(&open.wire_id, &WireAnswer::Permission(wire));
+        self.permission_requests.remove(request);
         events.emit(Body::RequestClosed(RequestClosed {
             request: request.clone(),
             reason,
         }));
-        Ok(Encoded::Line(answer(
-            request.as_str(),
-            &WireAnswer::Permission(wire),
-        )))
+        Ok(Some(line))
     }
 }
 
-fn permission(given: &Answer, input: Option<&RawJson>) -> Result<(PermissionAnswer, CloseReason), String> {
+/// Attachments come before the text, as the vendor advises.
+pub(super) fn message_content(text: &str, attachments: &[Attachment]) -> MessageContent {
+    if attachments.is_empty() {
+        return MessageContent::Text(text.to_owned());
+    }
+    let document = |name: &str, source: Value| {
+        MessageBlock::Other(json!({"type": "document", "title": name, "source": source}))
+    };
+    let block = |attachment: &Attachment| match attachment {
+        Attachment::Image { media_type, base64 } => MessageBlock::Image {
+            media_type: media_type.clone(),
+            base64: base64.clone(),
+        },
+        Attachment::Text { name, text } => document(
+            name,
+            json!({"type": "text", "media_type": "text/plain", "data": text}),
+        ),
+        Attachment::Document {
+            name,
+            media_type,
+            base64,
+        } => document(
+            name,
+            json!({"type": "base64", "media_type": media_type, "data": base64}),
+        ),
+    };
+    let mut blocks: Vec<MessageBlock> = attachments.iter().map(block).collect();
+    if !text.trim().is_empty() {
+        blocks.push(MessageBlock::Text(text.to_owned()));
+    }
+    MessageContent::Blocks(blocks)
+}
+
+fn permission(given: &Answer, open: &OpenRequest) -> Result<(PermissionAnswer, CloseReason), String> {
     let missing = || "the request has no arguments to send back".to_owned();
-    let asked = || input.ok_or_else(missing);
+    let asked = || open.input.as_ref().ok_or_else(missing);
     let unchanged = || PermissionAnswer::allow(asked()?).map_err(|error| error.to_string());
     let allow = match given {
         Answer::Allow => unchanged()?,
@@ -99,6 +145,7 @@ fn permission(given: &Answer, input: Option<&RawJson>) -> Result<(PermissionAnsw
             permissions: Vec::new(),
         },
         Answer::Answers(answers) => {
+            let answers = open.wire_answers(answers);
             let answers = answers
                 .iter()
                 .map(|(question, answer)| (question.as_str(), answer.as_str()));
@@ -112,31 +159,51 @@ fn permission(given: &Answer, input: Option<&RawJson>) -> Result<(PermissionAnsw
     Ok((allow, CloseReason::Answered))
 }
 
-pub(super) fn wire_mode(mode: PermissionMode) -> WireMode {
-    match mode {
-        PermissionMode::Ask => WireMode::Default,
-        PermissionMode::AcceptEdits => WireMode::AcceptEdits,
-        PermissionMode::Plan => WireMode::Plan,
-        PermissionMode::Refuse => WireMode::DontAsk,
-        PermissionMode::Bypass => WireMode::BypassPermissions,
-    }
-}
+/// The id of the request that announces hooks and tools.
+pub(super) const INITIALIZE: &str = "initialize";
 
-/// Which command was answered, and why it was refused if it was.
-pub(super) fn response(body: &ControlResponseBody) -> (String, Option<String>) {
-    let id = |id: &Option<claude_code::Text>| id.as_ref().map(copied).unwrap_or_default();
-    match body {
-        ControlResponseBody::Success { request_id, .. } | ControlResponseBody::Other { request_id, .. } => {
-            (id(request_id), None)
+impl ClaudeMapper {
+    pub(super) fn map_response(&mut self, response: &ControlResponse, events: &mut Emitter) {
+        let answer = match &response.body {
+            ControlResponseBody::Success { response, .. } => Ok(response.as_ref()),
+            ControlResponseBody::Error { error, .. } => Err(error.as_deref().unwrap_or("refused").to_owned()),
+            ControlResponseBody::Other { raw, .. } => Ok(Some(raw)),
+            _ => Ok(None),
+        };
+        let command_id = response.request_id().unwrap_or_default().to_owned();
+        let error = answer.as_ref().err().cloned();
+        if let Some(index) = self.requests.iter().position(|known| *known == command_id) {
+            self.requests.swap_remove(index);
+            let value =
+                |raw: Option<&RawJson>| raw.and_then(|raw| raw.deserialize().ok()).unwrap_or(Value::Null);
+            events.answer_command(&command_id, answer.map(value));
         }
-        ControlResponseBody::Error {
-            request_id, error, ..
-        } => {
-            let error = error.as_ref().map(copied);
-            (
-                id(request_id),
-                Some(error.unwrap_or_else(|| "refused".to_owned())),
-            )
+        // The holder of the run has not asked for this one.
+        if command_id == INITIALIZE {
+            return self.map_initialized(error.as_deref(), events);
         }
+        events.emit(Body::CommandAnswered(CommandAnswered { command_id, error }));
+    }
+
+    fn map_initialized(&mut self, error: Option<&str>, events: &mut Emitter) {
+        match (self.held_prompt.take(), error) {
+            (Some(prompt), None) => events.reply(prompt),
+            (Some(_), Some(error)) => self.refuse_to_start(error, events),
+            (None, Some(error)) => events.notice(Severity::Warning, "initialize_refused", error),
+            (None, None) => {}
+        }
+        events.framing(INITIALIZE);
+    }
+
+    /// A run whose hooks would not be called must not begin.
+    fn refuse_to_start(&mut self, reason: &str, events: &mut Emitter) {
+        self.is_refused = true;
+        self.begin_turn(events);
+        let number = self.end_turn(events);
+        let message = format!("the CLI does not take the hooks and tools of this run: {reason}");
+        events.emit(Body::TurnFinished(Box::new(TurnFinished {
+            error: Some(ErrorInfo::new(ErrorClass::Config, "hooks_refused", message)),
+            ..TurnFinished::new(number, Outcome::Failed)
+        })));
     }
 }

@@ -1,11 +1,10 @@
-//! Which item is which.
+//! `Items`: from blocks and tool calls of the stream to item ids.
 
 use std::collections::{HashMap, VecDeque};
 
 use claude_code::event::Block;
 use claude_code::reconcile::BlockKey;
 
-use super::text::copied;
 use crate::backends::tool_names::{kind_of, mcp_parts};
 use crate::emitter::Emitter;
 use crate::event::{Body, ItemId, ToolKind, ToolStarted, ToolState};
@@ -24,6 +23,8 @@ pub(super) struct Items {
     open: HashMap<ItemId, ToolKind>,
     /// Calls that were not allowed and have no result yet.
     denied: Vec<ItemId>,
+    /// The files of open calls whose results will not name them.
+    pub(super) edited: HashMap<ItemId, String>,
     last_parent: Option<ItemId>,
     /// Where names are put together.
     name: String,
@@ -58,7 +59,7 @@ impl Items {
         self.open.insert(item.clone(), kind);
         events.emit(Body::ToolStarted(Box::new(ToolStarted {
             item,
-            name: copied(&call.name),
+            name: str::to_owned(&call.name),
             kind,
             subject: None,
             input: None,

@@ -1,26 +1,28 @@
-//! Claude's stream to events.
+//! `ClaudeMapper`: maps the events of Claude's stream to events of this crate.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
-use agent_process::Framed;
+use bytes::Bytes;
 use claude_code::event::{CommandState, RateLimitStatus as WireLimit, StreamBody};
+use claude_code::host::Host;
 use claude_code::reconcile::{Change, Reconciler};
 use claude_code::{
-    Capabilities, CostBasis, Dialect, Event as WireEvent, Expansion, Kind, Noticed, Receipt, ReceiptState,
+    Capabilities, CostBasis, Dialect, Event as WireEvent, Expansion, Kind, Receipt, ReceiptState, TurnChange,
     TurnTracker,
 };
+use json_lines::Framed;
 
-use super::asks::Asks;
+use super::dialect_extras::DialectExtras;
 use super::items::Items;
-use super::text::copied;
+use super::permission_requests::PermissionRequests;
 use super::usage::Account;
-use crate::backend::{Command, Encoded, Mapper};
-use crate::backends::wire_line::{place, read_line};
+use crate::backend::{Command, Mapper};
+use crate::backends::wire_line::read_line;
 use crate::emitter::Emitter;
 use crate::error::CommandError;
 use crate::event::{
-    Body, CommandAnswered, ItemId, MessageState, MessageUpdated, Notice, RateLimit, RateLimitStatus,
-    SessionUpdated, Severity, Tokens, ToolProgressed, TurnStarted, Unknown,
+    Body, ItemId, MessageState, RateLimit, RateLimitStatus, RawRef, Severity, Tokens, ToolProgressed,
 };
 
 /// Maps the output of one process that speaks Claude's dialect.
@@ -37,11 +39,19 @@ pub struct ClaudeMapper {
     pub(super) session_id: Option<String>,
     pub(super) model: Option<String>,
     pub(super) items: Items,
-    pub(super) asks: Asks,
+    pub(super) permission_requests: PermissionRequests,
     pub(super) account: Account,
     /// Messages that were sent and whose turn has not begun.
     pub(super) unanswered: Vec<String>,
     has_receipts: bool,
+    /// Requests in the CLI's own words whose answer somebody waits for.
+    pub(super) requests: Vec<String>,
+    /// The caller's hooks and tools.
+    pub(super) host: Host,
+    /// The first message, until the CLI knows the hooks and tools.
+    pub(super) held_prompt: Option<Bytes>,
+    /// The CLI does not take the hooks and tools: nothing was asked of it.
+    pub(super) is_refused: bool,
 }
 
 /// What a mapping has to know before the first line.
@@ -49,6 +59,8 @@ pub struct ClaudeMapper {
 pub struct MapperSetup {
     /// Who speaks.
     pub dialect: Dialect,
+    /// What it writes beyond Claude's own shapes.
+    pub extras: DialectExtras,
     /// What an earlier run of the session has cost.
     pub cost_basis: CostBasis,
     /// What a resumed session had used before, as its last run reported it: for a dialect that counts for the whole
@@ -58,6 +70,9 @@ pub struct MapperSetup {
     pub capabilities: Option<Capabilities>,
     /// What `/` and `@` in messages mean.
     pub expansion: Expansion,
+    /// Deny permission requests at once, because the run's holder does not answer them. Claude Code itself does not
+    /// ask then; others of its dialect do.
+    pub denies_requests: bool,
 }
 
 impl ClaudeMapper {
@@ -75,36 +90,51 @@ impl ClaudeMapper {
             session_id: None,
             model: None,
             items: Items::default(),
-            asks: Asks::default(),
-            account: Account::new(setup.cost_basis, setup.dialect, setup.earlier_tokens),
+            permission_requests: PermissionRequests::default(),
+            account: Account::new(&setup),
             unanswered: Vec::new(),
             has_receipts: false,
+            requests: Vec::new(),
+            host: Host::new(),
+            held_prompt: None,
+            is_refused: false,
         }
+    }
+
+    /// With the caller's hooks and tools, which the CLI must know before it gets its prompt.
+    pub(super) fn with_host(mut self, host: &Host, prompt: Bytes) -> Self {
+        self.host = host.clone();
+        self.held_prompt = Some(prompt);
+        self
     }
 
     /// Maps one event of Claude's stream.
     pub fn map_event(&mut self, wire: &WireEvent, events: &mut Emitter) {
-        events.at(Some(place(wire)));
+        events.at(Some(RawRef {
+            line: wire.line_number(),
+            offset: wire.offset(),
+            length: wire.raw().len() as u64,
+        }));
         if let Some(parent) = wire.parent_tool_use_id()
             && !matches!(wire.kind(), Kind::ToolProgress(_))
         {
             events.within(Some(self.items.call(&parent)));
         }
         let before = events.emitted();
-        let noticed = self.turns.notice(wire);
-        if noticed == Noticed::TurnStarted && !matches!(wire.kind(), Kind::System(_)) {
+        let change = self.turns.observe(wire);
+        if change == TurnChange::TurnStarted && !matches!(wire.kind(), Kind::System(_)) {
             self.begin_turn(events);
         }
-        if noticed != Noticed::SpuriousResult {
+        if change != TurnChange::SpuriousResult {
             self.account.apply(wire);
         }
-        self.map_kind(wire, noticed, events);
+        self.map_kind(wire, change, events);
         if events.emitted() == before {
-            events.emit(framing(wire));
+            events.framing(&framing(wire));
         }
     }
 
-    fn map_kind(&mut self, wire: &WireEvent, noticed: Noticed, events: &mut Emitter) {
+    fn map_kind(&mut self, wire: &WireEvent, change: TurnChange, events: &mut Emitter) {
         match wire.kind() {
             Kind::StreamEvent(stream) => {
                 if let StreamBody::ContentBlockStart { index, block } = &stream.body {
@@ -120,7 +150,7 @@ impl ClaudeMapper {
             }
             Kind::User(user) => self.map_user(wire, user, events),
             Kind::System(system) => self.map_system(wire, system, events),
-            Kind::Result(result) => self.map_result(noticed, result, events),
+            Kind::Result(result) => self.map_result(wire, change, result, events),
             Kind::RateLimit(limit) => {
                 if let Some(info) = &limit.info {
                     events.emit(Body::RateLimit(Box::new(RateLimit {
@@ -128,7 +158,7 @@ impl ClaudeMapper {
                             Some(WireLimit::Allowed) => RateLimitStatus::Allowed,
                             Some(WireLimit::AllowedWarning) => RateLimitStatus::Warning,
                             Some(WireLimit::Rejected) => RateLimitStatus::Rejected,
-                            Some(WireLimit::Other(_)) | None => RateLimitStatus::Unknown,
+                            _ => RateLimitStatus::Unknown,
                         },
                         window: info.limit.as_ref().map(|limit| limit.as_str().to_owned()),
                         used_percent: info.utilization.map(|used| used * 100.0),
@@ -137,10 +167,7 @@ impl ClaudeMapper {
                 }
             }
             Kind::ControlRequest(request) => self.map_request(request, events),
-            Kind::ControlResponse(response) => {
-                let (command_id, error) = super::commands::response(&response.body);
-                events.emit(Body::CommandAnswered(CommandAnswered { command_id, error }));
-            }
+            Kind::ControlResponse(response) => self.map_response(response, events),
             Kind::ControlCancelRequest(cancel) => self.map_withdrawal(cancel, events),
             Kind::CommandLifecycle(lifecycle) => {
                 self.has_receipts = true;
@@ -150,16 +177,13 @@ impl ClaudeMapper {
                     Some(CommandState::Started) => Some(MessageState::Started),
                     Some(CommandState::Completed) => Some(MessageState::Completed),
                     Some(CommandState::Cancelled) => Some(MessageState::Cancelled),
-                    Some(CommandState::Other(_)) | None => None,
+                    _ => None,
                 };
                 if let Some(state) = state {
                     if state != MessageState::Queued {
                         self.unanswered.retain(|known| known != id);
                     }
-                    events.emit(Body::MessageUpdated(MessageUpdated {
-                        message_id: id.to_owned(),
-                        state,
-                    }));
+                    events.message_updated(id.to_owned(), state);
                 }
             }
             Kind::ToolProgress(progress) => {
@@ -174,27 +198,20 @@ impl ClaudeMapper {
             }
             Kind::ToolUseSummary(summary) => {
                 let text = summary.summary.as_deref().unwrap_or_default();
-                events.emit(notice(Severity::Info, "tool_summary", text));
+                events.notice(Severity::Info, "tool_summary", text);
             }
-            Kind::ConversationReset(reset) => {
-                let id = reset.new_conversation_id.as_ref().map(copied);
-                self.session_id.clone_from(&id);
-                events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
-                    session_id: id,
-                    ..SessionUpdated::default()
-                })));
-                events.emit(notice(
-                    Severity::Info,
-                    "conversation_reset",
-                    "the conversation starts over",
-                ));
-            }
+            // `new_conversation_id` is not a session id. The next `init` names the new session.
+            Kind::ConversationReset(_) => events.notice(
+                Severity::Info,
+                "conversation_reset",
+                "the conversation was cleared",
+            ),
             Kind::Attachment(_)
             | Kind::KeepAlive
             | Kind::AuthStatus
             | Kind::PromptSuggestion
             | Kind::ActiveGoal => {}
-            Kind::Unknown { type_name } => events.emit(unknown(type_name.as_deref().unwrap_or_default())),
+            _ => events.unknown(Some(wire.type_name().as_deref().unwrap_or_default())),
         }
     }
 
@@ -220,9 +237,7 @@ impl ClaudeMapper {
             // Old versions say nothing about single messages.
             self.unanswered.clear();
         }
-        events.emit(Body::TurnStarted(TurnStarted {
-            number: self.turn_number,
-        }));
+        events.turn_started(self.turn_number);
     }
 
     /// The number of the turn that a result ends. One may come without any turn, for example when there is nothing to
@@ -244,63 +259,53 @@ impl ClaudeMapper {
         {
             let message_id = receipt.message.to_string();
             self.unanswered.retain(|known| *known != message_id);
-            events.emit(Body::MessageUpdated(MessageUpdated {
-                message_id,
-                state: MessageState::Started,
-            }));
+            events.message_updated(message_id, MessageState::Started);
         }
     }
 }
 
 impl Mapper for ClaudeMapper {
     fn map_line(&mut self, line: Framed, events: &mut Emitter) {
-        read_line(line, events, |wire, events| self.map_event(wire, events));
+        read_line(line, events, |wire: &WireEvent, events| {
+            self.map_event(wire, events)
+        });
     }
 
     fn is_idle(&self) -> bool {
-        self.turns.is_idle() && self.unanswered.is_empty()
+        self.is_refused || self.turns.is_idle() && self.unanswered.is_empty()
     }
 
-    fn encode(&mut self, command: &Command, events: &mut Emitter) -> Result<Encoded, CommandError> {
+    fn is_over(&self) -> bool {
+        self.is_refused
+    }
+
+    fn background_tasks(&self) -> usize {
+        let is_between_turns = self.turns.is_between_turns() && self.unanswered.is_empty();
+        if is_between_turns {
+            self.turns.open_tasks()
+        } else {
+            0
+        }
+    }
+
+    fn encode(&mut self, command: &Command, events: &mut Emitter) -> Result<Option<Bytes>, CommandError> {
         self.write_command(command, events)
     }
 }
 
-/// A line that changes nothing for a view still has a place in the stream.
-fn framing(wire: &WireEvent) -> Body {
-    let name = match wire.kind() {
-        Kind::StreamEvent(stream) => match &stream.body {
-            StreamBody::MessageStart { .. } => "message_start",
-            StreamBody::ContentBlockStart { .. } => "content_block_start",
-            StreamBody::ContentBlockDelta { .. } => "content_block_delta",
-            StreamBody::ContentBlockStop { .. } => "content_block_stop",
-            StreamBody::MessageDelta { .. } => "message_delta",
-            StreamBody::MessageStop => "message_stop",
-            StreamBody::Ping => "ping",
-            StreamBody::Unknown(_) => "stream_event",
-        },
-        _ => {
-            return notice(
-                Severity::Debug,
-                "framing",
-                wire.type_name().as_deref().unwrap_or_default(),
-            );
-        }
+/// The name of a line that changes nothing for a view.
+fn framing(wire: &WireEvent) -> Cow<'_, str> {
+    let Kind::StreamEvent(stream) = wire.kind() else {
+        return wire.type_name().unwrap_or_default();
     };
-    notice(Severity::Debug, "framing", name)
-}
-
-pub(super) fn notice(severity: Severity, code: &str, message: &str) -> Body {
-    Body::Notice(Box::new(Notice {
-        severity,
-        code: code.to_owned(),
-        message: message.to_owned(),
-        data: None,
-    }))
-}
-
-pub(super) fn unknown(type_name: &str) -> Body {
-    Body::Unknown(Unknown {
-        type_name: type_name.to_owned(),
+    Cow::Borrowed(match &stream.body {
+        StreamBody::MessageStart { .. } => "message_start",
+        StreamBody::ContentBlockStart { .. } => "content_block_start",
+        StreamBody::ContentBlockDelta { .. } => "content_block_delta",
+        StreamBody::ContentBlockStop { .. } => "content_block_stop",
+        StreamBody::MessageDelta { .. } => "message_delta",
+        StreamBody::MessageStop => "message_stop",
+        StreamBody::Ping => "ping",
+        _ => "stream_event",
     })
 }

@@ -1,19 +1,20 @@
-//! Anthropic's Claude Code, and other agents that speak its dialect.
+//! The backend for Claude Code, and the mapper for all agents that write its stream format.
 
 mod api_error;
-mod asks;
 mod backend;
-mod blocks;
 mod commands;
+mod dialect_extras;
 mod items;
 mod mapper;
+mod messages;
 mod outcome;
-mod results;
+mod permission_requests;
 mod system;
-mod text;
+mod tool_results;
 mod usage;
 
-#[cfg(feature = "demo")]
-pub(crate) use backend::launch;
 pub use backend::{ClaudeCode, profile};
+/// Hooks and tools that are closures of this process, for [`ClaudeCode::host`].
+pub use claude_code::host;
+pub use dialect_extras::{AnswerRetry, DialectExtras};
 pub use mapper::{ClaudeMapper, MapperSetup};

@@ -1,23 +1,28 @@
-//! How a turn ended.
+//! `result` lines: the outcome of a turn.
 
-use claude_code::Noticed;
 use claude_code::event::{ResultSubtype, StopReason, TerminalReason, TurnResult};
+use claude_code::{Event as WireEvent, TurnChange};
 
 use super::api_error::turn_error;
-use super::blocks::json;
-use super::mapper::{ClaudeMapper, notice};
-use super::text::copied;
+use super::mapper::ClaudeMapper;
+use super::messages::json;
 use crate::emitter::Emitter;
 use crate::event::{Body, Denial, ItemId, Limit, Outcome, Severity, TurnFinished};
 
 impl ClaudeMapper {
-    pub(super) fn map_result(&mut self, noticed: Noticed, result: &TurnResult, events: &mut Emitter) {
-        if noticed == Noticed::SpuriousResult {
-            events.emit(notice(
+    pub(super) fn map_result(
+        &mut self,
+        wire: &WireEvent,
+        change: TurnChange,
+        result: &TurnResult,
+        events: &mut Emitter,
+    ) {
+        if change == TurnChange::SpuriousResult {
+            events.notice(
                 Severity::Warning,
                 "spurious_result",
                 "a result that no turn belongs to was ignored",
-            ));
+            );
             return;
         }
         let number = self.end_turn(events);
@@ -26,10 +31,16 @@ impl ClaudeMapper {
         if let Some(total) = self.account.session_total() {
             events.note_session_total(total);
         }
-        let outcome = outcome(result);
+        let mut outcome = outcome(result);
+        let extras = self.setup.extras;
+        let said = extras.read_turn_error.filter(|_| !outcome.is_success());
+        let said = said.and_then(|read| read(wire));
+        if said.is_some() && said.as_deref() == extras.interrupt_error {
+            outcome = Outcome::Interrupted;
+        }
         let denials = result.permission_denials.iter().map(|denial| Denial {
             item: denial.tool_use_id.as_deref().map(ItemId::new),
-            tool: denial.tool_name.as_ref().map(copied).unwrap_or_default(),
+            tool: denial.tool_name.as_deref().map(str::to_owned).unwrap_or_default(),
             reason: None,
         });
         let stop_reason = match (&result.terminal_reason, &result.stop_reason) {
@@ -43,10 +54,10 @@ impl ClaudeMapper {
             outcome,
             text: result
                 .result
-                .as_ref()
+                .as_deref()
                 .filter(|_| outcome.is_success())
-                .map(copied),
-            error: (!outcome.is_success()).then(|| turn_error(result)),
+                .map(str::to_owned),
+            error: (!outcome.is_success()).then(|| turn_error(result, said)),
             stop_reason,
             duration_ms: result.duration_ms,
             api_duration_ms: result.duration_api_ms,

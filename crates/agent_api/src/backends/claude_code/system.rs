@@ -1,16 +1,16 @@
-//! What the CLI says about itself.
+//! `system` lines: session start, status, tasks, retries, hooks.
 
 use claude_code::Event as WireEvent;
 use claude_code::event::{Init, SessionState, Status as WireStatus, StatusKind, System, TaskStatus};
 use serde_json::json;
 
-use super::api_error::class_of_status;
-use super::mapper::{ClaudeMapper, notice, unknown};
-use super::text::copied;
+use super::dialect_extras::AnswerRetry;
+use super::mapper::ClaudeMapper;
+use crate::backends::vendor_error::class_of_status;
 use crate::emitter::Emitter;
 use crate::event::{
-    Body, Denial, DiscardReason, ErrorInfo, ItemDiscarded, ItemId, Json, Notice, Retry, SessionStarted,
-    SessionUpdated, Severity, Status, StatusChanged, Task, TaskState,
+    Body, Denial, DiscardReason, ErrorClass, ErrorInfo, ItemDiscarded, ItemId, Json, Notice, Retry,
+    SessionStarted, SessionUpdated, Severity, Status, StatusChanged, Task, TaskState,
 };
 
 impl ClaudeMapper {
@@ -19,10 +19,12 @@ impl ClaudeMapper {
             System::Init(init) => self.map_init(wire, init, events),
             System::Status(status) => map_status(status, events),
             System::ApiRetry(retry) => {
-                let class = class_of_status(retry.error_status);
+                let status = retry.error_status.and_then(|status| u16::try_from(status).ok());
+                // None is a connection that broke.
+                let class = status.map_or(ErrorClass::Network, class_of_status);
                 let code = retry.error.as_deref().unwrap_or("api_error");
                 let mut error = ErrorInfo::new(class, code, format!("the API failed: {code}"));
-                error.http_status = retry.error_status.and_then(|status| u16::try_from(status).ok());
+                error.http_status = status;
                 error.is_retryable = true;
                 events.emit(Body::RetryScheduled(Box::new(Retry {
                     attempt: retry.attempt.and_then(|count| u32::try_from(count).ok()),
@@ -36,11 +38,11 @@ impl ClaudeMapper {
                 if let Some(item) = &item {
                     self.items.deny(item.clone());
                 }
-                let reason = denied.message.as_ref().or(denied.decision_reason.as_ref());
+                let reason = denied.message.as_deref().or(denied.decision_reason.as_deref());
                 events.emit(Body::PermissionDenied(Box::new(Denial {
                     item,
-                    tool: denied.tool_name.as_ref().map(copied).unwrap_or_default(),
-                    reason: reason.map(copied),
+                    tool: denied.tool_name.as_deref().map(str::to_owned).unwrap_or_default(),
+                    reason: reason.map(str::to_owned),
                 })));
             }
             System::ThinkingTokens(_) => status(Status::Thinking, events),
@@ -50,7 +52,7 @@ impl ClaudeMapper {
             | System::TaskNotification(_) => map_task(system, events),
             System::BackgroundTasksChanged(changed) => {
                 let message = format!("{} in the background", changed.tasks.len());
-                events.emit(notice(Severity::Debug, "background_tasks", &message));
+                events.notice(Severity::Debug, "background_tasks", &message);
             }
             System::CompactBoundary(boundary) => {
                 let figures = boundary.compact_metadata.as_ref();
@@ -67,7 +69,7 @@ impl ClaudeMapper {
             }
             System::HookStarted(hook) => {
                 let name = hook.hook_name.as_deref().unwrap_or_default();
-                events.emit(notice(Severity::Debug, "hook_started", name));
+                events.notice(Severity::Debug, "hook_started", name);
             }
             System::HookResponse(hook) => {
                 let name = hook.hook_name.as_deref().unwrap_or_default();
@@ -77,7 +79,7 @@ impl ClaudeMapper {
                 } else {
                     Severity::Debug
                 };
-                events.emit(notice(severity, "hook_finished", name));
+                events.notice(severity, "hook_finished", name);
             }
             System::Informational(line) => {
                 let severity = match line.level.as_deref() {
@@ -85,73 +87,51 @@ impl ClaudeMapper {
                     Some("warning" | "warn") => Severity::Warning,
                     _ => Severity::Info,
                 };
-                events.emit(notice(
+                events.notice(
                     severity,
                     "informational",
                     line.content.as_deref().unwrap_or_default(),
-                ));
+                );
             }
             System::Notification(line) => {
-                events.emit(notice(
+                events.notice(
                     Severity::Info,
                     "notification",
                     line.text.as_deref().unwrap_or_default(),
-                ));
+                );
             }
             System::ModelFallback(change) => {
-                self.model = change.fallback_model.as_ref().map(copied);
+                self.model = change.fallback_model.as_deref().map(str::to_owned);
                 events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
                     model: self.model.clone(),
                     ..SessionUpdated::default()
                 })));
                 let text = change.content.as_deref().unwrap_or("another model takes over");
-                events.emit(notice(Severity::Warning, "model_fallback", text));
+                events.notice(Severity::Warning, "model_fallback", text);
             }
             System::ModelRefusalNoFallback(refusal) | System::ModelRefusalFallback(refusal) => {
                 let text = refusal.content.as_deref().unwrap_or("the model refused");
-                events.emit(notice(Severity::Warning, "model_refusal", text));
+                events.notice(Severity::Warning, "model_refusal", text);
             }
             System::SessionStateChanged(changed) => match &changed.state {
                 Some(SessionState::Running) => status(Status::Running, events),
                 Some(SessionState::Idle) => status(Status::Idle, events),
                 Some(SessionState::RequiresAction) => status(Status::Waiting, events),
-                Some(SessionState::Other(_)) | None => {}
+                _ => {}
             },
             System::SessionTitleChanged(changed) => {
                 events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
-                    title: changed.title.as_ref().map(copied),
+                    title: changed.title.as_deref().map(str::to_owned),
                     ..SessionUpdated::default()
-                })));
-            }
-            System::AnswerRetry(retry) => {
-                let data = retry.data.as_ref();
-                if data.is_some_and(|data| data.preserve_text == Some(false)) {
-                    for item in self.items.take_answer() {
-                        let reason = DiscardReason::Retry;
-                        events.emit(Body::ItemDiscarded(ItemDiscarded { item, reason }));
-                    }
-                }
-                let count = |count: Option<u64>| count.and_then(|count| u32::try_from(count).ok());
-                let mut error = ErrorInfo::new(
-                    crate::event::ErrorClass::Network,
-                    "answer_retry",
-                    "the answer broke and is asked for again",
-                );
-                error.is_retryable = true;
-                events.emit(Body::RetryScheduled(Box::new(Retry {
-                    attempt: count(data.and_then(|data| data.attempt)),
-                    max_attempts: count(data.and_then(|data| data.max_retries)),
-                    delay_ms: data.and_then(|data| data.delay_ms),
-                    error,
                 })));
             }
             System::SessionWritesLost | System::MirrorError => {
                 let code = system.subtype().unwrap_or_default();
-                events.emit(notice(
+                events.notice(
                     Severity::Warning,
                     code,
                     "the session may not be resumable as it is",
-                ));
+                );
             }
             System::UiInvalidate(_)
             | System::CommandsChanged
@@ -164,19 +144,42 @@ impl ClaudeMapper {
             | System::ControlRequestProgress
             | System::WorkerShuttingDown => {
                 let code = system.subtype().unwrap_or_default();
-                events.emit(notice(Severity::Debug, code, ""));
+                events.notice(Severity::Debug, code, "");
             }
-            System::Unknown { subtype } => {
-                events.emit(unknown(&format!(
-                    "system/{}",
-                    subtype.as_deref().unwrap_or_default()
-                )));
+            _ => {
+                let read = self.setup.extras.read_answer_retry;
+                if let Some(retry) = read.and_then(|read| read(wire)) {
+                    return self.map_answer_retry(retry, events);
+                }
+                let subtype = system.subtype().unwrap_or_default();
+                events.unknown(Some(&format!("system/{subtype}")));
             }
         }
     }
 
+    fn map_answer_retry(&mut self, retry: AnswerRetry, events: &mut Emitter) {
+        if retry.discards_text {
+            for item in self.items.take_answer() {
+                let reason = DiscardReason::Retry;
+                events.emit(Body::ItemDiscarded(ItemDiscarded { item, reason }));
+            }
+        }
+        let mut error = ErrorInfo::new(
+            crate::event::ErrorClass::Network,
+            "answer_retry",
+            "the answer broke off; the agent requests it again",
+        );
+        error.is_retryable = true;
+        events.emit(Body::RetryScheduled(Box::new(Retry {
+            attempt: retry.attempt,
+            max_attempts: retry.max_attempts,
+            delay_ms: retry.delay_ms,
+            error,
+        })));
+    }
+
     fn map_init(&mut self, wire: &WireEvent, init: &Init, events: &mut Emitter) {
-        let text = |text: &Option<claude_code::Text>| text.as_ref().map(copied);
+        let text = |text: &Option<claude_code::Text>| text.as_deref().map(str::to_owned);
         let session_id = wire.session_id().map(std::borrow::Cow::into_owned);
         let model = text(&init.model);
         let mode = init.permission_mode.as_ref().map(|mode| mode.as_str().to_owned());
@@ -185,9 +188,17 @@ impl ClaudeMapper {
                 session_id: session_id.clone(),
                 model: model.clone(),
                 cwd: text(&init.cwd),
-                agent_version: text(&init.claude_code_version),
+                agent_version: text(&init.claude_code_version).or_else(|| {
+                    let version = wire.field(self.setup.extras.version_key?)?;
+                    serde_json::from_slice(version.as_bytes()).ok()
+                }),
                 permission_mode: mode,
-                tools: init.tools.to_vec().iter().map(copied).collect(),
+                tools: init
+                    .tools
+                    .to_vec()
+                    .iter()
+                    .map(|tool| str::to_owned(tool))
+                    .collect(),
                 mcp_servers: init
                     .mcp_servers
                     .iter()
@@ -220,7 +231,7 @@ fn map_status(change: &WireStatus, events: &mut Emitter) {
     match &change.status {
         Some(StatusKind::Requesting) => status(Status::Requesting, events),
         Some(StatusKind::Compacting) => status(Status::Compacting, events),
-        Some(StatusKind::Other(_)) | None => {}
+        _ => {}
     }
     if let Some(mode) = &change.permission_mode {
         events.emit(Body::SessionUpdated(Box::new(SessionUpdated {
@@ -229,14 +240,14 @@ fn map_status(change: &WireStatus, events: &mut Emitter) {
         })));
     }
     if let Some(error) = &change.compact_error {
-        events.emit(notice(Severity::Warning, "compact_failed", error));
+        events.notice(Severity::Warning, "compact_failed", &**error);
     } else if let Some(result) = &change.compact_result {
-        events.emit(notice(Severity::Debug, "compact_result", result));
+        events.notice(Severity::Debug, "compact_result", &**result);
     }
 }
 
 fn map_task(system: &System, events: &mut Emitter) {
-    let text = |text: &Option<claude_code::Text>| text.as_ref().map(copied);
+    let text = |text: &Option<claude_code::Text>| text.as_deref().map(str::to_owned);
     let item = |id: &Option<claude_code::Text>| id.as_deref().map(ItemId::new);
     let task = match system {
         System::TaskStarted(task) => Task {
@@ -277,10 +288,10 @@ fn map_task(system: &System, events: &mut Emitter) {
 
 fn task_state(status: Option<&TaskStatus>, otherwise: TaskState) -> TaskState {
     match status {
-        Some(TaskStatus::Running | TaskStatus::Other(_)) => TaskState::Running,
         Some(TaskStatus::Completed) => TaskState::Completed,
         Some(TaskStatus::Failed) => TaskState::Failed,
         Some(TaskStatus::Stopped | TaskStatus::Killed) => TaskState::Stopped,
+        Some(_) => TaskState::Running,
         None => otherwise,
     }
 }

@@ -1,13 +1,14 @@
-//! What a run uses.
+//! `Account`: usage events from a `CostAccount`.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use agent_client::{MicroUsd, Tokens};
 use claude_code::event::{Assistant, StreamBody, TurnResult};
-use claude_code::{CostAccount, CostBasis, Dialect, Event as WireEvent, MicroUsd, TokenCount};
+use claude_code::{CostAccount, Dialect, Event as WireEvent};
 
-use super::text::copied;
-use crate::event::{Body, ContextUse, Cost, CostSource, RunUsage, Tokens, Usage, UsageScope};
+use super::mapper::MapperSetup;
+use crate::event::{Body, ContextUse, Cost, CostSource, RunUsage, Usage, UsageScope};
 
 /// The account of one process, and what of it was told.
 #[derive(Debug)]
@@ -17,27 +18,25 @@ pub(super) struct Account {
     /// The message whose usage was told last.
     told: Option<String>,
     /// What the messages that are being written have used, by the subagent that writes them.
-    streamed: HashMap<Option<String>, TokenCount>,
+    streamed: HashMap<Option<String>, Tokens>,
     /// What the run had cost when its last turn ended.
     settled: Option<MicroUsd>,
     context_size: Option<u64>,
 }
 
 impl Account {
-    pub(super) fn new(basis: CostBasis, dialect: Dialect, earlier: Option<Tokens>) -> Self {
-        let account = CostAccount::new(basis).with_dialect(dialect);
+    pub(super) fn new(setup: &MapperSetup) -> Self {
+        let mut account = CostAccount::new(setup.cost_basis).with_dialect(setup.dialect);
+        // Versions before 2.1.9 do not report theirs.
+        if let Some(version) = setup.capabilities.and_then(|known| known.version()) {
+            account = account.with_version(version);
+        }
+        if let Some(earlier) = setup.earlier_tokens {
+            account = account.with_earlier_tokens(earlier);
+        }
         Self {
-            account: match earlier {
-                Some(earlier) => account.with_earlier_tokens(TokenCount {
-                    input: earlier.input,
-                    output: earlier.output,
-                    cache_read: earlier.cache_read,
-                    cache_creation: earlier.cache_write,
-                    thinking: earlier.reasoning,
-                }),
-                None => account,
-            },
-            dialect,
+            account,
+            dialect: setup.dialect,
             told: None,
             streamed: HashMap::new(),
             settled: None,
@@ -55,12 +54,12 @@ impl Account {
         let lane = || wire.parent_tool_use_id().map(Cow::into_owned);
         match body {
             StreamBody::MessageStart { message } => {
-                self.told = message.id.as_ref().map(copied);
+                self.told = message.id.as_deref().map(str::to_owned);
                 let count = self.dialect.tokens(message.usage.as_ref()?);
                 let lane = lane();
                 let is_main = lane.is_none();
                 self.streamed.insert(lane, count);
-                Some(self.step_usage(count, message.model.as_ref().map(copied), is_main))
+                Some(self.step_usage(count, message.model.as_deref().map(str::to_owned), is_main))
             }
             StreamBody::MessageDelta { usage, .. } => {
                 let lane = lane();
@@ -68,12 +67,7 @@ impl Account {
                 let count = start.max_of_each(self.dialect.tokens(usage.as_deref()?));
                 Some(self.step_usage(count, None, lane.is_none()))
             }
-            StreamBody::ContentBlockStart { .. }
-            | StreamBody::ContentBlockDelta { .. }
-            | StreamBody::ContentBlockStop { .. }
-            | StreamBody::MessageStop
-            | StreamBody::Ping
-            | StreamBody::Unknown(_) => None,
+            _ => None,
         }
     }
 
@@ -88,13 +82,13 @@ impl Account {
         id.clone_into(self.told.get_or_insert_default());
         let is_main = wire.parent_tool_use_id().is_none();
         let count = self.dialect.tokens(usage);
-        Some(self.step_usage(count, message.model.as_ref().map(copied), is_main))
+        Some(self.step_usage(count, message.model.as_deref().map(str::to_owned), is_main))
     }
 
-    fn step_usage(&self, count: TokenCount, model: Option<String>, is_main: bool) -> Body {
+    fn step_usage(&self, count: Tokens, model: Option<String>, is_main: bool) -> Body {
         Body::Usage(Box::new(Usage {
             scope: UsageScope::Step,
-            tokens: tokens(count),
+            tokens: count,
             cost: None,
             model,
             // A subagent has a context of its own, and what read nothing says nothing about it.
@@ -120,10 +114,10 @@ impl Account {
         };
         Body::Usage(Box::new(Usage {
             scope,
-            tokens: tokens(count.unwrap_or_default()),
+            tokens: count.unwrap_or_default(),
             cost: cost.map(reported),
             model: match models.as_slice() {
-                [(model, _)] => Some(copied(model)),
+                [(model, _)] => Some(str::to_owned(model)),
                 _ => None,
             },
             context: None,
@@ -149,7 +143,7 @@ impl Account {
     fn run(&self, is_open: bool) -> RunUsage {
         let unsettled = self.account.unsettled_tokens();
         RunUsage {
-            tokens: tokens(self.account.tokens() + unsettled),
+            tokens: self.account.tokens() + unsettled,
             cost: self.account.cost().map(reported),
             is_partial: is_open,
             may_include_earlier_runs: self.account.may_include_earlier_runs(),
@@ -161,15 +155,5 @@ fn reported(amount: MicroUsd) -> Cost {
     Cost {
         micro_usd: amount,
         source: CostSource::Reported,
-    }
-}
-
-fn tokens(count: TokenCount) -> Tokens {
-    Tokens {
-        input: count.input,
-        cache_read: count.cache_read,
-        cache_write: count.cache_creation,
-        output: count.output,
-        reasoning: count.thinking,
     }
 }

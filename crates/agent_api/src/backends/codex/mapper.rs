@@ -1,17 +1,14 @@
 //! Codex's lines to events.
 
-use agent_process::Framed;
-use serde_json::Value;
+use json_lines::{Framed, Value};
 
 use super::items::Items;
 use super::usage::Account;
 use crate::backend::Mapper;
-use crate::backends::json_line::{Members as _, read_objects, unknown};
-use crate::backends::vendor_error::classified;
+use crate::backends::json_line::read_objects;
+use crate::backends::vendor_error::{classified, nothing_said};
 use crate::emitter::Emitter;
-use crate::event::{
-    Body, ErrorClass, ErrorInfo, Outcome, Retry, SessionStarted, Tokens, TurnFinished, TurnStarted,
-};
+use crate::event::{Body, ErrorInfo, ItemId, Outcome, Retry, SessionStarted, Tokens, TurnFinished};
 
 /// Maps what `codex exec --json` writes. It says nothing until a text or a call is complete, so there are no deltas.
 #[derive(Debug)]
@@ -44,31 +41,34 @@ impl CodexMapper {
     }
 
     fn map_object(&mut self, object: &Value, line: u64, events: &mut Emitter) {
-        let item = object.get("item");
-        match (object.text("type"), item) {
+        let id = |item: &Value| match item.text("id") {
+            Some(id) => ItemId::new(id),
+            None => ItemId::new(&format!("line-{line}")),
+        };
+        match (object.text("type"), object.get("item")) {
             (Some("thread.started"), _) => events.emit(Body::SessionStarted(Box::new(SessionStarted {
                 session_id: object.text("thread_id").map(str::to_owned),
                 ..SessionStarted::default()
             }))),
-            (Some("turn.started"), _) => self.start_turn(events),
-            (Some(kind @ ("item.started" | "item.updated" | "item.completed")), Some(item)) => {
-                self.items.map(kind, item, line, events);
+            (Some("turn.started"), _) => {
+                self.is_idle = false;
+                events.turn_started(self.turns + 1);
+            }
+            (Some(message @ ("item.started" | "item.updated")), Some(item)) => {
+                self.items.update(message, id(item), item, events);
+            }
+            (Some(message @ "item.completed"), Some(item)) => {
+                self.items.complete(message, id(item), item, events);
             }
             (Some("turn.completed"), _) => self.finish_turn(object.get("usage"), None, events),
             (Some("turn.failed"), _) => {
-                let message = object.get("error").and_then(|error| error.text("message"));
+                let message = object.at(&["error", "message"]).and_then(Value::as_str);
                 let error = message.map_or_else(nothing_said, classified);
                 self.finish_turn(None, Some(error), events);
             }
             (Some("error"), _) => map_error(object.text("message").unwrap_or_default(), events),
-            (type_name, _) => events.emit(unknown(type_name)),
+            (type_name, _) => events.unknown(type_name),
         }
-    }
-
-    fn start_turn(&mut self, events: &mut Emitter) {
-        self.is_idle = false;
-        let number = self.turns + 1;
-        events.emit(Body::TurnStarted(TurnStarted { number }));
     }
 
     fn finish_turn(&mut self, usage: Option<&Value>, error: Option<ErrorInfo>, events: &mut Emitter) {
@@ -100,14 +100,6 @@ impl Mapper for CodexMapper {
     }
 }
 
-fn nothing_said() -> ErrorInfo {
-    ErrorInfo::new(
-        ErrorClass::Unknown,
-        "unknown",
-        "the turn failed, and nothing says why",
-    )
-}
-
 /// A line of type `error` ends nothing: it announces a repetition, or comes before `turn.failed`.
 fn map_error(message: &str, events: &mut Emitter) {
     match reconnecting(message) {
@@ -122,7 +114,7 @@ fn map_error(message: &str, events: &mut Emitter) {
 }
 
 /// `Reconnecting... 1/5 (why)`, also without the reason.
-fn reconnecting(message: &str) -> Option<(u32, u32, &str)> {
+pub(super) fn reconnecting(message: &str) -> Option<(u32, u32, &str)> {
     let rest = message.strip_prefix("Reconnecting")?;
     let rest = rest.trim_start_matches(['.', '…', ' ']);
     let (counts, why) = rest.split_once(' ').unwrap_or((rest, ""));

@@ -1,87 +1,80 @@
-//! What is known about Codex.
+//! The profile of Codex.
 
 use std::time::Duration;
 
-use agent_process::{Limits, StdoutMode};
-
-use crate::backend::{ExitTrust, InterruptBy, Profile, StderrClass};
+use crate::backend::{ExitTrust, InterruptBy, LoginCheck, LoginFile, Profile, StderrClass};
 use crate::capability;
 use crate::event::{AgentKind, ErrorClass};
 
-/// What is known about `codex exec --json`.
+/// The profile of Codex.
 ///
-/// Its input must be empty or end: with a prompt as argument and an open pipe it waits for ever. The prompt goes in
-/// on standard input (`-`), because an argument takes 131,071 bytes at most.
+/// `codex exec` waits for ever if it gets a prompt as argument and standard input stays open. So the prompt goes in on
+/// standard input, which also takes prompts longer than an argument can be (131,071 bytes on Linux).
 #[must_use]
 pub fn profile() -> Profile {
     Profile {
-        kind: AgentKind::CODEX,
         display_name: "Codex",
-        program: "codex",
         version_args: &["--version"],
         version_word: Some("codex"),
         tested_versions: Some(("0.166.0", "0.166.0")),
-        install_hint: "npm install -g @openai/codex",
-        login_hint: "codex login",
+        install_hint: "run `npm install -g @openai/codex`",
+        login_hint: "run `codex login`, or set `OPENAI_API_KEY`",
         capabilities: &[
-            capability::RUN,
-            capability::EVENTS,
-            capability::CANCEL,
+            // In a conversation. For a single prompt, texts come in whole blocks.
+            capability::EVENTS_LIVE,
+            capability::INTERRUPT,
+            capability::SEND,
+            capability::IMAGES,
+            capability::ANSWER,
+            capability::SET,
             capability::SESSION_HANDLE,
             capability::SESSION_RESUME,
             capability::SESSION_FORK,
+            capability::SESSION_EPHEMERAL,
             capability::TOOLS_STRUCTURED,
             capability::TOOLS_RESULTS,
             capability::CONFIG_MODEL,
+            capability::CONFIG_PERMISSIONS,
             capability::NON_INTERACTIVE,
             capability::ADD_DIRS,
             capability::EXTERNAL_SANDBOX,
             capability::FINAL_TEXT,
             capability::USAGE,
         ],
-        extension_keys: &[],
-        transport: StdoutMode::Pipe,
-        // SIGINT ends the process in order, with its commands; SIGTERM leaves them behind.
-        interrupt_by: InterruptBy::Signal,
-        limits: Limits::default,
-        // After a successful turn it takes about five seconds to leave.
+        // In a conversation. `codex exec` is interrupted by SIGINT, which ends the process and its commands.
+        interrupt_by: InterruptBy::Message,
+        // After a successful turn it can take about five seconds to exit.
         exit_after_idle: Duration::from_secs(15),
-        // Text comes only when it is complete, and a command says nothing until it ends.
+        // `codex exec` writes a text only when it is complete, and nothing while a command runs.
         inactivity_limit: Some(Duration::from_secs(30 * 60)),
-        // 1 is a failed turn as well as an interrupted one; the stream knows more.
+        // 1 is a failed turn as well as an interrupted one; only the stream tells them apart.
         exit_trust: ExitTrust::NeedsResult,
-        stderr_classes: &[
-            StderrClass {
-                word: "not inside a trusted directory",
-                class: ErrorClass::Trust,
-                code: "not_trusted",
-            },
-            StderrClass {
-                word: "no rollout found",
-                class: ErrorClass::InvalidRequest,
-                code: "unknown_session",
-            },
-            StderrClass {
-                word: "no prompt provided",
-                class: ErrorClass::InvalidRequest,
-                code: "no_prompt",
-            },
-            StderrClass {
-                word: "unexpected argument",
-                class: ErrorClass::InvalidRequest,
-                code: "unknown_option",
-            },
-            StderrClass {
-                word: "not logged in",
-                class: ErrorClass::Auth,
-                code: "not_logged_in",
-            },
-            StderrClass {
-                word: "error loading config",
-                class: ErrorClass::Config,
-                code: "config",
-            },
-        ],
+        stderr_classes: const {
+            &[
+                StderrClass::new("not inside a trusted directory", ErrorClass::Trust, "not_trusted"),
+                StderrClass::new("no rollout found", ErrorClass::InvalidRequest, "unknown_session"),
+                StderrClass::new(
+                    "invalid session id",
+                    ErrorClass::InvalidRequest,
+                    "unknown_session",
+                ),
+                StderrClass::new("no prompt provided", ErrorClass::InvalidRequest, "no_prompt"),
+                StderrClass::new(
+                    "unexpected argument",
+                    ErrorClass::InvalidRequest,
+                    "unknown_option",
+                ),
+                StderrClass::new("not logged in", ErrorClass::Auth, "not_logged_in"),
+                StderrClass::new("error loading config", ErrorClass::Config, "config"),
+            ]
+        },
         environment: &[("NO_COLOR", "1")],
+        driven_by: "`exec --json`, app-server for conversations",
+        auth_variables: &["OPENAI_API_KEY", "CODEX_API_KEY"],
+        login_check: LoginCheck::new(
+            &[],
+            const { &[LoginFile::new(Some("CODEX_HOME"), ".codex", "auth.json")] },
+        ),
+        ..Profile::new(AgentKind::CODEX, "codex")
     }
 }

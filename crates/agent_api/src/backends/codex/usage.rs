@@ -1,8 +1,8 @@
 //! What a thread used.
 
-use serde_json::Value;
+use json_lines::Value;
 
-use crate::backends::json_line::Members as _;
+use super::items::either;
 use crate::event::{RunUsage, Tokens, Usage, UsageScope};
 
 /// The account of one process. Codex counts for the whole thread: over turns, resumed runs and forks.
@@ -47,16 +47,19 @@ impl Account {
 }
 
 /// Input includes what the cache had, output includes reasoning.
-fn canonical(reported: &Value) -> Tokens {
-    let count = |key| reported.count(key).unwrap_or_default();
-    let cache_read = count("cached_input_tokens");
-    let cache_write = count("cache_write_input_tokens");
+pub(super) fn canonical(reported: &Value) -> Tokens {
+    let count = |exec, server| {
+        let count = either(reported, exec, server).and_then(Value::as_u64);
+        count.unwrap_or_default()
+    };
+    let cache_read = count("cached_input_tokens", "cachedInputTokens");
+    let cache_write = count("cache_write_input_tokens", "cacheWriteInputTokens");
     let cached = cache_read.saturating_add(cache_write);
     Tokens {
-        input: count("input_tokens").saturating_sub(cached),
+        input: count("input_tokens", "inputTokens").saturating_sub(cached),
         cache_read,
         cache_write,
-        output: count("output_tokens"),
-        reasoning: count("reasoning_output_tokens"),
+        output: count("output_tokens", "outputTokens"),
+        reasoning: count("reasoning_output_tokens", "reasoningOutputTokens"),
     }
 }

@@ -1,7 +1,7 @@
 //! The text that is being written.
 
 use crate::emitter::Emitter;
-use crate::event::{Body, DiscardReason, ItemDiscarded, ItemId, Part, Piece, RawRef, TextBlock};
+use crate::event::{Body, DiscardReason, ItemDiscarded, ItemId, Part, RawRef};
 
 /// Less text than this is never taken for a repetition.
 const MIN_REPEATED_BYTES: usize = 16;
@@ -75,12 +75,7 @@ impl Answer {
         events.at(raw);
         let text = open.pieces.concat();
         self.last_text = Some(text.clone());
-        events.emit(Body::TextBlock(TextBlock {
-            item: open.item,
-            text,
-            piece: Piece::WHOLE,
-            is_aborted,
-        }));
+        events.text_block(open.item, text, is_aborted);
     }
 
     /// The text that a turn ended with.

@@ -1,19 +1,15 @@
 //! Gemini's lines to events.
 
-use agent_process::Framed;
-use serde_json::Value;
+use json_lines::{Framed, Value};
 
 use super::answer::Answer;
 use super::tools::Tools;
 use super::usage::usage;
 use crate::backend::Mapper;
-use crate::backends::json_line::{Members as _, read_objects, unknown};
-use crate::backends::vendor_error::classified;
+use crate::backends::json_line::read_objects;
+use crate::backends::vendor_error::{classified, nothing_said};
 use crate::emitter::Emitter;
-use crate::event::{
-    Body, ErrorClass, ErrorInfo, ItemId, Limit, Notice, Origin, Outcome, Piece, RawRef, SessionStarted,
-    Severity, TurnFinished, TurnStarted, UserMessage,
-};
+use crate::event::{Body, ErrorInfo, ItemId, Limit, Outcome, RawRef, SessionStarted, Severity, TurnFinished};
 
 /// Maps what `gemini -o stream-json` writes. It shows no thoughts, and neither diffs nor exit codes.
 #[derive(Debug, Default)]
@@ -57,13 +53,13 @@ impl GeminiMapper {
             Some("tool_result") => self.tools.finish(call(), object, events),
             Some("error") => self.error(object, events),
             Some("result") => self.finish_turn(object, events),
-            _ => events.emit(unknown(type_name)),
+            _ => events.unknown(type_name),
         }
     }
 
     fn text(&mut self, object: &Value, raw: RawRef, events: &mut Emitter) {
         // A message that is no delta is complete in itself.
-        let is_delta = object.get("delta").and_then(Value::as_bool) == Some(true);
+        let is_delta = object.flag("delta") == Some(true);
         if !is_delta {
             self.answer.end(Some(raw), false, events);
         }
@@ -77,26 +73,15 @@ impl GeminiMapper {
     fn user(&mut self, object: &Value, events: &mut Emitter) {
         self.is_idle = false;
         self.messages += 1;
-        events.emit(Body::TurnStarted(TurnStarted {
-            number: self.turns + 1,
-        }));
-        events.emit(Body::UserMessage(UserMessage {
-            item: ItemId::new(&format!("user-{}", self.messages)),
-            text: object.text("content").unwrap_or_default().to_owned(),
-            piece: Piece::WHOLE,
-            origin: Origin::User,
-        }));
+        events.turn_started(self.turns + 1);
+        let item = ItemId::new(&format!("user-{}", self.messages));
+        events.user_message(item, object.text("content").unwrap_or_default().to_owned());
     }
 
     fn error(&mut self, object: &Value, events: &mut Emitter) {
         let message = object.text("message").unwrap_or_default();
         if object.text("severity") == Some("warning") {
-            return events.emit(Body::Notice(Box::new(Notice {
-                severity: Severity::Warning,
-                code: "agent_warning".into(),
-                message: message.to_owned(),
-                data: None,
-            })));
+            return events.notice(Severity::Warning, "agent_warning", message);
         }
         let error = classified(message);
         self.last_error = Some(error.clone());
@@ -147,12 +132,4 @@ impl Mapper for GeminiMapper {
     fn is_idle(&self) -> bool {
         self.is_idle
     }
-}
-
-fn nothing_said() -> ErrorInfo {
-    ErrorInfo::new(
-        ErrorClass::Unknown,
-        "unknown",
-        "the turn failed, and nothing says why",
-    )
 }

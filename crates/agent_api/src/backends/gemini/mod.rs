@@ -1,11 +1,13 @@
-//! Google's Gemini CLI, as `gemini -o stream-json` writes: a mapping of its stream and the facts about it. It starts
-//! nothing yet.
+//! Google's Gemini CLI: `gemini -o stream-json`.
 
 mod answer;
+mod backend;
 mod mapper;
 mod profile;
+mod recording;
 mod tools;
 mod usage;
 
+pub use backend::Gemini;
 pub use mapper::GeminiMapper;
 pub use profile::profile;

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
+use json_lines::Value;
 
-use crate::backends::json_line::Members as _;
 use crate::backends::tool_names::{kind_of, one_line, subject_keys};
 use crate::emitter::Emitter;
 use crate::event::{
@@ -64,25 +63,12 @@ impl Tools {
             _ => ToolStatus::Completed,
         };
         let edited = self.edited.remove(&item);
-        let change = |path| FileChange {
-            path,
-            kind: ChangeKind::Modified,
-            diff: None,
-            lines: None,
-        };
-        let changes = edited
-            .filter(|_| status == ToolStatus::Completed)
-            .map(change)
-            .into_iter()
-            .collect();
+        let edited = edited.filter(|_| status == ToolStatus::Completed);
+        let changes = edited.map(|path| FileChange::new(path, ChangeKind::Modified, None));
         events.emit(Body::ToolFinished(Box::new(ToolFinished {
-            item,
-            status,
             output: from.text("output").or(message).unwrap_or_default().to_owned(),
-            output_bytes: None,
-            attachments: Vec::new(),
-            exit_code: None,
-            changes,
+            changes: changes.into_iter().collect(),
+            ..ToolFinished::new(item, status)
         })));
     }
 }

@@ -1,25 +1,23 @@
 //! What a run used.
 
-use serde_json::Value;
+use json_lines::Value;
 
-use crate::backends::json_line::Members as _;
 use crate::event::{RunUsage, Tokens, Usage, UsageScope};
 
 /// The figures of a result. They are this run's own, also after a resume; those of a run that failed leave out calls
 /// that broke.
 pub(super) fn usage(stats: &Value, has_failed: bool) -> Usage {
     let tokens = canonical(stats);
-    let models = stats.get("models").and_then(Value::as_object);
-    let mut models = models
-        .into_iter()
-        .flatten()
+    let models = stats.get("models").map_or(&[][..], Value::members);
+    let mut used = models
+        .iter()
         .filter(|(_, stats)| canonical(stats) != Tokens::default());
-    let model = models.next().map(|(name, _)| name.clone());
+    let model = used.next().map(|(name, _)| name.to_string());
     Usage {
         scope: UsageScope::Run,
         tokens,
         cost: None,
-        model: model.filter(|_| models.next().is_none()),
+        model: model.filter(|_| used.next().is_none()),
         context: None,
         run: RunUsage {
             tokens,

@@ -1,50 +1,46 @@
-//! Whether an agent seems to be logged in. Nobody is asked, and nothing secret is read: a run finds out for certain.
+//! Whether an agent seems to be logged in. The agent is not started and no secret is read: only a run knows for certain.
 
 use std::path::PathBuf;
 
-use agent_api::AgentKind;
+use agent_api::{LoginFile, Profile};
 
 use super::check::Check;
 use crate::settings::{Auth, Settings};
 
-/// Variables that stand for a login of Claude Code.
-const CLAUDE_KEYS: [&str; 5] = [
-    "ANTHROPIC_API_KEY",
-    "ANTHROPIC_AUTH_TOKEN",
-    "CLAUDE_CODE_OAUTH_TOKEN",
-    "CLAUDE_CODE_USE_BEDROCK",
-    "CLAUDE_CODE_USE_VERTEX",
-];
-
-/// What a run with these settings would find.
+/// What a run with these settings would find; `None` if the agent's login cannot be seen from outside.
 pub(super) fn check(
-    kind: &AgentKind,
+    profile: &Profile,
     settings: &Settings,
-    hint: &str,
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> Option<Check> {
-    if *kind != AgentKind::CLAUDE_CODE {
+    let login = &profile.login_check;
+    if login.is_empty() && profile.auth_variables.is_empty() {
         return None;
     }
     let is_set = |name: &str| match settings.agent.env.get(name) {
         Some(value) => value.as_ref().is_some_and(|value| !value.is_empty()),
         None => variables(name).is_some_and(|value| !value.is_empty()),
     };
-    let is_used = |name: &str| settings.agent.auth != Auth::Login || name != "ANTHROPIC_API_KEY";
-    if let Some(name) = CLAUDE_KEYS.into_iter().find(|name| is_used(name) && is_set(name)) {
-        return Some(Check::ok("login", format!("by {name} in the environment")));
+    let keys = match settings.agent.auth {
+        Auth::Inherit | Auth::ApiKey => profile.auth_variables,
+        Auth::Login => &[],
+    };
+    if let Some(name) = keys.iter().chain(login.variables).find(|name| is_set(name)) {
+        return Some(Check::ok("login", format!("{name} is set")));
     }
-    let folder = variables("CLAUDE_CONFIG_DIR").map(PathBuf::from);
-    let folder = folder.or_else(|| variables("HOME").map(|home| PathBuf::from(home).join(".claude")));
-    let has_login = folder.is_some_and(|folder| folder.join(".credentials.json").exists());
-    Some(if has_login && settings.agent.auth != Auth::ApiKey {
-        Check::ok(
-            "login",
-            "there is one; whether it still holds, the first run shows",
-        )
-    } else if cfg!(target_os = "macos") && settings.agent.auth != Auth::ApiKey {
+    let may_use_login = settings.agent.auth != Auth::ApiKey;
+    let exists = |file: &LoginFile| login_path(file, variables).is_some_and(|path| path.exists());
+    Some(if may_use_login && login.files.iter().any(exists) {
+        Check::ok("login", "found; the first run shows whether it is still valid")
+    } else if may_use_login && login.uses_macos_keychain && cfg!(target_os = "macos") {
         Check::ok("login", "may be in the keychain; the first run shows")
     } else {
-        Check::warning("login", "none was found").advise(hint)
+        Check::warning("login", "not found").advise(profile.login_hint)
     })
+}
+
+fn login_path(file: &LoginFile, variables: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
+    let moved = file.directory_variable.and_then(variables).map(PathBuf::from);
+    let directory = moved.or_else(|| Some(PathBuf::from(variables("HOME")?).join(file.home_directory)))?;
+    Some(directory.join(file.file))
 }

@@ -16,10 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// Below this, a long run may not fit.
 const LITTLE_BYTES: u64 = 1_000_000_000;
 
-/// What a socket's path may have at most.
-const MOST_SOCKET_BYTES: usize = 100;
-const SOCKET: &str = "runs/20260102-030405-abcdef/control.sock";
-
 /// What keeps an agent from outliving its run.
 pub(super) fn protection() -> Vec<Check> {
     let found = capabilities();
@@ -59,11 +55,13 @@ fn watching() -> Check {
 pub(super) async fn directories(home: &Home, workspace: &Path) -> Vec<Check> {
     let state = home.state_directory();
     let mut checks = vec![runs(home)];
-    if state.join(SOCKET).as_os_str().len() > MOST_SOCKET_BYTES
-        && std::env::var_os("XDG_RUNTIME_DIR").is_none()
-    {
-        let found = format!("the path is too long for sockets: `{}`", state.display());
-        checks.push(Check::failed("runs", found).advise("set XDG_RUNTIME_DIR"));
+    let sockets = home.socket_folder();
+    if !sockets.starts_with(state) {
+        let found = format!(
+            "in `{}`: the path of the runs is too long for sockets",
+            sockets.display()
+        );
+        checks.push(Check::ok("sockets", found));
     }
     checks.extend(disk("disk", state).await);
     checks.push(self::workspace(workspace));
@@ -104,7 +102,7 @@ fn workspace(workspace: &Path) -> Check {
 async fn disk(subject: &str, path: &Path) -> Option<Check> {
     let mut spec = SpawnSpec::new("df");
     spec.args = vec!["-P".into(), "-k".into(), path.into()];
-    let answer = agent_process::ask(spec, PATIENCE).await.ok()?;
+    let answer = agent_process::output_of(spec, PATIENCE).await.ok()?;
     let free_bytes = free(&String::from_utf8_lossy(&answer.stdout))?;
     let found = format!("{} free", format_bytes(free_bytes));
     Some(if free_bytes < LITTLE_BYTES {

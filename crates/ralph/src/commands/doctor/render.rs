@@ -1,32 +1,54 @@
-//! The report, for people.
+//! Renders the report of `ralph doctor` as text.
 
+use super::Report;
 use super::check::{Check, Level};
-use super::execute::Report;
 use crate::console::one_line;
 
-/// Where the words begin.
+/// The width of the subject column.
 const SUBJECT: usize = 12;
 
 pub(super) fn render(report: &Report) -> String {
     let mut text = format!("ralph {}\n", report.ralph_version);
-    for agent in &report.agents {
+    let (usable, missing): (Vec<_>, Vec<_>) = report.agents.iter().partition(|agent| agent.is_usable);
+    for agent in usable {
         section(&mut text, agent.name, &agent.checks);
+    }
+    if !missing.is_empty() {
+        text.push_str("\nNot installed\n");
+        for agent in missing {
+            checks(&mut text, &agent.checks, |_| &agent.backend);
+        }
     }
     section(&mut text, "Protection", &report.protection);
     section(&mut text, "Directories", &report.directories);
     section(&mut text, "Settings", &report.settings);
-    text.push_str(if report.is_ready {
-        "\nA run can start.\n"
-    } else if report.agents.iter().any(|agent| agent.is_usable && agent.is_real) {
-        "\nNo run can start before what is marked with `failed` is put right.\n"
-    } else {
-        "\nNo agent is installed. `ralph demo` shows what a run looks like without one.\n"
-    });
+    let is_usable = |name: &str| {
+        let mut agents = report.agents.iter();
+        agents.any(|agent| agent.is_usable && agent.backend == name)
+    };
+    let verdict = match &report.backend {
+        _ if report.is_ready => "A run can start.".to_owned(),
+        Some(backend) if !is_usable(backend) => {
+            format!("A run cannot start: the settings choose the backend `{backend}`, which is missing.")
+        }
+        None if !report.agents.iter().any(|agent| agent.is_usable && agent.is_real) => {
+            "No agent is installed. `ralph demo` shows what a run looks like without one.".to_owned()
+        }
+        _ => match &report.start_error {
+            Some(error) => format!("A run cannot start: {}", one_line(error, usize::MAX)),
+            None => "A run cannot start: fix what is marked `failed` first.".to_owned(),
+        },
+    };
+    text.push_str(&format!("\n{verdict}\n"));
     text
 }
 
 fn section(text: &mut String, title: &str, checks: &[Check]) {
     text.push_str(&format!("\n{title}\n"));
+    self::checks(text, checks, |check| &check.subject);
+}
+
+fn checks<'a>(text: &mut String, checks: &'a [Check], subject: impl Fn(&'a Check) -> &'a String) {
     for check in checks {
         let mark = match check.level {
             Level::Ok => "ok",
@@ -35,7 +57,7 @@ fn section(text: &mut String, title: &str, checks: &[Check]) {
             Level::Failed => "failed",
         };
         let found = one_line(&check.found, usize::MAX);
-        text.push_str(&format!("  {mark:8}{:SUBJECT$}{found}\n", check.subject));
+        text.push_str(&format!("  {mark:8}{:SUBJECT$}{found}\n", subject(check)));
         if let Some(advice) = &check.advice {
             let advice = one_line(advice, usize::MAX);
             text.push_str(&format!("  {:8}{:SUBJECT$}→ {advice}\n", "", ""));

@@ -104,7 +104,7 @@ fn typical(event: &RunEvent) -> Duration {
             Body::ToolStarted(_) | Body::ToolFinished(_) | Body::TextBlock(_) | Body::TurnFinished(_) => STEP,
             _ => Duration::ZERO,
         },
-        RunEvent::Run(_) => Duration::ZERO,
+        RunEvent::Run(_) | RunEvent::Unknown(_) => Duration::ZERO,
     }
 }
 

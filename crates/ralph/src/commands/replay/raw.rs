@@ -1,17 +1,18 @@
-//! An agent's own output to records, as a run would have written them.
+//! `RawRecords`: maps an agent's recorded output to the records that a run of it would have written.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup, profile};
-use agent_api::{AgentKind, Body, Emitter, Event, Mapper as _, MicroUsd, Outcome, SessionStarted};
-use agent_process::{DEFAULT_MAX_LINE_BYTES, LineFramer};
+use agent_api::{Body, Emitter, Event, Outcome, SessionStarted};
 use jiff::Timestamp;
+use json_lines::{DEFAULT_MAX_LINE_BYTES, LineFramer};
 use ralph_run::{
-    Budget, BudgetLimits, EndReason, FORMAT_VERSION, LimitKind, Record, RunBody, RunEnded, RunEvent, RunFile,
-    RunStarted, Warned, WarningKind,
+    EndReason, FORMAT_VERSION, LimitKind, Record, RunBody, RunEnded, RunEvent, RunStarted, UsageAccount,
+    Warned, WarningKind,
 };
+
+use super::author::Author;
 
 /// How many events may come before the agent says who it is.
 const MOST_BEFORE_SESSION: usize = 100;
@@ -24,15 +25,14 @@ pub(super) struct RawRecords<R> {
     at: Timestamp,
     seq: u64,
     framer: LineFramer,
-    mapper: ClaudeMapper,
+    author: Author,
     events: Emitter,
     /// Before the run is known well enough to begin.
     early: Vec<Event>,
     ready: VecDeque<Record>,
     has_begun: bool,
-    budget: Budget,
+    account: UsageAccount,
     duration_ms: u64,
-    turns: u32,
     outcome: Option<Outcome>,
     line_errors: u64,
     other_events: u64,
@@ -40,24 +40,22 @@ pub(super) struct RawRecords<R> {
 }
 
 impl<R: BufRead> RawRecords<R> {
-    pub(super) fn new(source: R, path: PathBuf, at: Timestamp) -> Self {
-        let mut budget = Budget::new(BudgetLimits::default(), MicroUsd::ZERO);
-        budget.start_iteration();
-        budget.start_attempt(None);
+    pub(super) fn new(source: R, path: PathBuf, author: Author, at: Timestamp) -> Self {
+        let mut account = UsageAccount::default();
+        account.start_attempt();
         Self {
             source,
             at,
             seq: 0,
             framer: LineFramer::new(DEFAULT_MAX_LINE_BYTES),
-            mapper: ClaudeMapper::new(MapperSetup::default()),
-            events: Emitter::new(speaker(&path).0),
+            events: Emitter::new(author.kind.clone()),
+            author,
             path,
             early: Vec::new(),
             ready: VecDeque::new(),
             has_begun: false,
-            budget,
+            account,
             duration_ms: 0,
-            turns: 0,
             outcome: None,
             line_errors: 0,
             other_events: 0,
@@ -78,13 +76,13 @@ impl<R: BufRead> RawRecords<R> {
         let is_end = chunk.is_empty();
         self.framer.push(chunk.into());
         while let Some(line) = self.framer.next_line() {
-            self.mapper.map_line(line, &mut self.events);
+            self.author.mapper.map_line(line, &mut self.events);
         }
         if is_end {
             if let Some(line) = self.framer.finish() {
-                self.mapper.map_line(line, &mut self.events);
+                self.author.mapper.map_line(line, &mut self.events);
             }
-            self.mapper.map_end(&mut self.events);
+            self.author.mapper.map_end(&mut self.events);
         }
         while let Some(event) = self.events.next_event() {
             self.take(event);
@@ -112,12 +110,12 @@ impl<R: BufRead> RawRecords<R> {
     }
 
     fn note(&mut self, body: &Body) {
+        self.account.observe(body);
         match body {
             Body::Error(error) if error.position.is_some() => self.line_errors += 1,
             Body::Unknown(_) => {}
-            Body::Usage(usage) => self.budget.apply(usage),
+            Body::Usage(_) => {}
             Body::TurnFinished(turn) => {
-                self.turns += 1;
                 self.duration_ms += turn.duration_ms.unwrap_or(0);
                 self.outcome = Some(turn.outcome);
                 self.other_events += 1;
@@ -129,14 +127,13 @@ impl<R: BufRead> RawRecords<R> {
     fn begin(&mut self, session: Option<&SessionStarted>) {
         self.has_begun = true;
         let name = self.path.file_stem().unwrap_or_default();
-        let (backend, display_name) = speaker(&self.path);
         let started = RunStarted {
             format_version: FORMAT_VERSION,
             run_id: name.to_string_lossy().into_owned(),
             ralph_version: env!("CARGO_PKG_VERSION").to_owned(),
             workspace: session.and_then(|it| it.cwd.clone()).unwrap_or_default(),
-            backend,
-            display_name,
+            backend: self.author.kind.clone(),
+            display_name: self.author.display_name.clone(),
             model: session.and_then(|it| it.model.clone()),
             mode: None,
             task: None,
@@ -144,7 +141,7 @@ impl<R: BufRead> RawRecords<R> {
             max_iterations: 1,
             max_cost: None,
             verify: Vec::new(),
-            kind: ralph_run::RunKind::Loop,
+            kind: ralph_run::RunKind::Loop.into(),
             resumed_from: None,
             is_ephemeral: false,
         };
@@ -168,17 +165,16 @@ impl<R: BufRead> RawRecords<R> {
         if self.line_errors > 0 {
             let lines = if self.line_errors == 1 { "line" } else { "lines" };
             self.push(RunEvent::Run(RunBody::Warned(Warned {
-                kind: WarningKind::UnreadableLines,
+                kind: WarningKind::UnreadableLines.into(),
                 message: format!("{} {lines} could not be read", self.line_errors),
             })));
         }
         let reason = reason(self.outcome);
-        let mut totals = self.budget.run();
-        totals.turns = totals.turns.max(self.turns);
+        let mut totals = self.account.totals();
         totals.duration_ms = self.duration_ms;
         totals.is_estimate &= totals.cost.is_some();
         self.push(RunEvent::Run(RunBody::RunEnded(RunEnded {
-            reason,
+            reason: reason.into(),
             exit_code: reason.exit_code(),
             message: None,
             iterations: 1,
@@ -217,22 +213,6 @@ impl<R: BufRead> Iterator for RawRecords<R> {
     }
 }
 
-/// Who wrote it. A log of the demo agent lies where it says so; all others who speak this dialect are Claude here.
-fn speaker(path: &Path) -> (AgentKind, String) {
-    let run = path
-        .parent()
-        .and_then(Path::parent)
-        .and_then(|run| RunFile::load(&run.join("run.json")).ok());
-    if let Some(run) = run {
-        return (run.backend, run.display_name);
-    }
-    let folder = path.parent().and_then(Path::file_name);
-    if folder.is_some_and(|folder| folder == AgentKind::DEMO.as_str()) {
-        return (AgentKind::DEMO, "Demo".to_owned());
-    }
-    (AgentKind::CLAUDE_CODE, profile().display_name.to_owned())
-}
-
 fn reason(outcome: Option<Outcome>) -> EndReason {
     match outcome {
         None | Some(Outcome::NoResult) => EndReason::NoResult,
@@ -246,6 +226,6 @@ fn reason(outcome: Option<Outcome>) -> EndReason {
         Some(Outcome::TimedOut) => EndReason::Limit(LimitKind::Runtime),
         Some(Outcome::Crashed) => EndReason::Crashed,
         Some(Outcome::Lost) => EndReason::Lost,
-        Some(Outcome::Failed | Outcome::Refused | Outcome::Stalled) => EndReason::AgentError,
+        Some(_) => EndReason::AgentError,
     }
 }

@@ -1,33 +1,34 @@
-//! From settings to an agent.
+//! Turns settings into a registry of agents and the options of a run.
 
-use agent_api::backends::claude_code::ClaudeCode;
+use agent_api::backends::acp::Acp;
 use agent_api::backends::custom::{Custom, PromptBy};
-use agent_api::backends::demo::Demo;
-use agent_api::{AgentKind, BackendConfig, Environment, Found, Gateway, RunOptions};
+use agent_api::{
+    AgentKind, AgentRegistry, BackendConfig, Environment, Error, Expansion, InstalledAgent, PartialMessages,
+    PermissionHost, Persistence, Profile, RunOptions, SystemPrompt, capability,
+};
 use agent_process::StdoutMode;
 use anyhow::Context as _;
+use demo_agent::Demo;
 
-use super::withheld::withheld;
+use super::hidden_env::hidden_variables;
 use crate::failure::Failure;
-use crate::settings::{AgentOutput, Auth, Backend, PermissionMode, PromptMode, Settings, Transport};
+use crate::settings::{AgentOutput, Auth, PermissionMode, PromptMode, Settings, Transport};
 
-/// The agent's terminal where one is asked for. Nothing wraps in it.
+/// The size of the agent's terminal with `transport: pty`. Wide, so that nothing wraps.
 const PTY: StdoutMode = StdoutMode::Pty {
     columns: 200,
     rows: 50,
 };
 
-/// Everybody who can run agents here.
-pub(in crate::commands) fn gateway(settings: &Settings) -> anyhow::Result<Gateway> {
+/// All agents: the built-in ones, the demo, and the command of `ralph.yml` if the settings choose it.
+pub(in crate::commands) fn registry(settings: &Settings) -> anyhow::Result<AgentRegistry> {
     let agent = &settings.agent;
-    let mut gateway = Gateway::new();
-    let own_program = agent.program.clone().filter(|_| agent.backend != Backend::Custom);
-    gateway.register(ClaudeCode::configured(BackendConfig {
-        program: own_program,
+    let mut registry = AgentRegistry::builtin_with(|name| BackendConfig {
+        program: agent.program.clone().filter(|_| agent.backend.as_str() == name),
         defaults: RunOptions::new(),
-    }))?;
-    gateway.register(Demo::reexec())?;
-    if agent.backend == Backend::Custom {
+    });
+    registry.register(Demo::reexec())?;
+    if agent.backend.is_custom() {
         let program = agent
             .program
             .clone()
@@ -41,43 +42,65 @@ pub(in crate::commands) fn gateway(settings: &Settings) -> anyhow::Result<Gatewa
         if agent.output_format == AgentOutput::StreamJson {
             custom = custom.stream_json();
         }
-        gateway.register(custom)?;
+        registry.register(custom)?;
     }
-    Ok(gateway)
+    if let Some(acp) = &agent.acp {
+        registry.register(Acp::custom(&acp.program, &acp.args))?;
+    }
+    Ok(registry)
 }
 
-/// Which agent it will be, and where it is.
+/// Chooses the agent and finds its program.
 pub(super) async fn choose(
     settings: &Settings,
-    gateway: &Gateway,
+    registry: &AgentRegistry,
     options: &RunOptions,
-) -> anyhow::Result<(AgentKind, Found)> {
-    let kind = match settings.agent.backend {
-        Backend::Claude => AgentKind::CLAUDE_CODE,
-        Backend::Custom => AgentKind::CUSTOM,
-        Backend::Demo => AgentKind::DEMO,
-        Backend::Auto => {
-            let report = gateway.detect(options).await;
-            let needed = report.needed();
-            let usable = report
-                .entries
-                .into_iter()
-                .filter(|entry| entry.kind != AgentKind::DEMO)
-                .find_map(|entry| Some((entry.kind, entry.found.ok()?)));
-            return usable.ok_or_else(|| {
-                Failure::unavailable(format!(
-                    "no agent found: {needed}; or try `ralph demo`, which needs none"
-                ))
-                .into()
-            });
+) -> anyhow::Result<(AgentKind, InstalledAgent)> {
+    let kind = if settings.agent.backend.is_auto() {
+        match registry.choose(options).await {
+            Ok(kind) => kind,
+            Err(_) => return Err(nothing_found(registry, options).await.into()),
         }
+    } else {
+        let backend = registry.backend(settings.agent.backend.as_str())?;
+        backend.profile().kind.clone()
     };
-    // What is missing is told before anything is kept.
-    let found = gateway.find(kind.as_str(), options).await?;
+    // Reports a missing program before anything is written.
+    let found = registry.find(kind.as_str(), options).await?;
     Ok((kind, found))
 }
 
-/// How the agent is run in every iteration.
+/// Why `auto` found no agent: programs that are installed and do not work, else how to install the preferred one.
+async fn nothing_found(registry: &AgentRegistry, options: &RunOptions) -> Failure {
+    let report = registry.detect(options).await;
+    let errors = || {
+        report
+            .entries
+            .iter()
+            .filter_map(|entry| entry.found.as_ref().err())
+    };
+    let is_broken = |error: &&Error| !matches!(error, Error::NotInstalled { .. });
+    let broken: Vec<String> = errors().filter(is_broken).map(ToString::to_string).collect();
+    let reason = if broken.is_empty() {
+        let profiles = registry.backends().map(|backend| backend.profile());
+        let profiles: Vec<&Profile> = profiles
+            .filter(|profile| profile.is_chosen_automatically)
+            .collect();
+        let names: Vec<&str> = profiles.iter().map(|profile| profile.name()).collect();
+        let hint = profiles.first().map_or("", |profile| profile.install_hint);
+        format!(
+            "none of {} is installed; for the first one, {hint}",
+            names.join(", ")
+        )
+    } else {
+        broken.join("; ")
+    };
+    Failure::unavailable(format!(
+        "no agent found: {reason}. `ralph doctor` says how to install each, `ralph demo` works without one"
+    ))
+}
+
+/// The options of every iteration, before the agent is known; [`drop_unsupported`](super::unsupported) adapts them to it.
 pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOptions> {
     let agent = &settings.agent;
     let mut options = RunOptions::new();
@@ -89,10 +112,10 @@ pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOpt
     options.system_prompt = read(agent.system_prompt_file.as_deref())?;
     options.append_system_prompt = read(agent.append_system_prompt_file.as_deref())?;
     options.permission_mode = Some(agent.permission_mode.into());
-    options.asks = Some(settings.ask);
-    options.keeps_session = settings.ephemeral.then_some(false);
-    options.partial_messages = Some(agent.partials);
-    options.expands_prompt = Some(agent.slash);
+    options.permission_host = settings.ask.then_some(PermissionHost::Caller);
+    options.persistence = settings.ephemeral.then_some(Persistence::Off);
+    options.partial_messages = (!agent.partials).then_some(PartialMessages::Off);
+    options.expansion = agent.slash.then_some(Expansion::Commands);
     options.max_turns = settings.limits.turns;
     options.transport = match agent.transport {
         Transport::Auto => None,
@@ -100,7 +123,7 @@ pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOpt
         Transport::Pipe => Some(StdoutMode::Pipe),
         Transport::Pty => Some(PTY),
     };
-    if agent.backend != Backend::Custom {
+    if !agent.backend.is_custom() {
         options.extra_args = agent.args.iter().map(Into::into).collect();
     }
     Ok(options)
@@ -108,51 +131,89 @@ pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOpt
 
 fn environment(settings: &Settings) -> Environment {
     let mut environment = Environment::inherit();
-    for name in withheld() {
+    for name in hidden_variables() {
         environment = environment.remove(name);
     }
-    for (name, value) in &settings.agent.env {
+    let acp = settings
+        .agent
+        .acp
+        .iter()
+        .filter(|_| settings.agent.backend.is_acp());
+    for (name, value) in settings.agent.env.iter().chain(acp.flat_map(|acp| &acp.env)) {
         environment = match value {
             Some(value) => environment.set(name, value),
             None => environment.remove(name),
         };
     }
-    match settings.agent.auth {
-        Auth::Inherit | Auth::ApiKey => environment,
-        Auth::Login => environment.remove("ANTHROPIC_API_KEY"),
-    }
+    environment
 }
 
-fn read(path: Option<&std::path::Path>) -> anyhow::Result<Option<String>> {
+/// Applies `auth`: `login` removes the agent's API keys from its environment, `api_key` needs one of them.
+pub(in crate::commands) fn apply_auth(
+    auth: Auth,
+    profile: &Profile,
+    options: &mut RunOptions,
+) -> Result<(), Failure> {
+    let variables = profile.auth_variables;
+    match auth {
+        Auth::Inherit => {}
+        Auth::Login => {
+            for name in variables {
+                options.environment = std::mem::take(&mut options.environment).remove(name);
+            }
+        }
+        Auth::ApiKey => {
+            let is_set = |name: &&str| {
+                let value = options.environment.get(name);
+                value.is_some_and(|value| !value.is_empty())
+            };
+            if !variables.is_empty() && !variables.iter().any(is_set) {
+                return Err(Failure::config(format!(
+                    "`auth: api_key` needs {} in the environment of the backend `{}`",
+                    variables.join(" or "),
+                    profile.name()
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read(path: Option<&std::path::Path>) -> anyhow::Result<Option<SystemPrompt>> {
     path.map(|path| {
         std::fs::read_to_string(path)
+            .map(SystemPrompt::Text)
             .with_context(|| format!("cannot read the system prompt `{}`", path.display()))
     })
     .transpose()
     .map_err(|error| Failure::config(format!("{error:#}")).into())
 }
 
-/// What must be known before everything is allowed: a warning, or why it cannot be.
+/// Checks permission mode `bypass`: gives a warning, or an error if the agent refuses it for root.
 pub(in crate::commands) fn check_bypass(
     settings: &Settings,
-    kind: &AgentKind,
+    profile: &Profile,
     options: &RunOptions,
     is_root: bool,
 ) -> anyhow::Result<Option<String>> {
-    if settings.agent.permission_mode != PermissionMode::Bypass || *kind != AgentKind::CLAUDE_CODE {
+    let asks_otherwise = profile.has(capability::CONFIG_PERMISSIONS) && !settings.agent.backend.is_demo();
+    if settings.agent.permission_mode != PermissionMode::Bypass || !asks_otherwise {
         return Ok(None);
     }
-    let sandbox = options.environment.get("IS_SANDBOX");
-    let says_sandbox = sandbox.is_some_and(|value| !value.is_empty() && value != "0");
-    if is_root && !says_sandbox {
-        return Err(Failure::config(
-            "Claude Code refuses to work without permissions as root: choose `--permission-mode accept-edits`, use \
-             another user, or set IS_SANDBOX=1 yourself if this machine is a sandbox",
-        )
-        .into());
+    if let Some(refusal) = profile.root_refusal.filter(|_| is_root) {
+        let sandbox = refusal
+            .sandbox_variable
+            .and_then(|name| options.environment.get(name));
+        if !sandbox.is_some_and(|value| !value.is_empty() && value != "0") {
+            return Err(Failure::config(refusal.message).into());
+        }
     }
-    Ok(Some(
-        "the agent may do everything this user can (permission mode `bypass`): `--permission-mode ask --ask` asks first"
-            .to_owned(),
-    ))
+    let advice = if profile.has(capability::ANSWER) {
+        "Use --ask to approve each action."
+    } else {
+        "Use --permission-mode to restrict it."
+    };
+    Ok(Some(format!(
+        "permission checks are off; the agent can do anything you can. {advice}"
+    )))
 }

@@ -1,31 +1,38 @@
 //! A run in the background.
 
-use std::path::Path;
-use std::time::Duration;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use ralph_run::{Home, Record, RunDirectory, Sink};
+use clap::Args;
+use ralph_run::{Home, RunDirectory, Views, short_run_id};
 
 use super::launch::{self, Start, Started, start_detached};
 use super::prepare::{self, Prepared};
-use super::settling::Settling;
 use super::signals;
 use crate::console::{write_stderr, write_stdout};
 use crate::failure::Failure;
 use crate::settings::{Output, Settings, Verbosity, View};
 use crate::versions::{VersionCheck, VersionFile};
 
+/// Carry on a run without a terminal.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct RunnerArgs {
+    /// The run's directory
+    pub directory: PathBuf,
+}
+
 /// Starts a runner of its own and says what it is called.
 pub(super) async fn execute(
     home: &Home,
     settings: Settings,
     prompt: Option<String>,
+    resumed_from: Option<String>,
     versions: Option<&VersionFile>,
 ) -> anyhow::Result<u8> {
     let start = Start {
         settings,
         prompt,
-        resumed_from: None,
+        resumed_from,
         run_id: None,
     };
     let started = start_detached(home, &start, versions).await;
@@ -36,7 +43,7 @@ pub(super) async fn execute(
     let view = &start.settings.view;
     if view.verbosity != Verbosity::Quiet {
         for warning in &warnings {
-            write_stderr(&format!("ralph: {warning}\n"));
+            write_stderr(&format!("warning: {warning}\n"));
         }
     }
     tell(view, &run_id);
@@ -49,33 +56,11 @@ fn tell(view: &View, id: &str) {
         Output::Text if view.verbosity == Verbosity::Quiet => {}
         Output::Text => {
             write_stdout(&format!("{id}\n"));
+            let short = short_run_id(id);
             write_stderr(&format!(
-                "ralph: `ralph attach {id}` shows it, `ralph stop {id}` ends it\n"
+                "ralph: watch it with `ralph attach {short}`, stop it with `ralph stop {short}`\n"
             ));
         }
-    }
-}
-
-/// Nobody watches from here; the journal has everything.
-struct Unwatched {
-    settling: Settling,
-    version_check: Option<VersionCheck>,
-}
-
-impl Sink for Unwatched {
-    fn record(&mut self, record: &Record) {
-        if let Some(check) = &self.version_check {
-            check.record(record);
-        }
-    }
-
-    fn tick(&mut self) {
-        self.settling.tick();
-    }
-
-    /// Nothing is drawn: many such runs at once cost little only if each sleeps.
-    fn tick_interval(&self) -> Duration {
-        Duration::from_secs(1)
     }
 }
 
@@ -90,7 +75,7 @@ pub async fn runner(home: &Home, versions: Option<VersionFile>, id: &Path) -> an
     if let Err(error) = &begun {
         launch::tell_error(&directory, error);
     }
-    let (prepared, mut unwatched) = begun?;
+    let (prepared, version_check) = begun?;
     let Prepared {
         mut spec,
         run_file,
@@ -100,26 +85,35 @@ pub async fn runner(home: &Home, versions: Option<VersionFile>, id: &Path) -> an
     // Whoever started it may be a server, and looks at the run later.
     spec.warnings = warnings;
     launch::forget_request(&path);
-    let mut signals = signals::listen(signals::all(), |_| {})?;
+    let mut signals = signals::listen(signals::ending())?;
+    let views = Views::new(
+        version_check
+            .map(|check| Box::new(check) as _)
+            .into_iter()
+            .collect(),
+    );
     // As a task it is woken without a system call, unlike what the runtime itself waits for.
-    let driving =
-        tokio::spawn(async move { ralph_run::drive(spec, run_file, &mut unwatched, &mut signals).await });
-    let ended = driving.await.context("the run has failed")??;
+    let driving = tokio::spawn(async move { ralph_run::drive(spec, run_file, views, &mut signals).await });
+    let ended = driving.await.context("the run has failed")?;
     drop(locks);
-    Ok(ended.exit_code)
+    match ended {
+        Ok(ended) => Ok(ended.exit_code),
+        Err(error) => {
+            let error = error.into();
+            launch::tell_error(&directory, &error);
+            Err(error)
+        }
+    }
 }
 
 async fn begin(
     home: &Home,
     directory: &RunDirectory,
     versions: Option<VersionFile>,
-) -> anyhow::Result<(Prepared, Unwatched)> {
-    let (settings, beginning) = launch::take_request(directory)?;
-    let chosen = prepare::choose(&settings, versions.as_ref()).await?;
-    let unwatched = Unwatched {
-        settling: Settling::default(),
-        version_check: chosen.version_check(versions),
-    };
-    let prepared = prepare::prepare(home, directory.clone(), &settings, beginning, chosen)?;
-    Ok((prepared, unwatched))
+) -> anyhow::Result<(Prepared, Option<VersionCheck>)> {
+    let (settings, first_prompt) = launch::take_request(directory)?;
+    let selected = prepare::choose(&settings, versions.as_ref()).await?;
+    let version_check = selected.version_check(versions);
+    let prepared = prepare::prepare(home, directory.clone(), &settings, first_prompt, selected)?;
+    Ok((prepared, version_check))
 }

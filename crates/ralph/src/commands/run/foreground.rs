@@ -1,35 +1,38 @@
-//! A run in this terminal.
+//! `ralph run` in this terminal: the run, and a console beside it.
 
 use std::io::IsTerminal as _;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
-use agent_api::Event;
 use ralph_run::machine::Signal;
-use ralph_run::{Home, Record, RunEnded, Sink};
+use ralph_run::{DriveError, Home, RecordStream, RunEnded, RunFile, RunSpec, Views};
+use tokio::sync::mpsc;
 
-use super::prepare::{self, Beginning, Prepared};
-use super::settling::Settling;
+use super::prepare::{self, FirstPrompt, Prepared};
 use super::signals;
+use crate::commands::watch;
 use crate::console::{
-    ColourChoice, Console, Hurry, Mode, Options, Stdout, is_stderr_shared, terminal_width, write_stderr,
+    ColourChoice, Console, ConsoleThread, Mode, Options, Stdout, is_stderr_shared, terminal_width,
+    write_stderr,
 };
 use crate::settings::{ColorChoice, Output, Settings, Verbosity, View};
-use crate::versions::{VersionCheck, VersionFile};
+use crate::versions::VersionFile;
 
-/// Runs it to its end.
+/// How long the end of a run waits for a reader that reads nothing, where it does not wait for ever.
+const STALL_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Runs it to its end. Gives the exit code.
 pub(super) async fn run(
     home: &Home,
     settings: &Settings,
-    prompt: Option<String>,
+    first_prompt: FirstPrompt,
     versions: Option<VersionFile>,
-) -> anyhow::Result<RunEnded> {
-    let chosen = prepare::choose(settings, versions.as_ref()).await?;
-    let version_check = chosen.version_check(versions);
+) -> anyhow::Result<u8> {
+    let selected = prepare::choose(settings, versions.as_ref()).await?;
+    let version_check = selected.version_check(versions);
     let directory = prepare::new_directory(home)?;
     let place = directory.path().display().to_string();
     let created = directory.path().to_owned();
-    let prepared = match prepare::prepare(home, directory, settings, Beginning::of(prompt), chosen) {
+    let prepared = match prepare::prepare(home, directory, settings, first_prompt, selected) {
         Ok(prepared) => prepared,
         Err(error) => {
             // Nothing has happened in it.
@@ -45,77 +48,112 @@ pub(super) async fn run(
     } = prepared;
     if settings.view.verbosity != Verbosity::Quiet {
         for warning in &warnings {
-            write_stderr(&format!("ralph: {warning}\n"));
+            write_stderr(&format!("warning: {warning}\n"));
         }
     }
-    let hurry = Hurry::default();
-    let is_interrupted = Arc::new(AtomicBool::new(false));
-    let mut signals = signals::listen(signals::all(), {
-        let (hurry, is_interrupted) = (hurry.clone(), Arc::clone(&is_interrupted));
-        move |signal| {
-            hurry.set();
-            is_interrupted.fetch_or(signal == Signal::Interrupt, Ordering::Relaxed);
-        }
-    })?;
+    let mut signals = signals::listen(signals::in_terminal())?;
     let mut options = console_options(&settings.view);
     options.files = Some(place);
-    let is_watched = options.mode != Mode::Quiet;
-    let mut terminal = Terminal {
-        console: Console::on_stdio(options, hurry),
-        is_watched,
-        is_interrupted,
-        has_confirmed: false,
-        settling: Settling::default(),
-        version_check,
+    let mut views = Views::new(
+        version_check
+            .map(|check| Box::new(check) as _)
+            .into_iter()
+            .collect(),
+    );
+    let mut console = match options.mode {
+        Mode::Quiet => None,
+        mode => {
+            let (sender, stream) = RecordStream::live(&spec.directory.journal());
+            let sender = match mode {
+                Mode::Json => sender.without_deltas(),
+                Mode::Default | Mode::Verbose | Mode::Quiet => sender,
+            };
+            views.sinks.push(Box::new(sender));
+            let mut console = ConsoleThread::start(Console::on_stdio(options), stream)?;
+            views.output_closed = console.take_closed();
+            Some(console)
+        }
     };
-    let ended = ralph_run::drive(spec, run_file, &mut terminal, &mut signals).await;
-    terminal.console.finish();
+    let mut is_signalled = false;
+    let ended = drive(
+        spec,
+        run_file,
+        views,
+        &mut signals,
+        &mut is_signalled,
+        console.as_ref(),
+    )
+    .await;
     drop(locks);
-    Ok(ended?)
+    if let Err(DriveError::ControlSocket(_)) = &ended {
+        // Nothing has happened in it.
+        let _ = std::fs::remove_dir_all(created);
+    }
+    let ended = ended?;
+    let interrupted = match &mut console {
+        Some(console) => finish(console, &mut signals, is_signalled).await,
+        None => None,
+    };
+    Ok(interrupted.unwrap_or(ended.exit_code))
 }
 
-/// The console, and whether anybody looks at it: `ralph run | head` must not wait for the agent's next word.
-struct Terminal {
-    console: Console,
-    is_watched: bool,
-    /// Ctrl-C was pressed, and nobody has said so yet.
-    is_interrupted: Arc<AtomicBool>,
-    has_confirmed: bool,
-    settling: Settling,
-    version_check: Option<VersionCheck>,
-}
-
-impl Terminal {
-    /// An agent may take seconds to end its turn: whoever pressed Ctrl-C must see that it was noticed.
-    fn confirm_interrupt(&mut self) {
-        if self.is_interrupted.swap(false, Ordering::Relaxed) && !self.has_confirmed {
-            self.has_confirmed = true;
-            self.console.notice("interrupting; Ctrl-C again ends it at once");
+/// Drives the run, and says that the first Ctrl-C was noticed: an agent may take seconds to end its turn.
+async fn drive(
+    spec: RunSpec,
+    run_file: RunFile,
+    views: Views,
+    signals: &mut mpsc::UnboundedReceiver<Signal>,
+    is_signalled: &mut bool,
+    console: Option<&ConsoleThread>,
+) -> Result<RunEnded, DriveError> {
+    let (to_run, mut for_run) = mpsc::unbounded_channel();
+    let driving = ralph_run::drive(spec, run_file, views, &mut for_run);
+    tokio::pin!(driving);
+    let mut has_confirmed = false;
+    loop {
+        tokio::select! {
+            biased;
+            Some(signal) = signals.recv() => {
+                *is_signalled |= signal != Signal::Suspend;
+                if let Some(console) = console
+                    && signal == Signal::Interrupt
+                    && !std::mem::replace(&mut has_confirmed, true)
+                {
+                    console.notice("interrupting; Ctrl-C again ends it at once");
+                }
+                // A run that is over needs no signal.
+                let _ = to_run.send(signal);
+            }
+            ended = &mut driving => return ended,
         }
     }
 }
 
-impl Sink for Terminal {
-    fn live(&mut self, event: &Event) {
-        self.console.live(event);
-    }
-
-    fn record(&mut self, record: &Record) {
-        self.confirm_interrupt();
-        if let Some(check) = &self.version_check {
-            check.record(record);
+/// The run is over; its output may not be. A pipe or a file gets all of it, however long its reader takes, until a
+/// signal ends the process; its exit code is returned then. A terminal may be on hold and forgotten, and a process that
+/// was asked to end must end: they are given up when nothing more is read.
+async fn finish(
+    console: &mut ConsoleThread,
+    signals: &mut mpsc::UnboundedReceiver<Signal>,
+    is_signalled: bool,
+) -> Option<u8> {
+    let is_given_up = is_signalled || std::io::stdout().is_terminal();
+    loop {
+        let shown = console.shown();
+        tokio::select! {
+            biased;
+            _ = console.finished() => return None,
+            Some(signal) = signals.recv() => match signal {
+                // There is no run to suspend.
+                Signal::Suspend => {}
+                Signal::Interrupt | Signal::Terminate | Signal::HangUp => return Some(watch::exit_code(signal)),
+            },
+            () = tokio::time::sleep(STALL_TIMEOUT), if is_given_up => {
+                if console.shown() == shown {
+                    return None;
+                }
+            }
         }
-        self.console.record(record);
-    }
-
-    fn tick(&mut self) {
-        self.confirm_interrupt();
-        self.console.tick();
-        self.settling.tick();
-    }
-
-    fn is_closed(&self) -> bool {
-        self.is_watched && (self.console.is_closed() || agent_process::is_stdout_deserted())
     }
 }
 

@@ -8,20 +8,20 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use ralph_run::control::ControlClient;
 use ralph_run::{Home, LockError, LockInfo, RunDirectory, RunKind};
 use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 
-use super::prepare::{self, Beginning};
-use super::withheld::withheld;
+use super::hidden_env::hidden_variables;
+use super::prepare::{self, FirstPrompt};
 use crate::failure;
 use crate::settings::Settings;
 use crate::versions::VersionFile;
 
-/// How long a runner may take to be there.
-const START_LIMIT: Duration = Duration::from_secs(20);
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
+/// How long a live runner may take to begin its run: the agent is looked up, locks are taken. Long, because a loaded
+/// machine is slow; a runner that fails is noticed at once.
+const START_TIMEOUT: Duration = Duration::from_secs(180);
+const START_INTERVAL: Duration = Duration::from_millis(10);
 const REQUEST_FILE: &str = "request.json";
 const ERROR_FILE: &str = "start-error.json";
 const LOG_FILE: &str = "runner.log";
@@ -134,7 +134,7 @@ pub async fn start_detached(
         });
     }
     if let Some(earlier) = start.run_id.as_deref().and_then(|id| home.run(id))
-        && adopt(&earlier, START_LIMIT).await?
+        && adopt(&earlier, START_TIMEOUT).await?
     {
         return Ok(Started {
             run_id: earlier.id().to_owned(),
@@ -144,7 +144,9 @@ pub async fn start_detached(
     // What a person must fix is told before anything is kept.
     let chosen = prepare::choose(&start.settings, versions).await?;
     let directory = match &start.run_id {
-        Some(id) => home.create_run_as(id).context("cannot keep the run")?,
+        Some(id) => home
+            .create_run_as(id)
+            .context("cannot create the run directory")?,
         None => prepare::new_directory(home)?,
     };
     let mut runner = match spawn_runner(&directory, start) {
@@ -154,11 +156,8 @@ pub async fn start_detached(
             return Err(error.into());
         }
     };
-    if let Err(error) = wait_until_there(&directory, &mut runner, START_LIMIT).await {
-        undo(&directory, &mut runner).await;
-        return Err(error);
-    }
-    // Nobody waits for it, but somebody has to take note of its end.
+    wait_until_begun(&directory, &mut runner, START_TIMEOUT).await?;
+    // Reaps it.
     tokio::spawn(async move { runner.wait().await });
     Ok(Started {
         run_id: directory.id().to_owned(),
@@ -171,24 +170,23 @@ pub async fn start_detached(
 async fn adopt(directory: &RunDirectory, limit: Duration) -> Result<bool, StartError> {
     let deadline = tokio::time::Instant::now() + limit;
     loop {
-        let has_begun = directory.run_file().exists()
-            || std::fs::metadata(directory.journal()).is_ok_and(|journal| journal.len() > 0);
-        if has_begun || ControlClient::connect(directory.socket()).await.is_ok() {
+        if has_begun(directory) {
             return Ok(true);
         }
         if !is_being_started(directory)? {
-            let _killed = agent_process::sweep(directory.id());
-            std::fs::remove_dir_all(directory.path()).context("cannot remove what is left of a run")?;
-            return Ok(false);
+            return match remove_unless_begun(directory) {
+                Removal::Removed => Ok(false),
+                Removal::HasBegun => Ok(true),
+            };
         }
         if tokio::time::Instant::now() >= deadline {
-            let message = "the run is being started and has not begun; ask again later".to_owned();
+            let message = "the run is still starting; try again later".to_owned();
             return Err(StartError::Busy {
                 message,
                 holder: None,
             });
         }
-        tokio::time::sleep(LOOK_AGAIN).await;
+        tokio::time::sleep(START_INTERVAL).await;
     }
 }
 
@@ -222,7 +220,7 @@ fn spawn_runner(directory: &RunDirectory, start: &Start) -> anyhow::Result<Child
     let log = private(&path)?;
     anyhow::ensure!(
         is_lock_free(log.try_lock(), &path)?,
-        "somebody else starts this run"
+        "another process is already starting this run"
     );
     let file = private(&directory.path().join(REQUEST_FILE))?;
     serde_json::to_writer(&file, start)?;
@@ -235,70 +233,102 @@ fn spawn_runner(directory: &RunDirectory, start: &Start) -> anyhow::Result<Child
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(log);
-    for name in withheld() {
+    for name in hidden_variables() {
         command.env_remove(name);
     }
     command.spawn().context("cannot start the runner")
 }
 
-/// Waits until the runner answers, or has been there.
-async fn wait_until_there(
+/// Whether the run has a journal or a run file. Then it belongs to its runner and to reconciliation, whatever becomes of
+/// the process. The control socket is bound before either is written.
+fn has_begun(directory: &RunDirectory) -> bool {
+    directory.run_file().exists()
+        || std::fs::metadata(directory.journal()).is_ok_and(|journal| journal.len() > 0)
+}
+
+/// Waits until the run has begun. If it does not, the runner is ended and what it left is removed, so that the run can be
+/// started again.
+async fn wait_until_begun(
     directory: &RunDirectory,
     runner: &mut Child,
     limit: Duration,
 ) -> Result<(), StartError> {
     let deadline = tokio::time::Instant::now() + limit;
     loop {
-        if ControlClient::connect(directory.socket()).await.is_ok() {
+        // The journal comes a moment earlier, but the next command of a script reads the run file.
+        if directory.run_file().exists() {
             return Ok(());
         }
         let ended = runner.try_wait().context("cannot watch the runner")?;
-        if ended.is_some() {
-            if directory.run_file().exists() {
-                return Ok(());
+        let error = match ended {
+            Some(status) => runner_error(directory, status),
+            None if tokio::time::Instant::now() < deadline => {
+                tokio::time::sleep(START_INTERVAL).await;
+                continue;
             }
-            return Err(told_error(directory));
-        }
-        if tokio::time::Instant::now() >= deadline {
-            let said = said(directory);
-            let mut message = format!("the runner did not answer within {} s", limit.as_secs());
-            if !said.is_empty() {
-                message = format!("{message}; it said: {said}");
+            None if has_begun(directory) => return Ok(()),
+            None => {
+                // One that has ended meanwhile cannot be killed, and need not be.
+                let _ = runner.kill().await;
+                let message = format!(
+                    "the run did not begin within {} s{}",
+                    limit.as_secs(),
+                    with_log(directory)
+                );
+                StartError::Other { message }
             }
-            return Err(StartError::Other { message });
-        }
-        tokio::time::sleep(LOOK_AGAIN).await;
+        };
+        return match remove_unless_begun(directory) {
+            Removal::Removed => Err(error),
+            // Between the last look and the end of the runner.
+            Removal::HasBegun => Ok(()),
+        };
     }
 }
 
-/// Whoever is told that a run did not start may start it again: nothing of this one goes on, and nothing is left.
-async fn undo(directory: &RunDirectory, runner: &mut Child) {
-    // One that has ended cannot be killed, and need not be.
-    let _ = runner.kill().await;
-    let _killed = agent_process::sweep(directory.id());
-    let _ = std::fs::remove_file(directory.socket());
-    let _ = std::fs::remove_dir_all(directory.path());
+enum Removal {
+    Removed,
+    HasBegun,
 }
 
-/// Why the runner has ended: in its own words, else by what it wrote.
-fn told_error(directory: &RunDirectory) -> StartError {
-    let told = std::fs::read(directory.path().join(ERROR_FILE))
+/// Removes what a dead runner left of a run that has not begun.
+fn remove_unless_begun(directory: &RunDirectory) -> Removal {
+    if has_begun(directory) {
+        return Removal::HasBegun;
+    }
+    let _killed = agent_process::sweep(&directory.marker());
+    let _ = std::fs::remove_file(directory.socket());
+    if let Err(error) = std::fs::remove_dir_all(directory.path()) {
+        tracing::warn!(%error, "cannot remove the directory of a run that did not start");
+    }
+    Removal::Removed
+}
+
+/// Why a runner ended before its run began: its own error, or else its exit status and log.
+fn runner_error(directory: &RunDirectory, status: std::process::ExitStatus) -> StartError {
+    let reported = std::fs::read(directory.path().join(ERROR_FILE))
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok());
-    told.unwrap_or_else(|| {
-        let message = said(directory);
+    reported.unwrap_or_else(|| {
+        let message = format!(
+            "the runner ended before the run began ({status}){}",
+            with_log(directory)
+        );
         StartError::Other { message }
     })
 }
 
-/// What the runner wrote to its log.
-fn said(directory: &RunDirectory) -> String {
-    let said = std::fs::read_to_string(directory.path().join(LOG_FILE)).unwrap_or_default();
-    said.trim().trim_start_matches("ralph: ").to_owned()
+/// The runner's log, as the end of an error message.
+fn with_log(directory: &RunDirectory) -> String {
+    let log = std::fs::read_to_string(directory.path().join(LOG_FILE)).unwrap_or_default();
+    match log.trim().trim_start_matches("ralph: ") {
+        "" => String::new(),
+        log => format!(": {log}"),
+    }
 }
 
 /// The runner's side: what it was given.
-pub(super) fn take_request(directory: &RunDirectory) -> anyhow::Result<(Settings, Beginning)> {
+pub(super) fn take_request(directory: &RunDirectory) -> anyhow::Result<(Settings, FirstPrompt)> {
     let path = directory.path().join(REQUEST_FILE);
     let text = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let Start {
@@ -307,8 +337,8 @@ pub(super) fn take_request(directory: &RunDirectory) -> anyhow::Result<(Settings
         resumed_from,
         run_id: _,
     } = serde_json::from_slice(&text)?;
-    let beginning = Beginning { prompt, resumed_from };
-    Ok((settings, beginning))
+    let first_prompt = FirstPrompt { prompt, resumed_from };
+    Ok((settings, first_prompt))
 }
 
 /// The runner's side: the journal has what it was given, redacted.
@@ -341,28 +371,72 @@ mod tests {
 
     use ralph_run::Home;
 
-    use super::{LOG_FILE, StartError, adopt, is_lock_free, undo, wait_until_there};
+    use super::{LOG_FILE, StartError, adopt, is_lock_free, wait_until_begun};
+
+    fn sleeper() -> tokio::process::Child {
+        tokio::process::Command::new("/bin/sleep")
+            .arg("600")
+            .env_clear()
+            .spawn()
+            .unwrap()
+    }
 
     #[tokio::test]
-    async fn of_a_runner_that_never_answers_nothing_is_left() {
+    async fn a_runner_that_never_begins_is_ended_and_its_directory_removed() {
         let place = tempfile::tempdir().unwrap();
         let home = Home::new(place.path().join("state"), None);
         let directory = home.create_run(jiff::Timestamp::now()).unwrap();
         std::fs::write(directory.path().join(LOG_FILE), "ralph: waiting\n").unwrap();
-        let mut runner = tokio::process::Command::new("/bin/sleep")
-            .arg("600")
-            .env_clear()
-            .spawn()
-            .unwrap();
-        let waited = wait_until_there(&directory, &mut runner, Duration::ZERO).await;
+        let mut runner = sleeper();
+        let waited = wait_until_begun(&directory, &mut runner, Duration::ZERO).await;
         let Err(StartError::Other { message }) = waited else {
             unreachable!("{waited:?}")
         };
-        assert_eq!(message, "the runner did not answer within 0 s; it said: waiting");
-        undo(&directory, &mut runner).await;
+        assert_eq!(message, "the run did not begin within 0 s: waiting");
         assert!(!directory.path().exists());
         // It has been waited for: a process that is gone has no number.
         assert_eq!(runner.id(), None);
+    }
+
+    #[tokio::test]
+    async fn a_run_that_has_a_journal_is_never_removed() {
+        let place = tempfile::tempdir().unwrap();
+        let home = Home::new(place.path().join("state"), None);
+        for is_killed in [true, false] {
+            let directory = home.create_run(jiff::Timestamp::now()).unwrap();
+            std::fs::write(directory.journal(), "{}\n").unwrap();
+            let mut runner = sleeper();
+            if is_killed {
+                runner.kill().await.unwrap();
+            }
+            assert_eq!(
+                wait_until_begun(&directory, &mut runner, Duration::ZERO).await,
+                Ok(())
+            );
+            assert!(directory.journal().exists());
+            assert_eq!(adopt(&directory, Duration::ZERO).await, Ok(true));
+            assert!(directory.journal().exists());
+            assert_eq!(runner.id().is_none(), is_killed, "a live one goes on");
+            let _ = runner.kill().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_runner_that_was_killed_is_reported_with_its_status() {
+        let place = tempfile::tempdir().unwrap();
+        let home = Home::new(place.path().join("state"), None);
+        let directory = home.create_run(jiff::Timestamp::now()).unwrap();
+        let mut runner = sleeper();
+        runner.start_kill().unwrap();
+        let waited = wait_until_begun(&directory, &mut runner, Duration::from_secs(60)).await;
+        let Err(StartError::Other { message }) = waited else {
+            unreachable!("{waited:?}")
+        };
+        assert_eq!(
+            message,
+            "the runner ended before the run began (signal: 9 (SIGKILL))"
+        );
+        assert!(!directory.path().exists());
     }
 
     #[tokio::test]

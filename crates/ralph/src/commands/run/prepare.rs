@@ -4,22 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agent_api::{
-    AgentKind, Close, Found, Gateway, Input, Launch, MicroUsd, RunOptions, RunRequest, SessionChoice,
-    capability,
+    AgentKind, AgentRegistry, Close, Input, InstalledAgent, Launch, MicroUsd, Profile, RunOptions,
+    RunRequest, SessionChoice, capability,
 };
 use anyhow::Context as _;
 use jiff::Timestamp;
-use ralph_run::machine::{DenialPolicy, Plan, SessionPlan};
+use ralph_run::machine::{ConversationPlan, DenialPolicy, LoopPlan, Plan, WorkPlan};
 use ralph_run::{
     BudgetLimits, FORMAT_VERSION, Home, Lock, LockInfo, Redactor, RunDirectory, RunFile, RunKind, RunSpec,
-    RunStarted, RunStatus, Runner, WorkspaceFiles, name_in_files, secrets_among,
+    RunStarted, RunStatus, Runner, WorkspaceFiles, secrets_among,
 };
 
 use super::agent;
-use super::fit::fit;
-use super::withheld::withheld;
+use super::hidden_env::hidden_variables;
+use super::unsupported::drop_unsupported;
+use crate::current_process;
 use crate::failure::Failure;
-use crate::settings::{Denials, SessionStart, Settings};
+use crate::settings::{Denials, SessionPolicy, SessionStart, Settings};
 use crate::versions::{VersionCheck, VersionFile};
 
 /// How long an interrupted agent may take to end its turn.
@@ -39,62 +40,73 @@ pub(super) struct Prepared {
     pub(super) warnings: Vec<String>,
 }
 
-/// What a run begins with.
-pub(super) struct Beginning {
+/// What the first iteration starts from.
+pub(super) struct FirstPrompt {
     /// What the agent is told; a conversation may begin without.
     pub(super) prompt: Option<String>,
     /// The run whose conversation it goes on with.
     pub(super) resumed_from: Option<String>,
 }
 
-impl Beginning {
-    pub(super) fn of(prompt: Option<String>) -> Self {
-        Self {
-            prompt,
-            resumed_from: None,
-        }
-    }
-}
-
-/// Who runs it: decided before anything is written.
-pub(super) struct Chosen {
-    pub(super) gateway: Gateway,
+/// The agent that runs it, chosen before anything is written.
+pub(super) struct SelectedAgent {
+    pub(super) registry: AgentRegistry,
     pub(super) kind: AgentKind,
-    pub(super) found: Found,
-    /// What this agent knows of what the settings say.
+    pub(super) found: InstalledAgent,
+    /// The options that this agent supports.
     pub(super) options: RunOptions,
+    redactor: Redactor,
     /// What the user should know before it begins.
     pub(super) warnings: Vec<String>,
 }
 
 /// Chooses the agent, and refuses what it cannot do.
-pub(super) async fn choose(settings: &Settings, versions: Option<&VersionFile>) -> anyhow::Result<Chosen> {
-    let mut gateway = agent::gateway(settings)?;
+pub(super) async fn choose(
+    settings: &Settings,
+    versions: Option<&VersionFile>,
+) -> anyhow::Result<SelectedAgent> {
+    let mut registry = agent::registry(settings)?;
     if let Some(versions) = versions {
-        gateway.remember_versions(Arc::new(versions.clone()));
+        registry.remember_versions(Arc::new(versions.clone()));
     }
+    let (kind, found) = agent::choose(settings, &registry, &agent::options(settings)?).await?;
+    select(settings, registry, kind, found)
+}
+
+/// Refuses what this agent cannot do.
+pub(super) fn select(
+    settings: &Settings,
+    registry: AgentRegistry,
+    kind: AgentKind,
+    found: InstalledAgent,
+) -> anyhow::Result<SelectedAgent> {
     let mut options = agent::options(settings)?;
-    let (kind, found) = agent::choose(settings, &gateway, &options).await?;
-    let bypass = agent::check_bypass(settings, &kind, &options, is_root())?;
+    let profile = registry.backend(kind.as_str())?.profile();
+    agent::apply_auth(settings.agent.auth, profile, &mut options)?;
+    let bypass = agent::check_bypass(settings, profile, &options, current_process::is_root())?;
     let mut warnings: Vec<String> = bypass.into_iter().collect();
-    warnings.extend(fit(
-        &mut options,
-        settings,
-        gateway.backend(kind.as_str())?.profile(),
-    )?);
-    let chosen = Chosen {
-        gateway,
+    warnings.extend(drop_unsupported(&mut options, settings, profile)?);
+    let selected = SelectedAgent {
+        redactor: redactor(settings, &options)?,
+        registry,
         kind,
         found,
         options,
         warnings,
     };
     let refused = |error: agent_api::Error| Failure::config(error.to_string());
-    chosen.preview(settings, ANY_PROMPT).map_err(refused)?;
-    Ok(chosen)
+    let session = match &settings.session {
+        SessionStart::Fresh => SessionChoice::New,
+        SessionStart::Resume { id, fork } => session(id.clone(), *fork),
+        SessionStart::Continue { fork: true } => SessionChoice::fork_last(),
+        SessionStart::Continue { fork: false } => SessionChoice::Last,
+    };
+    let preview = selected.preview(settings, ANY_PROMPT, session);
+    preview.map_err(refused)?;
+    Ok(selected)
 }
 
-impl Chosen {
+impl SelectedAgent {
     /// Keeps what is known of the agent's version true.
     pub(super) fn version_check(&self, versions: Option<VersionFile>) -> Option<VersionCheck> {
         Some(VersionCheck {
@@ -105,21 +117,31 @@ impl Chosen {
     }
 
     /// What the first iteration would start.
-    pub(super) fn preview(&self, settings: &Settings, prompt: &str) -> Result<Launch, agent_api::Error> {
-        let backend = self.gateway.backend(self.kind.as_str())?;
+    pub(super) fn preview(
+        &self,
+        settings: &Settings,
+        prompt: &str,
+        session: SessionChoice,
+    ) -> Result<Launch, agent_api::Error> {
+        let backend = self.registry.backend(self.kind.as_str())?;
         let mut options = self.options.clone();
-        options.session = match &settings.session {
-            SessionStart::Fresh => None,
-            SessionStart::Resume { id, fork } => Some(session(id.clone(), *fork)),
-            SessionStart::Continue { fork: true } => Some(SessionChoice::ForkLast),
-            SessionStart::Continue { fork: false } => Some(SessionChoice::Last),
-        };
+        options.session = Some(session);
         let mut request = RunRequest::new(prompt).options(options);
-        if backend.profile().has(capability::SEND) {
+        if takes_messages(settings, backend.profile()) {
             request = request.input(Input::Messages(Close::ByCaller));
         }
-        self.gateway.preview(self.kind.as_str(), request, &self.found)
+        self.registry.preview(self.kind.as_str(), request, &self.found)
     }
+
+    pub(super) fn profile(&self) -> Result<&Profile, agent_api::Error> {
+        Ok(self.registry.backend(self.kind.as_str())?.profile())
+    }
+}
+
+/// Whether the agent is started in the form that takes messages while it works.
+fn takes_messages(settings: &Settings, profile: &Profile) -> bool {
+    let is_wanted = settings.ask || settings.kind == RunKind::Session;
+    profile.has(capability::SEND) && (is_wanted || !profile.messages_on_demand)
 }
 
 /// Takes the locks, and writes nothing that another run could miss.
@@ -127,17 +149,18 @@ pub(super) fn prepare(
     home: &Home,
     directory: RunDirectory,
     settings: &Settings,
-    beginning: Beginning,
-    chosen: Chosen,
+    first_prompt: FirstPrompt,
+    selected: SelectedAgent,
 ) -> anyhow::Result<Prepared> {
-    let Chosen {
-        gateway,
+    let SelectedAgent {
+        registry,
         kind,
         found: _,
         options,
+        redactor,
         mut warnings,
-    } = chosen;
-    let Beginning { prompt, resumed_from } = beginning;
+    } = selected;
+    let FirstPrompt { prompt, resumed_from } = first_prompt;
     let now = Timestamp::now();
     let info = LockInfo {
         run_id: directory.id().to_owned(),
@@ -152,14 +175,15 @@ pub(super) fn prepare(
             None
         }
     };
-    let profile = gateway.backend(kind.as_str())?.profile().clone();
-    let first_session = first_session(settings, files.as_ref(), &kind, now)?;
+    let profile = registry.backend(kind.as_str())?.profile().clone();
+    let (first_session, notice) = first_session(settings, files.as_ref(), &profile, now)?;
+    warnings.extend(notice);
     if let SessionChoice::Resume(id) = &first_session {
         locks.push(Lock::session(home, id, &info)?);
     }
-    let takes_messages = profile.has(capability::SEND);
+    let takes_messages = takes_messages(settings, &profile);
     let (spent_before, iterations_before) = spent(settings, files.as_ref(), now, &mut warnings);
-    let redactor = Arc::new(redactor(settings, &options)?);
+    let redactor = Arc::new(redactor);
     let started = RunStarted {
         format_version: FORMAT_VERSION,
         run_id: directory.id().to_owned(),
@@ -178,41 +202,48 @@ pub(super) fn prepare(
         },
         max_cost: settings.limits.cost,
         verify: settings.verify.clone(),
-        kind: settings.kind,
+        kind: settings.kind.into(),
         resumed_from,
         is_ephemeral: settings.ephemeral,
     };
     let has_prompt = prompt.is_some();
     let task = prompt.unwrap_or_default();
     let run_file = run_file(&started, &redactor.redact(&task), now);
-    let session = (settings.kind == RunKind::Session).then(|| SessionPlan {
-        has_prompt,
-        idle_timeout: settings.idle_timeout,
-        can_resume: !settings.ephemeral && profile.has(capability::SESSION_RESUME),
-    });
+    let work = match settings.kind {
+        RunKind::Session => WorkPlan::Conversation(ConversationPlan {
+            has_prompt,
+            idle_timeout: settings.idle_timeout,
+            can_resume: !settings.ephemeral && profile.has(capability::SESSION_RESUME),
+        }),
+        RunKind::Loop => WorkPlan::Loop(loop_plan(settings)),
+    };
     let spec = RunSpec {
         home: home.clone(),
         directory,
-        gateway: Arc::new(gateway),
+        registry: Arc::new(registry),
         task,
         options,
-        takes_messages,
         plan: Plan {
-            session,
-            ..plan(settings, first_session)
+            work,
+            limits: BudgetLimits {
+                cost: settings.limits.cost,
+                tokens: settings.limits.tokens,
+            },
+            spent_before,
+            model: settings.agent.model.clone(),
+            takes_messages,
+            max_runtime: settings.limits.runtime,
+            ask_timeout: settings.ask_timeout,
+            interrupt_grace: INTERRUPT_GRACE,
+            first_session,
         },
-        limits: BudgetLimits {
-            cost: settings.limits.cost,
-            tokens: settings.limits.tokens,
-            turns: None,
-        },
-        spent_before,
         iterations_before,
         workspace: settings.workspace.clone(),
         files,
         redactor,
-        withheld: withheld(),
+        withheld: hidden_variables(),
         login_hint: profile.login_hint.to_owned(),
+        backend_name: profile.name().to_owned(),
         started,
         warnings: Vec::new(),
     };
@@ -224,13 +255,12 @@ pub(super) fn prepare(
     })
 }
 
-fn plan(settings: &Settings, first_session: SessionChoice) -> Plan {
-    Plan {
+fn loop_plan(settings: &Settings) -> LoopPlan {
+    LoopPlan {
         is_once: settings.once,
         promise: settings.completion_promise.clone(),
         verify: settings.verify.clone(),
         max_iterations: settings.limits.iterations.unwrap_or(0),
-        max_runtime: settings.limits.runtime,
         iteration_timeout: settings.limits.iteration_timeout,
         max_consecutive_failures: settings.limits.consecutive_failures.unwrap_or(0),
         cooldown: settings.cooldown,
@@ -238,40 +268,50 @@ fn plan(settings: &Settings, first_session: SessionChoice) -> Plan {
             Denials::Fail => DenialPolicy::Fail,
             Denials::Continue => DenialPolicy::Continue,
         },
-        ask_timeout: settings.ask_timeout,
-        interrupt_grace: INTERRUPT_GRACE,
-        first_session,
-        session: None,
     }
 }
 
-/// The conversation of the first iteration.
-fn first_session(
+/// The session of the first iteration, and a line about it if it was not asked for.
+pub(super) fn first_session(
     settings: &Settings,
     files: Option<&WorkspaceFiles>,
-    kind: &AgentKind,
+    profile: &Profile,
     now: Timestamp,
-) -> anyhow::Result<SessionChoice> {
-    Ok(match &settings.session {
-        SessionStart::Fresh => SessionChoice::New,
-        SessionStart::Resume { id, fork } => session(id.clone(), *fork),
-        SessionStart::Continue { fork } => {
-            let backend = name_in_files(kind);
-            let state = files.map(|files| files.session_state(backend, now)).transpose()?;
-            let known =
-                state.and_then(|kept| kept.value.session_id(settings.mode.as_deref()).map(str::to_owned));
-            match known {
-                Some(id) => session(id, *fork),
-                None if *fork => SessionChoice::ForkLast,
-                None => SessionChoice::Last,
-            }
+) -> anyhow::Result<(SessionChoice, Option<String>)> {
+    let mode = settings.mode.as_deref();
+    let last = || -> anyhow::Result<Option<String>> {
+        let state = files
+            .map(|files| files.session_state(profile.name(), now))
+            .transpose()?;
+        Ok(state.and_then(|state| state.value.session_id(mode).map(str::to_owned)))
+    };
+    let of_mode = || mode.map_or_else(String::new, |mode| format!(" of mode `{mode}`"));
+    match &settings.session {
+        SessionStart::Fresh => {
+            let keeps = settings.session_policy == SessionPolicy::Keep
+                && !settings.ephemeral
+                && profile.has(capability::SESSION_RESUME);
+            let Some(id) = last().map(|id| id.filter(|_| keeps))? else {
+                return Ok((SessionChoice::New, None));
+            };
+            let notice = format!("continuing session {id}{}; use `--fresh` to start a new one", of_mode());
+            Ok((SessionChoice::Resume(id), Some(notice)))
         }
-    })
+        SessionStart::Resume { id, fork } => Ok((session(id.clone(), *fork), None)),
+        SessionStart::Continue { fork } => match last()? {
+            Some(id) => Ok((session(id, *fork), None)),
+            None => Err(Failure::usage(format!(
+                "there is no session{} to continue in this workspace: remove `--continue`, or name one with `--resume`",
+                of_mode()
+            ))
+            .into()),
+        },
+    }
 }
 
 fn session(id: String, is_fork: bool) -> SessionChoice {
     if is_fork {
-        SessionChoice::Fork(id)
+        SessionChoice::fork(id)
     } else {
         SessionChoice::Resume(id)
     }
@@ -330,7 +370,7 @@ fn run_file(started: &RunStarted, prompt: &str, now: Timestamp) -> RunFile {
         session_ids: Vec::new(),
         mode: started.mode.clone(),
         task: started.task.clone(),
-        kind: started.kind,
+        kind: started.kind.clone(),
         resumed_from: started.resumed_from.clone(),
         is_ephemeral: started.is_ephemeral,
         prompt: prompt.chars().take(PROMPT_CHARACTERS).collect(),
@@ -351,10 +391,6 @@ fn mode_name(settings: &Settings) -> String {
         .and_then(|name| name.as_str())
         .unwrap_or_default()
         .to_owned()
-}
-
-fn is_root() -> bool {
-    agent_process::is_root()
 }
 
 /// A directory for a new run.

@@ -1,29 +1,25 @@
 //! The agents there are, for the server's page.
 
-use agent_api::{ReportEntry, capability};
+use agent_api::{Detected, capability};
+use ralph_run::Home;
 use ralph_run::control::PermissionChoice;
 use ralph_server::BackendInfo;
 
-use crate::cli::RunArgs;
-use crate::commands::run::{gateway, options};
+use crate::commands::run::RunArgs;
+use crate::commands::run::{options, registry};
 use crate::settings::load_settings;
+use crate::trust::Policy;
 
 /// Looks for every agent, with the settings that a run without any would have.
-pub(super) async fn find() -> Vec<BackendInfo> {
+pub(super) async fn find(home: &Home) -> Vec<BackendInfo> {
     let variables = |name: &str| std::env::var(name).ok();
     let found = async {
         let cwd = std::env::current_dir()?;
-        let (settings, _) = load_settings(&RunArgs::default(), &variables, &cwd)?;
+        let (settings, _) = load_settings(&RunArgs::default(), &variables, &cwd, &Policy::as_stored(home))?;
         let options = options(&settings)?;
-        let gateway = gateway(&settings)?;
-        let report = gateway.detect(&options).await;
-        let entries = report.entries.into_iter().map(|entry| {
-            let profile = gateway
-                .backend(entry.kind.as_str())
-                .map(|backend| backend.profile().clone());
-            describe(entry, profile.ok())
-        });
-        anyhow::Ok(entries.collect())
+        let registry = registry(&settings)?;
+        let report = registry.detect(&options).await;
+        anyhow::Ok(report.entries.iter().map(describe).collect())
     };
     found.await.unwrap_or_else(|error: anyhow::Error| {
         tracing::warn!(%error, "the agents cannot be looked for");
@@ -31,11 +27,9 @@ pub(super) async fn find() -> Vec<BackendInfo> {
     })
 }
 
-fn describe(entry: ReportEntry, profile: Option<agent_api::Profile>) -> BackendInfo {
-    let has = |id| profile.as_ref().is_some_and(|profile| profile.has(id));
-    let capabilities = profile
-        .as_ref()
-        .map(|profile| profile.capabilities.iter().map(ToString::to_string).collect());
+fn describe(entry: &Detected) -> BackendInfo {
+    let profile = &entry.profile;
+    let has = |id| profile.has(id);
     let (version, path, problem) = match &entry.found {
         Ok(found) => (
             found.version.as_ref().map(ToString::to_string),
@@ -45,8 +39,8 @@ fn describe(entry: ReportEntry, profile: Option<agent_api::Profile>) -> BackendI
         Err(error) => (None, None, Some(error.to_string())),
     };
     BackendInfo {
-        name: entry.kind.to_string(),
-        display_name: entry.display_name.to_owned(),
+        name: profile.kind.to_string(),
+        display_name: profile.display_name.to_owned(),
         is_installed: entry.found.is_ok(),
         version,
         path,
@@ -56,7 +50,7 @@ fn describe(entry: ReportEntry, profile: Option<agent_api::Profile>) -> BackendI
         can_resume: has(capability::SESSION_RESUME),
         can_fork: has(capability::SESSION_RESUME) && has(capability::SESSION_FORK),
         can_be_ephemeral: has(capability::SESSION_EPHEMERAL),
-        capabilities: capabilities.unwrap_or_default(),
+        capabilities: profile.capabilities.iter().map(ToString::to_string).collect(),
         problem,
     }
 }

@@ -17,7 +17,7 @@ use crate::failure::Failure;
 const DATABASE: &str = "RALPH_SERVER_DATABASE";
 
 /// Opens the index: in a directory, or where the environment says. What was found wrong with it is told.
-pub(super) async fn open_index(
+pub(in crate::commands) async fn open_index(
     home: &Home,
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,
@@ -26,7 +26,7 @@ pub(super) async fn open_index(
 }
 
 /// Opens the index to be built anew. A file is moved aside, whatever is wrong with it.
-pub(super) async fn open_index_anew(
+pub(in crate::commands) async fn open_index_anew(
     home: &Home,
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,
@@ -35,7 +35,7 @@ pub(super) async fn open_index_anew(
 }
 
 /// Where the words are, for somebody who reads beside the server that has the index; none if they are in no file.
-pub(super) fn words_beside(
+pub(in crate::commands) fn words_beside(
     home: &Home,
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,

@@ -7,13 +7,16 @@ use async_trait::async_trait;
 use ralph_run::RunKind;
 use ralph_run::control::PermissionChoice;
 use ralph_run::{Home, RunFile};
-use ralph_server::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun};
+use ralph_server::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun, UntrustedSetting};
 
 use super::backends;
-use crate::cli::RunArgs;
-use crate::commands::run::{Start, StartError, start_detached};
+use crate::commands::run::RunArgs;
+use crate::commands::run::{Start, StartError, check_prompt, session_of, start_detached};
 use crate::settings::values::parse_money;
-use crate::settings::{Backend, Origin, PermissionMode, SETTINGS, load_settings};
+use crate::settings::{
+    BackendName, OpenedFile, Origin, PermissionMode, SETTINGS, SettingsError, SettingsLayer, open_file,
+};
+use crate::trust::Policy;
 use crate::versions::VersionFile;
 
 /// Starts runs as `ralph run --detach` does.
@@ -33,17 +36,9 @@ impl Detached {
         let directory = self
             .home
             .run(run)
-            .ok_or_else(|| invalid(format!("there is no run `{run}` to go on with")))?;
+            .ok_or_else(|| invalid(format!("no run `{run}` to resume")))?;
         let file = RunFile::load(&directory.run_file()).map_err(|error| invalid(error.to_string()))?;
-        if file.is_ephemeral {
-            return Err(invalid(format!(
-                "the agent kept nothing of run `{run}`: it was ephemeral"
-            )));
-        }
-        file.session_ids
-            .last()
-            .cloned()
-            .ok_or_else(|| invalid(format!("run `{run}` has no conversation to go on with")))
+        session_of(&directory, &file).map_err(invalid)
     }
 }
 
@@ -52,10 +47,18 @@ impl Launcher for Detached {
     async fn start(&self, id: Option<&str>, request: StartRun) -> Result<String, LaunchError> {
         let (args, resumed_from) = self.arguments(&request)?;
         let variables = |name: &str| std::env::var(name).ok();
-        let (mut settings, _) =
-            load_settings(&args, &variables, &request.workspace).map_err(|error| LaunchError::Invalid {
-                message: error.to_string(),
-            })?;
+        let invalid = |error: SettingsError| LaunchError::Invalid {
+            message: error.to_string(),
+        };
+        let policy = Policy::as_stored(&self.home);
+        let opened = open_file(Some(&request.workspace), &request.workspace, &policy).map_err(invalid)?;
+        if !opened.left_out().is_empty() {
+            return Err(untrusted(&opened));
+        }
+        let (mut settings, _) = opened.resolve(&args, &variables).map_err(invalid)?;
+        check_prompt(&settings, request.prompt.as_deref()).map_err(|failure| LaunchError::Invalid {
+            message: failure.message,
+        })?;
         // We say this of every agent, so one that does not know it runs without.
         let said = ["--ask"]
             .into_iter()
@@ -78,7 +81,7 @@ impl Launcher for Detached {
     }
 
     async fn backends(&self) -> Vec<BackendInfo> {
-        backends::find().await
+        backends::find(&self.home).await
     }
 }
 
@@ -92,33 +95,50 @@ impl Detached {
             SessionStart::Fork { run } => (Some(self.session_of(run)?), true, Some(run.clone())),
         };
         let max_cost = request.max_cost_usd.map(money).transpose()?;
-        let args = RunArgs {
-            directory: Some(request.workspace.clone()),
+        let settings = SettingsLayer {
             prompt: request.prompt.clone(),
-            interactive: request.kind == RunKind::Session,
-            ephemeral: request.ephemeral,
             backend,
             model: request.model.clone(),
             mode: request.mode.clone(),
-            task: request.task.clone(),
-            once: request.once,
-            verify: request.verify.clone().unwrap_or_default(),
+            verify: request.verify.clone().filter(|commands| !commands.is_empty()),
             max_iterations: request.max_iterations,
             max_cost,
             max_runtime: request.max_runtime_seconds.map(std::time::Duration::from_secs),
             max_turns: request.max_turns,
             max_tokens: request.max_tokens,
-            // Somebody can answer here.
-            ask: true,
+            // A person can answer on the page.
+            ask: Some(true),
             permission_mode: Some(permission(
                 request.permission_mode.unwrap_or(PermissionChoice::Ask),
             )),
+            ..SettingsLayer::default()
+        };
+        let args = RunArgs {
+            directory: Some(request.workspace.clone()),
+            settings,
+            interactive: request.kind == RunKind::Session,
+            ephemeral: request.ephemeral,
+            task: request.task.clone(),
+            once: request.once,
             resume,
             fork,
             detach: true,
             ..RunArgs::default()
         };
         Ok((args, resumed_from))
+    }
+}
+
+/// A person on the machine has to decide: the client may be a page, a script or an agent.
+fn untrusted(opened: &OpenedFile) -> LaunchError {
+    let settings = opened.left_out().iter().map(|left_out| UntrustedSetting {
+        key: left_out.key.clone(),
+        value: left_out.value.clone(),
+        effect: left_out.why.explain().to_owned(),
+    });
+    LaunchError::Untrusted {
+        message: opened.refusal(),
+        settings: settings.collect(),
     }
 }
 
@@ -135,14 +155,20 @@ fn check_workspace(workspace: &Path) -> Result<(), LaunchError> {
     })
 }
 
-fn backend_named(name: &str) -> Result<Backend, LaunchError> {
-    <Backend as clap::ValueEnum>::from_str(name, false).map_err(|_| LaunchError::Invalid {
-        message: format!("no backend `{name}`: GET /api/v1/backends lists them"),
+fn backend_named(name: &str) -> Result<BackendName, LaunchError> {
+    BackendName::try_from(name.to_owned()).map_err(|message| LaunchError::Invalid {
+        message: format!("`backend` {message}"),
     })
 }
 
 fn money(dollars: f64) -> Result<MicroUsd, LaunchError> {
-    parse_money(&dollars.to_string()).map_err(|_| LaunchError::Invalid {
+    // A program that computes 0.1 + 0.2 means 0.3. The smallest amount is no reason for no limit.
+    let dollars = if dollars > 0.0 {
+        dollars.max(0.000_001)
+    } else {
+        dollars
+    };
+    parse_money(&format!("{dollars:.6}")).map_err(|_| LaunchError::Invalid {
         message: "`max_cost_usd` must be a number of dollars, 0 for no limit".to_owned(),
     })
 }

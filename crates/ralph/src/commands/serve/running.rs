@@ -6,8 +6,8 @@ use ralph_server::Running;
 use tokio::signal::unix::SignalKind;
 use tokio::time::sleep;
 
+use super::ServeArgs;
 use super::login_page::{LOGIN_PAGE_KEPT, open_login};
-use crate::cli::ServeArgs;
 use crate::commands::run;
 use crate::console::{write_stderr, write_stdout};
 
@@ -41,7 +41,7 @@ pub(super) async fn lead_to_running(
             (SignalKind::interrupt(), Signal::Interrupt),
             (SignalKind::terminate(), Signal::Terminate),
         ];
-        let mut signals = run::listen(kinds, |_| {})?;
+        let mut signals = run::listen(kinds)?;
         write_stderr("ralph: the browser has half a minute to read the link; then this ends\n");
         tokio::select! {
             () = sleep(LOGIN_PAGE_KEPT) => {}

@@ -1,21 +1,22 @@
 //! A run at a glance, for people.
 
 use jiff::Timestamp;
-use ralph_run::IterationOutcome;
+use ralph_run::model::{ChangedFile, RunState};
+use ralph_run::{RunFile, short_run_id};
 
-use super::execute::Shown;
+use super::Shown;
 use crate::commands::clean::format_bytes;
 use crate::commands::runs::{seconds, state};
 use crate::console::{format_clock, format_cost, format_duration, format_tokens, one_line, sanitise};
 
-/// Where values begin.
-const INDENT: usize = 12;
+/// Where values begin: after the longest label and a blank.
+const INDENT: usize = 13;
 
 /// How much is shown of what the agent said last.
 const LAST_LINES: usize = 20;
 
-/// How many iterations and files are shown.
-const MOST_ROWS: usize = 20;
+/// How many iterations, changes and files are shown.
+const MAX_ROWS: usize = 20;
 
 struct Page {
     text: String,
@@ -27,15 +28,20 @@ impl Page {
     fn row(&mut self, label: &str, value: &str) {
         if !value.trim().is_empty() {
             let value = one_line(value, self.columns.saturating_sub(INDENT));
-            self.text.push_str(&format!("{label:INDENT$}{value}\n"));
+            self.text.push_str(&format!("{}{value}\n", pad(label)));
         }
     }
 
     /// As a row, but never cut: it is to be copied.
     fn place(&mut self, label: &str, value: &str) {
         let value = one_line(value, usize::MAX);
-        self.text.push_str(&format!("{label:INDENT$}{value}\n"));
+        self.text.push_str(&format!("{}{value}\n", pad(label)));
     }
+}
+
+/// A longer label than expected moves its value, but never touches it.
+fn pad(label: &str) -> String {
+    format!("{label:width$} ", width = INDENT - 1)
 }
 
 pub(super) fn render(shown: &Shown, now: Timestamp, columns: usize) -> String {
@@ -46,39 +52,36 @@ pub(super) fn render(shown: &Shown, now: Timestamp, columns: usize) -> String {
     summary(&mut page, shown, now);
     figures(&mut page, shown);
     course(&mut page, shown);
+    changes(&mut page, shown);
     files(&mut page, shown);
     last_text(&mut page, shown);
     page.text
 }
 
 fn summary(page: &mut Page, shown: &Shown, now: Timestamp) {
-    let (run, story) = (&shown.run, &shown.story);
+    let run = &shown.run;
     page.row("Run", &run.run_id);
     let code = run.exit_code.filter(|_| run.is_ended());
     let code = code
         .map(|code| format!(" (exit code {code})"))
         .unwrap_or_default();
     page.row("State", &format!("{}{code}", state(run)));
-    if run.is_ended() {
-        let message = story.ended.as_ref().and_then(|ended| ended.message.as_deref());
-        let reason = run.reason.map(|reason| reason.describe());
-        match (reason.filter(|reason| *reason != state(run)), message) {
-            (Some(reason), Some(message)) => page.row("Because", &format!("{reason}: {message}")),
-            (why, message) => page.row("Because", why.or(message).unwrap_or_default()),
+    if let RunState::Ended { reason } = &run.status.state {
+        let message = shown.ended.as_ref().and_then(|ended| ended.message.as_deref());
+        let reason = Some(reason.describe()).filter(|reason| *reason != state(run));
+        match (reason, message) {
+            (Some(reason), Some(message)) => page.row("Reason", &format!("{reason}: {message}")),
+            (reason, message) => page.row("Reason", reason.as_deref().or(message).unwrap_or_default()),
         }
-    } else {
-        page.row("Now", run.status.activity.as_deref().unwrap_or_default());
+    } else if run.status.state.to_string() != state(run) {
+        page.row("Activity", &run.status.state.to_string());
     }
-    match story.open_requests {
-        0 => {}
-        1 => page.row(
-            "Asks",
-            &format!("1 request waits; `ralph answer {}` shows it", run.run_id),
-        ),
-        count => page.row(
-            "Asks",
-            &format!("{count} requests wait; `ralph answer {}` lists them", run.run_id),
-        ),
+    if shown.open_requests > 0 {
+        let requests = plural(shown.open_requests, "open request");
+        page.row(
+            "Waiting",
+            &format!("{requests}; see `ralph answer {}`", short_run_id(&run.run_id)),
+        );
     }
     let version = run
         .agent_version
@@ -88,7 +91,7 @@ fn summary(page: &mut Page, shown: &Shown, now: Timestamp) {
     let model = run.model.as_deref().map(|model| format!(", model {model}"));
     page.row(
         "Agent",
-        &format!("{}{version}{}", run.display_name, model.unwrap_or_default()),
+        &format!("{}{version}{}", agent_name(run), model.unwrap_or_default()),
     );
     page.row("Permissions", run.permission_mode.as_deref().unwrap_or_default());
     page.row("Mode", run.mode.as_deref().unwrap_or_default());
@@ -124,42 +127,77 @@ fn figures(page: &mut Page, shown: &Shown) {
 }
 
 fn course(page: &mut Page, shown: &Shown) {
-    let story = &shown.story;
-    let skipped = story.iterations.len().saturating_sub(MOST_ROWS);
-    for iteration in story.iterations.iter().skip(skipped) {
-        let outcome = match iteration.outcome {
-            IterationOutcome::Completed => "completed",
-            IterationOutcome::Continues => "goes on",
-            IterationOutcome::VerifyFailed => "verification failed",
-            IterationOutcome::Failed => "failed",
-            IterationOutcome::Ended => "ended from outside",
+    let listed = shown.iterations.len().min(MAX_ROWS);
+    let skipped = (shown.iteration_count as usize).saturating_sub(listed);
+    if skipped > 0 {
+        let earlier = plural(skipped, "earlier iteration");
+        page.row("Iterations", &format!("{earlier} not shown; see `--json`"));
+    }
+    for iteration in shown.iterations.iter().skip(shown.iterations.len() - listed) {
+        let outcome = match &iteration.outcome {
+            None => "running".to_owned(),
+            Some(outcome) => outcome.describe(),
         };
         let cost = iteration
             .totals
             .cost
             .map(|cost| format!(", {}", format_cost(cost)));
-        let took = format_duration(iteration.totals.duration_ms);
+        let took = iteration
+            .outcome
+            .as_ref()
+            .map(|_| format!(", {}", format_duration(iteration.totals.duration_ms)));
         page.row(
             &format!("Iteration {}", iteration.number),
-            &format!("{outcome}, {took}{}", cost.unwrap_or_default()),
+            &format!(
+                "{outcome}{}{}",
+                took.unwrap_or_default(),
+                cost.unwrap_or_default()
+            ),
         );
     }
-    for verify in &story.verify {
+    for verify in &shown.verify {
         let verdict = if verify.is_ok { "ok" } else { "failed" };
         page.row("Verify", &format!("{verdict}: {}", verify.command));
     }
-    for warned in &story.warnings {
+    for warned in &shown.warnings {
         page.row("Warning", &warned.message);
     }
-    for damage in &story.damage {
+    if shown.unknown_records > 0 {
+        let text = format!(
+            "{} records of a newer version are not shown",
+            shown.unknown_records
+        );
+        page.row("Journal", &text);
+    }
+    for damage in &shown.damage {
         page.row("Journal", damage);
+    }
+}
+
+fn changes(page: &mut Page, shown: &Shown) {
+    if shown.changes.is_empty() {
+        return;
+    }
+    let sum = |lines: fn(&ChangedFile) -> u32| shown.changes.iter().map(|file| u64::from(lines(file))).sum();
+    let (added, removed): (u64, u64) = (sum(|file| file.added), sum(|file| file.removed));
+    let count = plural(shown.changes.len(), "file");
+    page.row("Changes", &format!("{count}, +{added} -{removed}"));
+    for file in shown.changes.iter().take(MAX_ROWS) {
+        let root = std::path::Path::new(&shown.run.workspace);
+        let path = std::path::Path::new(&file.path);
+        let path = path.strip_prefix(root).unwrap_or(path).display();
+        page.row("", &format!("{path}, +{} -{}", file.added, file.removed));
+    }
+    let skipped = shown.changes.len().saturating_sub(MAX_ROWS);
+    if skipped > 0 {
+        page.row("", &format!("and {skipped} more"));
     }
 }
 
 fn files(page: &mut Page, shown: &Shown) {
     page.place("Files", &shown.directory.display().to_string());
-    let skipped = shown.files.len().saturating_sub(MOST_ROWS);
-    for file in shown.files.iter().take(MOST_ROWS) {
+    let skipped = shown.files.len().saturating_sub(MAX_ROWS);
+    for file in shown.files.iter().take(MAX_ROWS) {
         let path = file.path.strip_prefix(&shown.directory).unwrap_or(&file.path);
         page.row(
             "",
@@ -172,15 +210,12 @@ fn files(page: &mut Page, shown: &Shown) {
 }
 
 fn last_text(page: &mut Page, shown: &Shown) {
-    let text = sanitise(&shown.story.last_text);
+    let text = sanitise(&shown.last_text);
     let lines: Vec<&str> = text.trim().lines().collect();
     if lines.iter().all(|line| line.is_empty()) {
         return;
     }
-    page.text.push_str(&format!(
-        "\n{} said last:\n",
-        one_line(&shown.run.display_name, 40)
-    ));
+    page.text.push_str("\nLast message:\n");
     let skipped = lines.len().saturating_sub(LAST_LINES);
     if skipped > 0 {
         page.text.push_str("  …\n");
@@ -188,5 +223,101 @@ fn last_text(page: &mut Page, shown: &Shown) {
     for line in lines.iter().skip(skipped) {
         page.text.push_str(format!("  {}", line.trim_end()).trim_end());
         page.text.push('\n');
+    }
+}
+
+/// A backend of the user's own has no name but `Agent`.
+fn agent_name(run: &RunFile) -> String {
+    match run.display_name.as_str() {
+        "Agent" => run.backend.to_string(),
+        name => name.to_owned(),
+    }
+}
+
+fn plural(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ralph_run::model::RunModel;
+    use ralph_run::{Record, RunFile};
+    use serde_json::json;
+
+    use super::super::Shown;
+    use super::render;
+
+    /// A loop after this many iterations.
+    fn shown(iterations: u32) -> Shown {
+        let mut model = RunModel::new();
+        let mut seq = 0;
+        let mut push = |kind: &str, data: serde_json::Value| {
+            seq += 1;
+            let record = json!({"seq": seq, "at": "2026-11-16T12:00:00Z", "iteration": 1, "attempt": 1,
+                "event": {"type": kind, "data": data}});
+            let record: Record = serde_json::from_str(&record.to_string()).unwrap();
+            model.apply(&record);
+        };
+        for number in 1..=iterations {
+            push("iteration_started", json!({"number": number, "prompt": "x"}));
+            push(
+                "iteration_ended",
+                json!({"number": number, "outcome": "continues", "totals": {"duration_ms": 839}}),
+            );
+        }
+        let run: RunFile = serde_json::from_value(json!({
+            "version": 1, "run_id": "20261116-125252-9ed6f3", "workspace": "/w", "backend": "custom",
+            "display_name": "Agent", "started_at": "2026-11-16T12:00:00Z", "prompt": "x",
+            "status": {"state": "tool", "name": "Bash", "subject": "cargo test"},
+            "runner": {"pid": 0, "start_time": 0, "boot_id": ""}, "ralph_version": "0"
+        }))
+        .unwrap();
+        Shown {
+            run,
+            directory: "/r".into(),
+            iterations: model.iterations().iter().cloned().collect(),
+            iteration_count: model.counts().iterations,
+            verify: Vec::new(),
+            warnings: Vec::new(),
+            changes: Vec::new(),
+            last_text: String::new(),
+            ended: None,
+            open_requests: 2,
+            damage: Vec::new(),
+            unknown_records: 0,
+            files: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_label_never_touches_its_value_and_what_is_left_out_is_said() {
+        let text = render(&shown(50), "2026-11-16T12:00:05Z".parse().unwrap(), 200);
+        assert!(text.contains("\nIteration 50 continued, 839ms\n"), "{text}");
+        assert!(
+            text.contains("\nIterations   30 earlier iterations not shown; see `--json`\nIteration 31 "),
+            "{text}"
+        );
+        let text = render(&shown(20), "2026-11-16T12:00:05Z".parse().unwrap(), 200);
+        assert!(
+            !text.contains("not shown") && text.contains("\nIteration 1  "),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_run_that_works_says_what_it_does_and_what_it_waits_for() {
+        let text = render(&shown(1), "2026-11-16T12:00:05Z".parse().unwrap(), 200);
+        assert!(
+            text.contains("\nState        running\nActivity     running Bash: cargo test\n"),
+            "{text}"
+        );
+        assert!(
+            text.contains("\nWaiting      2 open requests; see `ralph answer "),
+            "{text}"
+        );
+        assert!(text.contains("\nAgent        custom\n"), "{text}");
     }
 }

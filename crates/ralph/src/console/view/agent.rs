@@ -1,18 +1,17 @@
 //! What happens in the agent.
 
 use agent_api::{
-    Body, CostSource, Delta, DiscardReason, Event, ItemDiscarded, ItemId, Notice, Part, Piece, PlanUpdated,
-    Severity, Status as AgentStatus, ToolFinished, ToolStarted, Usage,
+    Body, Delta, DiscardReason, Event, ItemDiscarded, ItemId, Notice, Part, Piece, PlanUpdated, Severity,
+    Status as AgentStatus, ToolFinished, ToolStarted, ToolStatus,
 };
-use ralph_run::estimate;
 
 use super::state::View;
+use crate::console::flow::Arrival;
 use crate::console::rows::{
     describe_waiting, render_denial, render_permission, render_plan_proposed, render_question,
     render_rate_limit, render_result, render_retry, render_session, render_task, render_usage,
 };
 use crate::console::sanitise::sanitise;
-use crate::console::status::Activity;
 use crate::console::style::Style;
 use crate::console::tool_line::{describe_plan, describe_tool};
 
@@ -24,8 +23,7 @@ impl View {
         let look = self.look_of(event);
         let is_verbose = self.options.is_verbose();
         match &event.body {
-            Body::Delta(delta) if !self.is_fed_live => self.delta(event, delta),
-            Body::Delta(_) => {}
+            Body::Delta(delta) => self.delta(event, delta, Arrival::Recorded),
             Body::TextBlock(block) => {
                 self.block(event, &block.item, Part::Text, block.piece, &block.text);
                 if block.is_aborted {
@@ -40,13 +38,13 @@ impl View {
             Body::ToolFinished(finished) => self.tool_finished(event, finished),
             Body::PlanUpdated(plan) => self.plan_updated(event, plan),
             Body::PermissionRequested(asked) => {
-                self.wait(
+                self.rows(
                     event,
                     &render_permission(look, asked, &self.hint(asked.request.as_str(), "--allow")),
                 );
             }
             Body::QuestionAsked(asked) => {
-                self.wait(
+                self.rows(
                     event,
                     &render_question(
                         look,
@@ -56,43 +54,27 @@ impl View {
                 );
             }
             Body::PlanProposed(asked) => {
-                self.wait(
+                self.rows(
                     event,
                     &render_plan_proposed(look, &asked.plan, &self.hint(asked.request.as_str(), "--allow")),
                 );
             }
-            Body::RequestClosed(_) => self.status.activity = Activity::Agent(AgentStatus::Running),
             Body::PermissionDenied(denial) => self.rows(event, &render_denial(look, denial)),
             Body::RetryScheduled(retry) => self.rows(event, &render_retry(look, retry)),
             Body::RateLimit(limit) => {
                 self.rows(event, &render_rate_limit(look, limit).unwrap_or_default());
             }
             Body::Error(error) => self.error(error),
-            Body::TurnFinished(turn) => self.outcome_error(turn.outcome, turn.error.as_ref()),
-            Body::Usage(usage) => {
-                self.cost(usage);
-                self.status.context = usage.context.or(self.status.context);
-                if is_verbose {
-                    self.rows(event, &render_usage(look, usage).unwrap_or_default());
-                }
+            Body::TurnFinished(turn) => self.outcome_error(Some(turn.outcome), turn.error.as_ref()),
+            Body::Usage(usage) if is_verbose => {
+                self.rows(event, &render_usage(look, usage).unwrap_or_default());
             }
             Body::StatusChanged(changed) if self.is_session && changed.status == AgentStatus::Idle => {
                 self.flow.finish(&mut self.page);
                 self.await_message();
             }
-            Body::StatusChanged(changed) => {
-                if self.calls.latest().is_none() {
-                    self.status.activity = Activity::Agent(changed.status);
-                }
-            }
-            Body::SessionStarted(session) => {
-                self.status.activity = Activity::Agent(AgentStatus::Requesting);
-                if session.model.is_some() {
-                    self.model.clone_from(&session.model);
-                }
-                if is_verbose {
-                    self.rows(event, &render_session(look, session));
-                }
+            Body::SessionStarted(session) if is_verbose => {
+                self.rows(event, &render_session(look, session));
             }
             Body::TaskUpdated(task) if is_verbose => {
                 self.rows(event, &render_task(look, task).unwrap_or_default());
@@ -100,30 +82,13 @@ impl View {
             Body::Notice(notice) => self.notice(event, notice),
             Body::Finished(finished) => {
                 self.end_attempt();
-                self.outcome_error(finished.outcome, finished.error.as_ref());
+                self.outcome_error(Some(finished.outcome), finished.error.as_ref());
             }
-            Body::TurnStarted(_)
-            | Body::SessionUpdated(_)
-            | Body::UserMessage(_)
-            | Body::ToolProgressed(_)
-            | Body::TaskUpdated(_)
-            | Body::MessageUpdated(_)
-            | Body::CommandAnswered(_)
-            | Body::Unknown(_) => {}
+            _ => {}
         }
     }
 
-    /// Most agents tell the price at the end of a turn only; until then it is estimated.
-    fn cost(&mut self, usage: &Usage) {
-        let told = usage.run.cost;
-        // The total has the tokens of all models; a single report may be of a small one.
-        let model = self.model.as_deref().or(usage.model.as_deref());
-        let estimated = || estimate(model?, &usage.run.tokens);
-        self.status.is_open_estimate = told.is_none_or(|cost| cost.source == CostSource::Estimated);
-        self.status.open_cost = told.map(|cost| cost.micro_usd).or_else(estimated);
-    }
-
-    pub(super) fn delta(&mut self, event: &Event, delta: &Delta) {
+    pub(super) fn delta(&mut self, event: &Event, delta: &Delta, arrival: Arrival) {
         if event.parent.is_none() && self.shows(delta.part) {
             self.has_noted_discard = false;
             let prefix = if delta.part == Part::Thinking {
@@ -131,9 +96,7 @@ impl View {
             } else {
                 &self.prefix
             };
-            let piece = (delta.mode, delta.text.as_str());
-            self.flow
-                .push_delta(&delta.item, delta.part, piece, prefix, &mut self.page);
+            self.flow.push_delta(delta, arrival, prefix, &mut self.page);
         }
     }
 
@@ -177,20 +140,16 @@ impl View {
 
     fn tool_started(&mut self, event: &Event, tool: &ToolStarted) {
         let label = describe_tool(tool, &self.workspace);
-        self.status.activity = Activity::Call(label.clone());
         if let Some(label) = self.calls.start(tool, label) {
             self.rows(event, &self.look_of(event).row(Style::Tool, "Tool", &label));
         }
     }
 
     fn tool_finished(&mut self, event: &Event, finished: &ToolFinished) {
-        if let Some(label) = self.calls.finish(&finished.item) {
+        let has_run = !matches!(finished.status, ToolStatus::Denied | ToolStatus::Cancelled);
+        if let Some(label) = self.calls.finish(&finished.item).filter(|_| has_run) {
             self.rows(event, &self.look_of(event).row(Style::Tool, "Tool", &label));
         }
-        self.status.activity = match self.calls.latest() {
-            Some(other) => Activity::Call(other.to_owned()),
-            None => Activity::Agent(AgentStatus::Requesting),
-        };
         if self.options.is_verbose() {
             self.rows(event, &render_result(self.look_of(event), finished));
         }
@@ -227,10 +186,5 @@ impl View {
 
     fn hint(&self, request: &str, reply: &str) -> String {
         describe_waiting(&self.run_id, request, reply)
-    }
-
-    fn wait(&mut self, event: &Event, rows: &str) {
-        self.status.activity = Activity::Waiting;
-        self.rows(event, rows);
     }
 }

@@ -55,11 +55,6 @@ impl Calls {
         self.remove(item).is_some_and(|call| call.is_shown)
     }
 
-    /// What runs now.
-    pub(super) fn latest(&self) -> Option<&str> {
-        self.0.last().map(|call| call.label.as_str())
-    }
-
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }

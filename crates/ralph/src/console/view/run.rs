@@ -1,90 +1,113 @@
 //! What happens in the run around the agent.
 
-use ralph_run::{Record, RunBody, RunEnded, RunKind, RunStarted, Warned, WarningKind};
+use ralph_run::model::Change;
+use ralph_run::{
+    Continued, RunBody, RunEnded, RunKind, RunStarted, Suspended, UnknownEvent, Warned, WarningKind,
+    short_run_id,
+};
 
 use super::state::View;
+use crate::console::figures::format_duration;
 use crate::console::run_rows::{
-    render_attempt_retry, render_command, render_forked, render_iteration, render_session_end,
-    render_summary, render_verify,
+    render_attempt_retry, render_command, render_forked, render_iteration, render_iteration_end,
+    render_message, render_summary, render_verify,
 };
-use crate::console::status::{Activity, Status};
 use crate::console::style::Style;
 
 impl View {
-    pub(super) fn run_event(&mut self, record: &Record, body: &RunBody) {
+    pub(super) fn run_event(&mut self, body: &RunBody) {
         let look = self.look;
         match body {
-            RunBody::RunStarted(started) => self.run_started(record, started),
+            RunBody::RunStarted(started) => self.run_started(started),
             RunBody::IterationStarted(started) => {
                 self.end_attempt();
                 self.shown_errors.clear();
-                self.status.iteration = started.number;
-                self.status.activity = Activity::Starting;
-                self.status.context = None;
-                if self.status.max_iterations != 1 {
-                    let heading = render_iteration(look, started.number, self.status.max_iterations);
+                let max = self.run.started().map_or(0, |started| started.max_iterations);
+                if max != 1 {
+                    let heading = render_iteration(look, started.number, max);
                     self.page.push_rows(&heading);
                 }
             }
             RunBody::AttemptStarted(_) => self.end_attempt(),
             RunBody::AttemptEnded(ended) => {
                 self.end_attempt();
-                self.status.open_cost = None;
-                self.status.settled_cost += ended.totals.cost.unwrap_or_default();
-                self.status.is_settled_estimate |= ended.totals.is_estimate && ended.totals.cost.is_some();
-                self.outcome_error(ended.outcome, ended.error.as_ref());
+                self.outcome_error(ended.outcome.known().copied(), ended.error.as_ref());
                 if ended.will_retry {
                     self.page.push_rows(&render_attempt_retry(look, ended));
                 }
-            }
-            RunBody::VerifyStarted(verify) => {
-                self.status.activity = Activity::Call(format!("verify: {}", verify.command));
             }
             RunBody::VerifyFinished(verify) => self.page.push_rows(&render_verify(look, verify)),
             RunBody::IterationEnded(ended) => {
                 self.end_attempt();
                 if self.options.is_verbose() {
-                    self.page.push_rows(&render_session_end(look, &ended.totals));
+                    self.page
+                        .push_rows(&render_iteration_end(look, ended.number, &ended.totals));
                 }
             }
             RunBody::Warned(warned) => self.warned(warned),
             RunBody::SessionForked(forked) => self.page.push_rows(&render_forked(look, forked)),
-            RunBody::CommandReceived(command) => self.page.push_rows(&render_command(look, command)),
-            RunBody::MessageSent(_) => {}
+            RunBody::CommandReceived(command) => {
+                self.flow
+                    .push_aside(&render_command(look, command), &mut self.page);
+            }
+            RunBody::VerifyStarted(_)
+            | RunBody::MessageSent(_)
+            | RunBody::CooldownStarted(_)
+            | RunBody::StopStarted(_) => {}
             RunBody::MessageAwaited(_) => self.await_message(),
+            RunBody::Suspended(suspended) => self.suspended(suspended),
+            RunBody::Continued(continued) => self.continued(continued),
             RunBody::RunEnded(ended) => self.run_ended(ended),
         }
     }
 
+    fn suspended(&mut self, suspended: &Suspended) {
+        let text = format!(
+            "suspended with everything it started; `fg` or `kill -CONT {}` continues it",
+            suspended.pid
+        );
+        self.page
+            .push_rows(&self.look.row(Style::Warning, "Notice", &text));
+    }
+
+    fn continued(&mut self, continued: &Continued) {
+        let text = format!(
+            "continued; suspended for {}",
+            format_duration(continued.suspended_ms)
+        );
+        self.page
+            .push_rows(&self.look.row(Style::Warning, "Notice", &text));
+    }
+
     /// A session waits. Where to say something is told once; the line at the bottom keeps telling it.
     pub(super) fn await_message(&mut self) {
-        self.status.activity = Activity::Message(format!("ralph send {} TEXT", self.run_id));
         if !std::mem::replace(&mut self.has_told_how_to_send, true) {
             let run = &self.run_id;
-            let text = format!("waits for a message: `ralph send {run} TEXT`; `ralph stop {run}` ends it");
-            let row = self.look.row(Style::Warning, "Notice", &text);
+            let text =
+                format!("waiting for a message: `ralph send {run} TEXT` (stop with `ralph stop {run}`)");
+            let row = self.look.rows(Style::Warning, "Notice", &text);
             self.page.push_rows(&row);
         }
     }
 
-    fn run_started(&mut self, record: &Record, started: &RunStarted) {
+    pub(super) fn changed(&mut self, change: &Change) {
+        if let Change::Message(message) = change {
+            let rows = render_message(self.look, message).unwrap_or_default();
+            self.flow.push_aside(&rows, &mut self.page);
+        }
+    }
+
+    fn run_started(&mut self, started: &RunStarted) {
         self.set_speaker(&started.display_name);
         self.workspace.clone_from(&started.workspace);
-        self.run_id.clone_from(&started.run_id);
-        self.model.clone_from(&started.model);
+        short_run_id(&started.run_id).clone_into(&mut self.run_id);
         self.is_session = started.kind == RunKind::Session;
-        self.status = Status {
-            started_at: Some(record.at),
-            max_iterations: started.max_iterations,
-            max_cost: started.max_cost,
-            ..Status::default()
-        };
     }
 
     fn run_ended(&mut self, ended: &RunEnded) {
         self.end_attempt();
         match &ended.message {
-            Some(message) if ended.reason.is_failure() => self.error_text(message),
+            Some(message) if ended.reason.is_failure(ended.exit_code) => self.error_text(message),
             Some(message) => self
                 .page
                 .push_rows(&self.look.rows(Style::Warning, "Notice", message)),
@@ -93,6 +116,13 @@ impl View {
         let files = self.options.files.as_deref();
         let summary = render_summary(ended, files, self.options.has_colours);
         self.page.push_rows(&summary);
+    }
+
+    /// A newer version wrote it.
+    pub(super) fn unknown_event(&mut self, event: &UnknownEvent) {
+        let text = format!("unknown record `{}`", event.type_name);
+        self.page
+            .push_rows(&self.look.rows(Style::Faint, "Notice", &text));
     }
 
     fn warned(&mut self, warned: &Warned) {

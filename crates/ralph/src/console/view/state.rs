@@ -1,17 +1,17 @@
 //! What is known of a run, and the ways to show something.
 
 use agent_api::{Body, ErrorClass, ErrorInfo, Event, Outcome};
+use ralph_run::model::RunModel;
 use ralph_run::{Record, RunEvent};
 
 use super::calls::Calls;
 use super::shown_errors::ShownErrors;
-use crate::console::flow::Flow;
+use crate::console::flow::{Arrival, Flow};
 use crate::console::one_line::one_line;
 use crate::console::options::Options;
 use crate::console::page::Page;
 use crate::console::paragraph::Pace;
 use crate::console::rows::{Look, describe_error};
-use crate::console::status::Status;
 use crate::console::style::{Style, paint};
 
 /// How far lines of a subagent are indented.
@@ -23,7 +23,7 @@ pub(in crate::console) struct View {
     pub(super) options: Options,
     pub(super) look: Look,
     pub(in crate::console) page: Page,
-    pub(in crate::console) status: Status,
+    pub(in crate::console) run: RunModel,
     pub(super) flow: Flow,
     /// Calls that have not ended.
     pub(super) calls: Calls,
@@ -32,10 +32,7 @@ pub(in crate::console) struct View {
     /// `[Thinking] `, painted.
     pub(super) thinking_prefix: String,
     pub(super) workspace: String,
-    /// Whether pieces of text come before they are recorded: their records say nothing new then.
-    pub(super) is_fed_live: bool,
     pub(super) run_id: String,
-    pub(super) model: Option<String>,
     /// What was shown in this iteration: several events tell of the same trouble.
     pub(super) shown_errors: ShownErrors,
     pub(super) has_noted_discard: bool,
@@ -55,15 +52,13 @@ impl View {
             look: Look::new(&options),
             options,
             page: Page::default(),
-            status: Status::default(),
+            run: RunModel::new(),
             flow: Flow::new(pace),
             calls: Calls::default(),
             prefix: String::new(),
             thinking_prefix: String::new(),
             workspace: String::new(),
-            is_fed_live: false,
             run_id: String::new(),
-            model: None,
             shown_errors: ShownErrors::default(),
             has_noted_discard: false,
             is_session: false,
@@ -84,22 +79,30 @@ impl View {
         self.look = Look::new(&self.options);
     }
 
+    pub(in crate::console) fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
     pub(in crate::console) fn options(&self) -> &Options {
         &self.options
     }
 
-    /// An event as it comes. Only pieces of text are taken from here, the rest when it is recorded.
-    pub(in crate::console) fn apply_live(&mut self, event: &Event) {
+    /// A piece of text before it is recorded.
+    pub(in crate::console) fn apply_delta(&mut self, event: &Event) {
         if let Body::Delta(delta) = &event.body {
-            self.is_fed_live = true;
-            self.delta(event, delta);
+            self.delta(event, delta, Arrival::Live);
         }
     }
 
     pub(in crate::console) fn apply(&mut self, record: &Record) {
+        let changes = self.run.apply(record);
         match &record.event {
             RunEvent::Agent(event) => self.agent_event(event),
-            RunEvent::Run(body) => self.run_event(record, body),
+            RunEvent::Run(body) => self.run_event(body),
+            RunEvent::Unknown(event) => self.unknown_event(event),
+        }
+        for change in &changes {
+            self.changed(change);
         }
     }
 
@@ -118,22 +121,10 @@ impl View {
     }
 
     /// An interrupt is no error, whatever the vendor says about it.
-    pub(super) fn outcome_error(&mut self, outcome: Outcome, error: Option<&ErrorInfo>) {
-        match outcome {
-            Outcome::Interrupted | Outcome::Cancelled => {}
-            Outcome::Succeeded
-            | Outcome::Failed
-            | Outcome::LimitReached(_)
-            | Outcome::Refused
-            | Outcome::TimedOut
-            | Outcome::Stalled
-            | Outcome::Crashed
-            | Outcome::NoResult
-            | Outcome::Lost => {
-                if let Some(error) = error {
-                    self.error(error);
-                }
-            }
+    pub(super) fn outcome_error(&mut self, outcome: Option<Outcome>, error: Option<&ErrorInfo>) {
+        let is_interrupt = matches!(outcome, Some(Outcome::Interrupted | Outcome::Cancelled));
+        if let Some(error) = error.filter(|_| !is_interrupt) {
+            self.error(error);
         }
     }
 

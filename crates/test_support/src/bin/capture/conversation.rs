@@ -3,7 +3,7 @@
 use crate::index;
 use crate::scenario::{Input, Run, Step};
 use rustix::process::{Pid, Signal as Number, kill_process, kill_process_group};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::Stdio;
@@ -34,16 +34,16 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The session's id, as the first line tells it.
+    /// The session's id, as the first line that has one tells it.
     pub(crate) fn session(&self) -> Option<String> {
-        let first = self.entries.iter().find_map(|entry| match entry {
-            Entry::Out(line) => serde_json::from_slice::<Value>(line).ok(),
-            Entry::In(_) | Entry::InEnd => None,
-        })?;
-        let id = ["thread_id", "session_id"]
-            .iter()
-            .find_map(|key| first[*key].as_str());
-        id.map(str::to_owned)
+        self.entries.iter().find_map(|entry| {
+            let Entry::Out(line) = entry else { return None };
+            let line: Value = serde_json::from_slice(line).ok()?;
+            let id = ["/thread_id", "/session_id", "/result/sessionId"]
+                .iter()
+                .find_map(|path| line.pointer(path)?.as_str());
+            id.map(str::to_owned)
+        })
     }
 }
 
@@ -158,6 +158,16 @@ impl Host<'_> {
                 };
                 let line = fill_template(template, source, &[]).map_err(io::Error::other)?;
                 self.say(line).await;
+            }
+            Step::Choose(kind) => {
+                let options = self.last["params"]["options"].as_array().into_iter().flatten();
+                let mut chosen = options.filter(|option| option["kind"] == **kind);
+                let option = chosen
+                    .next()
+                    .ok_or_else(|| io::Error::other(format!("no option of the kind {kind}")))?;
+                let outcome = json!({"outcome": "selected", "optionId": option["optionId"]});
+                let answer = json!({"jsonrpc": "2.0", "id": self.last["id"], "result": {"outcome": outcome}});
+                self.say(answer.to_string()).await;
             }
             Step::AwaitGate(name) => self.model.gate_reached(name).await,
             Step::OpenGate(name) => self.model.open_gate(name),

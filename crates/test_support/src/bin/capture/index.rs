@@ -40,6 +40,19 @@ pub(crate) fn kind_of(line: &str) -> String {
     let Ok(event) = serde_json::from_str::<Value>(line) else {
         return "(not JSON)".to_owned();
     };
+    // JSON-RPC: requests and notifications have a method, answers a result or an error.
+    if let Some(method) = event["method"].as_str() {
+        return match event["params"]["update"]["sessionUpdate"].as_str() {
+            Some(update) => format!("{method}/{update}"),
+            None => method.to_owned(),
+        };
+    }
+    if let Some(answer) = ["result", "error"]
+        .into_iter()
+        .find(|key| event.get("id").is_some() && event.get(key).is_some())
+    {
+        return format!("({answer})");
+    }
     let kind = event["type"].as_str().unwrap_or("(no type)");
     let detail = [
         &event["subtype"],

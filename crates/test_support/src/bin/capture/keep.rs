@@ -70,7 +70,9 @@ pub(crate) fn write(
     put(&file("stdout.txt"), if is_json { "" } else { &output })?;
     let stderr = match scenario.agent {
         Agent::Claude => normaliser.text(&outcome.stderr),
-        Agent::Codex | Agent::Gemini | Agent::Qwen => excerpt(&normaliser.text(&outcome.stderr)),
+        Agent::Codex | Agent::Gemini | Agent::Qwen | Agent::Opencode | Agent::Copilot => {
+            excerpt(&normaliser.text(&outcome.stderr))
+        }
     };
     put(&file("stderr.txt"), &stderr)?;
     put(

@@ -17,7 +17,9 @@ mod table;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 #[cfg(unix)]
-use test_support::real_cli::{Agent, RealCli};
+use std::time::Instant;
+#[cfg(unix)]
+use test_support::real_cli::{Agent, InstallError, RealCli};
 
 fn main() -> ExitCode {
     match command() {
@@ -41,12 +43,13 @@ fn command() -> io::Result<()> {
 #[cfg(unix)]
 const HELP: &str = "\
 capture list [AGENT|all]              what can be recorded
-capture install [AGENT|all]           the pinned versions, into the cache folder
+capture install [--agents=LIST]       the pinned versions, into the cache folder (LIST: claude,codex,... or all)
 capture record AGENT [SCENARIO...]    runs the scenarios (all of them) and keeps what the CLI wrote
 capture run [--only=SCENARIO]         the same for claude
 
-AGENT is claude (where none is named), codex, gemini or qwen.
---version=V records one version only; --out=DIR writes elsewhere than to the package's fixtures.
+AGENT is claude (the default), codex, gemini, qwen, opencode or copilot.
+--version=V records one version only; --out=DIR writes to another folder than the package's fixtures.
+`install` takes agents as words, too. A CLI that cannot run here is reported as skipped, with the reason.
 ";
 
 #[cfg(unix)]
@@ -55,7 +58,7 @@ fn command() -> io::Result<()> {
     let verb = arguments.next().unwrap_or_default();
     let mut words = Vec::new();
     let (mut version, mut directory) = (None, None);
-    let mut names = Vec::new();
+    let (mut names, mut listed) = (Vec::new(), Vec::new());
     while let Some(argument) = arguments.next() {
         if !argument.starts_with("--") {
             words.push(argument);
@@ -68,6 +71,7 @@ fn command() -> io::Result<()> {
         match name.as_str() {
             "--version" => version = Some(value),
             "--only" => names.push(value),
+            "--agents" => listed.extend(value.split(',').map(str::to_owned)),
             "--out" => directory = Some(value.into()),
             _ => {
                 return Err(io::Error::other(format!(
@@ -77,7 +81,12 @@ fn command() -> io::Result<()> {
         }
     }
     let mut words = words.into_iter();
-    let agents = agents(words.next())?;
+    if verb == "install" {
+        listed.extend(words.by_ref());
+    } else {
+        listed.extend(words.next());
+    }
+    let agents = agents(&listed)?;
     names.extend(words);
     let record = |agent| {
         run::run(&run::Selection {
@@ -96,16 +105,22 @@ fn command() -> io::Result<()> {
     }
 }
 
-/// Claude Code alone where none is named: it is what the tests need.
+/// Claude Code where none is named.
 #[cfg(unix)]
-fn agents(word: Option<String>) -> io::Result<Vec<Agent>> {
-    match word.as_deref() {
-        None => Ok(vec![Agent::Claude]),
-        Some("all") => Ok(Agent::ALL.to_vec()),
-        Some(name) => Agent::named(name)
-            .map(|agent| vec![agent])
-            .ok_or_else(|| io::Error::other(format!("no agent is called `{name}`; see `capture --help`"))),
+fn agents(names: &[String]) -> io::Result<Vec<Agent>> {
+    if names.is_empty() {
+        return Ok(vec![Agent::Claude]);
     }
+    let mut agents = Vec::new();
+    for name in names {
+        match name.as_str() {
+            "all" => agents.extend(Agent::ALL),
+            name => agents.push(Agent::named(name).ok_or_else(|| {
+                io::Error::other(format!("no agent is called `{name}`; see `capture --help`"))
+            })?),
+        }
+    }
+    Ok(agents)
 }
 
 #[cfg(unix)]
@@ -127,13 +142,25 @@ fn list(agent: Agent) -> io::Result<()> {
 #[cfg(unix)]
 fn install(agent: Agent) -> io::Result<()> {
     for version in agent.versions() {
-        let cli = RealCli::install(agent, version).map_err(io::Error::other)?;
-        writeln!(
-            io::stdout(),
-            "{} {version} {}",
-            agent.name(),
-            cli.path().display()
-        )?;
+        let start = Instant::now();
+        let name = agent.name();
+        match RealCli::install(agent, version) {
+            Ok(cli) => {
+                let node = cli.needed_node().map_or_else(String::new, |node| {
+                    format!(" (asks for Node {node}, runs with this one)")
+                });
+                writeln!(
+                    io::stdout(),
+                    "{name} {version} in {:.1} s: {}{node}",
+                    start.elapsed().as_secs_f64(),
+                    cli.path().display()
+                )?;
+            }
+            Err(InstallError::CannotRun(reason)) => {
+                writeln!(io::stderr(), "SKIPPED: {reason}; its tests count as ignored")?;
+            }
+            Err(error) => return Err(io::Error::other(error)),
+        }
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::conversation::{Outcome, converse};
 use crate::index::Index;
 use crate::keep::Written;
-use crate::scenario::{Run, Scenario};
+use crate::scenario::{Run, Scenario, Step};
 use crate::{keep, table};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -108,12 +108,23 @@ async fn capture(scenario: &Scenario, version: &str) -> io::Result<Captured> {
         std::fs::write(path, content.replace(table::MCP_SERVER, &server_path))?;
     }
     let mut session = String::new();
+    let directory = workspace.path().display().to_string();
     let here = |run: &Run, session: &str| {
         let mut run = run.clone();
         for argument in &mut run.arguments {
             *argument = argument
                 .replace(table::MCP_SERVER, &server_path)
                 .replace(table::SESSION_BEFORE, session);
+        }
+        for step in &mut run.steps {
+            if let Step::Send(line) = step {
+                let filled = line
+                    .to_string()
+                    .replace(table::DIRECTORY, &directory)
+                    .replace(table::SESSION_BEFORE, session);
+                // Neither has a character that JSON escapes, so that it is a line still.
+                *line = serde_json::from_str(&filled).unwrap_or_default();
+            }
         }
         run
     };

@@ -49,8 +49,10 @@ pub(crate) enum Step {
     SendText(&'static str),
     /// Waits for a line that includes this.
     Await(Value),
-    /// Sends a line made from the last one that was waited for.
+    /// Sends a line made from the last one that was waited for, or from the one that was kept.
     Answer(String),
+    /// Answers the request for permission that was waited for with its first option of this kind.
+    Choose(&'static str),
     /// Waits until the model stands at this gate.
     AwaitGate(&'static str),
     OpenGate(&'static str),

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, as Qwen Code uses them.
+//! OpenAI's chat completions, as Qwen Code, opencode and Copilot use them.
 
 use super::playback::{CACHED, INPUT, OUTPUT, Playback, REASONING};
 use super::reading::{Conversation, elements, texts, tool_result};
@@ -13,6 +13,11 @@ pub(super) fn conversation(body: &Value) -> Value {
             Some("user") => conversation.say("user", texts(&message["content"])),
             Some("assistant") => conversation.say("assistant", texts(&message["content"])),
             Some("tool") => conversation.say("user", vec![tool_result(&message["content"])]),
+            Some("system") => {
+                for part in texts(&message["content"]) {
+                    conversation.look_for_directory(part["text"].as_str().unwrap_or_default());
+                }
+            }
             _ => {}
         }
     }

@@ -4,10 +4,10 @@ use regex::Regex;
 use serde_json::{Value, json};
 use std::sync::LazyLock;
 
-/// How the CLIs tell the model where they are, each in its own way.
+/// How the CLIs tell the model their working directory, each in its own words.
 static DIRECTORY: LazyLock<Regex> = LazyLock::new(|| {
     crate::fake_model::request::pattern(
-        r"(?:<cwd>|Workspace Directories:\*\*\s+- |currently working in the directory: )([^<\n]+)",
+        r"(?:<cwd>|Workspace Directories:\*\*\s+- |currently working in the directory: |[Ww]orking directory: )([^<\n]+)",
     )
 });
 
@@ -22,9 +22,7 @@ impl Conversation {
     /// Messages of the same side in a row are one.
     pub(super) fn say(&mut self, role: &str, blocks: Vec<Value>) {
         for text in blocks.iter().filter_map(|block| block["text"].as_str()) {
-            if self.directory.is_none() {
-                self.look_for_directory(text);
-            }
+            self.look_for_directory(text);
         }
         match self.messages.last_mut() {
             Some(last) if last["role"] == role => {
@@ -36,9 +34,12 @@ impl Conversation {
         }
     }
 
+    /// Keeps the first directory that a text names.
     pub(super) fn look_for_directory(&mut self, text: &str) {
-        let found = DIRECTORY.captures(text).and_then(|found| found.get(1));
-        self.directory = found.map(|path| path.as_str().trim().to_owned());
+        if self.directory.is_none() {
+            let found = DIRECTORY.captures(text).and_then(|found| found.get(1));
+            self.directory = found.map(|path| path.as_str().trim().to_owned());
+        }
     }
 
     /// The request.

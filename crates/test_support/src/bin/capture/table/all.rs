@@ -1,5 +1,6 @@
 use super::{
-    answers, codex, dialogues, faults, gemini, hosts, limits, permissions, qwen, sessions, signals, tools,
+    answers, codex, copilot, dialogues, faults, gemini, hosts, limits, opencode, permissions, qwen, sessions,
+    signals, tools,
 };
 use crate::scenario::Scenario;
 use test_support::real_cli::Agent;
@@ -23,6 +24,8 @@ pub(crate) fn of(agent: Agent) -> Vec<Scenario> {
         Agent::Codex => codex::scenarios(),
         Agent::Gemini => gemini::scenarios(),
         Agent::Qwen => qwen::scenarios(),
+        Agent::Opencode => opencode::scenarios(),
+        Agent::Copilot => copilot::scenarios(),
     }
 }
 

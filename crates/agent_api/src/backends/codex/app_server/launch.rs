@@ -1,0 +1,35 @@
+//! The launch of `codex app-server`.
+
+use std::ffi::OsString;
+
+use super::mapper::AppServerMapper;
+use super::requests::{initialize, message_input};
+use super::threads::ThreadSettings;
+use crate::backend::{InstalledAgent, Launch, LaunchInput};
+use crate::backends::program::spawn_spec;
+use crate::error::Error;
+use crate::request::{Close, RunRequest};
+
+pub(in crate::backends::codex) fn launch(
+    request: &RunRequest,
+    found: &InstalledAgent,
+    close: Close,
+) -> Result<Launch, Error> {
+    let settings = ThreadSettings::of(&request.options)?;
+    let mut spec = spawn_spec(request, found);
+    spec.args = vec![OsString::from("app-server")];
+    spec.args.extend(request.options.extra_args.iter().cloned());
+    let mapper = AppServerMapper::new(
+        settings,
+        message_input(&request.prompt, &request.attachments),
+        request.prompt_id.clone(),
+    );
+    Ok(Launch::new(
+        spec,
+        LaunchInput::Messages {
+            first: vec![initialize()],
+            close,
+        },
+        Box::new(mapper),
+    ))
+}

@@ -1,0 +1,64 @@
+//! `ralph reindex`: the index anew.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use ralph_run::Home;
+
+use super::serve::open_index_anew;
+use crate::console::{render_json, write_stderr, write_stdout};
+
+/// Rebuild the search index from the runs on disk
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph reindex
+
+The runs themselves are never changed. A server that runs must be ended first.")]
+pub struct ReindexArgs {
+    /// Where the index is kept
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+
+    /// Say what was done as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+const TELL_EVERY: Duration = Duration::from_secs(1);
+
+/// Forgets the index and builds it anew from the runs on disk.
+///
+/// # Errors
+/// When it cannot be opened or written.
+pub async fn execute(
+    args: &ReindexArgs,
+    home: &Home,
+    variables: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<u8> {
+    let started = Instant::now();
+    let store = open_index_anew(home, args.data.as_deref(), variables).await?;
+    let mut told = started;
+    let done = ralph_store::reindex(store.as_ref(), &home.runs_directory(), |progress| {
+        if told.elapsed() > TELL_EVERY {
+            told = Instant::now();
+            let percent = progress.bytes * 100 / progress.all_bytes.max(1);
+            write_stderr(&format!("ralph: {percent} % of the journals\n"));
+        }
+    })
+    .await?;
+    write_stderr("ralph: texts\n");
+    while store.index_texts().await? > 0 {}
+    store.close().await?;
+    let seconds = started.elapsed().as_secs_f64();
+    if args.json {
+        let report = serde_json::json!({"runs": done.runs, "records": done.records, "seconds": seconds});
+        write_stdout(&render_json(&report)?);
+    } else {
+        write_stdout(&format!(
+            "{} runs with {} records in {seconds:.1} s\n",
+            done.runs, done.records
+        ));
+    }
+    Ok(0)
+}

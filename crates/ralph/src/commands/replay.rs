@@ -1,0 +1,125 @@
+//! `ralph replay`: a run once more, or any recorded output of an agent, through the same pipeline.
+
+mod author;
+mod pace;
+mod raw;
+mod source;
+
+use std::path::Path;
+
+use anyhow::bail;
+use clap::Args;
+use ralph_run::{EndReason, Home, RecordStream};
+
+use self::author::PLAYED;
+use self::pace::Pace;
+use self::source::Recording;
+use crate::commands::watch::{self, Leave};
+use crate::console::{Console, ConsoleEnd, ConsoleThread, one_line, write_stderr};
+use crate::settings::values::parse_speed;
+use crate::settings::{BackendName, View, ViewArgs, backend_parser};
+
+/// Play a recorded run, or any recorded output of an agent
+#[derive(Debug, Clone, PartialEq, Args)]
+#[command(after_help = "Examples:
+  ralph replay latest
+  ralph replay .ralph/logs/AGENT/20260102T030405.678Z-coder-run.ndjson --speed 4
+  ralph replay session.ndjson --output json
+
+The agent that wrote a recording is recognised by its first lines; `--backend` names it.
+
+In a terminal it plays as recorded, otherwise as fast as possible.")]
+pub struct ReplayArgs {
+    /// A file, or a run: its id, the first characters of its short part, or `latest`
+    #[arg(value_name = "FILE|RUN")]
+    pub source: String,
+
+    /// Which agent wrote the recording [default: recognised by its first lines]
+    #[arg(short, long, value_name = "NAME", value_parser = backend_parser())]
+    pub backend: Option<BackendName>,
+
+    /// 2 is twice as fast as recorded, `max` is without any pause
+    #[arg(long, value_name = "X", value_parser = parse_speed)]
+    pub speed: Option<f64>,
+
+    /// How it is shown.
+    #[command(flatten)]
+    pub view: ViewArgs,
+}
+
+/// Plays a recording.
+///
+/// # Errors
+/// When there is no such recording, or nothing in it can be read.
+pub async fn execute(args: &ReplayArgs, home: &Home, view: &View, cwd: &Path) -> anyhow::Result<u8> {
+    let Recording {
+        records,
+        has_times,
+        run,
+    } = source::open(args, home, cwd)?;
+    let options = watch::options(view, run.as_ref());
+    let speed = match args.speed {
+        Some(speed) => (speed > 0.0).then_some(speed),
+        None => (options.is_terminal && has_times).then_some(1.0),
+    };
+    let mut pace = Pace::new(speed, has_times);
+    let clock = pace.clock();
+    let mut leave = Leave::listen()?;
+    let (sender, stream) = RecordStream::paced();
+    let console = Console::on_stdio(options).with_clock(move || clock.now());
+    let mut console = ConsoleThread::start(console, stream)?;
+    let mut shown = 0_u64;
+    for record in records {
+        let record = match record {
+            Ok(record) => record,
+            Err(damage) => {
+                write_stderr(&format!("ralph: {}\n", one_line(&damage, 500)));
+                continue;
+            }
+        };
+        let sent = async {
+            pace.begin(&record);
+            while pace.pause().await {}
+            sender.send(record).await
+        };
+        tokio::select! {
+            biased;
+            code = leave.asked() => {
+                watch::stop(console).await;
+                return Ok(code);
+            }
+            // Nothing reads the output any more: the end is noticed below.
+            is_sent = sent => if !is_sent { break },
+            end = console.finished() => return Ok(exit_code(end)),
+        }
+        shown += 1;
+    }
+    drop(sender);
+    let code = tokio::select! {
+        biased;
+        code = leave.asked() => {
+            watch::stop(console).await;
+            return Ok(code);
+        }
+        end = console.finished() => exit_code(end),
+    };
+    if code != 0 {
+        return Ok(code);
+    }
+    if shown == 0 {
+        bail!(
+            "nothing in `{}` can be played: it is neither a run's journal nor output in the form that ralph reads from \
+             this agent. {PLAYED}",
+            one_line(&args.source, 500)
+        );
+    }
+    Ok(0)
+}
+
+fn exit_code(end: ConsoleEnd) -> u8 {
+    if end.is_closed {
+        EndReason::OutputClosed.exit_code()
+    } else {
+        0
+    }
+}

@@ -1,0 +1,214 @@
+//! `ralph run`: the loop.
+
+mod agent;
+mod detach;
+mod dry_run;
+mod foreground;
+mod hidden_env;
+mod launch;
+mod prepare;
+mod resume;
+mod secrets;
+mod signals;
+#[cfg(test)]
+mod tests;
+mod unsupported;
+
+pub(super) use agent::{check_bypass, options, registry};
+pub use detach::{RunnerArgs, runner};
+pub(super) use foreground::console_options;
+pub use launch::{Start, StartError, Started, start_detached};
+use prepare::FirstPrompt;
+pub(super) use resume::session_of;
+pub(super) use secrets::{check_prompt, find_secret};
+pub(super) use signals::listen;
+
+use std::io::IsTerminal as _;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileTypeExt as _;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use ralph_run::{Home, reconcile};
+
+use super::trust;
+use crate::console::write_stderr;
+use crate::home;
+use crate::settings::values::{StdinMarker, parse_stdin_marker};
+use crate::settings::{
+    PromptSource, Settings, SettingsError, SettingsLayer, Verbosity, ViewArgs, load_prompt, unknown_variables,
+};
+
+/// Run an agent until its work is done and verified, or a limit is reached
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph run                                        PROMPT.md, until the agent says LOOP_COMPLETE
+  ralph run --verify \"cargo test\"                  ... and the tests pass
+  ralph run -p \"Fix the failing test\" --once       one prompt, one answer
+  ralph run --mode planner -p \"Plan the migration\"
+  ralph run -b NAME --model MODEL                  another agent; `ralph doctor` lists the installed ones
+  git diff | ralph run - --once -- --effort=high   prompt from stdin, one more argument for the agent
+  ralph run --detach && ralph attach               in the background
+  ralph run --interactive                          a conversation; `ralph send` says something
+  ralph run --dry-run                              what would happen
+
+Settings: flag, then RALPH_ variable, then ralph.yml, then default; all of them are in docs/config.md.
+Durations: 90s, 15m, 4h, 1h30m, or seconds. 0 turns a limit off.")]
+pub struct RunArgs {
+    /// Where the agent works [default: the top of the git repository]
+    #[arg(short = 'C', long = "directory", value_name = "DIR")]
+    pub directory: Option<PathBuf>,
+
+    /// Read the prompt from stdin
+    #[arg(value_name = "-", group = "prompt_source", value_parser = parse_stdin_marker)]
+    pub stdin: Option<StdinMarker>,
+
+    /// Let the agent expand /commands and @files in the prompt
+    #[arg(long, help_heading = "Prompt")]
+    pub slash: bool,
+
+    #[command(flatten)]
+    pub settings: SettingsLayer,
+
+    /// Task name; budget and log files are kept per task
+    #[arg(long, value_name = "ID", help_heading = "Loop")]
+    pub task: Option<String>,
+
+    /// Run one iteration and accept the agent's own result
+    #[arg(long, help_heading = "Loop")]
+    pub once: bool,
+
+    /// Reset what the task has cost so far
+    #[arg(long, help_heading = "Limits")]
+    pub reset_budget: bool,
+
+    /// Start a conversation that waits for messages from `ralph send`
+    #[arg(short, long, help_heading = "Session")]
+    pub interactive: bool,
+
+    /// Do not save the session; it cannot be resumed
+    #[arg(long, help_heading = "Session")]
+    pub ephemeral: bool,
+
+    /// Continue the last session of this mode
+    #[arg(long = "continue", group = "session_source", help_heading = "Session")]
+    pub continue_last: bool,
+
+    /// Resume this session, or the last session of a run
+    #[arg(
+        long,
+        value_name = "SESSION|RUN",
+        group = "session_source",
+        help_heading = "Session"
+    )]
+    pub resume: Option<String>,
+
+    /// Fork the session instead of resuming it
+    #[arg(long, requires = "session_source", help_heading = "Session")]
+    pub fork: bool,
+
+    /// Start a new session even if the mode keeps its session
+    #[arg(long, conflicts_with = "session_source", help_heading = "Session")]
+    pub fresh: bool,
+
+    /// Trust ralph.yml for this run only, without asking
+    #[arg(long, conflicts_with = "no_trust", help_heading = "Trust")]
+    pub trust: bool,
+
+    /// Leave out the settings of ralph.yml that need trust
+    #[arg(long, help_heading = "Trust")]
+    pub no_trust: bool,
+
+    /// Run in the background and print the run's id
+    #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
+    pub detach: bool,
+
+    /// Print settings, prompt and command line without running anything
+    #[arg(long, help_heading = "Output")]
+    pub dry_run: bool,
+
+    #[command(flatten)]
+    pub view: ViewArgs,
+
+    /// Extra arguments passed to the agent's CLI
+    #[arg(last = true, value_name = "EXTRA")]
+    pub extra: Vec<String>,
+}
+
+/// Runs the loop. Gives what to exit with.
+///
+/// # Errors
+/// When it could not begin: settings, files, locks, the agent.
+pub async fn execute(
+    args: &RunArgs,
+    home: &Home,
+    variables: &dyn Fn(&str) -> Option<String>,
+    cwd: &Path,
+) -> anyhow::Result<u8> {
+    let opened = trust::open_for_run(args, home, variables, cwd)?;
+    let (mut settings, warnings) = opened.resolve(args, variables)?;
+    let resumed_from = resume::resolve_run(&mut settings, home)?;
+    if settings.view.verbosity != Verbosity::Quiet {
+        if let Some(notice) = opened.notice() {
+            write_stderr(&format!("ralph: {notice}\n"));
+        }
+        let unknown = unknown_variables(std::env::vars_os().map(|(name, _)| name));
+        for warning in warnings.iter().map(ToString::to_string).chain(unknown) {
+            write_stderr(&format!("warning: {warning}\n"));
+        }
+    }
+    let prompt = read_prompt(&settings)?;
+    secrets::check_prompt(&settings, prompt.as_deref())?;
+    let versions = home::version_file(variables);
+    if settings.dry_run {
+        let versions = versions.as_ref();
+        return dry_run::execute(home, &settings, prompt.as_deref(), versions, opened.left_out()).await;
+    }
+    home.prepare()?;
+    let reconciled = reconcile(home, jiff::Timestamp::now())?;
+    if settings.view.verbosity != Verbosity::Quiet {
+        for lost in &reconciled.lost {
+            write_stderr(&format!("ralph: run {} was lost: {}\n", lost.id, lost.evidence));
+        }
+    }
+    if settings.detach {
+        return detach::execute(home, settings, prompt, resumed_from, versions.as_ref()).await;
+    }
+    let first_prompt = FirstPrompt { prompt, resumed_from };
+    foreground::run(home, &settings, first_prompt, versions).await
+}
+
+/// The prompt. Without one and without a PROMPT.md, a pipe or file on stdin is the prompt.
+fn read_prompt(settings: &Settings) -> Result<Option<String>, SettingsError> {
+    let stdin = std::io::stdin();
+    let is_quiet = settings.view.verbosity == Verbosity::Quiet;
+    match &settings.prompt {
+        PromptSource::Stdin if stdin.is_terminal() && !is_quiet => {
+            write_stderr("ralph: reading the prompt from the terminal; press Ctrl-D at its end\n");
+        }
+        PromptSource::File(path) if settings.is_default("event_loop.prompt_file") && !path.exists() => {
+            if is_stdin_piped()
+                && let Ok(prompt) = load_prompt(&PromptSource::Stdin, stdin.lock())
+            {
+                return Ok(prompt);
+            }
+        }
+        PromptSource::Stdin | PromptSource::File(_) | PromptSource::Text(_) | PromptSource::Nothing => {}
+    }
+    load_prompt(&settings.prompt, stdin.lock())
+}
+
+/// Neither a terminal nor a device such as `/dev/null`.
+fn is_stdin_piped() -> bool {
+    let stdin = std::io::stdin().as_fd().try_clone_to_owned();
+    let metadata = stdin.and_then(|stdin| std::fs::File::from(stdin).metadata());
+    metadata.is_ok_and(|metadata| metadata.is_file() || metadata.file_type().is_fifo())
+}
+
+/// Whether a run with these settings can start, as far as that can be said without starting it.
+///
+/// # Errors
+/// What `ralph run` would say.
+pub(super) async fn check_start(settings: &Settings) -> anyhow::Result<()> {
+    prepare::choose(settings, None).await.map(drop)
+}

@@ -1,0 +1,208 @@
+//! Finds the run that a command names, and talks to its runner.
+
+use anyhow::{Context as _, anyhow};
+use jiff::Timestamp;
+use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt, RefusalCode};
+use ralph_run::{Home, Liveness, RunDirectory, RunFile};
+
+use crate::console::{one_line, write_stderr};
+use crate::settings::find_workspace;
+
+/// Messages of a runner may quote what an agent wrote.
+const MESSAGE_COLUMNS: usize = 500;
+
+/// The newest run: of this workspace if it has one.
+const LATEST: &str = "latest";
+
+/// The run that is meant: its id, the short part of it, a beginning of either, or `latest`.
+pub(super) fn find(home: &Home, typed: &str) -> anyhow::Result<RunDirectory> {
+    match typed {
+        LATEST | "last" => latest(home, Wanted::Any),
+        _ => Ok(home.find(typed)?),
+    }
+}
+
+/// As [`find`], for a command that needs a run that is active: `latest` is one, if there is any.
+pub(super) fn find_live(home: &Home, typed: &str) -> anyhow::Result<RunDirectory> {
+    match typed {
+        LATEST | "last" => latest(home, Wanted::Live),
+        _ => Ok(home.find(typed)?),
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    Any,
+    Live,
+}
+
+/// The newest run of this workspace, else of all. A run of another workspace is named on stderr.
+fn latest(home: &Home, wanted: Wanted) -> anyhow::Result<RunDirectory> {
+    let cwd = std::env::current_dir().context("the current directory is gone")?;
+    let workspace = find_workspace(None, &cwd)?;
+    let workspace = workspace.to_string_lossy();
+    let mut elsewhere = None;
+    if wanted == Wanted::Live {
+        let mut active = home.list_active()?;
+        active.sort_unstable_by(|first, second| second.id().cmp(first.id()));
+        for run in active {
+            let Some(file) = load(&run).ok().filter(is_live) else {
+                continue;
+            };
+            if file.workspace == workspace {
+                return Ok(run);
+            }
+            elsewhere.get_or_insert((run, Some(file.workspace)));
+        }
+    }
+    // Without an active one, the last to end explains why nothing can be done.
+    if elsewhere.is_none() {
+        for run in home.list()? {
+            let file = load(&run).ok();
+            if file.as_ref().is_some_and(|file| file.workspace == workspace) {
+                return Ok(run);
+            }
+            elsewhere.get_or_insert((run, file.map(|file| file.workspace)));
+        }
+    }
+    let (run, other) =
+        elsewhere.ok_or_else(|| anyhow!("there are no runs yet; start one with `ralph run`"))?;
+    if let Some(other) = other {
+        let kind = if wanted == Wanted::Live { "active " } else { "" };
+        write_stderr(&format!(
+            "ralph: no {kind}run in this workspace; using run {} of {}\n",
+            run.short_id(),
+            one_line(&other, MESSAGE_COLUMNS)
+        ));
+    }
+    Ok(run)
+}
+
+/// Whether the run has not ended and its runner is there.
+pub(super) fn is_live(file: &RunFile) -> bool {
+    !file.is_ended() && !is_lost(file)
+}
+
+/// Asks a run for something.
+pub(super) async fn ask(run: &RunDirectory, command: ControlCommand) -> anyhow::Result<Receipt> {
+    let mut client = connect(run).await?;
+    request(&mut client, run, command).await
+}
+
+/// Gets through to the runner of a run.
+pub(super) async fn connect(run: &RunDirectory) -> anyhow::Result<ControlClient> {
+    ControlClient::connect(run.socket())
+        .await
+        .map_err(|error| explain(run, error))
+}
+
+/// Asks for something on a connection.
+pub(super) async fn request(
+    client: &mut ControlClient,
+    run: &RunDirectory,
+    command: ControlCommand,
+) -> anyhow::Result<Receipt> {
+    client.request(command).await.map_err(|error| explain(run, error))
+}
+
+/// Says what is the matter with a run whose runner does not answer.
+pub(super) fn explain(run: &RunDirectory, error: ControlError) -> anyhow::Error {
+    match &error {
+        ControlError::Refused(refusal) if refusal.code != RefusalCode::RunEnded => {
+            anyhow!("{}", one_line(&refusal.message, MESSAGE_COLUMNS))
+        }
+        ControlError::NotRunning { .. }
+        | ControlError::Closed
+        | ControlError::Silent { .. }
+        | ControlError::Refused(_) => match load(run) {
+            Ok(file) => match describe_absence(&file, file.runner.liveness(), Timestamp::now()) {
+                Some(why) => anyhow!(why),
+                None => anyhow::Error::new(error),
+            },
+            Err(unreadable) => unreadable.context(error.to_string()),
+        },
+        _ => anyhow::Error::new(error),
+    }
+}
+
+/// What a run's file tells.
+pub(super) fn load(run: &RunDirectory) -> anyhow::Result<RunFile> {
+    RunFile::load(&run.run_file()).with_context(|| format!("cannot read the state of run {}", run.id()))
+}
+
+/// Why a run ended, for people.
+pub(super) fn ended_why(file: &RunFile) -> String {
+    let reason = file.reason.as_ref();
+    reason.map_or_else(|| "reason unknown".to_owned(), |reason| reason.describe())
+}
+
+/// Why a run's runner does not answer; none when it should.
+pub(super) fn describe_absence(file: &RunFile, liveness: Liveness, now: Timestamp) -> Option<String> {
+    let id = &file.run_id;
+    if file.is_ended() {
+        let reason = ended_why(file);
+        let when = file
+            .ended_at
+            .map(|at| format!(" {}", ago(at, now)))
+            .unwrap_or_default();
+        return Some(format!("run {id} ended{when} ({reason})"));
+    }
+    let pid = file.runner.pid;
+    match liveness {
+        Liveness::Gone | Liveness::Replaced => Some(format!(
+            "run {id} is no longer running (process {pid} is gone); run `ralph runs` to record its end"
+        )),
+        Liveness::OtherBoot => Some(format!(
+            "run {id} is no longer running (the machine was rebooted after it started); run `ralph runs` to record its end"
+        )),
+        Liveness::Alive | Liveness::Unknown if file.runner.is_stopped() => Some(format!(
+            "run {id} is suspended; continue it with `fg` in its terminal or `kill -CONT {pid}`"
+        )),
+        Liveness::Alive | Liveness::Unknown => None,
+    }
+}
+
+/// Whether the runner of a run that has not ended is gone.
+pub(super) fn is_lost(file: &RunFile) -> bool {
+    match file.runner.liveness() {
+        Liveness::Gone | Liveness::Replaced | Liveness::OtherBoot => !file.is_ended(),
+        Liveness::Alive | Liveness::Unknown => false,
+    }
+}
+
+/// `3 minutes ago`.
+fn ago(then: Timestamp, now: Timestamp) -> String {
+    let seconds = now.as_second() - then.as_second();
+    let (number, unit) = match seconds {
+        ..=0 => return "just now".to_owned(),
+        1..60 => (seconds, "second"),
+        60..3_600 => (seconds / 60, "minute"),
+        3_600..86_400 => (seconds / 3_600, "hour"),
+        _ => (seconds / 86_400, "day"),
+    };
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {unit}{plural} ago")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ago;
+    use jiff::Timestamp;
+
+    #[test]
+    fn times_are_told_as_people_do() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        for (seconds, told) in [
+            (-5, "just now"),
+            (0, "just now"),
+            (1, "1 second ago"),
+            (59, "59 seconds ago"),
+            (60, "1 minute ago"),
+            (199, "3 minutes ago"),
+            (7_300, "2 hours ago"),
+            (200_000, "2 days ago"),
+        ] {
+            assert_eq!(ago(at(1_000_000), at(1_000_000 + seconds)), told);
+        }
+    }
+}

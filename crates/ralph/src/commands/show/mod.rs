@@ -1,7 +1,0 @@
-//! `ralph show`: what is known about a run.
-
-mod execute;
-mod render;
-mod story;
-
-pub use execute::execute;

@@ -1,0 +1,318 @@
+//! `load`: from the `ralph.yml` of a workspace to the part of it that holds.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use ralph_run::Home;
+
+use super::filter::{LeftOut, filter};
+use super::rule::Risk;
+use super::scripts::{Scripts, scripts};
+use super::source::Source;
+use super::store::{Entry, StoreError, TrustStore};
+use crate::settings::{CONFIG_FILE, ConfigFile, FileEntry, SettingsError};
+
+/// A notice names at most this many keys.
+const MAX_KEYS: usize = 10;
+
+/// Whether a file holds as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    Trusted,
+    Untrusted(Reason),
+}
+
+/// Why a file is not trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reason {
+    /// Nobody has looked at it.
+    New,
+    /// It was trusted, and is not what it was: these files changed.
+    Changed(Vec<String>),
+    /// A decision about it could be undermined, or cannot be read.
+    Unsafe(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::New => formatter.write_str("is not trusted"),
+            Self::Changed(what) => write!(formatter, "is no longer trusted: {}", what.join(", ")),
+            Self::Unsafe(why) => write!(formatter, "cannot be trusted: {why}"),
+        }
+    }
+}
+
+/// What a command decides about trust.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Choice {
+    /// As a person has decided before.
+    AsStored,
+    /// Trusted, this time.
+    Trust,
+    /// Not trusted, this time.
+    Ignore,
+}
+
+/// Who decides, and where decisions are kept. Without a home there are none.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy<'a> {
+    pub home: Option<&'a Home>,
+    pub choice: Choice,
+}
+
+impl<'a> Policy<'a> {
+    #[must_use]
+    pub fn as_stored(home: &'a Home) -> Self {
+        Self {
+            home: Some(home),
+            choice: Choice::AsStored,
+        }
+    }
+}
+
+/// A file, and what of it holds.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The part that holds.
+    pub file: ConfigFile,
+    pub left_out: Vec<LeftOut>,
+    pub decision: Decision,
+    /// Something to know about a file that is trusted this time only.
+    pub caution: Option<String>,
+}
+
+impl Loaded {
+    /// Which keys do not hold and why, or what speaks against a trust that was asked for.
+    #[must_use]
+    pub fn notice(&self, workspace: &Path) -> Option<String> {
+        let path = super::show(&workspace.join(CONFIG_FILE).to_string_lossy());
+        match &self.decision {
+            Decision::Untrusted(reason) if !self.left_out.is_empty() => Some(format!(
+                "`{path}` {reason}; left out: {}; `ralph trust` shows what they do",
+                self.left_out_keys()
+            )),
+            Decision::Untrusted(_) => None,
+            Decision::Trusted => {
+                let caution = self.caution.as_ref()?;
+                Some(format!("`{path}` is trusted for this run only: {caution}"))
+            }
+        }
+    }
+
+    /// Why no run starts with this file, and what to do. `None` if nothing was left out.
+    #[must_use]
+    pub fn refusal(&self, workspace: &Path) -> Option<String> {
+        let Decision::Untrusted(reason) = &self.decision else {
+            return None;
+        };
+        let show = |path: &Path| super::show(&path.to_string_lossy());
+        (!self.left_out.is_empty()).then(|| {
+            format!(
+                "`{}` {reason}; it sets {}; run `ralph trust {}` to see what they do and to trust it",
+                show(&workspace.join(CONFIG_FILE)),
+                self.left_out_keys(),
+                show(workspace)
+            )
+        })
+    }
+
+    fn left_out_keys(&self) -> String {
+        let mut keys: Vec<&str> = self
+            .left_out
+            .iter()
+            .map(|left_out| left_out.key.as_str())
+            .collect();
+        keys.dedup();
+        let more = keys.len().saturating_sub(MAX_KEYS);
+        keys.truncate(MAX_KEYS);
+        let keys = keys.join(", ");
+        if more > 0 {
+            format!("{keys} and {more} more")
+        } else {
+            keys
+        }
+    }
+}
+
+/// Reads the workspace's `ralph.yml` once, decides whether it is trusted, and leaves out what does not hold.
+///
+/// # Errors
+/// If the file cannot be read, is not YAML, or has a value of the wrong kind.
+pub fn load(workspace: &Path, policy: &Policy<'_>) -> Result<Option<Loaded>, SettingsError> {
+    let Some(source) = Source::read(workspace)? else {
+        return Ok(None);
+    };
+    let file = ConfigFile::parse(&source.path, &source.text)?;
+    let wanted = filter(&file, &Decision::Untrusted(Reason::New))?.1;
+    let (decision, caution) = match policy.choice {
+        // There is nothing to trust.
+        _ if wanted.is_empty() => (Decision::Untrusted(Reason::New), None),
+        Choice::Trust => (Decision::Trusted, source.problem.clone()),
+        Choice::Ignore => (Decision::Untrusted(Reason::New), None),
+        Choice::AsStored => {
+            let subject = Subject::new(workspace, source, &file, wanted);
+            (subject.decide(policy.home), None)
+        }
+    };
+    let (file, left_out) = filter(&file, &decision)?;
+    Ok(Some(Loaded {
+        file,
+        left_out,
+        decision,
+        caution,
+    }))
+}
+
+/// A file that a person is asked about, as it was when it was read.
+pub struct Subject {
+    /// The workspace, with links resolved.
+    pub workspace: PathBuf,
+    /// The file.
+    pub path: PathBuf,
+    /// What trusting it would allow.
+    pub wanted: Vec<LeftOut>,
+    entries: Vec<FileEntry>,
+    source: Source,
+}
+
+impl fmt::Debug for Subject {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Subject")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads the workspace's `ralph.yml` for somebody who is to decide about it.
+///
+/// # Errors
+/// As [`load`].
+pub fn look(workspace: &Path) -> Result<Option<Subject>, SettingsError> {
+    let Some(source) = Source::read(workspace)? else {
+        return Ok(None);
+    };
+    let file = ConfigFile::parse(&source.path, &source.text)?;
+    let wanted = filter(&file, &Decision::Untrusted(Reason::New))?.1;
+    Ok(Some(Subject::new(workspace, source, &file, wanted)))
+}
+
+impl Subject {
+    fn new(workspace: &Path, source: Source, file: &ConfigFile, wanted: Vec<LeftOut>) -> Self {
+        Self {
+            // If it cannot be resolved, nothing is found under it.
+            workspace: workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned()),
+            path: source.path.clone(),
+            entries: file.entries(),
+            wanted,
+            source,
+        }
+    }
+
+    /// Whether it is trusted, by what is kept.
+    #[must_use]
+    pub fn decide(&self, home: Option<&Home>) -> Decision {
+        let unsafe_because = |why: String| Decision::Untrusted(Reason::Unsafe(why));
+        let Some(home) = home else {
+            return Decision::Untrusted(Reason::New);
+        };
+        let entry = match TrustStore::new(home).get(&self.workspace) {
+            Ok(Some(entry)) => entry,
+            Ok(None) => return Decision::Untrusted(Reason::New),
+            Err(error) => return unsafe_because(error.to_string()),
+        };
+        if let Some(problem) = &self.source.problem {
+            return unsafe_because(problem.clone());
+        }
+        let mut changed = Vec::new();
+        if entry.file != self.source.digest {
+            changed.push("`ralph.yml` has changed".to_owned());
+        }
+        changed.extend(changed_scripts(&entry, &self.scripts()));
+        if changed.is_empty() {
+            Decision::Trusted
+        } else {
+            Decision::Untrusted(Reason::Changed(changed))
+        }
+    }
+
+    /// Keeps the decision that this file, as it was read, is trusted.
+    ///
+    /// # Errors
+    /// When the decision could be undermined, or cannot be kept.
+    pub fn trust(&self, home: &Home, at: Timestamp) -> Result<(), TrustError> {
+        if let Some(problem) = &self.source.problem {
+            return Err(TrustError::Unsafe {
+                path: self.path.clone(),
+                why: problem.clone(),
+            });
+        }
+        let mut digests = std::collections::BTreeMap::new();
+        for (word, digest) in self.scripts() {
+            match digest {
+                Ok(digest) => {
+                    digests.insert(word, digest);
+                }
+                Err(why) => {
+                    return Err(TrustError::Script {
+                        name: super::show(&word),
+                        why,
+                    });
+                }
+            }
+        }
+        let entry = Entry::new(&self.workspace, self.source.digest.clone(), digests, at);
+        Ok(TrustStore::new(home).put(&self.workspace, &entry)?)
+    }
+
+    /// The scripts that are named by what needs trust.
+    #[must_use]
+    pub fn script_names(&self) -> Vec<String> {
+        self.scripts().keys().map(|word| super::show(word)).collect()
+    }
+
+    fn scripts(&self) -> Scripts {
+        let runs = |entry: &&FileEntry| {
+            let risk = super::filter::risk(entry);
+            matches!(
+                risk,
+                Some(Risk::Executes | Risk::Redirects | Risk::Instructs | Risk::Unclassified)
+            )
+        };
+        let entries: Vec<FileEntry> = self.entries.iter().filter(runs).cloned().collect();
+        scripts(&self.workspace, &entries)
+    }
+}
+
+/// Why a file cannot be trusted.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrustError {
+    #[error("`{}` cannot be trusted: {why}", path.display())]
+    Unsafe { path: PathBuf, why: String },
+    #[error("the script `{name}` cannot be read, so nobody would notice a change: {why}")]
+    Script { name: String, why: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn changed_scripts(entry: &Entry, now: &Scripts) -> Vec<String> {
+    let mut changed = Vec::new();
+    for (word, digest) in &entry.scripts {
+        match now.get(word) {
+            None => changed.push(format!("`{}` is gone", super::show(word))),
+            Some(Ok(now)) if now == digest => {}
+            Some(Ok(_)) => changed.push(format!("`{}` has changed", super::show(word))),
+            Some(Err(why)) => changed.push(format!("`{}` cannot be read: {why}", super::show(word))),
+        }
+    }
+    let is_new = |word: &&String| !entry.scripts.contains_key(*word);
+    changed.extend(
+        now.keys()
+            .filter(is_new)
+            .map(|word| format!("`{}` is new", super::show(word))),
+    );
+    changed
+}

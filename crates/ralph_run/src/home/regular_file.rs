@@ -1,0 +1,47 @@
+//! `open_regular_file`: opens state files that another process may have replaced with a link or a pipe.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+/// Opens a regular file for reading. Does not follow a symbolic link in the last component, and does not block on a
+/// named pipe.
+///
+/// # Errors
+/// If the file does not exist, cannot be opened or is not a regular file.
+pub fn open_regular_file(path: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    let file = {
+        use rustix::fs::{Mode, OFlags};
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        File::from(rustix::fs::open(path, flags, Mode::empty())?)
+    };
+    #[cfg(not(unix))]
+    let file = File::open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+    }
+    Ok(file)
+}
+
+#[cfg(unix)]
+#[cfg(test)]
+mod tests {
+    use super::open_regular_file;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn opens_files_and_refuses_links_pipes_and_directories() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "text").unwrap();
+        symlink(&file, folder.path().join("link")).unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        assert!(open_regular_file(&file).is_ok());
+        for name in ["link", "pipe", ".", "missing"] {
+            assert!(open_regular_file(&folder.path().join(name)).is_err(), "{name}");
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! Which commands a run accepts, and why it refuses the others.
+
+use super::queue::MessagePlace;
+use super::state::Machine;
+use crate::control::{ControlCommand, Refusal, RefusalCode, SendMode};
+
+impl Machine {
+    /// Whether a command can be carried out now. Returns a note for the sender, where there is something to say.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn accept(&self, command: &ControlCommand) -> Result<Option<String>, Refusal> {
+        match command {
+            ControlCommand::Send { text, mode } => self.check_message(text, *mode)?,
+            ControlCommand::EditMessage { message_id, text } => {
+                self.check_waiting(message_id)?;
+                check_text(text)?;
+            }
+            ControlCommand::WithdrawMessage { message_id } => self.check_waiting(message_id)?,
+            ControlCommand::Answer { request, answer } => {
+                self.requests().resolve(request, answer.clone())?;
+            }
+            ControlCommand::Interrupt if self.is_idle() => {
+                return Ok(Some("nothing to interrupt: the agent is idle".to_owned()));
+            }
+            ControlCommand::CloseInput if !self.is_conversation() => {
+                return Err(Refusal::new(
+                    RefusalCode::Unsupported,
+                    "a loop closes its agent's input itself: interrupt or stop it",
+                ));
+            }
+            ControlCommand::Status => {
+                return Err(Refusal::new(
+                    RefusalCode::Invalid,
+                    "`status` is a query, not a command",
+                ));
+            }
+            ControlCommand::Interrupt
+            | ControlCommand::Stop
+            | ControlCommand::CloseInput
+            | ControlCommand::Kill
+            | ControlCommand::SetModel { .. }
+            | ControlCommand::SetPermissionMode { .. } => {}
+        }
+        Ok(None)
+    }
+
+    fn check_message(&self, text: &str, mode: SendMode) -> Result<(), Refusal> {
+        if !self.run().plan.takes_messages {
+            return Err(Refusal::new(
+                RefusalCode::Unsupported,
+                "this run's agent takes no messages after its prompt",
+            ));
+        }
+        check_text(text)?;
+        if !self.takes_messages() {
+            let message = match self.is_conversation() {
+                true => "the session is ending; resume it when it has ended",
+                false => "the agent is shutting down; send it again in the next iteration",
+            };
+            return Err(Refusal::new(RefusalCode::InputClosed, message));
+        }
+        if mode == SendMode::Queue && self.run().queue.is_full() {
+            let message = "too many messages are queued: withdraw some, or wait";
+            return Err(Refusal::new(RefusalCode::Busy, message));
+        }
+        Ok(())
+    }
+
+    fn check_waiting(&self, id: &str) -> Result<(), Refusal> {
+        match self.place_of(id) {
+            MessagePlace::Waiting => Ok(()),
+            MessagePlace::Sent => Err(Refusal::new(
+                RefusalCode::AlreadySent,
+                "this message was already sent to the agent: send another one",
+            )),
+            MessagePlace::Unknown => Err(Refusal::new(
+                RefusalCode::NoSuchMessage,
+                format!("no queued message `{id}`: it never existed or was withdrawn"),
+            )),
+        }
+    }
+}
+
+fn check_text(text: &str) -> Result<(), Refusal> {
+    if text.trim().is_empty() {
+        return Err(Refusal::new(RefusalCode::Invalid, "the message is empty"));
+    }
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! `RunModel`: the only fold of a run's records. Everything that shows or indexes a run is a projection of it.
+
+mod activity_tracker;
+mod changed_files;
+mod message_log;
+mod run_model;
+mod run_state;
+mod text_tail;
+
+pub use changed_files::{ChangedFile, ChangedFiles};
+pub use message_log::{Message, MessageLog, MessageState};
+pub use run_model::{Change, Counts, Iteration, RunModel};
+pub use run_state::{RunState, WaitingFor};

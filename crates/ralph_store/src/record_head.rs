@@ -1,0 +1,141 @@
+//! `RecordHead`: the fields of a journal line that every reader needs. The data of the event stays JSON text until it
+//! is asked for.
+//!
+//! This is strict JSON (serde), unlike the tolerant reader for agents' streams: the journal is our own format, and its
+//! lines are passed on unchanged in HTTP pages and WebSocket frames, where one malformed line would break the others.
+
+use std::borrow::Cow;
+
+use agent_api::ItemId;
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The head of a record: position, time and kind of its event.
+#[derive(Debug, Clone, Deserialize)]
+pub struct RecordHead<'a> {
+    /// Counts from 1 in each run.
+    pub seq: u64,
+    /// The time as written.
+    #[serde(borrow)]
+    at: Cow<'a, str>,
+    /// The iteration of the loop; 0 before the first one.
+    pub iteration: u32,
+    /// The process of the iteration; 0 before the first one.
+    pub attempt: u32,
+    /// The event.
+    #[serde(borrow)]
+    pub event: EventHead<'a>,
+}
+
+/// The head of an event.
+#[derive(Debug, Clone, Deserialize)]
+pub struct EventHead<'a> {
+    /// The kind, such as `text_block` or `run_ended`.
+    #[serde(borrow, rename = "type")]
+    pub kind: Cow<'a, str>,
+    /// The tool call that the event belongs to, for events of a subagent.
+    #[serde(default)]
+    pub parent: Option<ItemId>,
+    /// The data of the event as JSON.
+    #[serde(borrow, default)]
+    pub data: Option<&'a RawValue>,
+}
+
+impl<'a> RecordHead<'a> {
+    /// Reads a line. Returns `None` if it is not a record.
+    #[must_use]
+    pub fn parse(line: &'a [u8]) -> Option<Self> {
+        // Checks the whole line once. `from_slice` would not check the members that are ignored.
+        let text = std::str::from_utf8(line).ok()?;
+        serde_json::from_str(text).ok()
+    }
+
+    /// The time of the record; 1970 if it cannot be read.
+    #[must_use]
+    pub fn at(&self) -> Timestamp {
+        self.at.parse().unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    /// Whether the event is a fragment of a text that is still being written.
+    #[must_use]
+    pub fn is_delta(&self) -> bool {
+        self.event.kind == "delta"
+    }
+
+    /// Deserializes the data of the event. Returns `None` if there is none or it has another shape.
+    #[must_use]
+    pub fn data<T: Deserialize<'a>>(&self) -> Option<T> {
+        serde_json::from_str(self.event.data?.get()).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::RecordHead;
+
+    const LINES: [&str; 2] = [
+        r#"{"seq":7,"at":"2026-11-16T02:35:20.690978133Z","iteration":1,"attempt":2,"event":{"agent_kind":"custom","parent":"t/1","raw":{"line":2,"offset":400,"length":703},"type":"text_block","data":{"item":"a/0","text":"x \" \\ \u00e9 é\n","l":[1,-2.5e+3,{}],"n":null,"t":true}}}"#,
+        r#"{"seq":1,"at":"1969-12-31T23:59:59.5Z","iteration":0,"attempt":0,"event":{"type":"delta"}}"#,
+    ];
+
+    #[test]
+    fn the_head_is_read_and_the_data_is_kept_as_written() {
+        let head = RecordHead::parse(LINES[0].as_bytes()).unwrap();
+        assert_eq!((head.seq, head.iteration, head.attempt), (7, 1, 2));
+        assert_eq!(head.at(), "2026-11-16T02:35:20.690978133Z".parse().unwrap());
+        assert_eq!(head.event.kind, "text_block");
+        assert_eq!(
+            head.event.parent.as_ref().map(agent_api::ItemId::as_str),
+            Some("t/1")
+        );
+        assert_eq!(
+            head.event.data.unwrap().get(),
+            r#"{"item":"a/0","text":"x \" \\ \u00e9 é\n","l":[1,-2.5e+3,{}],"n":null,"t":true}"#
+        );
+        assert!(!head.is_delta());
+
+        let head = RecordHead::parse(LINES[1].as_bytes()).unwrap();
+        assert_eq!(head.at(), "1969-12-31T23:59:59.5Z".parse().unwrap());
+        assert!(head.event.data.is_none() && head.event.parent.is_none() && head.is_delta());
+    }
+
+    #[test]
+    fn a_truncated_line_is_not_a_record_even_if_another_one_follows_on_it() {
+        let [line, next] = LINES;
+        for cut in (1..line.len()).filter(|cut| line.is_char_boundary(*cut)) {
+            let half = &line[..cut];
+            assert!(RecordHead::parse(half.as_bytes()).is_none(), "{half}");
+            assert!(
+                RecordHead::parse(format!("{half}{next}").as_bytes()).is_none(),
+                "{half}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_line_that_a_strict_reader_would_refuse_is_not_a_record() {
+        let line = |agent_kind: &[u8], text: &[u8]| {
+            let parts: [&[u8]; 5] = [
+                br#"{"seq":1,"at":"2026-11-16T02:35:20Z","iteration":0,"attempt":0,"event":{"agent_kind":""#,
+                agent_kind,
+                br#"","type":"t","data":""#,
+                text,
+                br#""}}"#,
+            ];
+            parts.concat()
+        };
+        assert!(RecordHead::parse(&line(b"a", br"\u00e9\n")).is_some());
+        for broken in [&b"\xff"[..], b"\x01", br"\x", br"\u00g0"] {
+            assert!(
+                RecordHead::parse(&line(b"a", broken)).is_none(),
+                "{broken:?} in the data"
+            );
+            assert!(
+                RecordHead::parse(&line(broken, b"x")).is_none(),
+                "{broken:?} in a member that is ignored"
+            );
+        }
+        assert!(RecordHead::parse(b"{}").is_none());
+    }
+}
