@@ -10,9 +10,12 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::home::{Home, make_directory_all, private_file, protect};
+use crate::state::RunFile;
 
 /// Between taking a lock and saying so lie microseconds; this is for a machine under load.
 const NAME_WAIT: Duration = Duration::from_millis(200);
+/// A run writes its end before its process is gone. Whoever saw the end and starts the next run waits this long for it.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(2);
 const MAX_INFO_BYTES: u64 = 64 << 10;
 
@@ -97,7 +100,7 @@ impl Lock {
             source,
         })?;
         let path = lock_file(home, "workspace", workspace.as_os_str().as_encoded_bytes());
-        Self::take(&path, LockSubject::Workspace(workspace), info)
+        Self::take(home, &path, LockSubject::Workspace(workspace), info)
     }
 
     /// Takes an agent's conversation for a run.
@@ -106,15 +109,15 @@ impl Lock {
     /// When another run has it.
     pub fn session(home: &Home, session_id: &str, info: &LockInfo) -> Result<Self, LockError> {
         let path = lock_file(home, "session", session_id.as_bytes());
-        Self::take(&path, LockSubject::Session(session_id.to_owned()), info)
+        Self::take(home, &path, LockSubject::Session(session_id.to_owned()), info)
     }
 
-    fn take(path: &Path, subject: LockSubject, info: &LockInfo) -> Result<Self, LockError> {
+    fn take(home: &Home, path: &Path, subject: LockSubject, info: &LockInfo) -> Result<Self, LockError> {
         let fail = |source| LockError::Io {
             path: path.to_owned(),
             source,
         };
-        let deadline = Instant::now() + NAME_WAIT;
+        let started_at = Instant::now();
         loop {
             if let Some(file) = try_open_locked(path).map_err(fail)? {
                 let mut lock = Self { file };
@@ -122,7 +125,12 @@ impl Lock {
                 return Ok(lock);
             }
             let holder = read_info(path);
-            if holder.is_some() || Instant::now() >= deadline {
+            let timeout = match &holder {
+                None => NAME_WAIT,
+                Some(holder) if has_ended(home, &holder.run_id) => EXIT_TIMEOUT,
+                Some(_) => Duration::ZERO,
+            };
+            if started_at.elapsed() >= timeout {
                 return Err(LockError::Held(LockHeld { subject, holder }));
             }
             std::thread::sleep(POLL);
@@ -142,6 +150,13 @@ impl Drop for Lock {
         // So that the next one who asks does not read our name; the lock itself goes with the descriptor.
         let _ = self.file.set_len(0);
     }
+}
+
+/// Whether the run's own file says that it has ended.
+fn has_ended(home: &Home, run_id: &str) -> bool {
+    home.run(run_id)
+        .and_then(|run| RunFile::load(&run.run_file()).ok())
+        .is_some_and(|file| file.is_ended())
 }
 
 /// Waits for a lock that is only ever held for a moment.
