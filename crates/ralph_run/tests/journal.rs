@@ -1,5 +1,9 @@
 //! A journal is readable whatever happened to its writer.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::unwrap_used,
+    dead_code,
+    reason = "a test that cannot go on has failed; helpers are shared with other tests"
+)]
 
 mod journal_sample;
 

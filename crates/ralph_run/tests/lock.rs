@@ -11,9 +11,12 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::mpsc;
+use std::time::Duration;
 
-use journal_sample::{at, my_role, role};
-use ralph_run::{Home, Lock, LockError, LockHeld, LockInfo};
+use journal_sample::{at, my_role, role, run_file};
+use ralph_run::model::RunState;
+use ralph_run::{Durability, EndReason, Home, Lock, LockError, LockHeld, LockInfo};
 
 fn info(run_id: &str) -> LockInfo {
     LockInfo {
@@ -63,6 +66,31 @@ fn a_workspace_is_the_same_by_any_way_to_it() {
     let _lock = Lock::workspace(&home, &real, &info("first")).unwrap();
     held(Lock::workspace(&home, &link, &info("second")));
     held(Lock::workspace(&home, &real.join("../link/."), &info("second")));
+}
+
+/// A run's end is in its file a moment before its process is gone.
+#[test]
+fn a_workspace_whose_run_has_ended_is_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    home.prepare().unwrap();
+    let run = home.create_run(at("2026-11-15T23:59:59Z")).unwrap();
+    let mut file = run_file(run.id(), "2026-11-15T23:59:59Z");
+    file.status.state = RunState::Ended {
+        reason: EndReason::Completed.into(),
+    };
+    file.save(&run.run_file(), Durability::Cached).unwrap();
+    let lock = Lock::workspace(&home, directory.path(), &info(run.id())).unwrap();
+    let (asking, asked) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            // Gives the other side time to find the lock taken; whoever is first, it gets the lock.
+            let _ = asked.recv_timeout(Duration::from_millis(50));
+            drop(lock);
+        });
+        drop(Lock::workspace(&home, directory.path(), &info("second")).unwrap());
+        drop(asking);
+    });
 }
 
 #[test]

@@ -29,37 +29,14 @@ fn home(directory: &Path) -> Home {
 
 fn run_file(run: &RunDirectory, runner: Runner) -> RunFile {
     RunFile {
-        version: RunFile::VERSION,
-        run_id: run.id().to_owned(),
-        workspace: "/w".to_owned(),
-        backend: agent_api::AgentKind::DEMO,
-        display_name: "Demo".to_owned(),
-        model: None,
-        agent_version: None,
-        permission_mode: None,
-        cwd: None,
-        tools: Vec::new(),
-        mcp_servers: Vec::new(),
-        session_ids: Vec::new(),
-        mode: None,
-        task: None,
-        kind: ralph_run::RunKind::Loop.into(),
-        resumed_from: None,
-        is_ephemeral: false,
-        prompt: "do it".to_owned(),
-        started_at: at("2026-11-15T23:59:59Z"),
-        ended_at: None,
         status: RunStatus {
             state: RunState::tool("Bash", Some("make")),
             iteration: 2,
             attempt: 1,
             ..RunStatus::default()
         },
-        reason: None,
-        exit_code: None,
         runner,
-        ralph_version: "0.1.0".to_owned(),
-        other: serde_json::Map::new(),
+        ..journal_sample::run_file(run.id(), "2026-11-15T23:59:59Z")
     }
 }
 

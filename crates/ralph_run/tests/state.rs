@@ -387,34 +387,7 @@ fn a_state_directory_of_another_user_is_refused() {
 }
 
 fn run_file() -> RunFile {
-    RunFile {
-        version: RunFile::VERSION,
-        run_id: "r".to_owned(),
-        workspace: "/w".to_owned(),
-        backend: agent_api::AgentKind::DEMO,
-        display_name: "Demo".to_owned(),
-        model: None,
-        agent_version: None,
-        permission_mode: None,
-        cwd: None,
-        tools: Vec::new(),
-        mcp_servers: Vec::new(),
-        session_ids: Vec::new(),
-        mode: None,
-        task: None,
-        kind: ralph_run::RunKind::Loop.into(),
-        resumed_from: None,
-        is_ephemeral: false,
-        prompt: String::new(),
-        started_at: at(NOW),
-        ended_at: None,
-        status: RunStatus::default(),
-        reason: None,
-        exit_code: None,
-        runner: Runner::current(),
-        ralph_version: "0.1.0".to_owned(),
-        other: serde_json::Map::new(),
-    }
+    journal_sample::run_file("r", NOW)
 }
 
 #[test]

@@ -6,7 +6,8 @@ use std::process::Command;
 use agent_api::{AgentKind, MicroUsd};
 use jiff::Timestamp;
 use ralph_run::{
-    EndReason, FORMAT_VERSION, Record, RunBody, RunEnded, RunEvent, RunStarted, Totals, Warned, WarningKind,
+    EndReason, FORMAT_VERSION, Record, RunBody, RunEnded, RunEvent, RunFile, RunKind, RunStarted, RunStatus,
+    Runner, Totals, Warned, WarningKind,
 };
 
 /// Tells a second process of this program what to work on.
@@ -14,6 +15,38 @@ const ROLE: &str = "RALPH_TEST_ROLE";
 
 pub(crate) fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
+}
+
+/// The file of a run that has begun.
+pub(crate) fn run_file(run_id: &str, started_at: &str) -> RunFile {
+    RunFile {
+        version: RunFile::VERSION,
+        run_id: run_id.to_owned(),
+        workspace: "/w".to_owned(),
+        backend: AgentKind::DEMO,
+        display_name: "Demo".to_owned(),
+        model: None,
+        agent_version: None,
+        permission_mode: None,
+        cwd: None,
+        tools: Vec::new(),
+        mcp_servers: Vec::new(),
+        session_ids: Vec::new(),
+        mode: None,
+        task: None,
+        kind: RunKind::Loop.into(),
+        resumed_from: None,
+        is_ephemeral: false,
+        prompt: "do it".to_owned(),
+        started_at: at(started_at),
+        ended_at: None,
+        status: RunStatus::default(),
+        reason: None,
+        exit_code: None,
+        runner: Runner::current(),
+        ralph_version: "0.1.0".to_owned(),
+        other: serde_json::Map::new(),
+    }
 }
 
 fn record(seq: u64, event: RunBody) -> Record {
