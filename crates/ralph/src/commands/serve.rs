@@ -18,7 +18,6 @@ use ralph_run::Home;
 use ralph_run::machine::Signal;
 use ralph_server::{Server, ServerError, ServerOptions};
 use ralph_store::{RetentionRules, StoreError};
-use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
@@ -161,12 +160,7 @@ pub async fn execute(
         );
     }
     let page = args.open.then(|| open_login(home, &url)).flatten();
-    let kinds = vec![
-        (SignalKind::interrupt(), Signal::Interrupt),
-        (SignalKind::terminate(), Signal::Terminate),
-        (SignalKind::hangup(), Signal::HangUp),
-    ];
-    let mut signals = run::listen(kinds)?;
+    let mut signals = run::listen(run::ending())?;
     let served = serve(server, &mut signals, page).await;
     if !args.stop_runs_on_exit {
         served?;

@@ -29,7 +29,7 @@ pub(super) struct Leave(UnboundedReceiver<Signal>);
 impl Leave {
     /// Listens from now on.
     pub(super) fn listen() -> io::Result<Self> {
-        let kinds = vec![
+        let kinds = [
             (SignalKind::interrupt(), Signal::Interrupt),
             (SignalKind::terminate(), Signal::Terminate),
         ];

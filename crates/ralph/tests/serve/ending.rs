@@ -71,3 +71,21 @@ fn a_server_that_is_asked_to_end_does_so_and_runs_go_on() {
     until(|| stage.run_file(&run)["status"]["state"] == "ended");
     assert_eq!(stage.run_file(&run)["reason"], "completed");
 }
+
+#[test]
+fn a_server_that_is_started_by_nohup_survives_the_end_of_the_session() {
+    let stage = Stage::new();
+    let mut command = stage.command("/bin/sh");
+    command
+        .args(["-c", "trap '' HUP; exec \"$0\" serve --port 0"])
+        .arg(env!("CARGO_BIN_EXE_ralph"));
+    let server = stage.serve_by(command);
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
+    let mask = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        u64::from_str_radix(line.trim(), 16).unwrap()
+    };
+    let bit = 1 << (rustix::process::Signal::HUP.as_raw() - 1);
+    assert_eq!(mask("SigIgn:") & bit, bit, "{status}");
+    assert_eq!(mask("SigCgt:") & bit, 0, "{status}");
+}

@@ -6,36 +6,31 @@ use ralph_run::machine::Signal;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// The signals that end a run.
-pub(super) fn ending() -> Vec<(SignalKind, Signal)> {
-    let all = [
+/// The signals that end a run or a server.
+pub(in crate::commands) fn ending() -> [(SignalKind, Signal); 3] {
+    [
         (SignalKind::interrupt(), Signal::Interrupt),
         (SignalKind::terminate(), Signal::Terminate),
         (SignalKind::hangup(), Signal::HangUp),
-    ];
-    not_ignored(all)
+    ]
 }
 
 /// The signals of a run in a terminal: those that end it, and Ctrl-Z.
 pub(super) fn in_terminal() -> Vec<(SignalKind, Signal)> {
     let stop = SignalKind::from_raw(rustix::process::Signal::TSTP.as_raw());
-    let mut signals = ending();
-    signals.extend(not_ignored([(stop, Signal::Suspend)]));
-    signals
+    ending().into_iter().chain([(stop, Signal::Suspend)]).collect()
 }
 
-/// Leaves out what was ignored when this process started, by `nohup` or a shell that runs it in the background: it stays
-/// ignored. Must be called before a handler is installed.
-fn not_ignored<const N: usize>(signals: [(SignalKind, Signal); N]) -> Vec<(SignalKind, Signal)> {
-    let is_heeded = |(kind, _): &(SignalKind, Signal)| !agent_process::is_signal_ignored(kind.as_raw_value());
-    signals.into_iter().filter(is_heeded).collect()
-}
-
-/// Listens from now on.
+/// Listens from now on. A signal that was ignored when this process started, by `nohup` or by a shell that runs it in
+/// the background, stays ignored.
 pub(in crate::commands) fn listen(
-    kinds: Vec<(SignalKind, Signal)>,
+    kinds: impl IntoIterator<Item = (SignalKind, Signal)>,
 ) -> io::Result<mpsc::UnboundedReceiver<Signal>> {
     let (sender, received) = mpsc::unbounded_channel();
+    let is_handled =
+        |(kind, _): &(SignalKind, Signal)| !agent_process::is_signal_ignored(kind.as_raw_value());
+    // Installing the first handler must not change what is found for the next.
+    let kinds: Vec<_> = kinds.into_iter().filter(is_handled).collect();
     for (kind, meaning) in kinds {
         let mut stream = signal(kind)?;
         let sender = sender.clone();

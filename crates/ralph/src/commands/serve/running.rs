@@ -37,7 +37,7 @@ pub(super) async fn lead_to_running(
         return Ok(0);
     }
     if let Some(_page) = open_login(home, &url) {
-        let kinds = vec![
+        let kinds = [
             (SignalKind::interrupt(), Signal::Interrupt),
             (SignalKind::terminate(), Signal::Terminate),
         ];
