@@ -80,7 +80,7 @@ impl AnswerArgs {
 /// # Errors
 /// When there is no such run or request, the request is not clear, or the runner refuses.
 pub async fn execute(args: &AnswerArgs, home: &Home, out: &mut dyn Port) -> anyhow::Result<u8> {
-    let run = run_client::find_live(home, &args.run)?;
+    let run = run_client::find_to_control(home, &args.run)?;
     let pending = pending(&run)?;
     let Some(choice) = args.choice() else {
         out.send(&if args.json {

@@ -21,7 +21,7 @@ pub struct InterruptArgs {
 /// # Errors
 /// When there is no such run, or it has ended.
 pub async fn execute(args: &InterruptArgs, home: &Home, out: &mut dyn Port) -> anyhow::Result<u8> {
-    let run = run_client::find_live(home, &args.run)?;
+    let run = run_client::find_to_control(home, &args.run)?;
     let receipt = run_client::ask(&run, ControlCommand::Interrupt).await?;
     let id = run.id();
     out.send(&if let Some(note) = receipt.note {

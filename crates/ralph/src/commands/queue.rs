@@ -122,7 +122,7 @@ pub async fn execute(
             });
         }
         Some(QueueCommand::Edit(edit)) => {
-            let run = run_client::find_live(home, &edit.run)?;
+            let run = run_client::find_to_control(home, &edit.run)?;
             let text = message_text(edit.text, input)?;
             let id = change(&run, &edit.id, |message_id| ControlCommand::EditMessage {
                 message_id,
@@ -131,7 +131,7 @@ pub async fn execute(
             out.send(&format!("changed message {} of run {}\n", id.await?, run.id()));
         }
         Some(QueueCommand::Withdraw(withdraw)) => {
-            let run = run_client::find_live(home, &withdraw.run)?;
+            let run = run_client::find_to_control(home, &withdraw.run)?;
             let id = change(&run, &withdraw.id, |message_id| ControlCommand::WithdrawMessage {
                 message_id,
             });

@@ -22,10 +22,18 @@ pub(super) fn find(home: &Home, typed: &str) -> anyhow::Result<RunDirectory> {
     }
 }
 
-/// As [`find`], for a command that needs a run that is active: `latest` is one, if there is any.
+/// As [`find`], for a command that shows an active run: `latest` is one, if there is any.
 pub(super) fn find_live(home: &Home, typed: &str) -> anyhow::Result<RunDirectory> {
     match typed {
         LATEST | "last" => latest(home, Wanted::Live),
+        _ => Ok(home.find(typed)?),
+    }
+}
+
+/// As [`find_live`], for a command that acts on the agent: `latest` is a run of this workspace.
+pub(super) fn find_to_control(home: &Home, typed: &str) -> anyhow::Result<RunDirectory> {
+    match typed {
+        LATEST | "last" => latest(home, Wanted::ToControl),
         _ => Ok(home.find(typed)?),
     }
 }
@@ -34,15 +42,17 @@ pub(super) fn find_live(home: &Home, typed: &str) -> anyhow::Result<RunDirectory
 enum Wanted {
     Any,
     Live,
+    ToControl,
 }
 
-/// The newest run of this workspace, else of all. A run of another workspace is named on stderr.
+/// The newest run of this workspace. Without one, a view takes the newest of all and names it on stderr; a command never
+/// acts on the agent of another workspace.
 fn latest(home: &Home, wanted: Wanted) -> anyhow::Result<RunDirectory> {
     let cwd = std::env::current_dir().context("the current directory is gone")?;
     let workspace = find_workspace(None, &cwd)?;
     let workspace = workspace.to_string_lossy();
     let mut elsewhere = None;
-    if wanted == Wanted::Live {
+    if wanted != Wanted::Any {
         let mut active = home.list_active()?;
         active.sort_unstable_by(|first, second| second.id().cmp(first.id()));
         for run in active {
@@ -56,26 +66,31 @@ fn latest(home: &Home, wanted: Wanted) -> anyhow::Result<RunDirectory> {
         }
     }
     // Without an active one, the last to end explains why nothing can be done.
-    if elsewhere.is_none() {
-        for run in home.list()? {
-            let file = load(&run).ok();
-            if file.as_ref().is_some_and(|file| file.workspace == workspace) {
-                return Ok(run);
-            }
-            elsewhere.get_or_insert((run, file.map(|file| file.workspace)));
+    for run in home.list()? {
+        let file = load(&run).ok();
+        if file.as_ref().is_some_and(|file| file.workspace == workspace) {
+            return Ok(run);
         }
+        elsewhere.get_or_insert((run, file.map(|file| file.workspace)));
     }
     let (run, other) =
         elsewhere.ok_or_else(|| anyhow!("there are no runs yet; start one with `ralph run`"))?;
-    if let Some(other) = other {
-        let kind = if wanted == Wanted::Live { "active " } else { "" };
-        write_stderr(&format!(
-            "ralph: no {kind}run in this workspace; using run {} of {}\n",
-            run.short_id(),
-            one_line(&other, MESSAGE_COLUMNS)
-        ));
+    let id = run.short_id();
+    let other = other.map_or_else(
+        || "another workspace".to_owned(),
+        |other| format!("`{}`", one_line(&other, MESSAGE_COLUMNS)),
+    );
+    match wanted {
+        Wanted::ToControl => Err(anyhow!(
+            "no active run in this workspace; to use the one in {other}, name it: {id}"
+        )),
+        Wanted::Any | Wanted::Live => {
+            write_stderr(&format!(
+                "ralph: no run in this workspace; using run {id} of {other}\n"
+            ));
+            Ok(run)
+        }
     }
-    Ok(run)
 }
 
 /// Whether the run has not ended and its runner is there.

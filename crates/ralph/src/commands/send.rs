@@ -43,7 +43,7 @@ pub async fn execute(
     input: impl Read,
     out: &mut dyn Port,
 ) -> anyhow::Result<u8> {
-    let run = run_client::find_live(home, &args.run)?;
+    let run = run_client::find_to_control(home, &args.run)?;
     let text = message_text(args.text, input)?;
     // `--steer` is the default.
     let mode = if args.queue {

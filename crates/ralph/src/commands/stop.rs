@@ -77,7 +77,7 @@ pub async fn execute_with(
     let Some(asked) = &args.run else {
         return stop_all(home, wait, out, &mut progress).await;
     };
-    let run = run_client::find_live(home, asked)?;
+    let run = run_client::find_to_control(home, asked)?;
     let waiting = format!("waiting for run {} to end", run.id());
     let told = progress.during(&waiting, stop_one(&run, wait)).await?;
     out.send(&format!("{told}\n"));

@@ -65,16 +65,27 @@ fn latest_is_of_this_workspace_and_active_for_commands_that_need_it() {
     let stopped = ran(&mut stage.ralph(&["stop", "latest"]));
     assert!(stopped.stdout.contains(&here), "{stopped:?}");
     assert_eq!(stopped.stderr, "");
-    // Nothing is active here any more.
-    let stopped = ran(&mut stage.ralph(&["stop", "latest"]));
-    assert!(stopped.stdout.contains(&there), "{stopped:?}");
+    // Nothing is active here any more, and the agent of another workspace is not meant.
+    for command in ["stop", "interrupt"] {
+        let none = ran(&mut stage.ralph(&[command, "latest"]));
+        let text = format!("{}{}", none.stdout, none.stderr);
+        assert!(text.contains(&format!("run {here} ended")), "{none:?}");
+    }
+    let empty = stage.path("empty");
+    std::fs::create_dir(&empty).unwrap();
     let short = ralph_run::short_run_id(&there);
+    let refused = ran(stage.ralph(&["stop", "latest"]).current_dir(&empty));
+    assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(
-        stopped.stderr.contains(&format!("using run {short} of")),
-        "{stopped:?}"
+        refused.stderr.contains(&format!("name it: {short}")),
+        "{refused:?}"
     );
-    let none = ran(&mut stage.ralph(&["interrupt", "latest"]));
-    assert!(none.stderr.contains(&format!("run {here} ended")), "{none:?}");
+    let shown = ran(stage.ralph(&["show", "latest"]).current_dir(&empty));
+    assert!(
+        shown.stderr.contains(&format!("using run {short} of")),
+        "{shown:?}"
+    );
+    assert!(ran(&mut stage.ralph(&["stop", short])).stdout.contains(&there));
 }
 
 #[test]
