@@ -21,7 +21,7 @@ pub use launch::{Start, StartError, Started, start_detached};
 use prepare::FirstPrompt;
 pub(super) use resume::session_of;
 pub(super) use secrets::{check_prompt, find_secret};
-pub(super) use signals::listen;
+pub(super) use signals::{ending, listen};
 
 use std::io::IsTerminal as _;
 use std::os::fd::AsFd as _;
@@ -36,7 +36,8 @@ use crate::console::write_stderr;
 use crate::home;
 use crate::settings::values::{StdinMarker, parse_stdin_marker};
 use crate::settings::{
-    PromptSource, Settings, SettingsError, SettingsLayer, Verbosity, ViewArgs, load_prompt, unknown_variables,
+    Origin, PromptSource, Settings, SettingsError, SettingsLayer, Verbosity, ViewArgs,
+    check_workspace_prompt, load_prompt, unknown_variables,
 };
 
 /// Run an agent until its work is done and verified, or a limit is reached
@@ -180,6 +181,14 @@ pub async fn execute(
 
 /// The prompt. Without one and without a PROMPT.md, a pipe or file on stdin is the prompt.
 fn read_prompt(settings: &Settings) -> Result<Option<String>, SettingsError> {
+    if let PromptSource::File(path) = &settings.prompt
+        && matches!(
+            settings.origins.get("event_loop.prompt_file"),
+            Some(Origin::File | Origin::Default)
+        )
+    {
+        check_workspace_prompt(path, &settings.workspace)?;
+    }
     let stdin = std::io::stdin();
     let is_quiet = settings.view.verbosity == Verbosity::Quiet;
     match &settings.prompt {

@@ -38,7 +38,7 @@ pub use kind::{Program, Promise, Variables};
 pub use layer::{Origin, Setting};
 pub use load::{OpenedFile, load_settings, load_view, open_file};
 pub use mode::{ModeTools, Modes};
-pub use prompt::{PromptSource, load_prompt};
+pub use prompt::{PromptSource, check_workspace_prompt, load_prompt};
 pub use reference::render_reference;
 pub use report::{ReportedSetting, render_settings, report_settings};
 pub use resolve::{Context, resolve};

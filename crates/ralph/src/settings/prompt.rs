@@ -53,6 +53,38 @@ pub fn load_prompt(source: &PromptSource, stdin: impl Read) -> Result<Option<Str
     Ok(Some(text))
 }
 
+/// Checks a prompt file that the workspace chose and not the user: a repository must not send files from elsewhere to
+/// the agent's vendor by a link in it.
+///
+/// # Errors
+/// If a path below the workspace leads out of it, or is not a regular file.
+pub fn check_workspace_prompt(path: &Path, workspace: &Path) -> Result<(), SettingsError> {
+    if !path.starts_with(workspace) {
+        // Spelled as a path outside, which needs trust.
+        return Ok(());
+    }
+    let (Ok(real), Ok(workspace)) = (path.canonicalize(), workspace.canonicalize()) else {
+        // Reading it says what is wrong.
+        return Ok(());
+    };
+    let refuse = |what: &str| {
+        let (path, real) = (path.display(), real.display());
+        Err(SettingsError::Usage(format!(
+            "`{path}` is {what}; to use it as the prompt, run with `-P {real}`"
+        )))
+    };
+    if !real.starts_with(workspace) {
+        return refuse(&format!(
+            "a link to `{}`, outside of the workspace",
+            real.display()
+        ));
+    }
+    if !real.is_file() {
+        return refuse("not a regular file");
+    }
+    Ok(())
+}
+
 fn read_text(from: impl Read) -> io::Result<String> {
     let mut text = String::new();
     from.take(MAX_PROMPT_BYTES + 1).read_to_string(&mut text)?;

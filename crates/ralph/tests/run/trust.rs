@@ -551,3 +551,29 @@ fn in_a_terminal_a_person_is_asked_once() {
     assert_eq!(code, Some(0), "{shown}");
     assert!(shown.contains("It is trusted."), "{shown}");
 }
+
+/// A repository must not send files from elsewhere to the vendor: a link as its prompt needs to be named by a person.
+#[test]
+fn a_prompt_file_that_leads_out_of_the_workspace_is_refused() {
+    let stage = Stage::new(&says("LOOP_COMPLETE"));
+    let outside = stage.path("outside.md");
+    std::fs::write(&outside, "private\n").unwrap();
+    std::os::unix::fs::symlink(&outside, stage.workspace().join("PROMPT.md")).unwrap();
+    let refused = Ran::of(&stage.ralph(&["run", "--trust"]).output().unwrap());
+    assert_eq!(refused.code, Some(64), "{refused:?}");
+    assert!(refused.stderr.contains("outside of the workspace"), "{refused:?}");
+    assert!(stage.runs().is_empty());
+    let named = ["run", "--trust", "-P", outside.to_str().unwrap()];
+    let ran = Ran::of(&stage.ralph(&named).output().unwrap());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // A pipe in its place keeps nobody waiting.
+    std::fs::remove_file(stage.workspace().join("PROMPT.md")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(stage.workspace().join("PROMPT.md"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    let refused = Ran::of(&stage.ralph(&["run", "--trust"]).output().unwrap());
+    assert_eq!(refused.code, Some(64), "{refused:?}");
+    assert!(refused.stderr.contains("not a regular file"), "{refused:?}");
+}
