@@ -136,7 +136,6 @@ impl UsageAccount {
         self.attempt.as_ref().map(AttemptUsage::totals)
     }
 
-    /// All ended attempts.
     #[must_use]
     pub fn ended(&self) -> Totals {
         self.ended
