@@ -336,6 +336,8 @@ impl RecordKeeper {
         for error in &failures {
             self.note_sync_failure(error);
         }
+        // Something may have been recorded meanwhile.
+        self.flush();
         self.sync_error.is_none() && !self.has_unwritten()
     }
 
