@@ -501,6 +501,32 @@ fn a_cost_is_booked_exactly_once() {
 }
 
 #[test]
+fn a_run_ends_although_the_clock_was_set_back_since_it_began() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let run = abandoned(&home, replaced(), &[started("r"), warned(2, "x")]);
+    assert_eq!(
+        reconcile(&home, at("1970-01-01T00:00:00Z")).unwrap().lost.len(),
+        1
+    );
+    let file = RunFile::load(&run.run_file()).unwrap();
+    assert_eq!(file.reason, Some(EndReason::Lost.into()));
+    assert_eq!(file.ended_at, Some(at("1970-01-01T00:00:00Z")));
+    let records: Vec<Record> = read_journal(&run.journal())
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let seqs: Vec<u64> = records.iter().map(|record| record.seq).collect();
+    assert_eq!(seqs, [1, 2, 3]);
+    assert!(
+        reconcile(&home, at("9999-12-30T00:00:00Z"))
+            .unwrap()
+            .lost
+            .is_empty()
+    );
+}
+
+#[test]
 fn a_run_that_was_never_more_than_a_directory_is_not_active_for_ever() {
     let directory = tempfile::tempdir().unwrap();
     let home = home(directory.path());
