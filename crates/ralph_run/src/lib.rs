@@ -45,7 +45,7 @@ pub use record_stream::{FollowGuard, PacedSender, RecordSender, RecordStream, Vi
 pub use redact::{Finding, RedactError, Redactor, Secret, secrets_among};
 pub use sink::{Sink, Views};
 pub use state::{
-    Booked, BudgetState, Durability, Kept, Liveness, LogName, RunFile, RunStatus, Runner, RunnerSignal,
+    BudgetState, ChargedRun, Durability, Liveness, Loaded, LogName, RunFile, RunStatus, Runner, RunnerSignal,
     SessionState, StateError, WorkspaceError, WorkspaceFiles, write_atomic,
 };
 pub use usage_account::{Amount, UsageAccount, UsageStep};

@@ -1,4 +1,4 @@
-//! One run at a time for a workspace and for a conversation: locks that name their holder and go with its process.
+//! `Lock`: one run at a time for a workspace and for a session. A lock names its holder and ends with its process.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -12,25 +12,20 @@ use serde::{Deserialize, Serialize};
 use crate::home::{Home, make_directory_all, private_file, protect};
 use crate::state::RunFile;
 
-/// Between taking a lock and saying so lie microseconds; this is for a machine under load.
-const NAME_WAIT: Duration = Duration::from_millis(200);
-/// A run writes its end before its process is gone. Whoever saw the end and starts the next run waits this long for it.
+/// How long a holder may take to write its name after it has taken the lock, on a machine under load.
+const NAME_TIMEOUT: Duration = Duration::from_millis(200);
+/// How long to wait for a runner that has recorded its end and is about to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
-const POLL: Duration = Duration::from_millis(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(2);
 const MAX_INFO_BYTES: u64 = 64 << 10;
 
-/// Who holds a lock.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockInfo {
-    /// The run.
     pub run_id: String,
-    /// The runner.
     pub pid: u32,
-    /// Since when.
     pub since: Timestamp,
 }
 
-/// What a lock is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LockSubject {
     /// A workspace: two agents in one would undo each other's work.
@@ -39,10 +34,8 @@ pub enum LockSubject {
     Session(String),
 }
 
-/// Somebody else has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LockHeld {
-    /// What.
     pub subject: LockSubject,
     /// Who; none if the holder could not say.
     pub holder: Option<LockInfo>,
@@ -69,15 +62,12 @@ impl fmt::Display for LockHeld {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Somebody else has it.
     #[error("{0}")]
     Held(LockHeld),
-    /// The system said no.
     #[error("cannot lock `{}`", path.display())]
     Io {
         /// The lock file, or what is locked.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
 }
@@ -112,28 +102,48 @@ impl Lock {
         Self::take(home, &path, LockSubject::Session(session_id.to_owned()), info)
     }
 
-    fn take(home: &Home, path: &Path, subject: LockSubject, info: &LockInfo) -> Result<Self, LockError> {
+    /// As [`Self::session`], but does not wait for a run that is just exiting.
+    ///
+    /// # Errors
+    /// When another run has it.
+    pub(crate) fn try_session(home: &Home, session_id: &str, info: &LockInfo) -> Result<Self, LockError> {
+        let path = lock_file(home, "session", session_id.as_bytes());
+        let subject = LockSubject::Session(session_id.to_owned());
+        Self::try_take(&path, info)?.ok_or_else(|| {
+            let holder = read_info(&path);
+            LockError::Held(LockHeld { subject, holder })
+        })
+    }
+
+    fn try_take(path: &Path, info: &LockInfo) -> Result<Option<Self>, LockError> {
         let fail = |source| LockError::Io {
             path: path.to_owned(),
             source,
         };
+        let Some(file) = try_open_locked(path).map_err(fail)? else {
+            return Ok(None);
+        };
+        let mut lock = Self { file };
+        lock.write_info(info).map_err(fail)?;
+        Ok(Some(lock))
+    }
+
+    fn take(home: &Home, path: &Path, subject: LockSubject, info: &LockInfo) -> Result<Self, LockError> {
         let started_at = Instant::now();
         loop {
-            if let Some(file) = try_open_locked(path).map_err(fail)? {
-                let mut lock = Self { file };
-                lock.write_info(info).map_err(fail)?;
+            if let Some(lock) = Self::try_take(path, info)? {
                 return Ok(lock);
             }
             let holder = read_info(path);
             let timeout = match &holder {
-                None => NAME_WAIT,
+                None => NAME_TIMEOUT,
                 Some(holder) if has_ended(home, &holder.run_id) => EXIT_TIMEOUT,
                 Some(_) => Duration::ZERO,
             };
             if started_at.elapsed() >= timeout {
                 return Err(LockError::Held(LockHeld { subject, holder }));
             }
-            std::thread::sleep(POLL);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
@@ -147,7 +157,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // So that the next one who asks does not read our name; the lock itself goes with the descriptor.
+        // So that another process does not read our name. Closing the file releases the lock.
         let _ = self.file.set_len(0);
     }
 }
@@ -159,13 +169,13 @@ fn has_ended(home: &Home, run_id: &str) -> bool {
         .is_some_and(|file| file.is_ended())
 }
 
-/// Waits for a lock that is only ever held for a moment.
+/// Waits for a lock that is only held for the time of a write.
 pub(crate) fn lock_briefly(path: &Path, patience: Duration) -> io::Result<File> {
     if let Some(file) = try_open_locked(path)? {
         return Ok(file);
     }
-    // The system lets those who wait go in turn, but knows no limit of time: a thread waits in our place. One that
-    // waits in vain gets the lock later and gives it back at once.
+    // The system grants locks in turn but has no timeout, so a thread waits. If it gets the lock too late, it releases
+    // it at once.
     let (sender, receiver) = std::sync::mpsc::sync_channel(1);
     let path = path.to_owned();
     std::thread::Builder::new().spawn(move || sender.send(open_locked(&path)))?;
@@ -223,7 +233,7 @@ fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Lock files are removed by `clean`: a lock on one that is gone keeps nobody out.
+/// `clean` removes lock files: a lock on a removed file excludes no other process.
 #[cfg(unix)]
 fn is_same_file(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -247,7 +257,7 @@ fn read_info(path: &Path) -> Option<LockInfo> {
     serde_json::from_slice(&text).ok()
 }
 
-/// Removes lock files that nobody holds and nobody has touched since.
+/// Removes lock files that are not held and have not changed since.
 pub(crate) fn remove_unused(home: &Home, before: std::time::SystemTime) {
     let entries = fs::read_dir(home.locks_directory())
         .into_iter()
@@ -259,7 +269,7 @@ pub(crate) fn remove_unused(home: &Home, before: std::time::SystemTime) {
             .and_then(|metadata| metadata.modified())
             .is_ok_and(|modified| modified < before);
         if is_old && let Ok(Some(_held)) = try_open_locked(&entry.path()) {
-            // Held while it is removed; whoever waits for it finds out and makes a new one.
+            // Held while it is removed; a process that waits for it makes a new one.
             let _ = fs::remove_file(entry.path());
         }
     }

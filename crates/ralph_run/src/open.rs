@@ -91,7 +91,6 @@ impl Open<EndReason> {
 }
 
 impl Open<IterationOutcome> {
-    /// For people.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {

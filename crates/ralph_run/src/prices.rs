@@ -1,4 +1,4 @@
-//! What models cost and how much they can hold, from a public price list that is part of the program.
+//! `estimate` and `context_window`: prices and context sizes of models, from a public price list in the program.
 //!
 //! For estimates only: what an agent reports itself comes first. `scripts/update-prices` writes the list.
 
@@ -17,11 +17,8 @@ const LONG_CONTEXT: (&str, u64) = ("[1m]", 1_000_000);
 /// Where the price list comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PriceSource {
-    /// The package.
     pub package: String,
-    /// Its version.
     pub version: String,
-    /// The day it was built.
     pub date: String,
 }
 

@@ -1,4 +1,4 @@
-//! Why a run ended.
+//! `EndReason`: why a run ended. Records, `run.json` and exit codes use it.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,7 +31,7 @@ pub enum EndReason {
     Terminated,
     /// SIGHUP: the terminal is gone.
     HungUp,
-    /// Nobody reads our output any more.
+    /// The reader of our output has closed it.
     OutputClosed,
     /// The agent's process died, twice.
     Crashed,
@@ -39,7 +39,7 @@ pub enum EndReason {
     NoResult,
     /// The run's own files could not be written.
     StorageFailed,
-    /// Its runner died: nobody saw how it ended.
+    /// Its runner died before it could record an end.
     Lost,
 }
 

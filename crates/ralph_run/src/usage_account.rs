@@ -30,6 +30,8 @@ struct AttemptUsage {
     settled_tokens: Tokens,
     /// Our estimate for what came after it.
     open: Amount,
+    /// The agent has changed its cost figure within a turn, so the figure is up to date at every report.
+    is_cost_live: bool,
     seen_tokens: Tokens,
     turns: u32,
 }
@@ -46,7 +48,7 @@ pub struct Amount {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsageStep {
     pub tokens: Tokens,
-    /// Our estimate for these tokens; empty at the end of a turn, where the agent's figure replaces the estimates.
+    /// Our estimate for these tokens; empty where the agent's own figure replaces the estimates.
     pub price: Amount,
 }
 
@@ -134,7 +136,6 @@ impl UsageAccount {
         self.attempt.as_ref().map(AttemptUsage::totals)
     }
 
-    /// All ended attempts.
     #[must_use]
     pub fn ended(&self) -> Totals {
         self.ended
@@ -170,11 +171,18 @@ impl AttemptUsage {
         let mut price = Amount::default();
         if usage.is_partial {
             if let Some(reported) = reported {
+                // Some agents report a cost only at the end of a turn and repeat it until the next end. Others update it
+                // during a turn: then it covers the tokens that were estimated here, and no estimate is added to it.
+                self.is_cost_live |= reported != self.settled;
                 self.settled = reported;
             }
-            // Priced step by step, because subagents have models of their own.
-            price = self.price(tokens);
-            self.open = self.open + price;
+            if self.is_cost_live {
+                self.open = Amount::default();
+            } else {
+                // Priced step by step, because subagents have models of their own.
+                price = self.price(tokens);
+                self.open = self.open + price;
+            }
         } else {
             self.settled = reported.unwrap_or_else(|| {
                 let new = usage.tokens.since(self.settled_tokens);

@@ -166,6 +166,39 @@ fn an_open_turn_is_estimated_on_top_of_what_was_reported() {
 }
 
 #[test]
+fn a_cost_that_the_agent_updates_within_a_turn_replaces_the_estimate() {
+    let mut account = started(None);
+    apply(&mut account, &partial(1_000, None));
+    assert_eq!(cost(account.totals()), (Some(15_000), true));
+    apply(&mut account, &partial(1_000, reported(14_000)));
+    assert_eq!(cost(account.totals()), (Some(14_000), false));
+    // The tokens of a turn may follow its cost, and the turn may end without figures that are complete.
+    apply(&mut account, &partial(1_200, reported(14_000)));
+    assert_eq!(cost(account.totals()), (Some(14_000), false));
+    apply(&mut account, &partial(1_300, reported(19_000)));
+    assert_eq!(cost(account.totals()), (Some(19_000), false));
+    let totals = end(
+        &mut account,
+        Some(run_usage(output(1_300), reported(19_000), true)),
+    );
+    assert_eq!(cost(totals), (Some(19_000), false));
+    // The next process may be another version of the agent.
+    start(&mut account, None);
+    apply(&mut account, &partial(100, None));
+    assert_eq!(cost(account.totals()), (Some(19_000 + 100 * 15), true));
+}
+
+#[test]
+fn a_cost_after_an_estimated_turn_replaces_the_estimate_of_that_turn() {
+    let mut account = started(None);
+    apply(&mut account, &settled(1_000, None));
+    apply(&mut account, &partial(1_100, None));
+    assert_eq!(cost(account.totals()), (Some(1_100 * 15), true));
+    apply(&mut account, &partial(1_100, reported(12_000)));
+    assert_eq!(cost(account.totals()), (Some(12_000), false));
+}
+
+#[test]
 fn steps_of_other_models_have_their_own_price() {
     let mut account = started(Some(MODEL));
     apply(&mut account, &usage(None, run_usage(output(100), None, true)));

@@ -55,6 +55,23 @@ fn a_workspace_has_one_run_and_says_which() {
     drop(Lock::workspace(&home, directory.path(), &info("second")).unwrap());
 }
 
+#[test]
+fn a_lock_from_the_future_or_the_past_is_held_as_long_as_any_other() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    for since in ["1970-01-01T00:00:00Z", "9999-12-30T00:00:00Z"] {
+        let holder = LockInfo {
+            since: at(since),
+            ..info("first")
+        };
+        let lock = Lock::session(&home, "s", &holder).unwrap();
+        let refused = held(Lock::session(&home, "s", &info("second")));
+        assert_eq!(refused.holder, Some(holder));
+        drop(lock);
+        drop(Lock::session(&home, "s", &info("second")).unwrap());
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_workspace_is_the_same_by_any_way_to_it() {

@@ -17,8 +17,9 @@ use agent_api::MicroUsd;
 use journal_sample::{at, ended, my_role, role, started, warned};
 use ralph_run::model::RunState;
 use ralph_run::{
-    Booked, CleanMode, Durability, EndReason, Home, JournalWriter, Record, RunBody, RunDirectory, RunEnded,
-    RunEvent, RunFile, RunStatus, Runner, WorkspaceFiles, clean, read_journal, reconcile,
+    BudgetState, ChargedRun, CleanMode, Durability, EndReason, Home, JournalWriter, Record, RunBody,
+    RunDirectory, RunEnded, RunEvent, RunFile, RunStatus, Runner, WorkspaceFiles, clean, read_journal,
+    reconcile,
 };
 
 const NOW: &str = "2026-11-16T12:00:00Z";
@@ -271,11 +272,52 @@ fn what_a_lost_run_spent_is_added_to_its_tasks_account_once() {
     reconcile(&home, at(NOW)).unwrap();
     assert_eq!(total("t"), 145);
 
-    // Its account is no longer there.
+    // Another task has been worked on since. Its account stays at the top of the file.
     set("other", 1);
     lost_run_of_a_task(&home, &workspace, 70, Some(30));
     reconcile(&home, at(NOW)).unwrap();
-    assert_eq!((total("t"), total("other")), (0, 1));
+    assert_eq!((total("t"), total("other")), (185, 1));
+    let text = fs::read(workspace.join(".ralph/state/budget.json")).unwrap();
+    let file: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!(file["task"], "other");
+
+    // The account was reset since: what was in it before is not added again.
+    files
+        .update_budget(Some("t"), at(NOW), BudgetState::reset)
+        .unwrap();
+    lost_run_of_a_task(&home, &workspace, 70, Some(70));
+    lost_run_of_a_task(&home, &workspace, 71, Some(70));
+    reconcile(&home, at(NOW)).unwrap();
+    assert_eq!(total("t"), 0);
+}
+
+/// The runner gave up waiting for the lock of the account, and ended.
+#[test]
+fn what_a_run_could_not_save_at_its_end_is_added_later() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let workspace = directory.path().join("w");
+    fs::create_dir(&workspace).unwrap();
+    let run = lost_run_of_a_task(&home, &workspace, 70, Some(30));
+    let mut file = RunFile::load(&run.run_file()).unwrap();
+    file.status.state = RunState::Ended {
+        reason: EndReason::Completed.into(),
+    };
+    file.reason = Some(EndReason::Completed.into());
+    file.ended_at = Some(at(NOW));
+    file.save(&run.run_file(), Durability::Cached).unwrap();
+    let files = WorkspaceFiles::prepare(&home, &workspace).unwrap();
+    files
+        .update_budget(Some("t"), at(NOW), |state| state.total_cost = MicroUsd::new(30))
+        .unwrap();
+    for _ in 0..2 {
+        assert!(reconcile(&home, at(NOW)).unwrap().lost.is_empty());
+        let account = files.budget(Some("t"), at(NOW)).unwrap().value;
+        assert_eq!(account.total_cost, MicroUsd::new(70));
+    }
+    let file = RunFile::load(&run.run_file()).unwrap();
+    assert_eq!(file.reason, Some(EndReason::Completed.into()));
+    assert_eq!(file.status.accounted_cost, Some(MicroUsd::new(70)));
 }
 
 /// The account is on disk before the run's file says so; whoever dies in between has still paid once.
@@ -296,7 +338,7 @@ fn what_was_booked_just_before_the_crash_is_not_booked_again() {
     files
         .update_budget(Some("t"), at(NOW), |state| {
             state.total_cost = MicroUsd::new(160);
-            state.booked = vec![Booked {
+            state.charged = vec![ChargedRun {
                 run_id: run.id().to_owned(),
                 cost: MicroUsd::new(60),
             }];
@@ -409,9 +451,9 @@ fn a_cost_is_booked_exactly_once() {
             file.save(&run.run_file(), Durability::Cached).unwrap();
             files
                 .update_budget(Some("t"), at(NOW), |state| {
-                    state.book("20250101-000000-000000", MicroUsd::new(100), MicroUsd::ZERO);
+                    state.charge("20250101-000000-000000", MicroUsd::new(100), MicroUsd::ZERO);
                     if booked > 0 {
-                        state.book(run.id(), MicroUsd::new(booked), MicroUsd::ZERO);
+                        state.charge(run.id(), MicroUsd::new(booked), MicroUsd::ZERO);
                     }
                 })
                 .unwrap();
@@ -433,6 +475,32 @@ fn a_cost_is_booked_exactly_once() {
             );
         }
     }
+}
+
+#[test]
+fn a_run_ends_although_the_clock_was_set_back_since_it_began() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let run = abandoned(&home, replaced(), &[started("r"), warned(2, "x")]);
+    assert_eq!(
+        reconcile(&home, at("1970-01-01T00:00:00Z")).unwrap().lost.len(),
+        1
+    );
+    let file = RunFile::load(&run.run_file()).unwrap();
+    assert_eq!(file.reason, Some(EndReason::Lost.into()));
+    assert_eq!(file.ended_at, Some(at("1970-01-01T00:00:00Z")));
+    let records: Vec<Record> = read_journal(&run.journal())
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    let seqs: Vec<u64> = records.iter().map(|record| record.seq).collect();
+    assert_eq!(seqs, [1, 2, 3]);
+    assert!(
+        reconcile(&home, at("9999-12-30T00:00:00Z"))
+            .unwrap()
+            .lost
+            .is_empty()
+    );
 }
 
 #[test]

@@ -14,8 +14,8 @@ use agent_api::MicroUsd;
 use journal_sample::{at, my_role, role_after};
 use ralph_run::model::{RunState, WaitingFor};
 use ralph_run::{
-    Durability, EndReason, FindError, Home, HomeError, LimitKind, LogName, RunFile, RunStatus, Runner,
-    SessionState, StateError, WorkspaceError, WorkspaceFiles,
+    BudgetState, Durability, EndReason, FindError, Home, HomeError, LimitKind, LogName, RunFile, RunStatus,
+    Runner, SessionState, StateError, WorkspaceError, WorkspaceFiles,
 };
 use serde_json::{Value, json};
 
@@ -106,7 +106,7 @@ fn a_session_that_is_gone_is_forgotten_and_no_other() {
 }
 
 #[test]
-fn a_budget_adds_up_for_one_task_and_starts_anew_for_another() {
+fn a_budget_adds_up_for_one_task_and_starts_at_0_for_another() {
     let place = place();
     let files = place.files();
     for _ in 0..3 {
@@ -145,6 +145,95 @@ fn a_budget_adds_up_for_one_task_and_starts_anew_for_another() {
     assert_eq!(
         files.budget(None, at(NOW)).unwrap().value.total_cost,
         MicroUsd::ZERO
+    );
+}
+
+#[test]
+fn tasks_that_alternate_keep_their_accounts() {
+    let place = place();
+    let files = place.files();
+    let charge = |task: Option<&str>, run: &str| {
+        let cost = MicroUsd::new(100);
+        files
+            .update_budget(task, at(NOW), |account| account.charge(run, cost, MicroUsd::ZERO))
+            .unwrap()
+            .value
+            .total_cost
+            .as_micro_usd()
+    };
+    for (round, run) in [(1, "1"), (2, "2"), (3, "3")] {
+        assert_eq!(charge(Some("a"), run), round * 100);
+        assert_eq!(charge(Some("b"), run), round * 100);
+        assert_eq!(charge(None, run), 100, "runs without a task are not added up");
+    }
+    // One can be reset.
+    files
+        .update_budget(Some("a"), at(NOW), BudgetState::reset)
+        .unwrap();
+    let total = |task| {
+        files
+            .budget(Some(task), at(NOW))
+            .unwrap()
+            .value
+            .total_cost
+            .as_micro_usd()
+    };
+    assert_eq!((total("a"), total("b"), total("c")), (0, 300, 0));
+    assert_eq!(charge(Some("a"), "3"), 0, "was added before the reset");
+    assert_eq!(charge(Some("a"), "4"), 100);
+    let file = place.read(".ralph/state/budget.json");
+    assert_eq!(file["task"], "a");
+    assert_eq!(file["other_tasks"][0]["task"], "b");
+    assert_eq!(file["other_tasks"][0]["total_cost_usd"], 0.0003);
+}
+
+#[test]
+fn an_account_of_an_earlier_version_is_read_and_kept() {
+    let place = place();
+    let files = place.files();
+    files.update_budget(None, at(NOW), |_| {}).unwrap();
+    let path = place.workspace.join(".ralph/state/budget.json");
+    let old = r#"{"task":"a","total_cost_usd":1.5,"max_cost_usd":10.0,"iterations":3,"max_iterations":50,
+        "booked":{"run_id":"r","micro_usd":7},"added_by":"another program"}"#;
+    fs::write(&path, old).unwrap();
+    files.update_budget(Some("b"), at(NOW), |_| {}).unwrap();
+    let account = files.budget(Some("a"), at(NOW)).unwrap().value;
+    assert_eq!(
+        (account.total_cost.as_micro_usd(), account.iterations),
+        (1_500_000, 3)
+    );
+    assert_eq!(account.charged.len(), 1);
+    assert_eq!(
+        place.read(".ralph/state/budget.json")["added_by"],
+        "another program"
+    );
+}
+
+#[test]
+fn a_file_with_many_tasks_stays_readable() {
+    let place = place();
+    let files = place.files();
+    let long = "x".repeat(100_000);
+    for number in 0..210 {
+        let task = format!(
+            "{}-{number}",
+            &long[..if number % 50 == 0 { 100_000 } else { 1_000 }]
+        );
+        let loaded = files
+            .update_budget(Some(&task), at(NOW), |account| {
+                for run in 0..6 {
+                    account.charge(&format!("run-{run}"), MicroUsd::new(1), MicroUsd::ZERO);
+                }
+            })
+            .unwrap();
+        assert_eq!(loaded.warning, None, "{number}");
+    }
+    let newest = files
+        .budget(Some(&format!("{}-208", &long[..1_000])), at(NOW))
+        .unwrap();
+    assert_eq!(
+        (newest.value.total_cost, newest.warning),
+        (MicroUsd::new(6), None)
     );
 }
 

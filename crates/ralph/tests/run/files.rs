@@ -3,11 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use test_support::script::Script;
 
-use crate::stage::{Stage, says, success, works};
+use crate::stage::{Ran, Stage, says, success, works};
 
 const DONE: &str = "LOOP_COMPLETE";
 
@@ -150,8 +151,62 @@ fn sessions_and_budget_are_kept_for_the_next_run() {
     assert_eq!(
         stage.run(&["--task", "t2", "--max-cost", "0.015"]).code,
         Some(0),
-        "another task starts at nothing"
+        "another task starts at 0"
     );
+    let spent = stage.run(&["--task", "t2", "--max-cost", "0.005"]);
+    assert_eq!(spent.code, Some(2), "{spent:?}");
+    // The first task has cost 0.01 since its account was reset, although another one came in between.
+    assert_eq!(stage.run(&["--task", "t1", "--max-cost", "0.015"]).code, Some(0));
+    let spent = stage.run(&["--task", "t1", "--max-cost", "0.015"]);
+    assert_eq!(spent.code, Some(2), "{spent:?}");
+}
+
+/// Holds what every change in `.ralph/state` needs.
+fn hold_state_lock(stage: &Stage) -> fs::File {
+    let mut locks = fs::read_dir(stage.path("state/ralph/locks"))
+        .unwrap()
+        .map(Result::unwrap);
+    let lock = locks.find(|entry| entry.file_name().to_string_lossy().starts_with("state-"));
+    let file = fs::File::options()
+        .write(true)
+        .open(lock.unwrap().path())
+        .unwrap();
+    file.lock().unwrap();
+    file
+}
+
+#[test]
+fn a_locked_workspace_state_delays_neither_commands_nor_the_end_and_costs_nothing() {
+    let go = tempfile::tempdir().unwrap();
+    let script = works()
+        .wait_for_file(go.path().join("go"))
+        .emit(success("not yet"))
+        .read_to_end();
+    let stage = Stage::new(&script);
+    let mut run = stage.ralph(&["run", "-p", "x", "--detach", "--task", "t"]);
+    let started = Ran::of(&run.env("RALPH_COOLDOWN", "600").output().unwrap());
+    let id = started.stdout.trim();
+    let held = hold_state_lock(&stage);
+    fs::write(go.path().join("go"), "").unwrap();
+    // It continues although the cost of its first iteration cannot be saved.
+    let deadline = Instant::now() + Duration::from_secs(15);
+    while stage.run_file()["status"]["state"] != "cooling" {
+        assert!(Instant::now() < deadline, "{}", stage.run_file());
+        std::thread::yield_now();
+    }
+    let stopped = Ran::of(&stage.ralph(&["stop", id]).output().unwrap());
+    assert_eq!(stopped.code, Some(0), "{stopped:?}");
+    assert_eq!(stopped.stdout, format!("run {id} has ended: stopped\n"));
+    assert!(!stage.workspace().join(".ralph/state/budget.json").exists());
+    drop(held);
+    // The next command that looks at the runs adds the cost.
+    assert_eq!(Ran::of(&stage.ralph(&["runs"]).output().unwrap()).code, Some(0));
+    let budget = crate::stage::read_json(&stage.workspace().join(".ralph/state/budget.json"));
+    assert_eq!(
+        (&budget["task"], &budget["total_cost_usd"]),
+        (&json!("t"), &json!(0.01))
+    );
+    assert_eq!(stage.run_file()["reason"], "stopped");
 }
 
 #[test]

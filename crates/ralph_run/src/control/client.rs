@@ -1,4 +1,4 @@
-//! A client's end of the control socket.
+//! `ControlClient`: connects to a run's control socket and sends commands. Used by commands and the server.
 
 use std::collections::hash_map::RandomState;
 use std::future::Future;
@@ -18,9 +18,8 @@ use super::error::ControlError;
 use super::protocol::{Greeting, MAX_LINE_BYTES, OLDEST_PROTOCOL, PROTOCOL, Receipt, Response, line_of};
 
 /// A runner answers from the loop that does everything else, which never takes this long.
-const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Speaks to a run.
 #[derive(Debug)]
 pub struct ControlClient {
     stream: UnixStream,
@@ -37,7 +36,7 @@ impl ControlClient {
     /// # Errors
     /// When there is none, or it speaks no version of the protocol that we do.
     pub async fn connect(path: impl AsRef<Path>) -> Result<Self, ControlError> {
-        Self::connect_within(path, ANSWER_LIMIT).await
+        Self::connect_within(path, ANSWER_TIMEOUT).await
     }
 
     /// As [`Self::connect`], with another limit for how long each answer may take.
@@ -92,7 +91,6 @@ impl ControlClient {
         self
     }
 
-    /// What the runner said first.
     #[must_use]
     pub fn greeting(&self) -> &Greeting {
         &self.greeting
@@ -144,7 +142,7 @@ impl ControlClient {
                 let Ok(response) = serde_json::from_slice::<Response>(&line) else {
                     continue;
                 };
-                // Nothing else is on its way, so a refusal of nobody is ours.
+                // Only one request is open, so a refusal without an id answers it.
                 if response.id.as_ref().is_none_or(|named| *named == id) {
                     return Ok(response);
                 }

@@ -1,4 +1,4 @@
-//! One client.
+//! `serve`: one client of the control socket. `ControlServer` starts one for each connection.
 
 use std::io::Write as _;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,10 +19,10 @@ use super::refusal::{Refusal, RefusalCode};
 use super::server::{Incoming, Reply};
 
 /// How many answers of one client can wait to be read; then nothing more of it is read either.
-const MOST_UNREAD: usize = 32;
+const MAX_UNREAD: usize = 32;
 
 /// A client that reads nothing for this long is dropped.
-const WRITE_LIMIT: Duration = Duration::from_secs(5);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(5);
 
 const CHUNK_BYTES: usize = 16 * 1024;
 
@@ -50,7 +50,7 @@ pub(super) async fn serve(stream: UnixStream, hub: Hub) {
     let client = Client {
         hub,
         outbox,
-        room: Arc::new(Semaphore::new(MOST_UNREAD)),
+        room: Arc::new(Semaphore::new(MAX_UNREAD)),
         framer: LineFramer::new(MAX_LINE_BYTES),
     };
     let writer = write_lines(write, greeting, queue);
@@ -63,7 +63,7 @@ pub(super) async fn serve(stream: UnixStream, hub: Hub) {
     writer.await;
 }
 
-/// Says that there is no room for this client.
+/// Refuses a client because there are too many.
 pub(super) fn turn_away(stream: UnixStream) {
     let what = "too many clients are connected to this run: close one";
     let refusal = Refusal::new(RefusalCode::TooManyClients, what);
@@ -88,7 +88,7 @@ async fn write_lines(
 }
 
 async fn write_line(write: &mut OwnedWriteHalf, line: &[u8]) -> bool {
-    match timeout(WRITE_LIMIT, write.write_all(line)).await {
+    match timeout(WRITE_TIMEOUT, write.write_all(line)).await {
         Ok(Ok(())) => true,
         Ok(Err(_)) => false,
         Err(_) => {

@@ -1,4 +1,4 @@
-//! Speaking to a run while it runs: a unix socket in its directory, one JSON object per line.
+//! The control socket of a run: a unix socket in its directory, one JSON object per line.
 //!
 //! The runner greets: `{"ralph":"0.1.0","protocol":2,"run_id":"…","state":"running"}`. A client sends
 //! `{"id":"…","command":"send","text":"…","mode":"steer"}` and gets a receipt, `{"id":"…","ok":true,"receipt":{…}}`,

@@ -1,4 +1,4 @@
-//! What the agent waits for.
+//! `PendingRequests`: requests of the agent that are not answered yet. The machine, `RunModel` and clients use it.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use super::command::AnswerChoice;
 use super::refusal::{Refusal, RefusalCode};
 use crate::record::{Record, RunBody, RunEvent};
 
-/// The requests that nobody has answered yet, the oldest first.
+/// Unanswered requests, the oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PendingRequests {
@@ -20,7 +20,6 @@ pub struct PendingRequests {
     answered: VecDeque<Answered>,
 }
 
-/// Who was first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Answered {
     request: RequestId,
@@ -30,23 +29,18 @@ struct Answered {
     asked: Option<PendingRequest>,
 }
 
-/// How many answers are remembered.
-const MOST_ANSWERED: usize = 256;
+const MAX_ANSWERED: usize = 256;
 
 /// A request of the agent that waits for an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PendingRequest {
-    /// May this tool run?
     Permission(Box<PermissionRequested>),
-    /// The agent asks a person.
     Question(Box<QuestionAsked>),
-    /// The agent has a plan.
     Plan(Box<PlanProposed>),
 }
 
 impl PendingRequests {
-    /// Learns from a record.
     pub fn observe_record(&mut self, record: &Record) {
         match &record.event {
             RunEvent::Agent(event) => self.observe(&event.body),
@@ -58,7 +52,6 @@ impl PendingRequests {
         }
     }
 
-    /// Learns from an event.
     pub fn observe(&mut self, body: &Body) {
         let request = match body {
             Body::PermissionRequested(asked) => PendingRequest::Permission(asked.clone()),
@@ -68,7 +61,7 @@ impl PendingRequests {
                 self.settle(&closed.request);
                 return self.remove(&closed.request);
             }
-            // An answer that is refused is told so under the id of the request.
+            // The agent refuses an answer under the id of the request.
             Body::CommandAnswered(answered) if answered.error.is_some() => {
                 return self.reopen(&answered.command_id);
             }
@@ -86,16 +79,15 @@ impl PendingRequests {
         self.requests.clear();
     }
 
-    /// Nobody waits for this one any more.
     pub fn remove(&mut self, id: &RequestId) {
         self.requests.retain(|request| request.id() != id);
     }
 
-    /// Somebody has answered: whoever comes later is told so.
+    /// Remembers who answered, for the refusal of later answers.
     pub fn note_answer(&mut self, id: &RequestId, by: Option<&str>, at: Timestamp) {
         let asked = self.get(id).cloned();
         self.remove(id);
-        while self.answered.len() >= MOST_ANSWERED {
+        while self.answered.len() >= MAX_ANSWERED {
             self.answered.pop_front();
         }
         self.answered.push_back(Answered {
@@ -123,7 +115,6 @@ impl PendingRequests {
         }
     }
 
-    /// The request of this id.
     #[must_use]
     pub fn get(&self, id: &RequestId) -> Option<&PendingRequest> {
         self.requests.iter().find(|request| request.id() == id)
@@ -134,13 +125,11 @@ impl PendingRequests {
         self.requests.iter()
     }
 
-    /// How many.
     #[must_use]
     pub fn len(&self) -> usize {
         self.requests.len()
     }
 
-    /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
@@ -172,7 +161,6 @@ impl PendingRequests {
 }
 
 impl PendingRequest {
-    /// What the answer must name.
     #[must_use]
     pub fn id(&self) -> &RequestId {
         match self {
@@ -219,7 +207,7 @@ impl PendingRequest {
                 Err(unfitting("this is a plan: allow it or deny it"))
             }
             (AnswerChoice::Answers { .. }, Self::Permission(_) | Self::Plan(_)) => {
-                Err(unfitting("this is no question: allow it or deny it"))
+                Err(unfitting("this is a permission request: allow it or deny it"))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What was answered already, and who still waits.
+//! `Receipts`: which commands were answered and which clients still wait. `ControlServer` repeats answers with it.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,10 +12,10 @@ use super::protocol::line_of;
 use super::refusal::{Refusal, RefusalCode};
 
 /// How many receipts are kept for a client that asks again.
-const MOST_RECEIPTS: usize = 1024;
+const MAX_RECEIPTS: usize = 1024;
 
 /// How many commands can wait for the run to take them.
-const MOST_PENDING: usize = 256;
+const MAX_PENDING: usize = 256;
 
 /// A line to a client, and the room that it takes in the client's queue until it is written.
 pub(super) type Outgoing = (Bytes, OwnedSemaphorePermit);
@@ -37,13 +37,11 @@ impl Waiter {
 /// What is to be done about a request.
 #[derive(Debug)]
 pub(super) enum Begun {
-    /// It is new: do it.
     New,
     /// It is being done: the client is answered together with the first one.
     Waits,
     /// It was done: the same answer again.
     Answered(Waiter, Bytes),
-    /// It cannot be done.
     Refused(Waiter, Refusal),
 }
 
@@ -83,7 +81,7 @@ impl Receipts {
                 State::Answered(line) => Begun::Answered(waiter, line.clone()),
             };
         }
-        if self.entries.len() - self.answered.len() >= MOST_PENDING {
+        if self.entries.len() - self.answered.len() >= MAX_PENDING {
             let what = "too many commands wait already: try again later";
             return Begun::Refused(waiter, Refusal::new(RefusalCode::Busy, what));
         }
@@ -108,7 +106,7 @@ impl Receipts {
             }
             self.answered.push_back(key);
         }
-        while self.answered.len() > MOST_RECEIPTS {
+        while self.answered.len() > MAX_RECEIPTS {
             if let Some(oldest) = self.answered.pop_front() {
                 self.entries.remove(&oldest);
             }
@@ -130,7 +128,7 @@ mod tests {
     use bytes::Bytes;
     use tokio::sync::{Semaphore, mpsc};
 
-    use super::{Begun, MOST_PENDING, MOST_RECEIPTS, Outgoing, Receipts, Waiter};
+    use super::{Begun, MAX_PENDING, MAX_RECEIPTS, Outgoing, Receipts, Waiter};
     use crate::control::{ControlCommand, ControlRequest, RefusalCode};
 
     struct Client {
@@ -168,12 +166,12 @@ mod tests {
     #[test]
     fn the_newest_receipts_are_kept_and_no_more() {
         let (mut receipts, client) = (Receipts::default(), Client::new());
-        for number in 0..MOST_RECEIPTS + 10 {
+        for number in 0..MAX_RECEIPTS + 10 {
             let id = number.to_string();
             assert!(matches!(receipts.begin(&stop(&id), client.waiter()), Begun::New));
             receipts.answer(&id, Bytes::from_static(b"done\n"));
         }
-        assert_eq!(receipts.entries.len(), MOST_RECEIPTS);
+        assert_eq!(receipts.entries.len(), MAX_RECEIPTS);
         assert!(matches!(receipts.begin(&stop("9"), client.waiter()), Begun::New));
         assert!(matches!(
             receipts.begin(&stop("10"), client.waiter()),
@@ -209,7 +207,7 @@ mod tests {
     #[test]
     fn what_waits_is_bounded() {
         let (mut receipts, client) = (Receipts::default(), Client::new());
-        for number in 0..MOST_PENDING {
+        for number in 0..MAX_PENDING {
             let begun = receipts.begin(&stop(&number.to_string()), client.waiter());
             assert!(matches!(begun, Begun::New));
         }

@@ -1,4 +1,4 @@
-//! Why a command is not done.
+//! `Refusal`: why a runner did not do a command.
 
 use agent_api::CommandError;
 use serde::{Deserialize, Serialize};
@@ -7,13 +7,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// For programs.
     pub code: RefusalCode,
-    /// For people.
     pub message: String,
 }
 
-/// What kind of refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefusalCode {
@@ -33,27 +30,23 @@ pub enum RefusalCode {
     TooManyClients,
     /// The agent, or this run, cannot do that.
     Unsupported,
-    /// Nobody waits for this answer, or not any more.
+    /// No such request is open.
     NoSuchRequest,
-    /// Somebody else was first.
     AlreadyAnswered,
     /// The answer does not fit the request.
     Unfitting,
-    /// There is no message of this name.
+    /// No queued message has this id.
     NoSuchMessage,
     /// The agent was given the message already.
     AlreadySent,
     /// The agent takes no more input.
     InputClosed,
-    /// The run has ended.
     RunEnded,
-    /// What a newer version says.
     #[serde(other)]
     Other,
 }
 
 impl Refusal {
-    /// A refusal.
     pub fn new(code: RefusalCode, message: impl Into<String>) -> Self {
         Self {
             code,
@@ -61,7 +54,7 @@ impl Refusal {
         }
     }
 
-    /// There is no run any more.
+    /// The run has ended.
     #[must_use]
     pub fn run_ended() -> Self {
         Self::new(RefusalCode::RunEnded, "the run has ended")

@@ -1,4 +1,4 @@
-//! The runner's end of the control socket.
+//! `ControlServer`: the runner's end of the control socket. The driver takes commands from it and replies.
 
 use std::io;
 use std::path::Path;
@@ -22,17 +22,17 @@ use crate::model::RunState;
 /// How many commands wait between the clients and the run's loop.
 const QUEUE_LENGTH: usize = 64;
 
-const MOST_CLIENTS: usize = 128;
+const MAX_CLIENTS: usize = 128;
 
 /// How long the last answers may take when the run is over.
-const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long nobody is let in when the system has no room for another connection.
+/// How long to pause when the system has no room for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// Takes commands for a run from any number of clients.
 ///
-/// When it is dropped, everybody who waits is told that the run has ended, and the socket is removed.
+/// When it is dropped, waiting clients learn that the run has ended, and the socket is removed.
 #[derive(Debug)]
 pub struct ControlServer {
     incoming: mpsc::Receiver<Incoming>,
@@ -41,27 +41,24 @@ pub struct ControlServer {
     socket: Socket,
 }
 
-/// A command for the run.
 #[derive(Debug)]
 pub struct Incoming {
     /// The client's own name for it.
     pub command_id: String,
     /// Who asks, where the client says.
     pub by: Option<String>,
-    /// What is wanted.
     pub command: ControlCommand,
-    /// Where the answer goes.
     pub reply: Reply,
 }
 
 impl ControlServer {
     /// Listens on `path`, which is for this user alone. A socket that is left over from a dead runner is replaced, one
-    /// on which somebody answers is not.
+    /// on which a process answers is not.
     ///
     /// Needs a tokio runtime, in which the clients are served.
     ///
     /// # Errors
-    /// When the path is too long, its folder is open to others, somebody listens there already, or the system says so.
+    /// When the path is too long, its folder is open to others, another process listens there already, or the system says so.
     pub async fn bind(path: impl AsRef<Path>, greeting: Greeting) -> io::Result<Self> {
         Ok(Self::serve(Socket::bind(path.as_ref()).await?, greeting))
     }
@@ -91,7 +88,7 @@ impl ControlServer {
         }
     }
 
-    /// The next command. Waits for ever when there is none; dropping the wait loses nothing.
+    /// The next command. Waits until there is one; dropping the wait loses nothing.
     pub async fn next(&mut self) -> Incoming {
         match self.incoming.recv().await {
             Some(incoming) => incoming,
@@ -100,7 +97,7 @@ impl ControlServer {
         }
     }
 
-    /// Who connects from now on is told that the run is here, in the word of its state file.
+    /// The state in the greeting of later connections.
     pub fn set_state(&self, state: &RunState) {
         self.greeting.send_if_modified(|greeting| {
             let is_new = greeting.state != *state;
@@ -111,13 +108,12 @@ impl ControlServer {
         });
     }
 
-    /// Where it listens.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.socket.path()
     }
 
-    /// Tells everybody who waits that the run has ended, and waits until they have been told, for a second at most.
+    /// Tells waiting clients that the run has ended. Takes a second at most.
     pub async fn close(self) {
         let Self {
             incoming,
@@ -126,7 +122,7 @@ impl ControlServer {
             socket,
         } = self;
         drop((socket, incoming, greeting));
-        if timeout(CLOSE_LIMIT, &mut clients).await.is_err() {
+        if timeout(CLOSE_TIMEOUT, &mut clients).await.is_err() {
             clients.abort();
         }
     }
@@ -147,7 +143,7 @@ async fn accept(listener: UnixListener, hub: Hub, owner: u32) {
                 Ok(peer) if !is_allowed(peer.uid(), owner) => {
                     tracing::warn!(uid = peer.uid(), "another user spoke to the control socket");
                 }
-                Ok(_) if clients.len() < MOST_CLIENTS => {
+                Ok(_) if clients.len() < MAX_CLIENTS => {
                     clients.spawn(serve(stream, hub.clone()));
                 }
                 Ok(_) => turn_away(stream),

@@ -17,8 +17,8 @@ const ROOT: u32 = 0;
 const FOLDER_LOCK_TIMEOUT: Duration = Duration::from_secs(30);
 const FOLDER_LOCK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How long somebody who listens may take to let us in. The system does that for him, so it is ample.
-const CONNECT_LIMIT: Duration = Duration::from_secs(1);
+/// How long a process that listens may take to accept. The system queues connections, so this is ample.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A socket that listens. Its file is removed with it.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ impl Socket {
         let _folder = lock_folder(path.parent().unwrap_or(Path::new("/"))).await?;
         remove_stale(path).await?;
         let listener = UnixListener::bind(path)?;
-        // Nobody else can enter the folder, so nobody can connect before this.
+        // No other user can enter the folder, so none can connect before this.
         fs::set_permissions(path, Permissions::from_mode(0o600))?;
         let metadata = fs::symlink_metadata(path)?;
         let socket = Self {
@@ -102,7 +102,6 @@ impl Socket {
         &self.path
     }
 
-    /// The user who runs this.
     pub(super) fn owner(&self) -> u32 {
         self.owner
     }
@@ -110,7 +109,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // Whoever has replaced it in the meantime keeps his.
+        // A socket that has replaced it in the meantime stays.
         let is_ours = fs::symlink_metadata(&self.path)
             .is_ok_and(|found| found.dev() == self.device && found.ino() == self.inode);
         if is_ours && let Err(error) = fs::remove_file(&self.path) {
@@ -159,8 +158,8 @@ async fn remove_stale(path: &Path) -> io::Result<()> {
         }
         Ok(_) => {}
     }
-    match timeout(CONNECT_LIMIT, UnixStream::connect(path)).await {
-        // Only this says that nobody listens; anything else may be somebody who is busy.
+    match timeout(CONNECT_TIMEOUT, UnixStream::connect(path)).await {
+        // Only this error says that no process listens; others may come from a busy one.
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => fs::remove_file(path),
         Ok(Ok(_) | Err(_)) | Err(_) => Err(in_use("another runner is listening", path)),
     }

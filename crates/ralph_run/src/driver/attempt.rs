@@ -11,10 +11,11 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::run::Driver;
+use super::workspace_keeper::Charge;
 use crate::machine::{AttemptReport, Input, SpawnPrompt};
 use crate::prompt::{PromptParts, compose, read_notes};
 use crate::record::{AttemptStarted, IterationStarted, MessageSent, RunBody, WarningKind};
-use crate::state::{Durability, LogName};
+use crate::state::LogName;
 
 /// How much of what was streamed is kept, in case the agent gives no final text.
 const MAX_STREAMED_BYTES: usize = 256 * 1024;
@@ -25,7 +26,6 @@ const UNKNOWN_SESSION: &str = "unknown_session";
 /// How much of a prompt a list of runs shows.
 const PROMPT_CHARACTERS: usize = 200;
 
-/// A process of the agent.
 pub(super) struct Attempt {
     pub(super) handle: RunHandle,
     /// The end of its events was seen.
@@ -203,13 +203,29 @@ impl Driver {
         let Some(attempt) = self.attempt.take() else {
             return;
         };
-        let Ok(completed) = completed else {
-            self.on_lost(&attempt).await;
-            return;
+        self.changes.clear();
+        let report = match completed {
+            Ok(completed) => self.report(attempt, completed),
+            // The task that followed the process is gone.
+            Err(_) => AttemptReport {
+                outcome: agent_api::Outcome::Lost,
+                error: None,
+                final_text: None,
+                is_degraded: false,
+                session_id: None,
+                exit: agent_api::ExitInfo::default(),
+                usage: None,
+                duration: clock::elapsed_since(attempt.started),
+            },
         };
+        self.step(Input::AttemptEnded(report)).await;
+        self.keeper.flush();
+        self.save_budget();
+    }
+
+    fn report(&mut self, attempt: Attempt, completed: Completed) -> AttemptReport {
         self.note_output(&completed);
         self.session_total = completed.session_total.or(self.session_total);
-        self.changes.clear();
         let finished = completed.finished;
         let said = completed.final_text.filter(|text| !text.trim().is_empty());
         let is_untold = completed.is_degraded || said.is_none();
@@ -222,9 +238,9 @@ impl Driver {
         if let (Some(error), Some(asked)) = (&finished.error, &attempt.asked_session)
             && error.code == UNKNOWN_SESSION
         {
-            self.sessions.forget(asked);
+            self.workspace.forget_session(asked);
         }
-        let report = AttemptReport {
+        AttemptReport {
             outcome: finished.outcome,
             error: self.explained(finished.error),
             final_text: if is_degraded { Some(attempt.streamed) } else { said },
@@ -233,28 +249,7 @@ impl Driver {
             exit: finished.exit,
             usage: Some(finished.usage),
             duration: clock::elapsed_since(attempt.started),
-        };
-        self.step(Input::AttemptEnded(report)).await;
-        self.keeper.flush();
-        self.save_budget();
-    }
-
-    /// Nobody knows what became of the process: whoever followed it is gone.
-    async fn on_lost(&mut self, attempt: &Attempt) {
-        self.changes.clear();
-        let report = AttemptReport {
-            outcome: agent_api::Outcome::Lost,
-            error: None,
-            final_text: None,
-            is_degraded: false,
-            session_id: None,
-            exit: agent_api::ExitInfo::default(),
-            usage: None,
-            duration: clock::elapsed_since(attempt.started),
-        };
-        self.step(Input::AttemptEnded(report)).await;
-        self.keeper.flush();
-        self.save_budget();
+        }
     }
 
     /// What a person should know about the process's output.
@@ -304,27 +299,17 @@ impl Driver {
         Some(error)
     }
 
-    pub(super) fn save_budget(&mut self) {
-        let Some(files) = &self.spec.files else { return };
-        let iteration = self.machine.iteration();
-        let budget = self.machine.budget();
-        let cost = budget.account().totals().cost;
-        let accounted = self.run_file.status.accounted_cost.unwrap_or_default();
-        let task = self.spec.started.task.clone();
-        let saved = files.update_budget(task.as_deref(), Timestamp::now(), |state| {
-            state.max_cost = self.spec.plan.limits.cost;
-            state.iterations = self.spec.iterations_before + iteration;
-            state.max_iterations = self.spec.plan.as_loop().map(|plan| plan.max_iterations);
-            state.book(self.spec.directory.id(), cost.unwrap_or_default(), accounted);
+    fn save_budget(&mut self) {
+        let cost = self.machine.budget().account().totals().cost;
+        self.workspace.charge(Charge {
+            run_id: self.spec.directory.id().to_owned(),
+            task: self.spec.started.task.clone(),
+            cost: cost.unwrap_or_default(),
+            max_cost: self.spec.plan.limits.cost,
+            iterations: self.spec.iterations_before + self.machine.iteration(),
+            max_iterations: self.spec.plan.as_loop().map(|plan| plan.max_iterations),
         });
-        match saved {
-            Ok(_) => {
-                self.run_file.status.accounted_cost = cost;
-                // The account names only the last runs; this file is asked when many have followed.
-                self.save_run_file(Durability::Cached);
-            }
-            Err(error) => tracing::warn!(%error, "the budget could not be saved"),
-        }
+        self.workspace.save_soon();
     }
 }
 

@@ -1,4 +1,4 @@
-//! `Change`: a setting that is changed while the run is going on. It holds once the agent has accepted it.
+//! `Change`: a setting that is changed while the run is active. It holds once the agent has accepted it.
 
 use agent_api::{CommandAnswered, PermissionMode};
 

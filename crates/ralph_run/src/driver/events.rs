@@ -63,7 +63,6 @@ impl Driver {
         }
     }
 
-    /// The agent tells its conversation.
     fn on_session(&mut self, id: &str) {
         let asked = self
             .attempt
@@ -79,11 +78,13 @@ impl Driver {
             self.run_file.session_ids.push(id.to_owned());
         }
         self.lock_session(id);
-        self.sessions.note(id);
+        if !self.spec.started.is_ephemeral {
+            self.workspace.set_session(id);
+        }
     }
 
-    /// Nobody else goes on with a conversation while we have it. If somebody has it already, it is too late to do
-    /// anything but say so; and where nothing can be locked, that is no reason not to run.
+    /// Keeps other runs from continuing this session meanwhile. If another run has it already, it is too late for more
+    /// than a warning. The loop does not wait for the lock.
     pub(super) fn lock_session(&mut self, id: &str) {
         if self.locked_session.as_deref() == Some(id) {
             return;
@@ -94,10 +95,10 @@ impl Driver {
             pid: std::process::id(),
             since: Timestamp::now(),
         };
-        match Lock::session(&self.spec.home, id, &info) {
+        match Lock::try_session(&self.spec.home, id, &info) {
             Ok(lock) => self.session_lock = Some(lock),
             Err(LockError::Held(held)) => {
-                // One that we were asked to go on with was locked before we began.
+                // A session that is resumed is locked before the run begins.
                 let is_ours = held
                     .holder
                     .as_ref()

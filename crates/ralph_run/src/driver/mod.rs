@@ -1,4 +1,4 @@
-//! The one loop that performs what the machine decides, and tells it what came of it.
+//! `drive`: the one loop that performs what the machine decides and reports the results to it.
 
 mod attempt;
 mod changes;
@@ -8,13 +8,13 @@ mod effects;
 mod events;
 mod record_keeper;
 mod run;
-mod session_keeper;
 mod spec;
 mod status;
 mod storage;
 mod suspend;
 mod timers;
 mod verify;
+mod workspace_keeper;
 
 pub use run::drive;
 pub use spec::{DriveError, RunSpec};

@@ -303,17 +303,42 @@ impl RecordKeeper {
         self.is_sync_owed = true;
     }
 
-    /// Waits until the disk has everything, and nobody else waits for it any more. Says whether it does.
-    pub(super) async fn sync(&mut self) -> bool {
-        // Ends when the last of those who wait is done.
-        self.sync_failed = unbounded_channel().0;
-        while let Some(error) = self.sync_failures.recv().await {
-            self.note_sync_failure(&error);
+    /// Waits on another thread until the disk has everything that was written so far, and every earlier wait is over.
+    /// The task returns what failed.
+    pub(super) fn sync_all(&mut self) -> JoinHandle<Vec<io::Error>> {
+        let sync = match self.journal.start_sync() {
+            Ok(pending) => Some(pending),
+            Err(error) => {
+                self.note(Err(error));
+                None
+            }
+        };
+        let (sync_failed, sync_failures) = unbounded_channel();
+        // Closed when the last of the earlier waits is over.
+        let failed = std::mem::replace(&mut self.sync_failed, sync_failed);
+        let mut failures = std::mem::replace(&mut self.sync_failures, sync_failures);
+        tokio::spawn(async move {
+            let wait = sync.map(|pending| SyncWait { pending, failed });
+            let wait = tokio::task::spawn_blocking(move || wait.map(SyncWait::wait));
+            let mut errors = Vec::new();
+            while let Some(error) = failures.recv().await {
+                errors.push(error);
+            }
+            // A wait that panicked is over, too.
+            let _ = wait.await;
+            errors
+        })
+    }
+
+    /// Notes what came of [`Self::sync_all`]; `None` means that it took too long. Returns whether the disk has everything.
+    pub(super) fn note_synced(&mut self, failures: Option<Vec<io::Error>>) -> bool {
+        let failures = failures.unwrap_or_else(|| vec![io::ErrorKind::TimedOut.into()]);
+        for error in &failures {
+            self.note_sync_failure(error);
         }
-        let synced = self.journal.sync();
-        let is_kept = synced.is_ok() && self.sync_error.is_none();
-        self.note(synced);
-        is_kept
+        // Something may have been recorded meanwhile.
+        self.flush();
+        self.sync_error.is_none() && !self.has_unwritten()
     }
 
     /// Whether something could not be written to the file.
@@ -490,7 +515,8 @@ mod tests {
         keeper.owe_sync();
         keeper.sync_if_due();
         assert!(!keeper.has_failed);
-        assert!(!keeper.sync().await);
+        let failures = keeper.sync_all().await.unwrap();
+        assert!(!keeper.note_synced(Some(failures)));
         assert!(keeper.has_failed && keeper.is_sync_owed && keeper.sync_error.is_some());
 
         // The same for a receipt's.

@@ -1,4 +1,4 @@
-//! The loop.
+//! `Driver`: the one loop that owns a run. `drive` is how the program runs it.
 
 use std::time::Duration;
 
@@ -6,16 +6,17 @@ use agent_api::{Completed, Event, MicroUsd, RunHandle};
 use agent_process::clock;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::{JoinError, JoinHandle};
 use tokio::time::{Instant, sleep_until};
 
 use super::attempt::Attempt;
 use super::changes::Change;
 use super::record_keeper::RecordKeeper;
-use super::session_keeper::SessionKeeper;
 use super::spec::{DriveError, RunSpec};
 use super::storage::StorageWatch;
 use super::timers::TimerQueue;
 use super::verify::{Verified, Verifying};
+use super::workspace_keeper::WorkspaceKeeper;
 use crate::control::{ControlServer, Greeting, Incoming};
 use crate::journal::JournalWriter;
 use crate::lock::Lock;
@@ -26,15 +27,20 @@ use crate::record::{RunBody, RunEnded, Warned, WarningKind};
 use crate::sink::Views;
 use crate::state::{Durability, RunFile};
 
-/// How soon a change that people wait for is in the run's file, and others are.
-const SOON: Duration = Duration::from_millis(100);
-const LATER: Duration = Duration::from_secs(3);
-/// How often files are looked after when nothing is urgent: many idle runs at once are cheap only if each sleeps.
+/// How soon a change that people wait for is in `run.json`, and how soon others are.
+const URGENT_SAVE_INTERVAL: Duration = Duration::from_millis(100);
+const SAVE_INTERVAL: Duration = Duration::from_secs(3);
+/// How often files are saved and checked when nothing is urgent: idle runs are cheap only if they sleep.
 const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(1);
+/// How long the end of a run waits for the files in `.ralph`, which other processes may lock. What is not saved by then is
+/// added to the account of the task by `reconcile`.
+const STATE_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long it waits for the disk, and how long after a signal.
+const END_TIMEOUT: Duration = Duration::from_secs(30);
+const SIGNALLED_END_TIMEOUT: Duration = Duration::from_secs(2);
 /// How many events are taken in one go.
 const BATCH: usize = 128;
 
-/// A run in progress.
 pub(super) struct Driver {
     pub(super) spec: RunSpec,
     pub(super) machine: Machine,
@@ -42,9 +48,8 @@ pub(super) struct Driver {
     output_closed: Option<oneshot::Receiver<()>>,
     pub(super) timers: TimerQueue,
     pub(super) attempt: Option<Attempt>,
-    /// The conversation that was begun last.
     pub(super) session_lock: Option<Lock>,
-    /// The conversation that was locked last, whoever has the lock.
+    /// The session that was locked last, by this run or another one.
     pub(super) locked_session: Option<String>,
     pub(super) verifying: Option<(usize, Verifying)>,
     pub(super) run_file: RunFile,
@@ -52,23 +57,21 @@ pub(super) struct Driver {
     /// A change that people wait for.
     pub(super) is_file_due: bool,
     pub(super) saved_at: Instant,
-    /// When files were looked after last.
     ticked_at: Instant,
-    pub(super) sessions: SessionKeeper,
+    pub(super) workspace: WorkspaceKeeper,
     pub(super) attempts: u32,
     pub(super) verifications: u32,
     pub(super) ended: Option<RunEnded>,
     pub(super) started: Instant,
     pub(super) storage: StorageWatch,
     pub(super) control: Option<ControlServer>,
-    /// Settings that the agent was told of and has not answered, by the command's id.
+    /// Changed settings that the agent has not confirmed yet, by the command's id.
     pub(super) changes: Vec<(String, Change)>,
     /// What the conversation had cost when its last process ended.
     pub(super) session_total: Option<MicroUsd>,
 }
 
-/// What woke the loop.
-enum Woken {
+enum Wake {
     Signal(Signal),
     Command(Incoming),
     Event(Option<Event>),
@@ -83,7 +86,7 @@ enum Woken {
 /// Drives a run to its end.
 ///
 /// # Errors
-/// When it could not even begin. Everything later is an end of the run, with a reason.
+/// When it could not start. Everything later is an end of the run, with a reason.
 pub async fn drive(
     spec: RunSpec,
     run_file: RunFile,
@@ -111,12 +114,7 @@ pub async fn drive(
         is_file_due: false,
         saved_at: Instant::now(),
         ticked_at: Instant::now(),
-        sessions: SessionKeeper::new(
-            // What cannot be gone on with need not be found.
-            spec.files.clone().filter(|_| !spec.started.is_ephemeral),
-            &spec.backend_name,
-            spec.started.mode.clone(),
-        ),
+        workspace: WorkspaceKeeper::new(spec.files.clone(), &spec.backend_name, spec.started.mode.clone()),
         attempts: 0,
         verifications: 0,
         ended: None,
@@ -129,7 +127,7 @@ pub async fn drive(
     };
     driver.begin().await;
     driver.follow(signals).await;
-    Ok(driver.finish().await)
+    Ok(driver.finish(signals).await)
 }
 
 impl Driver {
@@ -150,52 +148,52 @@ impl Driver {
             let timer = self.timers.next_deadline();
             let deltas = self.keeper.deadline();
             let tick = self.next_tick();
-            let woken = tokio::select! {
+            let wake = tokio::select! {
                 biased;
-                Some(signal) = signals.recv() => Woken::Signal(signal),
-                incoming = next_command(self.control.as_mut()) => Woken::Command(incoming),
-                () = clock::sleep_until(timer.unwrap_or_else(clock::now)), if timer.is_some() => Woken::Timer,
-                () = sleep_until(deltas.unwrap_or_else(Instant::now)), if deltas.is_some() => Woken::Deltas,
-                () = closed(&mut self.output_closed) => Woken::OutputClosed,
-                () = sleep_until(tick) => Woken::Tick,
-                verified = next_verified(self.verifying.as_mut()) => Woken::Verified(verified),
-                woken = next_of_attempt(self.attempt.as_mut()) => woken,
+                Some(signal) = signals.recv() => Wake::Signal(signal),
+                incoming = next_command(self.control.as_mut()) => Wake::Command(incoming),
+                () = clock::sleep_until(timer.unwrap_or_else(clock::now)), if timer.is_some() => Wake::Timer,
+                () = sleep_until(deltas.unwrap_or_else(Instant::now)), if deltas.is_some() => Wake::Deltas,
+                () = closed(&mut self.output_closed) => Wake::OutputClosed,
+                () = sleep_until(tick) => Wake::Tick,
+                verified = next_verified(self.verifying.as_mut()) => Wake::Verified(verified),
+                wake = next_of_attempt(self.attempt.as_mut()) => wake,
             };
-            self.wake(woken).await;
+            self.wake(wake).await;
         }
     }
 
-    async fn wake(&mut self, woken: Woken) {
+    async fn wake(&mut self, wake: Wake) {
         self.keeper.begin_moment();
-        match woken {
-            Woken::Signal(Signal::Suspend) => self.suspend().await,
-            Woken::Signal(signal) => self.step(Input::Signal(signal)).await,
-            Woken::Command(incoming) => self.on_command(incoming).await,
-            Woken::Event(Some(event)) => {
+        match wake {
+            Wake::Signal(Signal::Suspend) => self.suspend().await,
+            Wake::Signal(signal) => self.step(Input::Signal(signal)).await,
+            Wake::Command(incoming) => self.on_command(incoming).await,
+            Wake::Event(Some(event)) => {
                 let effects = self.take_event(event);
                 self.perform_all(effects).await;
                 self.drain_events().await;
                 self.keeper.on_deadline();
                 self.keeper.flush();
             }
-            Woken::Event(None) => {
+            Wake::Event(None) => {
                 if let Some(attempt) = &mut self.attempt {
                     attempt.has_ended = true;
                 }
             }
-            Woken::Completed(completed) => self.on_completed(*completed).await,
-            Woken::Verified(verified) => self.on_verified(verified).await,
-            Woken::Timer => {
+            Wake::Completed(completed) => self.on_completed(*completed).await,
+            Wake::Verified(verified) => self.on_verified(verified).await,
+            Wake::Timer => {
                 while let Some(timer) = self.timers.pop_expired(clock::now()) {
                     self.step(Input::Timer(timer)).await;
                 }
             }
-            Woken::Deltas => {
+            Wake::Deltas => {
                 self.keeper.on_deadline();
                 self.keeper.flush();
             }
-            Woken::OutputClosed => self.step(Input::OutputClosed).await,
-            Woken::Tick => self.on_tick().await,
+            Wake::OutputClosed => self.step(Input::OutputClosed).await,
+            Wake::Tick => self.on_tick().await,
         }
         self.publish_state();
     }
@@ -235,7 +233,7 @@ impl Driver {
     fn next_tick(&self) -> Instant {
         self.ticked_at
             + match self.is_file_due || self.keeper.is_sync_owed() {
-                true => SOON,
+                true => URGENT_SAVE_INTERVAL,
                 false => HOUSEKEEPING_INTERVAL,
             }
     }
@@ -244,16 +242,16 @@ impl Driver {
         self.ticked_at = Instant::now();
         self.keeper.flush();
         self.keeper.sync_if_due();
-        self.sessions.save_soon();
-        if self.is_file_due || self.is_file_stale && self.saved_at.elapsed() >= LATER {
+        self.workspace.save_soon();
+        self.take_accounted();
+        if self.is_file_due || self.is_file_stale && self.saved_at.elapsed() >= SAVE_INTERVAL {
             self.save_run_file(Durability::Cached);
         }
         self.watch_storage().await;
     }
 
     /// Writes the end of the run: last, and only after everything before it is on disk, because a follower acts on it.
-    async fn finish(mut self) -> RunEnded {
-        self.sessions.finish().await;
+    async fn finish(mut self, signals: &mut mpsc::UnboundedReceiver<Signal>) -> RunEnded {
         // The loop ends with an end.
         let mut ended = self.ended.take().unwrap_or_else(|| RunEnded {
             reason: EndReason::Lost.into(),
@@ -262,7 +260,22 @@ impl Driver {
             iterations: 0,
             totals: crate::record::Totals::default(),
         });
-        if !self.keeper.sync().await {
+        let now = Instant::now();
+        let (mut state_deadline, mut deadline) = (now + STATE_TIMEOUT, now + END_TIMEOUT);
+        let saved = self.workspace.save_all();
+        let synced = self.keeper.sync_all();
+        if self
+            .wait_at_end(saved, &mut state_deadline, signals)
+            .await
+            .is_none()
+        {
+            let message = "the session and the cost of this run are not saved in `.ralph`: the disk is slow, or \
+                           another process locks the files";
+            self.warn(WarningKind::Storage, message.to_owned());
+        }
+        self.take_accounted();
+        let failures = self.wait_at_end(synced, &mut deadline, signals).await;
+        if !self.keeper.note_synced(failures) {
             let problem = self.storage_problem();
             self.warn(
                 WarningKind::Storage,
@@ -275,30 +288,62 @@ impl Driver {
             u64::try_from(clock::elapsed_since(self.started).as_millis()).unwrap_or(u64::MAX);
         self.keeper.body(RunBody::RunEnded(ended.clone()));
         self.keeper.flush();
+        self.set_ended(&ended);
+        self.run_file.ended_at = Some(Timestamp::now());
+        self.run_file.status.totals = ended.totals;
+        // At once, because a follower that has seen the end reads this file.
+        self.save_run_file(Durability::Cached);
+        deadline = deadline.max(Instant::now() + SIGNALLED_END_TIMEOUT);
+        let synced = self.keeper.sync_all();
+        let failures = wait_until(synced, &mut deadline, signals).await;
+        self.keeper.note_synced(failures);
+        if self.keeper.has_unwritten() {
+            let problem = self.storage_problem();
+            fail_as_unsaved(&mut ended, problem);
+            self.set_ended(&ended);
+        }
+        let (file, path) = (self.run_file.clone(), self.spec.directory.run_file());
+        let saved = tokio::task::spawn_blocking(move || file.save(&path, Durability::Synced));
+        if let Some(Err(error)) = wait_until(saved, &mut deadline, signals).await {
+            tracing::warn!(%error, "the run's file could not be written");
+        }
+        if let Some(control) = self.control.take() {
+            control.close().await;
+        }
+        ended
+    }
+
+    /// As [`wait_until`], and answers commands meanwhile.
+    async fn wait_at_end<T>(
+        &mut self,
+        mut work: JoinHandle<T>,
+        deadline: &mut Instant,
+        signals: &mut mpsc::UnboundedReceiver<Signal>,
+    ) -> Option<T> {
+        loop {
+            tokio::select! {
+                biased;
+                done = wait_until(&mut work, deadline, signals) => return done,
+                incoming = next_command(self.control.as_mut()) => self.on_command(incoming).await,
+            }
+        }
+    }
+
+    fn set_ended(&mut self, ended: &RunEnded) {
         self.run_file.status.state = RunState::Ended {
             reason: ended.reason.clone(),
         };
         self.run_file.reason = Some(ended.reason.clone());
         self.run_file.exit_code = Some(ended.exit_code);
-        self.run_file.ended_at = Some(Timestamp::now());
-        self.run_file.status.totals = ended.totals;
-        // At once, because a follower that has seen the end reads this file.
-        self.save_run_file(Durability::Cached);
-        self.keeper.sync().await;
-        if self.keeper.has_unwritten() {
-            let problem = self.storage_problem();
-            fail_as_unsaved(&mut ended, problem);
-            self.run_file.status.state = RunState::Ended {
-                reason: ended.reason.clone(),
-            };
-            self.run_file.reason = Some(ended.reason.clone());
-            self.run_file.exit_code = Some(ended.exit_code);
+    }
+
+    /// Notes in `run.json` how much of the cost is in the account of the task. The account names only the last runs.
+    fn take_accounted(&mut self) {
+        if let Some(cost) = self.workspace.take_accounted() {
+            self.run_file.status.accounted_cost = Some(cost);
+            self.is_file_stale = true;
+            self.is_file_due = true;
         }
-        self.save_run_file(Durability::Synced);
-        if let Some(control) = self.control.take() {
-            control.close().await;
-        }
-        ended
     }
 
     pub(super) fn warn(&mut self, kind: WarningKind, message: String) {
@@ -318,6 +363,23 @@ impl Driver {
     }
 }
 
+/// Waits for work on another thread until the deadline, which a signal brings closer. `None` if it is not done by then.
+async fn wait_until<T>(
+    work: impl Future<Output = Result<T, JoinError>>,
+    deadline: &mut Instant,
+    signals: &mut mpsc::UnboundedReceiver<Signal>,
+) -> Option<T> {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done.ok(),
+            Some(_) = signals.recv() => *deadline = (*deadline).min(Instant::now() + SIGNALLED_END_TIMEOUT),
+            () = sleep_until(*deadline) => return None,
+        }
+    }
+}
+
 /// Resolves once, when the output is closed.
 async fn closed(output_closed: &mut Option<oneshot::Receiver<()>>) {
     if let Some(closed) = output_closed {
@@ -330,7 +392,7 @@ async fn closed(output_closed: &mut Option<oneshot::Receiver<()>>) {
     std::future::pending().await
 }
 
-/// What cannot be shown later is not done.
+/// A run whose end is not on disk has not succeeded.
 fn fail_as_unsaved(ended: &mut RunEnded, problem: String) {
     if ended.reason != EndReason::StorageFailed {
         ended.reason = EndReason::StorageFailed.into();
@@ -354,7 +416,7 @@ async fn next_verified(verifying: Option<&mut (usize, Verifying)>) -> Verified {
 }
 
 /// Events until they end, then the completion.
-async fn next_of_attempt(attempt: Option<&mut Attempt>) -> Woken {
+async fn next_of_attempt(attempt: Option<&mut Attempt>) -> Wake {
     let Some(attempt) = attempt else {
         return std::future::pending().await;
     };
@@ -362,8 +424,54 @@ async fn next_of_attempt(attempt: Option<&mut Attempt>) -> Woken {
         events, completion, ..
     } = &mut attempt.handle;
     if attempt.has_ended {
-        Woken::Completed(Box::new(completion.await))
+        Wake::Completed(Box::new(completion.await))
     } else {
-        Woken::Event(events.next().await)
+        Wake::Event(events.next().await)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tokio::sync::mpsc;
+    use tokio::task::JoinError;
+    use tokio::time::Instant;
+
+    use super::{END_TIMEOUT, SIGNALLED_END_TIMEOUT, wait_until};
+    use crate::machine::Signal;
+
+    fn stalled() -> std::future::Pending<Result<(), JoinError>> {
+        std::future::pending()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stalled_disk_delays_the_end_of_a_run_only_until_the_deadline() {
+        let (_sender, mut signals) = mpsc::unbounded_channel();
+        let started = Instant::now();
+        let mut deadline = started + END_TIMEOUT;
+        assert_eq!(wait_until(stalled(), &mut deadline, &mut signals).await, None);
+        assert_eq!(started.elapsed(), END_TIMEOUT);
+        // The deadline is for all waits together.
+        assert_eq!(wait_until(stalled(), &mut deadline, &mut signals).await, None);
+        assert_eq!(started.elapsed(), END_TIMEOUT);
+        let work = std::future::ready(Ok(7));
+        assert_eq!(wait_until(work, &mut deadline, &mut signals).await, Some(7));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_signal_brings_the_end_of_a_run_closer_and_never_delays_it() {
+        let (sender, mut signals) = mpsc::unbounded_channel();
+        let started = Instant::now();
+        let mut deadline = started + END_TIMEOUT;
+        let signalling = async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            sender.send(Signal::Interrupt).unwrap();
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            sender.send(Signal::Interrupt).unwrap();
+        };
+        let (done, ()) = tokio::join!(wait_until(stalled(), &mut deadline, &mut signals), signalling);
+        assert_eq!(done, None);
+        assert_eq!(started.elapsed(), Duration::from_secs(1) + SIGNALLED_END_TIMEOUT);
     }
 }

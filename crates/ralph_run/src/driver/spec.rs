@@ -1,4 +1,4 @@
-//! What the driver needs.
+//! `RunSpec`: everything that `drive` needs to run an agent. Made by the `run` command from its settings.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,29 +15,23 @@ use crate::state::WorkspaceFiles;
 
 /// A run, ready to be driven.
 pub struct RunSpec {
-    /// Where all runs are kept.
     pub home: Home,
-    /// Where it is kept.
     pub directory: RunDirectory,
-    /// Who can run agents.
     pub registry: Arc<AgentRegistry>,
     /// Record 1.
     pub started: RunStarted,
-    /// What people should know before it begins and nobody else tells them: records after the first one.
+    /// Warnings about the settings, recorded after the first record.
     pub warnings: Vec<String>,
-    /// What the agent is told in every iteration, or first in a session.
+    /// The prompt of every iteration, or the first message of a session.
     pub task: String,
     /// How the agent is run; session, logs and marker are filled in for each attempt.
     pub options: RunOptions,
-    /// The rules of the loop.
     pub plan: Plan,
     /// Prompts of the task in earlier runs.
     pub iterations_before: u32,
-    /// Where the agent works.
     pub workspace: PathBuf,
     /// The files that people look for there; none if they cannot be written.
     pub files: Option<WorkspaceFiles>,
-    /// What is never written down.
     pub redactor: Arc<Redactor>,
     /// Variables that neither the agent nor a verify command sees.
     pub withheld: Vec<OsString>,
@@ -47,11 +41,11 @@ pub struct RunSpec {
     pub backend_name: String,
 }
 
-/// Why a run could not begin. Nothing was spawned and nothing recorded.
+/// Why a run could not start. Nothing was spawned and nothing recorded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriveError {
-    /// Nobody could stop or answer the run.
+    /// Without a socket the run could be neither stopped nor answered.
     #[error(
         "cannot create the run's control socket; set XDG_RUNTIME_DIR to a directory with a short path that only you \
          can write to"

@@ -1,11 +1,11 @@
-//! How the run is going, for those who ask.
+//! The answer to the control command `status`.
 
 use super::run::Driver;
 use crate::control::{QueuedReport, StatusReport};
 
-/// How many messages of the queue are told, and how much of each: the answer is one line.
-const MOST_QUEUED: usize = 100;
-const MOST_CHARACTERS: usize = 1_000;
+/// How many queued messages are reported, and how much of each: the answer is one line.
+const MAX_QUEUED: usize = 100;
+const MAX_CHARACTERS: usize = 1_000;
 
 impl Driver {
     pub(super) fn status(&self) -> StatusReport {
@@ -29,7 +29,7 @@ impl Driver {
     }
 
     fn queue(&self) -> Vec<QueuedReport> {
-        let queued = self.machine.queued().take(MOST_QUEUED);
+        let queued = self.machine.queued().take(MAX_QUEUED);
         let report = queued.map(|message| QueuedReport {
             message_id: message.id.clone(),
             mode: message.mode,
@@ -38,7 +38,7 @@ impl Driver {
                 .redactor
                 .redact(&message.text)
                 .chars()
-                .take(MOST_CHARACTERS)
+                .take(MAX_CHARACTERS)
                 .collect(),
         });
         report.collect()

@@ -1,4 +1,4 @@
-//! Running what verifies the work.
+//! `Verifying`: a verify command that the driver runs, with a time limit and a log.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,11 +9,10 @@ use agent_process::{Control, EnvPolicy, Exit, Marker, SpawnSpec, WaitStatus, clo
 use tokio::sync::oneshot;
 
 /// How long a verify command may take.
-const VERIFY_LIMIT: Duration = Duration::from_secs(10 * 60);
+const VERIFY_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// How much of its end is kept.
 const TAIL_BYTES: usize = 16 * 1024;
 
-/// What to run.
 pub(super) struct VerifySpec {
     pub(super) command: String,
     pub(super) workspace: PathBuf,
@@ -23,7 +22,6 @@ pub(super) struct VerifySpec {
     pub(super) withheld: Vec<OsString>,
 }
 
-/// A verify command that runs.
 pub(super) struct Verifying {
     pub(super) control: Option<Control>,
     pub(super) outcome: oneshot::Receiver<Verified>,
@@ -43,7 +41,6 @@ impl Verifying {
     }
 }
 
-/// How a verify command ended.
 #[derive(Debug)]
 pub(super) struct Verified {
     pub(super) is_ok: bool,
@@ -68,7 +65,7 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
         set: Vec::new(),
         remove: spec.withheld,
     };
-    process.limits.timeout = Some(VERIFY_LIMIT);
+    process.limits.timeout = Some(VERIFY_TIMEOUT);
     process.limits.interrupt_grace = Duration::from_secs(2);
     process.limits.terminate_grace = Duration::from_secs(2);
     let mut process = match agent_process::spawn(process).await {
@@ -101,7 +98,7 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
         let report = process.exit.await;
         let surplus = tail.len().saturating_sub(TAIL_BYTES);
         let output = String::from_utf8_lossy(&tail[surplus..]).into_owned();
-        // Nobody is left to be told if the run is gone.
+        // The run may be gone.
         let _ = sender.send(Verified {
             is_ok: report.exit.success(),
             exit: ExitInfo {

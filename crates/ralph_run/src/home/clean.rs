@@ -1,4 +1,4 @@
-//! Removing old runs.
+//! `clean`: removes old runs for the command of that name.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -13,15 +13,13 @@ use super::run_directory::RunDirectory;
 use crate::lock::remove_unused;
 use crate::state::RunFile;
 
-/// What runs that are being removed are called, so that nobody takes a half of one for a run.
+/// Prefix of a run directory that is being removed, so that a half of it is not taken for a run.
 const REMOVING: &str = ".removing-";
 
-/// Whether to do it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CleanMode {
     /// Only say what would be removed.
     DryRun,
-    /// Remove.
     Remove,
 }
 
@@ -30,7 +28,7 @@ pub enum CleanMode {
 pub struct Cleaned {
     /// The runs, oldest first.
     pub removed: Vec<String>,
-    /// What they take on the disk, as far as nobody else keeps it.
+    /// Disk space that is freed: files with other hard links do not count.
     pub freed_bytes: u64,
     /// What could not be removed, and why.
     pub failed: Vec<(String, io::Error)>,
@@ -110,7 +108,6 @@ fn remove(home: &Home, run: &RunDirectory) -> io::Result<()> {
     fs::remove_dir_all(&doomed)
 }
 
-/// What an interrupted removal left.
 fn remove_leftovers(home: &Home) {
     for entry in fs::read_dir(home.runs_directory())
         .into_iter()

@@ -1,4 +1,4 @@
-//! What can be wrong with the place where runs live.
+//! `HomeError` and `FindError`: why the state directory cannot be used, or a run not found.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,23 +7,16 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HomeError {
-    /// Somebody else could replace what is in it.
+    /// Another user could replace what is in it.
     #[error("another user owns the state directory `{}`; name another one with XDG_STATE_HOME", .0.display())]
     ForeignOwner(PathBuf),
     /// Others could put files into it.
     #[error("others can write to the state directory; run `chmod go-w {}`", .0.display())]
     WritableByOthers(PathBuf),
-    /// Something else is there.
     #[error("not a directory: `{}`", .0.display())]
     NotADirectory(PathBuf),
-    /// The system said no.
     #[error("cannot use the state directory `{}`", path.display())]
-    Unusable {
-        /// Where.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Unusable { path: PathBuf, source: io::Error },
 }
 
 impl HomeError {
@@ -35,7 +28,7 @@ impl HomeError {
     }
 }
 
-/// There is no one run of that name.
+/// No run, or more than one, has that name.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FindError {

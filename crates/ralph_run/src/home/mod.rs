@@ -1,4 +1,4 @@
-//! Where runs live: one directory for each, under the user's state directory.
+//! `Home` and `RunDirectory`: one directory for each run, under the user's state directory.
 
 mod clean;
 mod error;

@@ -34,19 +34,16 @@ impl Home {
         }
     }
 
-    /// The state directory.
     #[must_use]
     pub fn state_directory(&self) -> &Path {
         &self.state
     }
 
-    /// Where the runs are.
     #[must_use]
     pub fn runs_directory(&self) -> PathBuf {
         self.state.join("runs")
     }
 
-    /// Where lock files are.
     pub(crate) fn locks_directory(&self) -> PathBuf {
         self.state.join("locks")
     }
@@ -106,7 +103,7 @@ impl Home {
         Err(HomeError::unusable(&runs, problem))
     }
 
-    /// A name for a new run, for whoever must know it before there is one. Nobody has it yet.
+    /// A new run id that no run has, for callers that need it before the directory exists.
     #[must_use]
     pub fn new_run_id(&self, at: Timestamp) -> String {
         let names = (0..ATTEMPTS).map(|_| random_id(at));
@@ -212,7 +209,7 @@ impl Home {
         is_id(id) && self.active_directory().join(id).exists()
     }
 
-    /// The runs that may not have ended; all runs where nobody keeps the list.
+    /// The runs that may not have ended; all runs if there is no list of them.
     ///
     /// # Errors
     /// As [`Self::list`].

@@ -1,4 +1,4 @@
-//! Files and directories that nobody else can read. Modes are set when they are made, whatever the umask says.
+//! Creates files and directories that only the user can read, whatever the umask is. Used wherever state is written.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -53,7 +53,7 @@ pub(crate) fn protect(file: &File) -> io::Result<()> {
     }
 }
 
-/// Whether a directory can be trusted with secrets: it is one, it is ours, and nobody else can write to it.
+/// Whether a directory can be trusted with secrets: it belongs to the user, and no other user can write to it.
 pub(super) fn check_directory(path: &Path) -> Result<(), HomeError> {
     let metadata = fs::metadata(path).map_err(|source| HomeError::unusable(path, source))?;
     if !metadata.is_dir() {

@@ -15,7 +15,6 @@ pub(crate) const MAX_SOCKET_PATH_BYTES: usize = 100;
 /// Short enough for a socket on every system. Holds the sockets of runs whose own directory cannot.
 const FALLBACK_FOLDER: &str = "/tmp";
 
-/// One run as a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDirectory {
     id: String,
@@ -33,7 +32,6 @@ impl RunDirectory {
         }
     }
 
-    /// The run's name.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
@@ -51,19 +49,16 @@ impl RunDirectory {
         Marker::new(RUN_ID_VARIABLE, &self.id)
     }
 
-    /// The directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The records.
     #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.path.join("journal.ndjson")
     }
 
-    /// Request and status.
     #[must_use]
     pub fn run_file(&self) -> PathBuf {
         self.path.join("run.json")
@@ -75,7 +70,6 @@ impl RunDirectory {
         self.path.join("raw").join(format!("{number}.ndjson"))
     }
 
-    /// What it wrote to stderr.
     #[must_use]
     pub fn stderr_log(&self, number: u32) -> PathBuf {
         self.path.join("raw").join(format!("{number}.stderr"))
@@ -117,7 +111,7 @@ impl RunDirectory {
             .collect()
     }
 
-    /// What it takes on the disk, as far as nobody else keeps it.
+    /// Disk space that removing it frees: files with other hard links do not count.
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         size_of(self.path())

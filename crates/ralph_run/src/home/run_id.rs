@@ -1,4 +1,4 @@
-//! Ids of runs: how they are made, recognised, shortened and matched with what people type.
+//! Run ids: how `Home` makes, recognises, shortens and matches them with what people type.
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher as _;
@@ -55,13 +55,9 @@ pub fn short_run_id(id: &str) -> &str {
 /// How well an id fits what was typed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Match {
-    /// The whole id begins so.
     Beginning,
-    /// The short part begins so.
     ShortBeginning,
-    /// The short part is that.
     Short,
-    /// The id is that.
     Exact,
 }
 

@@ -13,7 +13,6 @@ pub enum Effect {
     Record(Box<RunBody>),
     /// Bring the journal and `run.json` to disk soon: people wait for what just happened.
     SaveSoon,
-    /// Start the agent.
     Spawn {
         /// Counts from 1.
         iteration: u32,
@@ -22,7 +21,6 @@ pub enum Effect {
         session: SessionChoice,
         prompt: SpawnPrompt,
     },
-    /// End the agent's turn.
     Interrupt,
     /// Stop the agent: interrupt, terminate, kill.
     Stop,
@@ -52,7 +50,7 @@ pub enum Effect {
     End(RunEnded),
 }
 
-/// What a new process is told first.
+/// The first input of a new process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SpawnPrompt {
     /// The prompt of a loop's iteration, and what went wrong in the one before.

@@ -17,7 +17,6 @@ pub enum Input<'a> {
     /// The agent could not be started; the message is for people.
     SpawnFailed(String),
     AttemptEnded(AttemptReport),
-    /// A verify command has ended.
     Verified {
         is_ok: bool,
         /// The command and the end of its output.
@@ -32,7 +31,6 @@ pub enum Input<'a> {
     Storage(StorageStatus),
 }
 
-/// How an agent's process ended.
 #[derive(Debug, Clone)]
 pub struct AttemptReport {
     pub outcome: Outcome,
@@ -52,7 +50,6 @@ pub struct CommandInput {
     pub command: ControlCommand,
     /// The id that a message gets if this command sends one.
     pub message_id: String,
-    /// Who sent it, for people.
     pub by: Option<String>,
     pub at: Timestamp,
 }

@@ -271,7 +271,7 @@ impl Work for LoopMachine {
         } else if self.plan.is_once || self.is_last_iteration() {
             self.run.end(EndReason::VerifyFailed, Some(summary));
         } else {
-            // The agent did what it could: it is told what is wrong, and has not failed.
+            // Not a failure of the agent: the next iteration's prompt says what is wrong.
             self.failures = 0;
             self.next_iteration(IterationOutcome::VerifyFailed, Some(summary), self.plan.cooldown);
         }

@@ -74,7 +74,6 @@ impl Supervisor {
         self.record(RunBody::StopStarted(StopStarted { reason }));
     }
 
-    /// Kills what still runs.
     pub(super) fn kill(&mut self) {
         match self.phase {
             Phase::Running(_) => self.push(Effect::Kill),

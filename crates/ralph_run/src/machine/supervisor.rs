@@ -36,7 +36,6 @@ pub(super) struct Supervisor {
     effects: Vec<Effect>,
 }
 
-/// What the machine waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     New,
@@ -56,7 +55,6 @@ pub(super) enum Process {
     Busy,
     /// The user has interrupted the turn of a conversation.
     Interrupting,
-    /// It waits for a message.
     Idle,
     /// Its input is closed: it takes no more messages and will exit.
     Draining,

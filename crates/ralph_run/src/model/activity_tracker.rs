@@ -236,7 +236,6 @@ impl ActivityTracker {
         });
     }
 
-    /// Shows an open call.
     fn focus(&mut self, item: &ItemId) {
         if let Some(index) = self.calls.iter().position(|call| call.item == *item) {
             let call = self.calls.remove(index);

@@ -25,9 +25,7 @@ pub struct MessageLog {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     pub id: String,
-    /// The command that brought it.
     pub command_id: String,
-    /// The record that brought it.
     pub seq: u64,
     pub at: Timestamp,
     pub mode: SendMode,
@@ -43,7 +41,6 @@ pub enum MessageState {
     Queued,
     /// It was sent to the agent.
     Sent,
-    /// The agent has confirmed it.
     Delivered,
     /// It was withdrawn before it was sent.
     Withdrawn,

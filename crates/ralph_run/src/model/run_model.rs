@@ -70,7 +70,6 @@ enum Detail {
     Summary,
 }
 
-/// One prompt of the loop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Iteration {
     pub number: u32,
@@ -86,7 +85,6 @@ pub struct Iteration {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counts {
-    /// Processes that were started.
     pub attempts: u32,
     pub iterations: u32,
     pub tool_calls: u32,
@@ -389,7 +387,6 @@ impl RunModel {
     }
 }
 
-/// What the model knows.
 impl RunModel {
     #[must_use]
     pub fn state(&self) -> &RunState {

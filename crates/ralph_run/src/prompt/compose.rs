@@ -1,4 +1,4 @@
-//! Task, memory and last failure, put together.
+//! `compose`: builds the prompt of an iteration for the driver and `--dry-run`.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::tail::tail;
 pub struct PromptParts<'a> {
     /// What the user wants. Never cut, and always first.
     pub task: &'a str,
-    /// Which prompt of the loop, from 1; 0 where there is no loop.
+    /// Counts from 1; 0 without a loop.
     pub iteration: u32,
     /// The limit of iterations; 0 is none.
     pub max_iterations: u32,
@@ -23,7 +23,6 @@ pub struct PromptParts<'a> {
     pub last_failure: Option<&'a str>,
 }
 
-/// The agent's notes to itself.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory<'a> {
     /// The file, relative to the workspace.
@@ -32,7 +31,7 @@ pub struct Memory<'a> {
     pub text: &'a str,
 }
 
-/// What the agent is told in an iteration. The same parts give the same text, byte by byte; all but the task is within
+/// The prompt of an iteration. The same parts give the same text, byte by byte; all but the task is within
 /// the bounds of [`tail`].
 #[must_use]
 pub fn compose(parts: &PromptParts<'_>) -> String {

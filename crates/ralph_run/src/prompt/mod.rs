@@ -1,4 +1,4 @@
-//! What the agent is told in an iteration.
+//! The prompt of an iteration: `compose` builds it from the task, the notes and the last failure.
 
 mod compose;
 mod notes;

@@ -10,7 +10,6 @@ const SCRATCHPAD: &str = ".ralph/scratchpad.md";
 
 const MAX_NOTES_BYTES: u64 = 64 * 1024;
 
-/// What earlier iterations wrote down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notes {
     text: String,

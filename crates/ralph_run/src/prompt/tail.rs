@@ -1,11 +1,11 @@
-//! The end of a text.
+//! `tail`: the end of a verify command's output, for prompts and records.
 
 use std::borrow::Cow;
 
-/// So many lines of a text are kept at most, the note about the rest included.
+/// Including the note about the rest.
 pub const TAIL_LINES: usize = 100;
 
-/// So many bytes of a text are kept at most, the note about the rest included.
+/// Including the note about the rest.
 pub const TAIL_BYTES: usize = 8 * 1024;
 
 /// Room for the note, whatever its figure.

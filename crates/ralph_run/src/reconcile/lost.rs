@@ -1,4 +1,4 @@
-//! Runs whose runner died.
+//! `reconcile`: ends runs whose runner died. Commands and the server call it before they list runs.
 
 use std::fs;
 use std::io;
@@ -15,8 +15,8 @@ use crate::reason::EndReason;
 use crate::record::{Record, RunBody, RunEnded, RunEvent};
 use crate::state::{Durability, Liveness, RunFile, RunStatus, Runner, StateError};
 
-/// A runner writes the first record sooner than that after it has made the directory.
-const START_LIMIT: Duration = Duration::from_secs(600);
+/// How long a runner may take from creating the directory to its first record.
+const START_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// What a look at all runs that may not have ended found.
 #[derive(Debug, Default)]
@@ -27,10 +27,8 @@ pub struct Reconciliation {
     pub failed: Vec<(String, ReconcileError)>,
 }
 
-/// A run whose runner died.
 #[derive(Debug)]
 pub struct LostRun {
-    /// The run.
     pub id: String,
     /// How it is known, for people.
     pub evidence: String,
@@ -46,15 +44,13 @@ pub struct LostRun {
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 pub enum ReconcileError {
-    /// Its journal.
     Journal(#[from] JournalError),
-    /// Its file.
     State(#[from] StateError),
 }
 
 /// Ends runs whose runner is gone: kills what they left behind, closes their journals and files with the reason
-/// `lost` and the evidence, and adds what they spent to their tasks' accounts. A run whose runner is there is never touched: its process is looked at, and the lock
-/// that it holds on its journal.
+/// `lost` and the evidence, and adds what they spent to their tasks' accounts. A run with a live runner is never touched:
+/// its process and its lock on the journal are the evidence.
 ///
 /// # Errors
 /// When the runs cannot be listed.
@@ -79,13 +75,21 @@ enum Verdict {
     /// Or about to be.
     Alive,
     Over(Option<LostRun>),
-    /// It has no directory.
     Gone,
 }
 
 fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdict, ReconcileError> {
     let file = match RunFile::load(&run.run_file()) {
-        Ok(file) if file.is_ended() => return Ok(Verdict::Over(None)),
+        Ok(mut file) if file.is_ended() => {
+            // Its runner may have given up waiting for the account's lock.
+            let accounted = file.status.accounted_cost;
+            let cost = file.status.totals.cost;
+            account::settle(home, &mut file, cost, at);
+            if file.status.accounted_cost != accounted {
+                file.save(&run.run_file(), Durability::Synced)?;
+            }
+            return Ok(Verdict::Over(None));
+        }
         Ok(file) => Some(file),
         Err(StateError::Corrupt { .. }) => None,
         Err(StateError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -114,7 +118,7 @@ fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdi
     let Some(mut file) = file.or_else(|| rebuild(run, &model)) else {
         // Nothing but a directory: the run is being started, or its runner was killed at once.
         let modified = fs::metadata(run.path()).and_then(|directory| directory.modified());
-        let is_old = modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > START_LIMIT));
+        let is_old = modified.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > START_TIMEOUT));
         return Ok(if is_old {
             Verdict::Over(None)
         } else {
@@ -122,7 +126,7 @@ fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdi
         });
     };
     if let (Some(ended_at), Some(ending)) = (model.ended_at(), model.ended()) {
-        // The runner died between its last record and its last note of it; or whoever found it lost did.
+        // The runner, or another process that reconciled the run, died before it could save `run.json`.
         account::settle(home, &mut file, ending.totals.cost, at);
         end(&mut file, ending, ended_at);
         file.save(&run.run_file(), Durability::Synced)?;
@@ -131,7 +135,7 @@ fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdi
     let killed = agent_process::sweep(&run.marker());
     let evidence = describe(&file.runner, liveness, &model, killed);
     let mut totals = model.totals();
-    // Nobody knows what the open process used after its last report.
+    // What the open process used after its last report is unknown.
     let open = model.account().attempt();
     totals.is_estimate |= open.is_some_and(|open| open.tokens.total() > 0);
     // The runner also estimates what the agent does not tell.
@@ -153,7 +157,7 @@ fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdi
     account::settle(home, &mut file, ending.totals.cost, at);
     end(&mut file, &ending, at);
     file.save(&run.run_file(), Durability::Synced)?;
-    // A socket that nobody answers only makes clients wait.
+    // A socket without a runner makes clients wait.
     let _ = fs::remove_file(run.socket());
     Ok(Verdict::Over(Some(LostRun {
         id: run.id().to_owned(),

@@ -1,4 +1,4 @@
-//! Finding runs whose runner died, and ending them on paper and in fact.
+//! `reconcile`: finds runs whose runner died and ends them.
 
 mod account;
 mod lost;

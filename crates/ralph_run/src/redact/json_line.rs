@@ -1,4 +1,4 @@
-//! Where in a line of JSON a secret may be replaced.
+//! Which parts of a JSON line `Redactor` may replace: values, and names that are not ours.
 
 /// Follows a line of JSON from left to right: what is in a string, and what is only half an escape.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl<'a> Strings<'a> {
     }
 }
 
-/// Whether the end of a name of our own vocabulary follows: such a name is no secret, even if a secret is a word.
+/// Whether the end of one of our own names follows: it is not replaced, even if it equals a secret.
 pub(super) fn is_within_name(line: &[u8], found: &[u8], end: usize) -> bool {
     let is_word = |byte: &u8| byte.is_ascii_lowercase() || *byte == b'_';
     let rest = line.get(end..).unwrap_or_default();

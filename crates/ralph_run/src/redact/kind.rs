@@ -1,8 +1,7 @@
-//! Well-known kinds of tokens: how each begins, and what follows.
+//! `KINDS`: the well-known kinds of tokens that `Redactor` finds, by prefix and shape.
 
 use super::shape::{Needs, Run, Shape, is_base64_url, password};
 
-/// A kind of token.
 #[derive(Debug)]
 pub(super) struct Kind {
     /// As in `[redacted:github]`.
@@ -19,7 +18,6 @@ const fn kind(name: &'static str, prefixes: &'static [&'static str], shape: Shap
     }
 }
 
-/// At least so long.
 const fn open(alphabet: fn(u8) -> bool, min: usize) -> Run {
     Run {
         alphabet,
@@ -33,7 +31,6 @@ const fn token(alphabet: fn(u8) -> bool, min: usize) -> Shape {
     Shape::Token(open(alphabet, min))
 }
 
-/// Exactly so long.
 const fn exact(alphabet: fn(u8) -> bool, length: usize) -> Shape {
     Shape::Token(Run {
         alphabet,

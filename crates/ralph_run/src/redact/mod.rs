@@ -1,15 +1,15 @@
-//! Takes secrets out of what is recorded or shown.
+//! `Redactor`: replaces secrets in everything that is recorded or shown.
 //!
 //! Two things are secrets: the values of variables that the caller names, wherever they occur, and everything that
 //! looks like a token of a well-known kind. Each becomes `[redacted:…]`. The raw log is not redacted.
 
 mod json_line;
 mod kind;
+mod partial_text;
 mod redactor;
 mod secret;
 mod shape;
 mod stream;
-mod unfinished;
 
 pub use redactor::{Finding, RedactError, Redactor};
 pub use secret::{Secret, secrets_among};

@@ -1,4 +1,4 @@
-//! One pass over a text that finds secrets by their first characters.
+//! `Redactor`: finds secrets by their first bytes in one pass. Used by `RecordKeeper` and the commands that show text.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use super::kind::{KINDS, Kind};
 use super::secret::Secret;
 use super::shape::begins_word;
 
-/// So many bytes of a secret or prefix are searched for, the rest is compared. Keeps the search small.
+/// How many bytes of a secret or prefix are searched for; the rest is compared. Keeps the search small.
 pub(super) const SEARCHED_BYTES: usize = 8;
 
 /// A redactor that cannot be made.
@@ -21,12 +21,7 @@ pub(super) const SEARCHED_BYTES: usize = 8;
 pub enum RedactError {
     /// A pattern of the user's is not a regular expression.
     #[error("redaction pattern `{pattern}` is not a regular expression: {reason}")]
-    Pattern {
-        /// The pattern.
-        pattern: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Pattern { pattern: String, reason: String },
     /// There is too much to look for.
     #[error("too many secrets to look for")]
     TooMany,
@@ -120,7 +115,6 @@ impl Redactor {
         })
     }
 
-    /// The text without secrets.
     #[must_use]
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let mut text = Cow::Borrowed(text);

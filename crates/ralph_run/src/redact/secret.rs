@@ -1,4 +1,4 @@
-//! Values that the caller knows to be secret.
+//! `Secret`: a value of the environment that `Redactor` replaces wherever it occurs.
 
 use std::collections::BTreeSet;
 use std::fmt;

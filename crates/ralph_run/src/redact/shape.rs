@@ -1,17 +1,15 @@
-//! What follows the first characters of a token.
+//! `Shape`: what follows the prefix of a token, and how `Redactor` finds its end.
 
 use std::ops::Range;
 
 /// What a token looks like after its prefix.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Shape {
-    /// A run of characters.
     Token(Run),
     /// A run of characters after `=`, `:`, quotes or spaces. What is before it stays.
     Assigned(Run),
     /// Three or more parts between dots.
     WebToken,
-    /// A block between two marks.
     PrivateKey,
     /// `user:password@` in an address. Only the password goes.
     UrlPassword,
@@ -33,7 +31,6 @@ pub(super) struct Run {
 /// What tells a token from a word or a placeholder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Needs {
-    /// Some different characters.
     Variety,
     /// Also a digit.
     Digit,
@@ -285,7 +282,7 @@ fn is_placeholder(password: &[u8]) -> bool {
     is_word || is_variable || password.iter().all(|byte| *byte == password[0])
 }
 
-/// Whether a token can begin here: not in the middle of a word. An escape such as `\n` or `%3D` is no word.
+/// Whether a token can begin here: not in the middle of a word. An escape such as `\n` or `%3D` is not a word.
 pub(super) fn begins_word(text: &[u8], start: usize) -> bool {
     if !text[start].is_ascii_alphanumeric() {
         return true;

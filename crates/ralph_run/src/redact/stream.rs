@@ -1,13 +1,13 @@
-//! Pieces of text without secrets, however they are cut.
+//! `DeltaRedactor`: redacts text that comes in pieces, for `RecordKeeper`.
 
 use std::sync::Arc;
 
 use super::Redactor;
-use super::unfinished::Unfinished;
+use super::partial_text::PartialText;
 use agent_api::{AgentKind, Body, Delta, DeltaMode, Event, ItemId, Part, RawRef};
 
-/// So many items that nobody ended are remembered. Of a forgotten one the next piece is looked at alone.
-const MOST_ITEMS: usize = 64;
+/// How many open items are remembered. The next piece of a forgotten one is redacted alone.
+const MAX_ITEMS: usize = 64;
 
 /// Redacts pieces of text. What begins like a secret waits until it is one or is not, or until its item ends; everything
 /// else is given out at once.
@@ -22,7 +22,7 @@ pub(crate) struct DeltaRedactor {
 struct Written {
     item: ItemId,
     part: Part,
-    text: Unfinished,
+    text: PartialText,
     /// Where its last piece came from.
     agent_kind: AgentKind,
     parent: Option<ItemId>,
@@ -86,14 +86,14 @@ impl DeltaRedactor {
     }
 
     fn begin(&mut self, delta: &Delta, agent_kind: &AgentKind, ready: &mut Vec<Event>) -> usize {
-        if self.items.len() == MOST_ITEMS {
+        if self.items.len() == MAX_ITEMS {
             let oldest = self.items.remove(0);
             self.end(oldest, ready);
         }
         self.items.push(Written {
             item: delta.item.clone(),
             part: delta.part,
-            text: Unfinished::default(),
+            text: PartialText::default(),
             agent_kind: agent_kind.clone(),
             parent: None,
             raw: None,
@@ -221,12 +221,12 @@ mod tests {
     }
 
     #[test]
-    fn items_that_nobody_ends_are_not_remembered_for_ever() {
+    fn items_without_an_end_are_forgotten_at_some_point() {
         let (mut redactor, mut ready) = (redactor(), Vec::new());
         for number in 0..1_000 {
             redactor.push(piece(&number.to_string(), DeltaMode::Append, "x zq9"), &mut ready);
         }
-        assert!(redactor.items.len() <= super::MOST_ITEMS);
+        assert!(redactor.items.len() <= super::MAX_ITEMS);
         redactor.release(&mut ready);
         let shown: usize = texts(&ready).iter().filter(|text| text.ends_with("+zq9")).count();
         assert_eq!(shown, 1_000);

@@ -1,4 +1,4 @@
-//! Replacing a file so that everybody sees the old one or the new one.
+//! `write_atomic`: replaces a file so that readers see the old or the new content. All state files use it.
 
 use std::collections::hash_map::RandomState;
 use std::ffi::OsString;
@@ -65,7 +65,7 @@ fn replace(disk: &impl Disk, path: &Path, content: &[u8], durability: Durability
         disk.rename(&temporary, path)
     });
     if let Err(error) = written {
-        // Somebody else's file is not there under this name: it was drawn by lot.
+        // The name is random, so this is not another process's file.
         let _ = fs::remove_file(&temporary);
         return Err(error);
     }
@@ -78,7 +78,7 @@ fn replace(disk: &impl Disk, path: &Path, content: &[u8], durability: Durability
     Ok(())
 }
 
-/// A name in the same directory that nobody uses.
+/// An unused name in the same directory.
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
     let mut temporary = OsString::from(".");

@@ -1,4 +1,4 @@
-//! `budget.json`: what a task has cost over all its runs.
+//! `BudgetState`: the account of a task over all its runs, and of the other tasks of a workspace. Kept in `budget.json`.
 
 use agent_api::MicroUsd;
 use serde::{Deserialize, Serialize};
@@ -6,57 +6,80 @@ use serde_json::{Map, Value};
 
 /// What a task has cost over all its runs, and what it may cost.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[serde(try_from = "BudgetFile", into = "BudgetFile")]
 pub struct BudgetState {
-    /// Names the task; none for runs without one.
+    /// `None` for runs without a task.
     pub task: Option<String>,
-    /// What it has cost so far.
     pub total_cost: MicroUsd,
-    /// What it may cost.
     pub max_cost: Option<MicroUsd>,
-    /// Prompts so far.
     pub iterations: u32,
-    /// How many there may be.
     pub max_iterations: Option<u32>,
-    /// How much of it is whose: the runs that added to it last, the newest at the end.
-    pub booked: Vec<Booked>,
-    /// What others keep here.
+    /// The runs that added to `total_cost` last, the newest at the end.
+    pub charged: Vec<ChargedRun>,
+    /// The accounts of other tasks, the one that was used last at the end.
+    pub other_tasks: Vec<BudgetState>,
+    /// Fields of other versions of ralph.
     pub other: Map<String, Value>,
 }
 
 /// How much of an account is a run's. It is written together with the sum, so that no crash lets it be added twice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Booked {
+pub struct ChargedRun {
     pub run_id: String,
     #[serde(rename = "micro_usd")]
     pub cost: MicroUsd,
 }
 
 /// The `accounted_cost` in `run.json` covers runs that are older than these.
-const MAX_BOOKED: usize = 32;
+const MAX_CHARGED: usize = 32;
+/// The same for accounts of other tasks, so that a file with many of them stays small.
+const MAX_CHARGED_OTHER: usize = 4;
+const MAX_OTHER_TASKS: usize = 200;
+/// The account of a task with a longer name is not kept while other tasks are worked on.
+const MAX_TASK_BYTES: usize = 1024;
 
 impl BudgetState {
-    /// This account, if it is the task's; otherwise an empty one for the task.
+    /// The account of a task, which starts at 0 if there is none. The account that was open before is kept beside it.
     #[must_use]
-    pub fn for_task(self, task: Option<&str>) -> Self {
+    pub fn for_task(mut self, task: Option<&str>) -> Self {
         if self.task.as_deref() == task {
             return self;
         }
+        let mut other_tasks = std::mem::take(&mut self.other_tasks);
+        let known = other_tasks
+            .iter()
+            .rposition(|account| account.task.as_deref() == task);
+        let opened = known.map(|place| other_tasks.remove(place));
+        let other = std::mem::take(&mut self.other);
+        other_tasks.retain(|account| account.task != self.task);
+        let is_short = self.task.as_ref().is_none_or(|task| task.len() <= MAX_TASK_BYTES);
+        if is_short && self != Self::default() {
+            drop_oldest(&mut self.charged, MAX_CHARGED_OTHER);
+            other_tasks.push(self);
+        }
+        drop_oldest(&mut other_tasks, MAX_OTHER_TASKS);
         Self {
             task: task.map(str::to_owned),
-            other: self.other,
-            ..Self::default()
+            other_tasks,
+            other,
+            ..opened.unwrap_or_default()
         }
     }
 
-    /// Makes `cost` what the run has added in all. A smaller sum than before changes nothing, so it does not matter who
-    /// books a run, how often, and in which order. `accounted` is what the run itself knows to be in here.
-    pub fn book(&mut self, run_id: &str, cost: MicroUsd, accounted: MicroUsd) {
-        let place = self.booked.iter().position(|booked| booked.run_id == run_id);
-        let known = place.map_or(MicroUsd::ZERO, |place| self.booked.remove(place).cost);
+    /// Starts the account again at 0. What runs have added before stays known, so that it is not added again.
+    pub fn reset(&mut self) {
+        self.total_cost = MicroUsd::ZERO;
+        self.iterations = 0;
+    }
+
+    /// Makes `cost` what the run has added in all. A smaller sum than before changes nothing, so a run can be charged by
+    /// several processes, repeatedly and in any order. `accounted` is what `run.json` says was added already.
+    pub fn charge(&mut self, run_id: &str, cost: MicroUsd, accounted: MicroUsd) {
+        let place = self.charged.iter().position(|run| run.run_id == run_id);
+        let known = place.map_or(MicroUsd::ZERO, |place| self.charged.remove(place).cost);
         let mut before = known.max(accounted);
         if self.total_cost < before {
-            // The account was started again since.
+            // The account was reset since.
             before = cost.max(before);
         }
         let added = cost.saturating_sub(before);
@@ -65,32 +88,39 @@ impl BudgetState {
             // Runs without a task are not added up.
             None => cost,
         };
-        self.booked.push(Booked {
+        self.charged.push(ChargedRun {
             run_id: run_id.to_owned(),
             cost: cost.max(before),
         });
-        let excess = self.booked.len().saturating_sub(MAX_BOOKED);
-        self.booked.drain(..excess);
+        drop_oldest(&mut self.charged, MAX_CHARGED);
     }
 }
 
-/// The account as it stands in the file: people and other programs know these names, and dollars.
+fn drop_oldest<T>(list: &mut Vec<T>, max: usize) {
+    let excess = list.len().saturating_sub(max);
+    list.drain(..excess);
+}
+
+/// The file, with the names and dollars that people and other programs know. The account that was used last is at the
+/// top, those of other tasks are in `other_tasks`.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Written {
+struct BudgetFile {
     task: Option<String>,
     total_cost_usd: f64,
     max_cost_usd: Option<f64>,
     iterations: u32,
     max_iterations: Option<u32>,
-    /// One that makes no sense is as good as none, and no reason to put the whole account aside.
+    /// An invalid one is ignored: the rest of the account still counts.
     #[serde(skip_serializing_if = "Option::is_none")]
     booked: Option<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_tasks: Vec<BudgetFile>,
     #[serde(flatten)]
     other: Map<String, Value>,
 }
 
-impl From<BudgetState> for Written {
+impl From<BudgetState> for BudgetFile {
     fn from(state: BudgetState) -> Self {
         Self {
             task: state.task,
@@ -98,33 +128,36 @@ impl From<BudgetState> for Written {
             max_cost_usd: state.max_cost.map(MicroUsd::as_usd),
             iterations: state.iterations,
             max_iterations: state.max_iterations,
-            booked: match state.booked.as_slice() {
+            booked: match state.charged.as_slice() {
                 [] => None,
-                booked => serde_json::to_value(booked).ok(),
+                charged => serde_json::to_value(charged).ok(),
             },
+            other_tasks: state.other_tasks.into_iter().map(Self::from).collect(),
             other: state.other,
         }
     }
 }
 
-impl TryFrom<Written> for BudgetState {
+impl TryFrom<BudgetFile> for BudgetState {
     type Error = &'static str;
 
-    fn try_from(written: Written) -> Result<Self, Self::Error> {
+    fn try_from(file: BudgetFile) -> Result<Self, Self::Error> {
+        let other_tasks = file.other_tasks.into_iter().map(Self::try_from);
         Ok(Self {
-            task: written.task,
-            total_cost: from_dollars(written.total_cost_usd)?,
-            max_cost: written.max_cost_usd.map(from_dollars).transpose()?,
-            iterations: written.iterations,
-            max_iterations: written.max_iterations,
-            booked: written.booked.map(read_booked).unwrap_or_default(),
-            other: written.other,
+            task: file.task,
+            total_cost: from_dollars(file.total_cost_usd)?,
+            max_cost: file.max_cost_usd.map(from_dollars).transpose()?,
+            iterations: file.iterations,
+            max_iterations: file.max_iterations,
+            charged: file.booked.map(read_charged).unwrap_or_default(),
+            other_tasks: other_tasks.collect::<Result<_, _>>()?,
+            other: file.other,
         })
     }
 }
 
 /// Earlier versions kept the last run only.
-fn read_booked(value: Value) -> Vec<Booked> {
+fn read_charged(value: Value) -> Vec<ChargedRun> {
     let values = match value {
         Value::Array(values) => values,
         value => vec![value],
@@ -133,11 +166,11 @@ fn read_booked(value: Value) -> Vec<Booked> {
     read.filter_map(Result::ok).collect()
 }
 
-/// Exact to the millionth in this range. What is outside is not a sum of money.
+/// Exact to the millionth in this range. What is outside is not an amount of money.
 fn from_dollars(usd: f64) -> Result<MicroUsd, &'static str> {
     if (0.0..=1e9).contains(&usd) {
         Ok(MicroUsd::new((usd * 1e6).round() as u64))
     } else {
-        Err("not a sum of money")
+        Err("not an amount of money")
     }
 }

@@ -1,16 +1,16 @@
-//! Small files that are replaced as a whole: what a run is doing, and what a workspace remembers between runs.
+//! State files: `run.json` of a run, and what a workspace keeps between runs in `.ralph`.
 
 mod atomic;
 mod budget;
-mod kept;
+mod json_file;
 mod run_file;
 mod runner;
 mod session;
 mod workspace;
 
 pub use atomic::{Durability, write_atomic};
-pub use budget::{Booked, BudgetState};
-pub use kept::{Kept, StateError};
+pub use budget::{BudgetState, ChargedRun};
+pub use json_file::{Loaded, StateError};
 pub use run_file::{RunFile, RunStatus};
 pub use runner::{Liveness, Runner, RunnerSignal};
 pub use session::SessionState;

@@ -1,4 +1,4 @@
-//! `run.json`: what a run was asked for and what it is doing.
+//! `RunFile`: `run.json`, the request and the status of a run. Lists and clients read it instead of the journal.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::atomic::{Durability, write_atomic};
-use super::kept::StateError;
+use super::json_file::StateError;
 use super::runner::Runner;
 use crate::model::RunState;
 use crate::open::Open;
@@ -21,30 +21,22 @@ use crate::record::{RunKind, Totals};
 pub struct RunFile {
     /// The version of this file's format.
     pub version: u32,
-    /// Names the run.
     pub run_id: String,
-    /// Where the agent works.
     pub workspace: String,
-    /// Which backend.
     pub backend: AgentKind,
-    /// The backend's name for people.
     pub display_name: String,
     /// The model: as asked for, then as the agent says.
     #[serde(default)]
     pub model: Option<String>,
-    /// The agent's version.
     #[serde(default)]
     pub agent_version: Option<String>,
-    /// What happens without asking.
     #[serde(default)]
     pub permission_mode: Option<String>,
     /// Where the agent says it works.
     #[serde(default)]
     pub cwd: Option<String>,
-    /// The agent's tools.
     #[serde(default)]
     pub tools: Vec<String>,
-    /// The agent's tool servers.
     #[serde(default)]
     pub mcp_servers: Vec<String>,
     /// The agent's conversations, in order.
@@ -53,35 +45,28 @@ pub struct RunFile {
     /// Planner, coder, or a mode of the user's.
     #[serde(default)]
     pub mode: Option<String>,
-    /// Names the task.
     #[serde(default)]
     pub task: Option<String>,
     /// Whether it works by itself or waits for messages.
     #[serde(default)]
     pub kind: Open<RunKind>,
-    /// The run whose conversation this one goes on with.
+    /// The run whose session this one continues.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed_from: Option<String>,
-    /// Whether the agent keeps nothing of the conversation: it cannot be gone on with.
+    /// Whether the agent does not save the session, so that it cannot be resumed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ephemeral: bool,
     /// The start of the prompt, redacted.
     #[serde(default)]
     pub prompt: String,
-    /// When it began.
     pub started_at: Timestamp,
-    /// When it ended.
     #[serde(default)]
     pub ended_at: Option<Timestamp>,
-    /// What it is doing.
     pub status: RunStatus,
-    /// Why it ended.
     #[serde(default)]
     pub reason: Option<Open<EndReason>>,
-    /// What the runner exited with.
     #[serde(default)]
     pub exit_code: Option<u8>,
-    /// Who runs it.
     pub runner: Runner,
     /// The version of ralph that runs it.
     pub ralph_version: String,
@@ -90,7 +75,6 @@ pub struct RunFile {
     pub other: Map<String, Value>,
 }
 
-/// What a run is doing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RunStatus {
@@ -144,7 +128,6 @@ impl RunFile {
         write_atomic(path, &text, durability).map_err(|source| StateError::io(path, source))
     }
 
-    /// Whether the run is over.
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.status.state.has_ended()

@@ -1,15 +1,14 @@
-//! Who runs a run, and whether that process is still there.
+//! `Runner`: the process that owns a run, and whether it is alive. Clients and `reconcile` ask it.
 
 use std::fs;
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-/// The process that owns a run. A number alone would be somebody else's sooner or later: with the time of its start
+/// The process that owns a run. Process ids are reused: with the time of its start
 /// and the machine's boot it is unique.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Runner {
-    /// Its number.
     pub pid: u32,
     /// When it started, in the system's ticks since the boot; 0 where the system does not say.
     #[serde(default)]
@@ -22,20 +21,17 @@ pub struct Runner {
 /// What is known about a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Liveness {
-    /// It is there.
     Alive,
-    /// It is not there: there is no such process, or it is dead and not yet buried.
+    /// The process does not exist, or is a zombie.
     Gone,
     /// Another process has its number.
     Replaced,
-    /// The machine was started anew, or it is another machine.
+    /// The machine was rebooted, or it is another machine.
     OtherBoot,
-    /// The system does not say.
     Unknown,
 }
 
 impl Runner {
-    /// This process.
     #[must_use]
     pub fn current() -> Self {
         let pid = std::process::id();
@@ -175,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_child_that_nobody_waited_for_is_gone() {
+    fn a_dead_child_that_is_not_reaped_is_gone() {
         let mut child = std::process::Command::new("cat")
             .stdin(std::process::Stdio::piped())
             .spawn()

@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 /// The conversation that each mode can resume. As JSON: `{"coder_session_id":"…","updated_at":"…"}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SessionState {
-    /// When it was last changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub updated_at: Option<Timestamp>,
     /// `<mode>_session_id`, and what others keep here.
@@ -23,7 +22,6 @@ impl SessionState {
         (!id.is_empty()).then_some(id)
     }
 
-    /// Remembers the mode's conversation.
     pub fn set_session_id(&mut self, mode: Option<&str>, session_id: &str) {
         self.entries.insert(key(mode), Value::from(session_id));
     }

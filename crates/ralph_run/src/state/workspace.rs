@@ -1,24 +1,25 @@
-//! `.ralph/` in the workspace: what people look for there, and what may vanish at any time.
+//! `WorkspaceFiles`: sessions, budget and log links in `.ralph/` of the workspace. An agent may delete them at any time.
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agent_api::MicroUsd;
 use jiff::Timestamp;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::atomic::{Durability, write_atomic};
 use super::budget::BudgetState;
-use super::kept::{self, Kept, StateError};
+use super::json_file::{self, Loaded, StateError};
 use super::session::SessionState;
 use crate::home::{Home, make_directory, new_file};
 use crate::lock::{lock_briefly, lock_file};
 
-/// Others hold the lock for one write each.
-const LOCK_PATIENCE: Duration = Duration::from_secs(20);
-/// An agent may clean up just now; it does not do so for ever.
+/// Other processes hold the lock for one write each.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
+/// How often a write is tried if an agent deletes the directory meanwhile.
 const TRIES: usize = 5;
 const MAX_NAME_PART_BYTES: usize = 64;
 
@@ -29,14 +30,8 @@ pub enum WorkspaceError {
     /// A link or a file is where a directory must be. A repository could point it anywhere.
     #[error("not a directory: `{}`; remove it", .0.display())]
     NotADirectory(PathBuf),
-    /// The system said no.
     #[error("cannot use `{}`", path.display())]
-    Io {
-        /// What.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
 }
 
 /// What the link to a process's output is called.
@@ -44,9 +39,7 @@ pub enum WorkspaceError {
 pub struct LogName<'a> {
     /// The backend's name, which is also the directory.
     pub backend: &'a str,
-    /// When the process was started.
     pub at: Timestamp,
-    /// The mode.
     pub mode: &'a str,
     /// The task; without one it is called `run`.
     pub task: Option<&'a str>,
@@ -79,13 +72,11 @@ impl WorkspaceFiles {
         Ok(files)
     }
 
-    /// The directory.
     #[must_use]
     pub fn directory(&self) -> &Path {
         &self.root
     }
 
-    /// The agent's memory between conversations.
     #[must_use]
     pub fn scratchpad(&self) -> PathBuf {
         self.root.join("scratchpad.md")
@@ -128,11 +119,11 @@ impl WorkspaceFiles {
     ///
     /// # Errors
     /// When the file cannot be read. A missing or broken one is an empty one.
-    pub fn session_state(&self, backend: &str, at: Timestamp) -> Result<Kept<SessionState>, StateError> {
+    pub fn session_state(&self, backend: &str, at: Timestamp) -> Result<Loaded<SessionState>, StateError> {
         self.load(&session_file(backend), at)
     }
 
-    /// Changes which conversation can be gone on with.
+    /// Changes which session can be resumed.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -141,7 +132,7 @@ impl WorkspaceFiles {
         backend: &str,
         at: Timestamp,
         change: impl FnOnce(&mut SessionState),
-    ) -> Result<Kept<SessionState>, StateError> {
+    ) -> Result<Loaded<SessionState>, StateError> {
         self.update(
             &session_file(backend),
             at,
@@ -153,19 +144,19 @@ impl WorkspaceFiles {
         )
     }
 
-    /// What the task has cost so far: nothing if the file is about another one.
+    /// The account of a task. It starts at 0.
     ///
     /// # Errors
     /// When the file cannot be read. A missing or broken one is an empty one.
-    pub fn budget(&self, task: Option<&str>, at: Timestamp) -> Result<Kept<BudgetState>, StateError> {
-        let Kept { value, warning } = self.load::<BudgetState>(BUDGET_FILE, at)?;
-        Ok(Kept {
+    pub fn budget(&self, task: Option<&str>, at: Timestamp) -> Result<Loaded<BudgetState>, StateError> {
+        let Loaded { value, warning } = self.load::<BudgetState>(BUDGET_FILE, at)?;
+        Ok(Loaded {
             value: value.for_task(task),
             warning,
         })
     }
 
-    /// Changes the task's account, which starts at nothing if the file is about another one.
+    /// Changes the account of a task and puts it at the top of the file.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -174,8 +165,8 @@ impl WorkspaceFiles {
         task: Option<&str>,
         at: Timestamp,
         change: impl FnOnce(&mut BudgetState),
-    ) -> Result<Kept<BudgetState>, StateError> {
-        // Without a task nobody goes on with the sum: the next run begins at 0.
+    ) -> Result<Loaded<BudgetState>, StateError> {
+        // The next run without a task starts at 0 anyway.
         let durability = if task.is_some() {
             Durability::Synced
         } else {
@@ -187,35 +178,42 @@ impl WorkspaceFiles {
         })
     }
 
-    /// As [`Self::update_budget`], but leaves the file as it is unless `is_wanted` agrees to what is there.
-    pub(crate) fn update_budget_if(
+    /// Adds what a run has cost to the account of its task, and leaves the account at the top of the file where it is.
+    pub(crate) fn charge(
         &self,
         task: &str,
         at: Timestamp,
-        is_wanted: impl FnOnce(&BudgetState) -> bool,
-        change: impl FnOnce(&mut BudgetState),
+        run_id: &str,
+        cost: MicroUsd,
+        accounted: MicroUsd,
     ) -> Result<(), StateError> {
         self.update(BUDGET_FILE, at, Durability::Synced, |state: &mut BudgetState| {
-            if is_wanted(state) {
-                *state = std::mem::take(state).for_task(Some(task));
-                change(state);
+            let open = (*state != BudgetState::default()).then(|| state.task.clone());
+            *state = std::mem::take(state).for_task(Some(task));
+            state.charge(run_id, cost, accounted);
+            if let Some(task) = open {
+                *state = std::mem::take(state).for_task(task.as_deref());
             }
         })?;
         Ok(())
     }
 
-    fn load<T: DeserializeOwned + Default>(&self, name: &str, at: Timestamp) -> Result<Kept<T>, StateError> {
+    fn load<T: DeserializeOwned + Default>(
+        &self,
+        name: &str,
+        at: Timestamp,
+    ) -> Result<Loaded<T>, StateError> {
         // Under the lock, because a broken file is put aside.
         let _held = self.locked()?;
         for directory in [self.root.clone(), self.root.join("state")] {
             if is_directory(&directory)? == Presence::Missing {
-                return Ok(Kept {
+                return Ok(Loaded {
                     value: T::default(),
                     warning: None,
                 });
             }
         }
-        kept::load(&self.root.join("state").join(name), at)
+        json_file::load(&self.root.join("state").join(name), at)
     }
 
     fn update<T: DeserializeOwned + Default + Serialize>(
@@ -224,12 +222,12 @@ impl WorkspaceFiles {
         at: Timestamp,
         durability: Durability,
         change: impl FnOnce(&mut T),
-    ) -> Result<Kept<T>, StateError> {
+    ) -> Result<Loaded<T>, StateError> {
         let _held = self.locked()?;
         let mut path = self.directory_for(&["state"])?.join(name);
-        let mut state = kept::load(&path, at)?;
+        let mut state = json_file::load(&path, at)?;
         change(&mut state.value);
-        let text = kept::encode(&path, &state.value)?;
+        let text = json_file::encode(&path, &state.value)?;
         let mut tries = 1;
         loop {
             match write_atomic(&path, &text, durability) {
@@ -243,8 +241,8 @@ impl WorkspaceFiles {
         }
     }
 
-    fn locked(&self) -> Result<fs::File, StateError> {
-        lock_briefly(&self.lock, LOCK_PATIENCE).map_err(|source| StateError::io(&self.lock, source))
+    pub(crate) fn locked(&self) -> Result<fs::File, StateError> {
+        lock_briefly(&self.lock, LOCK_TIMEOUT).map_err(|source| StateError::io(&self.lock, source))
     }
 
     /// A directory below `.ralph`, made as far as it is missing. No link is followed on the way.
@@ -311,7 +309,7 @@ fn ensure_directory(path: &Path) -> Result<(), WorkspaceError> {
     }
     match make_directory(path) {
         Ok(()) => Ok(()),
-        // Somebody was faster, with a directory or with something else.
+        // Another process was faster, with a directory or with something else.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => is_directory(path).map(|_| ()),
         Err(source) => Err(WorkspaceError::Io {
             path: path.to_owned(),

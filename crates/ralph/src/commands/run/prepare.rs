@@ -11,8 +11,8 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use ralph_run::machine::{ConversationPlan, DenialPolicy, LoopPlan, Plan, WorkPlan};
 use ralph_run::{
-    BudgetLimits, FORMAT_VERSION, Home, Lock, LockInfo, Redactor, RunDirectory, RunFile, RunKind, RunSpec,
-    RunStarted, RunStatus, Runner, WorkspaceFiles, secrets_among,
+    BudgetLimits, BudgetState, FORMAT_VERSION, Home, Lock, LockInfo, Redactor, RunDirectory, RunFile,
+    RunKind, RunSpec, RunStarted, RunStatus, Runner, WorkspaceFiles, secrets_among,
 };
 
 use super::agent;
@@ -317,23 +317,27 @@ fn session(id: String, is_fork: bool) -> SessionChoice {
     }
 }
 
-/// What the task has cost so far. A run without a task starts at nothing.
+/// What the task has cost so far, after `--reset-budget` nothing. A run without a task starts at 0.
 fn spent(
     settings: &Settings,
     files: Option<&WorkspaceFiles>,
     now: Timestamp,
     warnings: &mut Vec<String>,
 ) -> (MicroUsd, u32) {
-    let (Some(files), Some(task), false) = (files, settings.task.as_deref(), settings.reset_budget) else {
+    let (Some(files), Some(task)) = (files, settings.task.as_deref()) else {
         return (MicroUsd::ZERO, 0);
     };
-    match files.budget(Some(task), now) {
-        Ok(kept) => {
-            warnings.extend(kept.warning);
-            (kept.value.total_cost, kept.value.iterations)
+    let loaded = match settings.reset_budget {
+        true => files.update_budget(Some(task), now, BudgetState::reset),
+        false => files.budget(Some(task), now),
+    };
+    match loaded {
+        Ok(loaded) => {
+            warnings.extend(loaded.warning);
+            (loaded.value.total_cost, loaded.value.iterations)
         }
         Err(error) => {
-            warnings.push(format!("what the task has cost so far is not known: {error}"));
+            warnings.push(format!("cannot read what the task has cost so far: {error}"));
             (MicroUsd::ZERO, 0)
         }
     }

@@ -1,4 +1,4 @@
-//! A text that is still being written: how much of it can be shown.
+//! `PartialText`: how much of a text that is still being written can be shown. Used by `DeltaRedactor`.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use super::redactor::{Candidate, Content, Redactor, SEARCHED_BYTES, replaced_wit
 use super::shape::{MAX_KEY_BYTES, begins_word};
 
 /// What may be a secret waits for its end until it is so long. A private key is not longer.
-const MOST_OPEN_BYTES: usize = 2 * MAX_KEY_BYTES;
+const MAX_OPEN_BYTES: usize = 2 * MAX_KEY_BYTES;
 /// A pattern sees whole lines. The rest of a line that is longer than this is not shown live; the block has it.
 const MAX_LINE_BYTES: usize = 8 * 1024;
 const LONG_LINE: &str = "[redacted:long-line]";
-/// Whether a token begins somewhere depends on so many bytes before it, at most: those of an escape.
+/// How many bytes before a token decide whether it begins there: those of an escape.
 const SEEN_BYTES: usize = 8;
 
 /// A text that comes in pieces. What cannot be part of a secret any more is given out at once, the rest waits.
 #[derive(Debug, Default)]
-pub(super) struct Unfinished {
+pub(super) struct PartialText {
     /// The last bytes that were given out, and what waits.
     text: String,
     /// How many of it were given out.
@@ -26,18 +26,18 @@ pub(super) struct Unfinished {
     is_withheld: bool,
 }
 
-impl Unfinished {
+impl PartialText {
     /// Adds a piece. Gives what can be shown: no secret reaches beyond it, whatever comes next.
     pub(super) fn push(&mut self, piece: &str, redactor: &Redactor) -> String {
         self.text.push_str(piece);
         if redactor.patterns.is_empty() {
-            let settled = redactor.settled_bytes(&self.text, self.given);
+            let settled = redactor.safe_prefix_len(&self.text, self.given);
             return self.give(settled, redactor);
         }
         if self.is_withheld && !self.skip_line() {
             return String::new();
         }
-        let settled = redactor.settled_bytes(&self.text, self.given);
+        let settled = redactor.safe_prefix_len(&self.text, self.given);
         let mut shown = self.give(settled, redactor);
         if self.text.len() > MAX_LINE_BYTES {
             self.clear();
@@ -60,14 +60,12 @@ impl Unfinished {
         self.give(self.text.len(), redactor)
     }
 
-    /// Forgets everything: another text begins.
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.given = 0;
         self.is_withheld = false;
     }
 
-    /// What waits.
     pub(super) fn rest(&self) -> &str {
         &self.text[self.given..]
     }
@@ -84,13 +82,13 @@ impl Unfinished {
 }
 
 impl Redactor {
-    /// How many bytes of a text that is still being written can be shown, if so many of it are shown already.
-    fn settled_bytes(&self, text: &str, given: usize) -> usize {
-        let (whole, open) = self.places(text.as_bytes(), given);
+    /// How many bytes of a text that is still being written can be shown; `given` of them are shown already.
+    fn safe_prefix_len(&self, text: &str, given: usize) -> usize {
+        let (whole, open) = self.scan(text.as_bytes(), given);
         if self.patterns.is_empty() {
             // A character may begin like a secret of bytes; it is not cut.
             let settled = text.floor_char_boundary(open.unwrap_or(text.len()));
-            let is_endless = text.len() - settled > MOST_OPEN_BYTES;
+            let is_endless = text.len() - settled > MAX_OPEN_BYTES;
             return if is_endless { text.len() } else { settled };
         }
         let line_at = |end: usize| text[..end].rfind('\n').map_or(0, |at| at + 1);
@@ -114,7 +112,7 @@ impl Redactor {
 
     /// Where whole secrets are, what tells them included, and where the first begins that may not be whole. All of them
     /// begin at `start` or later.
-    fn places(&self, text: &[u8], start: usize) -> (Vec<Range<usize>>, Option<usize>) {
+    fn scan(&self, text: &[u8], start: usize) -> (Vec<Range<usize>>, Option<usize>) {
         let mut whole: Vec<Range<usize>> = Vec::new();
         let mut at = start;
         while let Some(found) = self.search.find(Input::new(text).span(at..text.len())) {
@@ -141,7 +139,7 @@ impl Redactor {
 }
 
 impl Candidate {
-    /// Whether this may begin at `start` and go on after the end of the text.
+    /// Whether this may begin at `start` and continue after the end of the text.
     fn is_open(&self, text: &[u8], start: usize) -> bool {
         let rest = &text[start..];
         match self {
@@ -163,7 +161,7 @@ impl Candidate {
 
 #[cfg(test)]
 mod tests {
-    use super::Unfinished;
+    use super::PartialText;
     use crate::redact::{Redactor, Secret};
 
     const VALUE: &str = "zq9 secret value 77";
@@ -181,7 +179,7 @@ mod tests {
 
     /// What is shown of a text that comes in pieces.
     fn shown(redactor: &Redactor, pieces: &[&str]) -> String {
-        let mut text = Unfinished::default();
+        let mut text = PartialText::default();
         let mut shown = String::new();
         for piece in pieces {
             shown.push_str(&text.push(piece, redactor));
@@ -245,12 +243,12 @@ mod tests {
                 "-----BEGIN CERTIFICATE----- MII",
             ),
         ] {
-            let mut unfinished = Unfinished::default();
+            let mut unfinished = PartialText::default();
             assert_eq!(unfinished.push(text, &redactor), shown, "{text}");
         }
         let endless = format!("sk-ant-{}", TAIL.repeat(4_000));
         assert_eq!(
-            Unfinished::default().push(&endless, &redactor),
+            PartialText::default().push(&endless, &redactor),
             "[redacted:anthropic]"
         );
     }
@@ -274,7 +272,7 @@ mod tests {
     #[test]
     fn with_patterns_the_rest_of_a_long_line_is_not_shown() {
         let redactor = Redactor::new([], ["code: .* [0-9]+"]).unwrap();
-        let mut text = Unfinished::default();
+        let mut text = PartialText::default();
         assert_eq!(text.push("one\n", &redactor), "one\n");
         let long = "code: ".repeat(2_000);
         assert_eq!(text.push(&long, &redactor), "[redacted:long-line]");
@@ -286,7 +284,7 @@ mod tests {
     #[test]
     fn with_patterns_whole_lines_wait() {
         let redactor = Redactor::new([], ["code: .* [0-9]+"]).unwrap();
-        let mut text = Unfinished::default();
+        let mut text = PartialText::default();
         assert_eq!(text.push("one two\nthe code: of", &redactor), "one two\n");
         assert_eq!(
             shown(&redactor, &["the code: of", " the d", "oor 12", "34\nok"]),

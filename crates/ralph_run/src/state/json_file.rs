@@ -1,4 +1,4 @@
-//! Reading and changing a small JSON file that others may change, delete or break.
+//! Reads the JSON files in `.ralph/state`, which other programs may change, delete or damage. Used by `WorkspaceFiles`.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,20 +16,12 @@ const MAX_BYTES: u64 = 1 << 20;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// The system said no.
     #[error("cannot use `{}`", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// The file does not contain what it should.
     #[error("`{}` is damaged", path.display())]
     Corrupt {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
         source: serde_json::Error,
     },
     /// Something else is in its place.
@@ -48,7 +40,7 @@ impl StateError {
 
 /// What a state file says, and what was wrong with it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Kept<T> {
+pub struct Loaded<T> {
     /// What it says; the default where it says nothing.
     pub value: T,
     /// For people: the file was broken and put aside.
@@ -56,8 +48,11 @@ pub struct Kept<T> {
 }
 
 /// Reads a file. One that is not there says nothing; a broken one is put aside and says nothing, too.
-pub(super) fn load<T: DeserializeOwned + Default>(path: &Path, at: Timestamp) -> Result<Kept<T>, StateError> {
-    let nothing = |warning| Kept {
+pub(super) fn load<T: DeserializeOwned + Default>(
+    path: &Path,
+    at: Timestamp,
+) -> Result<Loaded<T>, StateError> {
+    let nothing = |warning| Loaded {
         value: T::default(),
         warning,
     };
@@ -67,7 +62,7 @@ pub(super) fn load<T: DeserializeOwned + Default>(path: &Path, at: Timestamp) ->
         Err(source) => return Err(StateError::io(path, source)),
     };
     match serde_json::from_slice(&text) {
-        Ok(value) => Ok(Kept { value, warning: None }),
+        Ok(value) => Ok(Loaded { value, warning: None }),
         Err(problem) => {
             let aside = put_aside(path, at).map_err(|source| StateError::io(path, source))?;
             let warning = format!(
