@@ -49,8 +49,12 @@ pub const CONFIG_SYSTEM_PROMPT: &str = "agent_api.config.system_prompt.v1";
 pub const CONFIG_MCP: &str = "agent_api.config.mcp.v1";
 /// More settings and subagents can be configured, in the agent's own format.
 pub const CONFIG_SETTINGS: &str = "agent_api.config.settings.v1";
-/// The fallback model and the effort can be chosen.
+/// How hard the model thinks can be chosen.
 pub const CONFIG_EFFORT: &str = "agent_api.config.effort.v1";
+/// The number of thinking tokens can be limited.
+pub const CONFIG_THINKING: &str = "agent_api.config.thinking.v1";
+/// The model that replaces an overloaded one can be chosen.
+pub const CONFIG_FALLBACK_MODEL: &str = "agent_api.config.fallback_model.v1";
 /// The final answer can be requested in a JSON Schema.
 pub const STRUCTURED_OUTPUT: &str = "agent_api.config.output_schema.v1";
 /// The agent never waits for the user.

@@ -259,7 +259,15 @@ fn resolve(backend: &dyn Backend, mut request: RunRequest) -> Result<RunRequest,
         has_system_prompt.then_some(capability::CONFIG_SYSTEM_PROMPT),
         options.mcp_config.is_some().then_some(capability::CONFIG_MCP),
         (options.settings.is_some() || options.agents.is_some()).then_some(capability::CONFIG_SETTINGS),
-        (options.effort.is_some() || options.fallback_model.is_some()).then_some(capability::CONFIG_EFFORT),
+        options.effort.is_some().then_some(capability::CONFIG_EFFORT),
+        options
+            .max_thinking_tokens
+            .is_some()
+            .then_some(capability::CONFIG_THINKING),
+        options
+            .fallback_model
+            .is_some()
+            .then_some(capability::CONFIG_FALLBACK_MODEL),
         options
             .output_schema
             .is_some()

@@ -300,6 +300,14 @@ async fn what_a_backend_cannot_do_is_refused_before_anything_is_started() {
             capability::CONFIG_EFFORT,
         ),
         (
+            request(with(|options| options.max_thinking_tokens = Some(0))),
+            capability::CONFIG_THINKING,
+        ),
+        (
+            request(with(|options| options.fallback_model = Some("small".into()))),
+            capability::CONFIG_FALLBACK_MODEL,
+        ),
+        (
             request(with(|options| {
                 options.output_schema = Some(serde_json::json!({}))
             })),

@@ -410,6 +410,7 @@ fn configuration_with_keys_goes_by_file_and_the_rest_by_argument() {
         .settings(JsonSource::File("/etc/settings.json".into()))
         .fallback_model("haiku")
         .effort("high")
+        .max_thinking_tokens(4_096)
         .agents(serde_json::json!({"reviewer": {"prompt": "Review."}}))
         .output_schema(serde_json::json!({"type": "object"}));
     assert!(!format!("{options:?}").contains("secret"), "{options:?}");
@@ -424,6 +425,7 @@ fn configuration_with_keys_goes_by_file_and_the_rest_by_argument() {
     --settings=/etc/settings.json
     --fallback-model=haiku
     --effort=high
+    --max-thinking-tokens=4096
     --agents={"reviewer":{"prompt":"Review."}}
     --json-schema={"type":"object"}
     "#);
@@ -434,6 +436,10 @@ fn a_version_without_an_option_refuses_it_before_anything_starts() {
     let old = version(1, 0, 108);
     for (options, feature) in [
         (RunOptions::new().effort("high"), Feature::Effort),
+        (
+            RunOptions::new().max_thinking_tokens(0),
+            Feature::MaxThinkingTokens,
+        ),
         (RunOptions::new().agents(serde_json::json!({})), Feature::Agents),
         (
             RunOptions::new().output_schema(serde_json::json!({})),

@@ -345,6 +345,10 @@ impl Builder<'_> {
             self.require(Feature::Effort)?;
             self.text("--effort", effort)?;
         }
+        if let Some(tokens) = options.max_thinking_tokens {
+            self.require(Feature::MaxThinkingTokens)?;
+            self.text("--max-thinking-tokens", &tokens.to_string())?;
+        }
         for (option, value, feature) in [
             ("--agents", &options.agents, Feature::Agents),
             ("--json-schema", &options.output_schema, Feature::JsonSchema),

@@ -119,6 +119,8 @@ pub fn profile() -> Profile {
             capability::CONFIG_MCP,
             capability::CONFIG_SETTINGS,
             capability::CONFIG_EFFORT,
+            capability::CONFIG_THINKING,
+            capability::CONFIG_FALLBACK_MODEL,
             capability::STRUCTURED_OUTPUT,
             capability::NON_INTERACTIVE,
             capability::ADD_DIRS,

@@ -46,6 +46,9 @@ fn arguments(options: &RunOptions) -> Result<Vec<OsString>, Error> {
     if let Some(model) = &options.model {
         args.push(format!("--model={model}").into());
     }
+    if let Some(effort) = &options.effort {
+        args.push(format!("--config=model_reasoning_effort={effort}").into());
+    }
     for directory in &options.additional_directories {
         let mut argument = OsString::from("--add-dir=");
         argument.push(directory);

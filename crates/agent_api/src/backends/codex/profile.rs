@@ -35,6 +35,7 @@ pub fn profile() -> Profile {
             capability::TOOLS_RESULTS,
             capability::CONFIG_MODEL,
             capability::CONFIG_PERMISSIONS,
+            capability::CONFIG_EFFORT,
             capability::NON_INTERACTIVE,
             capability::ADD_DIRS,
             capability::EXTERNAL_SANDBOX,
