@@ -35,6 +35,13 @@ impl MicroUsd {
         Self(micro_usd)
     }
 
+    /// An amount of dollars; `None` if it is negative or not a number.
+    #[must_use]
+    pub fn from_usd(usd: f64) -> Option<Self> {
+        let micro = (usd * 1e6).round();
+        (micro.is_finite() && micro >= 0.0).then(|| Self(micro as u64))
+    }
+
     /// The amount in millionths.
     #[must_use]
     pub const fn as_micro_usd(self) -> u64 {

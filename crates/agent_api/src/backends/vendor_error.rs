@@ -68,6 +68,17 @@ pub(super) fn classified(message: &str) -> ErrorInfo {
     info
 }
 
+/// An error from a vendor's words and the HTTP status that it gives beside them.
+#[cfg(any(feature = "acp", feature = "pi"))]
+pub(super) fn api_error(message: &str, http_status: Option<u64>) -> ErrorInfo {
+    let Some(status) = http_status else {
+        return classified(message);
+    };
+    let mut info = classified(&format!("status {status}: {message}"));
+    info.message = for_people(message);
+    info
+}
+
 /// What an HTTP status means, whoever sends it.
 pub(super) fn class_of_status(status: u16) -> ErrorClass {
     match status {

@@ -250,6 +250,19 @@ pub enum PlanStatus {
     Cancelled,
 }
 
+impl PlanStatus {
+    /// By the word that most agents use; any other counts as pending.
+    #[cfg(feature = "_json_lines")]
+    pub(crate) fn named(word: Option<&str>) -> Self {
+        match word {
+            Some("in_progress" | "inProgress") => Self::InProgress,
+            Some("completed") => Self::Completed,
+            Some("cancelled") => Self::Cancelled,
+            _ => Self::Pending,
+        }
+    }
+}
+
 /// A subagent or background command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]

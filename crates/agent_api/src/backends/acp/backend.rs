@@ -9,9 +9,11 @@ use agent_process::SpawnSpec;
 
 use super::agents::{self, AgentEntry};
 use super::mapper::{AcpMapper, Setup};
+use super::native::NativeOutput;
 use super::permissions::{PermissionPolicy, Workspace};
 use super::recording::{is_output_of, recognises, replay_mapper};
 use crate::backend::{Backend, BackendConfig, InstalledAgent, Launch, LaunchInput, Mapper, Profile};
+use crate::backends::recording::{ByFirstObject, objects};
 use crate::error::Error;
 use crate::event::AgentKind;
 use crate::request::{Close, Input, RunOptions, RunRequest};
@@ -216,13 +218,23 @@ impl Backend for Acp {
     }
 
     fn recognises(&self, first_lines: &[&[u8]]) -> bool {
+        let is_native =
+            |native: NativeOutput| objects(first_lines).any(|object| (native.recognises)(&object));
         match self.entry.agent_name {
             "" => recognises(first_lines),
-            name => is_output_of(name, first_lines),
+            name => is_output_of(name, first_lines) || self.entry.native.is_some_and(is_native),
         }
     }
 
     fn replay_mapper(&self) -> Option<Box<dyn Mapper>> {
-        Some(replay_mapper())
+        let Some(native) = self.entry.native else {
+            return Some(replay_mapper());
+        };
+        Some(Box::new(ByFirstObject::new(move |object| {
+            match object.get("jsonrpc") {
+                Some(_) => replay_mapper(),
+                None => (native.mapper)(),
+            }
+        })))
     }
 }

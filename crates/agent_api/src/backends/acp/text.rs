@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::bounds::{FINAL_TEXT_BYTES, TEXT_BYTES, keep_end};
 use crate::emitter::Emitter;
-use crate::event::{Body, ItemId, Part, Piece, TextBlock, ThinkingBlock};
+use crate::event::{Body, DiscardReason, ItemDiscarded, ItemId, Part, Piece, TextBlock, ThinkingBlock};
 
 /// So many messages keep the agent's own ids; those of further ones are counted here.
 const MAX_MESSAGE_IDS: usize = 4_096;
@@ -78,6 +78,14 @@ impl TextBlocks {
             keep_end(self.last.get_or_insert_default(), &open.told, FINAL_TEXT_BYTES);
         }
         open.tell(text, true, is_aborted, events);
+    }
+
+    /// The agent asks the model again: what it wrote so far does not count.
+    pub(super) fn discard(&mut self, events: &mut Emitter) {
+        if let Some(OpenBlock { item, .. }) = self.open.take() {
+            let reason = DiscardReason::Retry;
+            events.emit(Body::ItemDiscarded(ItemDiscarded { item, reason }));
+        }
     }
 
     pub(super) fn last(&self) -> Option<&str> {

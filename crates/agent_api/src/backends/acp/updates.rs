@@ -7,11 +7,11 @@ use super::mapper::{AcpMapper, Stage};
 use super::permissions::{Decision, PermissionRequest, cancelled};
 use super::quirks::TextMeaning;
 use super::tool_calls::Permission;
+use crate::backends::tool_names::plan_entries;
 use crate::bounds::LIST_ENTRIES;
 use crate::emitter::Emitter;
 use crate::event::{
-    Body, CloseReason, Denial, ItemId, Part, PermissionRequested, PlanEntry, PlanStatus, PlanUpdated,
-    SessionUpdated, Severity,
+    Body, CloseReason, Denial, ItemId, Part, PermissionRequested, PlanUpdated, SessionUpdated, Severity,
 };
 
 impl AcpMapper {
@@ -137,18 +137,7 @@ impl AcpMapper {
     fn map_plan(&mut self, update: &Value, events: &mut Emitter) {
         self.begin_recorded_turn(events);
         self.text.complete(false, events);
-        let entries = update.list("entries").iter().filter_map(|entry| {
-            Some(PlanEntry {
-                text: entry.text("content")?.to_owned(),
-                status: match entry.text("status") {
-                    Some("in_progress") => PlanStatus::InProgress,
-                    Some("completed") => PlanStatus::Completed,
-                    Some("cancelled") => PlanStatus::Cancelled,
-                    _ => PlanStatus::Pending,
-                },
-            })
-        });
-        let (item, entries) = (None, entries.collect());
+        let (item, entries) = (None, plan_entries(update.list("entries")));
         events.emit(Body::PlanUpdated(PlanUpdated { item, entries }));
     }
 

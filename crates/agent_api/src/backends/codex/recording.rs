@@ -1,12 +1,11 @@
 //! Recordings of Codex: of `codex exec` or of `codex app-server`.
 
-use json_lines::{Framed, Value};
+use json_lines::Value;
 
 use super::app_server::AppServerMapper;
 use super::mapper::CodexMapper;
 use crate::backend::Mapper;
-use crate::backends::recording::{objects, says};
-use crate::emitter::Emitter;
+use crate::backends::recording::{ByFirstObject, objects, says};
 
 /// Whether a recording with these first lines is Codex's.
 pub(super) fn recognises(first_lines: &[&[u8]]) -> bool {
@@ -15,7 +14,10 @@ pub(super) fn recognises(first_lines: &[&[u8]]) -> bool {
 
 /// Maps a recording of Codex.
 pub(super) fn replay_mapper() -> Box<dyn Mapper> {
-    Box::new(RecordingMapper { mapper: None })
+    Box::new(ByFirstObject::new(|object| match object.get("type") {
+        None => Box::new(AppServerMapper::recorded()),
+        Some(_) => Box::new(CodexMapper::default()),
+    }))
 }
 
 fn is_exec(object: &Value) -> bool {
@@ -27,31 +29,4 @@ fn is_app_server(object: &Value) -> bool {
     let is_response = object.at(&["result", "codexHome"]).is_some();
     let is_notification = object.get("emittedAtMs").is_some() && object.get("method").is_some();
     object.get("jsonrpc").is_none() && (is_response || is_notification)
-}
-
-/// Chooses the mapper by the first object.
-struct RecordingMapper {
-    mapper: Option<Box<dyn Mapper>>,
-}
-
-impl Mapper for RecordingMapper {
-    fn map_line(&mut self, line: Framed, events: &mut Emitter) {
-        let mapper = self.mapper.get_or_insert_with(|| match &line {
-            Framed::Line(text) if objects(&[&text.bytes]).any(|object| object.get("type").is_none()) => {
-                Box::new(AppServerMapper::recorded())
-            }
-            Framed::Line(_) | Framed::Overlong { .. } => Box::new(CodexMapper::default()),
-        });
-        mapper.map_line(line, events);
-    }
-
-    fn map_end(&mut self, events: &mut Emitter) {
-        if let Some(mapper) = &mut self.mapper {
-            mapper.map_end(events);
-        }
-    }
-
-    fn is_idle(&self) -> bool {
-        self.mapper.as_ref().is_some_and(|mapper| mapper.is_idle())
-    }
 }
