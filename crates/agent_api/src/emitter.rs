@@ -39,6 +39,7 @@ pub struct Emitter {
 
 /// The answer to a request of the agent that the caller's own code gives: a hook, or a tool. It runs as a task of its
 /// own; if the agent withdraws the request, the future is dropped.
+#[non_exhaustive]
 pub enum LateReply {
     /// Run this.
     Start {
@@ -263,12 +264,7 @@ impl Emitter {
 
     /// A remark.
     pub(crate) fn notice(&mut self, severity: Severity, code: &str, message: impl Into<String>) {
-        self.emit(Body::Notice(Box::new(Notice {
-            severity,
-            code: code.to_owned(),
-            message: message.into(),
-            data: None,
-        })));
+        self.emit(Body::Notice(Box::new(Notice::new(severity, code, message))));
     }
 
     /// A line that changes nothing for a reader still has an event.

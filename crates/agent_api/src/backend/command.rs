@@ -8,6 +8,7 @@ use crate::request::Attachment;
 
 /// What a run's holder can say to the agent.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Command {
     /// A message: between turns it starts one, during a turn it waits or joins in.
     Send {

@@ -6,6 +6,7 @@ use super::profile::Profile;
 
 /// A version outside the tested ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UntestedVersion {
     /// Older than the tested ones; otherwise newer.
     pub is_older: bool,

@@ -378,10 +378,5 @@ impl Protocol for MapperProtocol {
 }
 
 fn notice(severity: Severity, code: &str, message: String) -> Body {
-    Body::Notice(Box::new(Notice {
-        severity,
-        code: code.to_owned(),
-        message,
-        data: None,
-    }))
+    Body::Notice(Box::new(Notice::new(severity, code, message)))
 }

@@ -13,6 +13,7 @@ use crate::event::PermissionRequested;
 
 /// What to run, and how.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct RunRequest {
     /// What the agent is told.
     pub prompt: String,

@@ -6,9 +6,9 @@ use json_lines::{Framed, Value};
 use super::super::text::TextBlocks;
 use super::Turns;
 use crate::backend::Mapper;
-use crate::backends::json_line::read_objects;
 use crate::backends::tool_names::{kind_of, tool_started};
 use crate::backends::vendor_error::{api_error, nothing_said};
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::event::{
     Body, ChangeKind, ErrorInfo, FileChange, ItemId, Outcome, Part, Retry, SessionStarted, SessionUpdated,
@@ -85,15 +85,9 @@ impl CopilotMapper {
                 events.framing(name);
             }
             "assistant.turn_retry" => {
-                events.emit(Body::RetryScheduled(Box::new(Retry {
-                    attempt: None,
-                    max_attempts: None,
-                    delay_ms: None,
-                    error: self
-                        .error
-                        .clone()
-                        .unwrap_or_else(|| api_error(text("reason"), None)),
-                })));
+                let error = self.error.clone();
+                let error = error.unwrap_or_else(|| api_error(text("reason"), None));
+                events.emit(Body::RetryScheduled(Box::new(Retry::new(error))));
                 self.texts.discard(events);
             }
             "session.error" => {
