@@ -17,7 +17,7 @@ use crate::backends::recording::{ByFirstObject, objects};
 use crate::error::Error;
 use crate::event::AgentKind;
 use crate::request::{Close, Input, RunOptions, RunRequest};
-use agent_client::{PermissionMode, SessionChoice};
+use agent_client::PermissionMode;
 
 /// How long an agent may take to answer `initialize`. The slowest measured needs 13 s on a busy machine.
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(30);
@@ -160,13 +160,9 @@ impl Acp {
                 mode: options.permission_mode,
                 can_ask: options.permission_host == Some(agent_client::PermissionHost::Caller),
             },
-            cost_basis: options.cost_basis.unwrap_or(match session {
-                SessionChoice::New | SessionChoice::NewWithId(_) => CostBasis::NewSession,
-                SessionChoice::Resume(_)
-                | SessionChoice::Fork { .. }
-                | SessionChoice::Last
-                | SessionChoice::ForkLast { .. } => CostBasis::ResumedUnknown,
-            }),
+            cost_basis: options
+                .cost_basis
+                .unwrap_or_else(|| CostBasis::of(options.session.as_ref())),
             session,
             login_hint: self.entry.profile.login_hint,
             initialize_limit: self.initialize_limit,

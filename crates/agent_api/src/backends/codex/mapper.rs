@@ -5,8 +5,8 @@ use json_lines::{Framed, Value};
 use super::items::Items;
 use super::usage::Account;
 use crate::backend::Mapper;
-use crate::backends::json_line::read_objects;
 use crate::backends::vendor_error::{classified, nothing_said};
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::event::{Body, ErrorInfo, ItemId, Outcome, Retry, SessionStarted, Tokens, TurnFinished};
 

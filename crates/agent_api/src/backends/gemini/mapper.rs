@@ -6,8 +6,8 @@ use super::answer::Answer;
 use super::tools::Tools;
 use super::usage::usage;
 use crate::backend::Mapper;
-use crate::backends::json_line::read_objects;
 use crate::backends::vendor_error::{classified, nothing_said};
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::event::{Body, ErrorInfo, ItemId, Limit, Outcome, RawRef, SessionStarted, Severity, TurnFinished};
 

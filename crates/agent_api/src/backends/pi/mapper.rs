@@ -5,8 +5,8 @@ use json_lines::{Framed, Value};
 use super::messages::Messages;
 use super::tools::Tools;
 use crate::backend::Mapper;
-use crate::backends::json_line::read_objects;
 use crate::backends::vendor_error::{self, nothing_said};
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::event::{Body, ErrorInfo, Limit, Outcome, Retry, SessionStarted, TurnFinished};
 

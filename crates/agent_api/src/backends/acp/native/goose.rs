@@ -5,9 +5,9 @@ use json_lines::{Framed, Value};
 use super::super::text::TextBlocks;
 use super::Turns;
 use crate::backend::Mapper;
-use crate::backends::json_line::read_objects;
 use crate::backends::tool_names::{kind_of, tool_started};
 use crate::backends::vendor_error::classified;
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::event::{
     Body, ErrorInfo, ItemId, Outcome, Part, SessionStarted, Tokens, ToolFinished, ToolState, ToolStatus,

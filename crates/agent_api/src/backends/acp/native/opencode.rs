@@ -5,9 +5,9 @@ use json_lines::{Framed, Value};
 
 use super::Turns;
 use crate::backend::Mapper;
-use crate::backends::json_line::read_objects;
 use crate::backends::tool_names::{kind_of, plan_entries, tool_started};
 use crate::backends::vendor_error::{api_error, nothing_said};
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::event::{
     Body, ChangeKind, FileChange, ItemId, Limit, Outcome, PlanUpdated, SessionStarted, Tokens, ToolFinished,

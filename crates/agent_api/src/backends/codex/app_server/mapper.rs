@@ -16,8 +16,8 @@ use super::threads::ThreadSettings;
 use super::usage::ThreadUsage;
 use crate::backend::{Command, Mapper};
 use crate::backends::codex::items::{Items, PARAGRAPH, plan};
-use crate::backends::json_line::read_objects;
 use crate::backends::json_rpc::{Incoming, JsonRpc};
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::error::CommandError;
 use crate::event::{
