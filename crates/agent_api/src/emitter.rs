@@ -283,7 +283,7 @@ impl Emitter {
         self.emit(Body::Error(Box::new(error)));
     }
 
-    /// An answer that nobody needs to be asked for: bytes for the agent's input, line end included. Written if it is
+    /// An answer that needs no decision: bytes for the agent's input, line end included. Written if it is
     /// still open.
     pub fn reply(&mut self, line: Bytes) {
         self.replies.push(line);
@@ -355,7 +355,7 @@ impl Emitter {
         &self.ledger
     }
 
-    /// Ends what nobody ended: calls are cancelled, requests closed.
+    /// Ends what is still open: calls are cancelled, requests closed.
     pub(crate) fn close_open_items(&mut self) {
         self.at(None);
         for (item, parent) in in_order(std::mem::take(&mut self.ledger.open_tools)) {
@@ -472,7 +472,7 @@ impl RunLedger {
         !self.open_requests.is_empty()
     }
 
-    /// An id that is too long to be told is not known.
+    /// An id that is too long for an event is left out.
     fn know_session(&mut self, id: Option<&String>) {
         if let Some(id) = id {
             self.session_id = Some(id.clone()).filter(|id| id.len() <= SESSION_ID_BYTES);

@@ -381,6 +381,20 @@ fn an_argument_may_be_as_long_as_the_system_takes_and_no_longer() {
 
 #[test]
 fn a_session_id_must_be_a_uuid() {
+    for id in [
+        "",
+        "10f6d3c293ab4a4e9c0e2f6f1d0a7b55",
+        "{10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55}",
+        "10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b5g",
+        "--dangerously-skip-permissions------",
+    ] {
+        let session = SessionChoice::Resume(id.into());
+        let refused = refusal(RunOptions::new().session(session), Capabilities::current());
+        assert!(
+            matches!(refused, RequestError::InvalidSessionId),
+            "{id}: {refused}"
+        );
+    }
     for session in [
         SessionChoice::NewWithId("mine".into()),
         SessionChoice::Resume("-x".into()),

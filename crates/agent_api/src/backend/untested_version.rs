@@ -1,4 +1,4 @@
-//! Versions outside those that a mapping was tested with.
+//! `UntestedVersion`: an agent's version that is older or newer than the tested ones.
 
 use agent_client::Version;
 

@@ -48,21 +48,18 @@ pub(crate) fn captured<'value>(object: &'value Value<'value>) -> Option<(Side, &
 }
 
 /// For an agent with several output formats: chooses the mapper by the first object of a recording.
-pub(crate) struct ByFirstObject {
-    choose: Box<dyn Fn(&Value) -> Box<dyn Mapper> + Send>,
+pub(crate) struct ByFirstObject<F> {
+    choose: F,
     mapper: Option<Box<dyn Mapper>>,
 }
 
-impl ByFirstObject {
-    pub(crate) fn new(choose: impl Fn(&Value) -> Box<dyn Mapper> + Send + 'static) -> Self {
-        Self {
-            choose: Box::new(choose),
-            mapper: None,
-        }
+impl<F: Fn(&Value) -> Box<dyn Mapper>> ByFirstObject<F> {
+    pub(crate) fn new(choose: F) -> Self {
+        Self { choose, mapper: None }
     }
 }
 
-impl Mapper for ByFirstObject {
+impl<F: Fn(&Value) -> Box<dyn Mapper> + Send> Mapper for ByFirstObject<F> {
     fn map_line(&mut self, line: Framed, events: &mut Emitter) {
         if self.mapper.is_none()
             && let Framed::Line(text) = &line

@@ -44,7 +44,7 @@ pub(crate) fn mcp_parts(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")
 }
 
-/// The arguments that tell a person what happens, best first.
+/// The arguments that say what a call does, best first.
 pub(crate) fn subject_keys(kind: ToolKind) -> &'static [&'static str] {
     match kind {
         ToolKind::Execute => &["command", "cmd", "task_id", "bash_id", "shell_id", "description"],

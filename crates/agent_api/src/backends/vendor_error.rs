@@ -1,4 +1,4 @@
-//! What kind of trouble a vendor's words mean. Codex, Gemini and Qwen tell errors in prose only.
+//! `classified` and `api_error`: `ErrorInfo` from a vendor's words. Codex, Gemini and Qwen report errors in prose only.
 
 use serde_json::Value;
 
@@ -79,7 +79,7 @@ pub(super) fn api_error(message: &str, http_status: Option<u64>) -> ErrorInfo {
     info
 }
 
-/// What an HTTP status means, whoever sends it.
+/// The class of an HTTP status.
 pub(super) fn class_of_status(status: u16) -> ErrorClass {
     match status {
         401 | 403 => ErrorClass::Auth,

@@ -15,8 +15,8 @@ use super::choices::{
     SystemPrompt, VendorEvents,
 };
 use super::environment::Environment;
-use crate::cost_basis::CostBasis;
-use crate::money::MicroUsd;
+
+use crate::money::{CostBasis, MicroUsd};
 
 /// Each row: documentation, name, type, what the setter takes, and how the value becomes the field's.
 macro_rules! run_options {

@@ -1,4 +1,4 @@
-//! The agents that this crate knows to speak ACP: one entry each.
+//! `AgentEntry`: the agents that are known to speak ACP, one entry each.
 
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ pub(super) struct AgentEntry {
 }
 
 /// What every agent can do through this client.
-const COMMON: [&str; 14] = [
+const COMMON: [&str; 11] = [
     capability::EVENTS_LIVE,
     capability::INTERRUPT,
     capability::SEND,
@@ -40,9 +40,6 @@ const COMMON: [&str; 14] = [
     capability::TOOLS_STRUCTURED,
     capability::CONFIG_MODEL,
     capability::CONFIG_PERMISSIONS,
-    capability::NON_INTERACTIVE,
-    capability::EXTERNAL_SANDBOX,
-    capability::FINAL_TEXT,
 ];
 
 /// The common capabilities and some more, as a constant.

@@ -1,4 +1,4 @@
-//! Turns an agent's JSON-RPC errors into `ErrorInfo`: class, status and what to do next.
+//! `error_info`: turns an agent's JSON-RPC errors into `ErrorInfo`: class, status and what to do next.
 
 use json_lines::Value;
 

@@ -73,7 +73,7 @@ impl AcpMapper {
     /// the answer shows that the session was loaded.
     fn is_repeated(&mut self, kind: &str) -> bool {
         let is_before_answer = self.is_recording && self.stage == Stage::SettingUp;
-        // A replay that is still arriving although the prompt was sent: only the user's part can be told apart.
+        // A replay that is still arriving although the prompt was sent: only the user's part is recognisable.
         let is_late = kind == "user_message_chunk" && self.is_recording;
         self.is_replaying || is_before_answer || is_late
     }
@@ -220,7 +220,7 @@ impl AcpMapper {
         })));
     }
 
-    /// Why nobody is asked about a request.
+    /// Why a request is decided without asking.
     fn cannot_be_asked(&self, params: &Value) -> Option<&'static str> {
         let asking = params.text("sessionId");
         let is_other_session = match (self.session_id.as_deref(), asking) {
@@ -238,7 +238,7 @@ impl AcpMapper {
         }
     }
 
-    /// Tells that a call is not allowed, and keeps it for the end of the turn.
+    /// Emits that a call is not allowed, and keeps it for the end of the turn.
     pub(super) fn deny(
         &mut self,
         item: Option<ItemId>,
@@ -268,7 +268,7 @@ impl AcpMapper {
         }
     }
 
-    /// Closes all requests that wait: gives the lines that tell the agent.
+    /// Closes all open requests. Returns the answers for the agent.
     pub(super) fn close_requests(&mut self, events: &mut Emitter) -> Vec<Bytes> {
         let open = self.requests.take_all().into_iter();
         let close = |(request, open): (_, PermissionRequest)| {

@@ -55,7 +55,7 @@ impl Items {
         })));
     }
 
-    /// The item of a block. Costs nothing while the same block goes on.
+    /// The item of a block. The newest block is found first.
     pub(super) fn of_block(&mut self, key: &BlockKey) -> ItemId {
         if let Some((_, item)) = self.place_of(key).and_then(|place| self.recent.get(place)) {
             return item.clone();

@@ -1,4 +1,4 @@
-//! Codex's lines to events.
+//! `CodexMapper`: the lines of `codex exec --json` to events.
 
 use json_lines::{Framed, Value};
 
@@ -28,7 +28,7 @@ impl Default for CodexMapper {
 
 impl CodexMapper {
     /// For a thread that had used this much before ([`Usage::tokens`](crate::Usage::tokens) of its last run): nothing
-    /// if it is new, `None` if it is resumed or forked and nobody knows. Then the run's total may include earlier
+    /// if it is new, `None` if it is resumed or forked and the total is unknown. Then the run's total may include earlier
     /// runs, and says so.
     #[must_use]
     pub fn new(earlier: Option<Tokens>) -> Self {

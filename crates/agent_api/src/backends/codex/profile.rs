@@ -1,4 +1,4 @@
-//! The profile of Codex.
+//! `profile`: the facts about Codex.
 
 use std::time::Duration;
 
@@ -36,10 +36,7 @@ pub fn profile() -> Profile {
             capability::CONFIG_MODEL,
             capability::CONFIG_PERMISSIONS,
             capability::CONFIG_EFFORT,
-            capability::NON_INTERACTIVE,
             capability::ADD_DIRS,
-            capability::EXTERNAL_SANDBOX,
-            capability::FINAL_TEXT,
             capability::USAGE,
         ],
         // In a conversation. `codex exec` is interrupted by SIGINT, which ends the process and its commands.

@@ -71,7 +71,7 @@ fn stream_json(request: &RunRequest, found: &InstalledAgent) -> Result<Launch, E
 }
 
 fn arguments(options: &RunOptions) -> Result<Vec<OsString>, Error> {
-    // Gemini exits with 55 in a directory that it was never told to trust. The caller chose the directory.
+    // Gemini exits with 55 in a directory that it does not trust. The caller chose the directory.
     let mut args: Vec<OsString> = ["--output-format=stream-json", "--skip-trust"]
         .map(OsString::from)
         .into();

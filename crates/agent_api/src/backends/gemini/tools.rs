@@ -1,4 +1,4 @@
-//! Tool calls.
+//! `Tools`: maps Gemini's tool calls and their results.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::event::{
 /// The calls of a process.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
-    /// What open calls will have changed: their results do not say.
+    /// The files that open calls change: their results do not name them.
     edited: HashMap<ItemId, String>,
 }
 
@@ -41,7 +41,7 @@ impl Tools {
         }
     }
 
-    /// A command that failed is a success here, and its exit code is not told.
+    /// A failed command is reported as a success, without its exit code.
     pub(super) fn finish(&mut self, item: ItemId, from: &Value, events: &mut Emitter) {
         let error = from.get("error");
         let message = error.and_then(|error| error.text("message"));
@@ -62,7 +62,7 @@ impl Tools {
     }
 }
 
-/// The server in `mcp_server_tool`. A name with an underscore cannot be told from the tool's; the first part is taken.
+/// The server in `mcp_server_tool`. If the server's name has an underscore, only its first part is taken.
 fn mcp_server(name: &str) -> Option<&str> {
     let (server, tool) = name.strip_prefix("mcp_")?.split_once('_')?;
     (!server.is_empty() && !tool.is_empty()).then_some(server)

@@ -81,7 +81,7 @@ impl OpencodeMapper {
         self.turns
             .add_step(tokens, cost.and_then(MicroUsd::from_usd), events);
         let outcome = match part.text("reason") {
-            // The model goes on with the results.
+            // The model continues with the results.
             Some("tool-calls") | None => return,
             Some("stop") => Outcome::Succeeded,
             Some("length") => Outcome::LimitReached(Limit::Tokens),

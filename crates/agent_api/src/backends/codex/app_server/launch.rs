@@ -1,4 +1,4 @@
-//! The launch of `codex app-server`.
+//! `launch`: starts `codex app-server`.
 
 use std::ffi::OsString;
 
