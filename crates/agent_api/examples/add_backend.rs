@@ -71,11 +71,7 @@ impl Parrot {
         let mut profile = Profile::new(AgentKind::built_in("parrot"), "sh");
         profile.display_name = "Parrot";
         profile.install_hint = "install a POSIX shell";
-        profile.capabilities = &[
-            capability::TOOLS_STRUCTURED,
-            capability::TOOLS_RESULTS,
-            capability::FINAL_TEXT,
-        ];
+        profile.capabilities = &[capability::TOOLS_STRUCTURED, capability::TOOLS_RESULTS];
         profile.inactivity_limit = Some(Duration::from_secs(60));
         // The script reports its own result; exit code 0 without one is a failure.
         profile.exit_trust = ExitTrust::NeedsResult;

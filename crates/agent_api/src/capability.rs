@@ -1,7 +1,8 @@
 //! Ids of what backends can do.
 //!
 //! A backend lists those it has in its [`Profile`](crate::Profile); a request for one it lacks is refused before
-//! anything is started. Every backend runs prompts, produces events and can be cancelled, so there are no ids for that.
+//! anything is started. Every backend runs prompts without waiting for a person, produces events, reports the final text
+//! and can be cancelled, so there are no ids for that.
 
 /// Events arrive while the agent works, with text as it is written.
 pub const EVENTS_LIVE: &str = "agent_api.events.live";
@@ -49,18 +50,16 @@ pub const CONFIG_SYSTEM_PROMPT: &str = "agent_api.config.system_prompt.v1";
 pub const CONFIG_MCP: &str = "agent_api.config.mcp.v1";
 /// More settings and subagents can be configured, in the agent's own format.
 pub const CONFIG_SETTINGS: &str = "agent_api.config.settings.v1";
-/// The fallback model and the effort can be chosen.
+/// How hard the model thinks can be chosen.
 pub const CONFIG_EFFORT: &str = "agent_api.config.effort.v1";
+/// The number of thinking tokens can be limited.
+pub const CONFIG_THINKING: &str = "agent_api.config.thinking.v1";
+/// The model that replaces an overloaded one can be chosen.
+pub const CONFIG_FALLBACK_MODEL: &str = "agent_api.config.fallback_model.v1";
 /// The final answer can be requested in a JSON Schema.
 pub const STRUCTURED_OUTPUT: &str = "agent_api.config.output_schema.v1";
-/// The agent never waits for the user.
-pub const NON_INTERACTIVE: &str = "agent_api.exec.non_interactive";
 /// The agent can work in further directories.
 pub const ADD_DIRS: &str = "agent_api.exec.add_dirs.v1";
-/// The agent can rely on a sandbox around it, so it need not ask.
-pub const EXTERNAL_SANDBOX: &str = "agent_api.exec.external_sandbox.v1";
-/// The completion has the final text.
-pub const FINAL_TEXT: &str = "agent_api.artifacts.final_text.v1";
 /// The agent reports tokens.
 pub const USAGE: &str = "agent_api.usage.tokens.v1";
 /// The agent reports the cost of a run.

@@ -69,6 +69,7 @@ impl Detector {
 
 /// The installed and missing agents, in order of preference.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct DetectionReport {
     /// One entry for each backend.
     pub entries: Vec<Detected>,
@@ -76,6 +77,7 @@ pub struct DetectionReport {
 
 /// One backend and its program.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Detected {
     /// The facts about the backend.
     pub profile: Profile,

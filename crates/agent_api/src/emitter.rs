@@ -39,6 +39,7 @@ pub struct Emitter {
 
 /// The answer to a request of the agent that the caller's own code gives: a hook, or a tool. It runs as a task of its
 /// own; if the agent withdraws the request, the future is dropped.
+#[non_exhaustive]
 pub enum LateReply {
     /// Run this.
     Start {
@@ -263,12 +264,7 @@ impl Emitter {
 
     /// A remark.
     pub(crate) fn notice(&mut self, severity: Severity, code: &str, message: impl Into<String>) {
-        self.emit(Body::Notice(Box::new(Notice {
-            severity,
-            code: code.to_owned(),
-            message: message.into(),
-            data: None,
-        })));
+        self.emit(Body::Notice(Box::new(Notice::new(severity, code, message))));
     }
 
     /// A line that changes nothing for a reader still has an event.
@@ -287,7 +283,7 @@ impl Emitter {
         self.emit(Body::Error(Box::new(error)));
     }
 
-    /// An answer that nobody needs to be asked for: bytes for the agent's input, line end included. Written if it is
+    /// An answer that needs no decision: bytes for the agent's input, line end included. Written if it is
     /// still open.
     pub fn reply(&mut self, line: Bytes) {
         self.replies.push(line);
@@ -359,7 +355,7 @@ impl Emitter {
         &self.ledger
     }
 
-    /// Ends what nobody ended: calls are cancelled, requests closed.
+    /// Ends what is still open: calls are cancelled, requests closed.
     pub(crate) fn close_open_items(&mut self) {
         self.at(None);
         for (item, parent) in in_order(std::mem::take(&mut self.ledger.open_tools)) {
@@ -476,7 +472,7 @@ impl RunLedger {
         !self.open_requests.is_empty()
     }
 
-    /// An id that is too long to be told is not known.
+    /// An id that is too long for an event is left out.
     fn know_session(&mut self, id: Option<&String>) {
         if let Some(id) = id {
             self.session_id = Some(id.clone()).filter(|id| id.len() <= SESSION_ID_BYTES);

@@ -11,7 +11,7 @@ use crate::detect::{Detected, DetectionReport, Detector};
 use crate::error::Error;
 use crate::event::AgentKind;
 use crate::harness::{RunHandle, start};
-use crate::request::{Attachment, Close, Input, RunOptions, RunRequest, refuse_unknown_extensions};
+use crate::request::{Attachment, Close, Input, RunOptions, RunRequest};
 
 /// How many agents are asked for their version at the same time. Those on Node.js need a second of computing each.
 const CONCURRENT_LOOK_UPS: usize = 4;
@@ -219,7 +219,13 @@ fn resolve(backend: &dyn Backend, mut request: RunRequest) -> Result<RunRequest,
     if request.permission.is_some() {
         options.permission_host = Some(PermissionHost::Caller);
     }
-    refuse_unknown_extensions(&options, profile)?;
+    let mut keys = options.extensions.keys();
+    if let Some(key) = keys.find(|key| !profile.extension_keys.contains(&key.as_str())) {
+        return Err(Error::UnsupportedCapability {
+            agent_kind: profile.kind.clone(),
+            capability: key.clone(),
+        });
+    }
     backend.check_extensions(&options)?;
     for (name, value) in profile.environment {
         let changes = &mut options.environment.changes;
@@ -240,7 +246,7 @@ fn resolve(backend: &dyn Backend, mut request: RunRequest) -> Result<RunRequest,
     );
     let asks_caller = options.permission_host == Some(PermissionHost::Caller);
     let takes_messages = matches!(request.input, Input::Messages(_));
-    // An agent that never asks has nothing to be told about that.
+    // An agent that never asks needs no permission mode.
     let needs_permissions = options
         .permission_mode
         .is_some_and(|mode| mode != PermissionMode::Bypass);
@@ -259,7 +265,15 @@ fn resolve(backend: &dyn Backend, mut request: RunRequest) -> Result<RunRequest,
         has_system_prompt.then_some(capability::CONFIG_SYSTEM_PROMPT),
         options.mcp_config.is_some().then_some(capability::CONFIG_MCP),
         (options.settings.is_some() || options.agents.is_some()).then_some(capability::CONFIG_SETTINGS),
-        (options.effort.is_some() || options.fallback_model.is_some()).then_some(capability::CONFIG_EFFORT),
+        options.effort.is_some().then_some(capability::CONFIG_EFFORT),
+        options
+            .max_thinking_tokens
+            .is_some()
+            .then_some(capability::CONFIG_THINKING),
+        options
+            .fallback_model
+            .is_some()
+            .then_some(capability::CONFIG_FALLBACK_MODEL),
         options
             .output_schema
             .is_some()

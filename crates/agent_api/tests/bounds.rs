@@ -172,15 +172,7 @@ fn done(
             let mut tool = ToolFinished::new(id(&a), ToolStatus::Completed);
             tool.output = b;
             tool.attachments = list(c.clone(), count);
-            tool.changes = list(
-                FileChange {
-                    path: c,
-                    kind: ChangeKind::Added,
-                    diff: x,
-                    lines: None,
-                },
-                count,
-            );
+            tool.changes = list(FileChange::new(c, ChangeKind::Added, x), count);
             tool
         })),
         10 => Body::PlanUpdated(PlanUpdated {
@@ -193,15 +185,13 @@ fn done(
                 count,
             ),
         }),
-        11 => Body::PermissionRequested(Box::new(PermissionRequested {
-            request: RequestId::new(&a),
-            item: None,
-            tool: b,
-            kind: ToolKind::Other,
-            subject: x.clone(),
-            description: y.clone(),
-            input: json(z),
-            suggestions: json(x),
+        11 => Body::PermissionRequested(Box::new({
+            let mut asked = PermissionRequested::new(RequestId::new(&a), b, ToolKind::Other);
+            asked.subject = x.clone();
+            asked.description = y.clone();
+            asked.input = json(z);
+            asked.suggestions = json(x);
+            asked
         })),
         12 | 13 => {
             let option = QuestionOption {
@@ -235,12 +225,10 @@ fn done(
 
 fn told(kind: u8, (a, b, _): (String, String, String), (x, y): (Maybe, Maybe), _count: usize) -> Body {
     match kind {
-        16 => Body::TaskUpdated(Box::new(Task {
-            task_id: a,
-            item: None,
-            title: x,
-            state: TaskState::Running,
-            summary: y,
+        16 => Body::TaskUpdated(Box::new({
+            let mut task = Task::new(a, TaskState::Running);
+            (task.title, task.summary) = (x, y);
+            task
         })),
         17 => Body::MessageUpdated(MessageUpdated {
             message_id: a,
@@ -254,23 +242,16 @@ fn told(kind: u8, (a, b, _): (String, String, String), (x, y): (Maybe, Maybe), _
             context: None,
             run: RunUsage::default(),
         })),
-        19 => Body::RetryScheduled(Box::new(Retry {
-            attempt: None,
-            max_attempts: None,
-            delay_ms: None,
-            error: error(a, b),
+        19 => Body::RetryScheduled(Box::new(Retry::new(error(a, b)))),
+        20 => Body::RateLimit(Box::new({
+            let mut limit = RateLimit::new(RateLimitStatus::Unknown);
+            limit.window = Some(a);
+            limit
         })),
-        20 => Body::RateLimit(Box::new(RateLimit {
-            status: RateLimitStatus::Unknown,
-            window: Some(a),
-            used_percent: None,
-            resets_at: None,
-        })),
-        21 => Body::Notice(Box::new(Notice {
-            severity: Severity::Info,
-            code: a,
-            message: b,
-            data: json(x),
+        21 => Body::Notice(Box::new({
+            let mut notice = Notice::new(Severity::Info, a, b);
+            notice.data = json(x);
+            notice
         })),
         22 => Body::Error(Box::new(error(a, b))),
         _ => Body::Unknown(Unknown { type_name: a }),
@@ -349,12 +330,9 @@ proptest! {
 
     #[test]
     fn what_fits_is_not_touched(text in huge()) {
-        let body = Body::Notice(Box::new(Notice {
-            severity: Severity::Info,
-            code: "code".into(),
-            message: text.clone(),
-            data: Json::of(&text),
-        }));
+        let mut notice = Notice::new(Severity::Info, "code", &text);
+        notice.data = Json::of(&text);
+        let body = Body::Notice(Box::new(notice));
         let Some(Body::Notice(notice)) = emitted(body).pop() else { unreachable!() };
         assert_eq!(notice.message == text, text.len() <= MESSAGE_BYTES);
         let data = notice.data.unwrap();
@@ -464,12 +442,8 @@ fn figures_that_cannot_be_true_are_left_out() {
         (f64::NAN, None),
         (103.5, Some(103.5)),
     ] {
-        let limit = RateLimit {
-            status: RateLimitStatus::Allowed,
-            window: None,
-            used_percent: Some(reported),
-            resets_at: None,
-        };
+        let mut limit = RateLimit::new(RateLimitStatus::Allowed);
+        limit.used_percent = Some(reported);
         let told = emitted(Body::RateLimit(Box::new(limit)));
         assert!(
             matches!(&told, Body::RateLimit(limit) if limit.used_percent == shown),

@@ -36,9 +36,7 @@ impl Able {
             capability::SESSION_RESUME,
             capability::SESSION_FORK,
             capability::CONFIG_MODEL,
-            capability::NON_INTERACTIVE,
             capability::ADD_DIRS,
-            capability::EXTERNAL_SANDBOX,
             capability::SEND,
             capability::ANSWER,
             capability::USAGE,
@@ -148,7 +146,7 @@ async fn refused_by(backend: Able, request: RunRequest) -> Error {
 #[tokio::test]
 async fn an_unknown_extension_is_refused_before_anything_is_started() {
     // The last one is a capability of the backend, but takes no value.
-    for key in ["able.size", "agent_api.control.set.v1", capability::USAGE] {
+    for key in ["able.size", "agent_api.control.set.v1", capability::CONFIG_MODEL] {
         let error = refused(RunRequest::new("Go.").options(extension(key, json!(true)))).await;
         assert!(
             matches!(&error, Error::UnsupportedCapability { agent_kind, capability }
@@ -165,24 +163,6 @@ async fn an_extension_with_a_bad_value_is_refused_before_anything_is_started() {
         matches!(&error, Error::InvalidRequest { what } if what.contains("able.colour")),
         "{error:?}"
     );
-}
-
-#[tokio::test]
-async fn a_key_that_used_to_stand_for_an_option_is_refused_and_names_the_option() {
-    for (key, option) in [
-        (capability::CONFIG_MODEL, "`model`"),
-        (capability::SESSION_RESUME, "`session`"),
-        (capability::SESSION_FORK, "`session`"),
-        (capability::NON_INTERACTIVE, "`permission_host`"),
-        (capability::EXTERNAL_SANDBOX, "`permission_mode`"),
-        (capability::ADD_DIRS, "`additional_directories`"),
-    ] {
-        let error = refused(RunRequest::new("Go.").options(extension(key, json!("x")))).await;
-        assert!(
-            matches!(&error, Error::InvalidRequest { what } if what.contains(key) && what.contains(option)),
-            "{error:?}"
-        );
-    }
 }
 
 #[tokio::test]
@@ -298,6 +278,14 @@ async fn what_a_backend_cannot_do_is_refused_before_anything_is_started() {
         (
             request(with(|options| options.effort = Some("high".into()))),
             capability::CONFIG_EFFORT,
+        ),
+        (
+            request(with(|options| options.max_thinking_tokens = Some(0))),
+            capability::CONFIG_THINKING,
+        ),
+        (
+            request(with(|options| options.fallback_model = Some("small".into()))),
+            capability::CONFIG_FALLBACK_MODEL,
         ),
         (
             request(with(|options| {

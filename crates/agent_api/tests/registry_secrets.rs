@@ -63,7 +63,7 @@ async fn no_error_quotes_a_value_of_the_request() {
     let mut with_extension = options();
     with_extension
         .extensions
-        .insert(capability::NON_INTERACTIVE.into(), json!(SECRET));
+        .insert(capability::CONFIG_MODEL.into(), json!(SECRET));
     let mut with_system_prompt = options();
     with_system_prompt.system_prompt = Some(SECRET.into());
     for options in [with_model, with_session, with_extension, with_system_prompt] {

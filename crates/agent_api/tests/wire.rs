@@ -29,14 +29,10 @@ fn request() -> RequestId {
 }
 
 fn error() -> ErrorInfo {
-    ErrorInfo {
-        class: ErrorClass::RateLimit,
-        code: "rate_limit".into(),
-        message: "too many requests".into(),
-        http_status: Some(429),
-        is_retryable: true,
-        position: None,
-    }
+    let mut error = ErrorInfo::new(ErrorClass::RateLimit, "rate_limit", "too many requests");
+    error.http_status = Some(429);
+    error.is_retryable = true;
+    error
 }
 
 fn denial() -> Denial {
@@ -161,12 +157,8 @@ fn work() -> Vec<Body> {
             tool.output_bytes = Some(100_000);
             tool.attachments = vec!["image/png, 1234 bytes".into()];
             tool.exit_code = Some(1);
-            tool.changes = vec![FileChange {
-                path: "a.txt".into(),
-                kind: ChangeKind::Modified,
-                diff: text("@@ -1 +1 @@\n-a\n+b\n"),
-                lines: Some((1, 1)),
-            }];
+            let diff = text("@@ -1 +1 @@\n-a\n+b\n");
+            tool.changes = vec![FileChange::new("a.txt", ChangeKind::Modified, diff)];
             tool
         })),
         Body::ItemDiscarded(ItemDiscarded {
@@ -180,27 +172,26 @@ fn work() -> Vec<Body> {
                 status: PlanStatus::InProgress,
             }],
         }),
-        Body::TaskUpdated(Box::new(Task {
-            task_id: "task-1".into(),
-            item: Some(item()),
-            title: text("Search"),
-            state: TaskState::Completed,
-            summary: text("found"),
+        Body::TaskUpdated(Box::new({
+            let mut task = Task::new("task-1", TaskState::Completed);
+            task.item = Some(item());
+            task.title = text("Search");
+            task.summary = text("found");
+            task
         })),
     ]
 }
 
 fn asking() -> Vec<Body> {
     vec![
-        Body::PermissionRequested(Box::new(PermissionRequested {
-            request: request(),
-            item: Some(item()),
-            tool: "Bash".into(),
-            kind: ToolKind::Execute,
-            subject: text("make"),
-            description: text("Build it"),
-            input: Some(Json::from(&json!({"command": "make"}))),
-            suggestions: Some(Json::from(&json!([]))),
+        Body::PermissionRequested(Box::new({
+            let mut asked = PermissionRequested::new(request(), "Bash", ToolKind::Execute);
+            asked.item = Some(item());
+            asked.subject = text("make");
+            asked.description = text("Build it");
+            asked.input = Some(Json::from(&json!({"command": "make"})));
+            asked.suggestions = Some(Json::from(&json!([])));
+            asked
         })),
         Body::QuestionAsked(Box::new(QuestionAsked {
             request: request(),
@@ -244,50 +235,49 @@ fn state() -> Vec<Body> {
         Body::StatusChanged(StatusChanged {
             status: Status::Compacting,
         }),
-        Body::RetryScheduled(Box::new(Retry {
-            attempt: Some(1),
-            max_attempts: Some(10),
-            delay_ms: Some(500),
-            error: error(),
+        Body::RetryScheduled(Box::new({
+            let mut retry = Retry::new(error());
+            (retry.attempt, retry.max_attempts, retry.delay_ms) = (Some(1), Some(10), Some(500));
+            retry
         })),
-        Body::RateLimit(Box::new(RateLimit {
-            status: RateLimitStatus::Warning,
-            window: text("five_hour"),
-            used_percent: Some(87.5),
-            resets_at: Some(1_800_000_000),
+        Body::RateLimit(Box::new({
+            let mut limit = RateLimit::new(RateLimitStatus::Warning);
+            limit.window = text("five_hour");
+            limit.used_percent = Some(87.5);
+            limit.resets_at = Some(1_800_000_000);
+            limit
         })),
-        Body::Notice(Box::new(Notice {
-            severity: Severity::Warning,
-            code: "stderr".into(),
-            message: "a warning".into(),
-            data: Some(Json::from(&json!({"n": 1}))),
+        Body::Notice(Box::new({
+            let mut notice = Notice::new(Severity::Warning, "stderr", "a warning");
+            notice.data = Some(Json::from(&json!({"n": 1})));
+            notice
         })),
-        Body::Error(Box::new(ErrorInfo {
-            position: Some(Position {
+        Body::Error(Box::new({
+            let mut error = ErrorInfo::new(ErrorClass::Protocol, "not_json", "line 3 is no JSON");
+            error.position = Some(Position {
                 line: 3,
                 column: 7,
                 offset: 100,
                 length: 20,
-            }),
-            ..ErrorInfo::new(ErrorClass::Protocol, "not_json", "line 3 is no JSON")
+            });
+            error
         })),
         Body::Unknown(Unknown {
             type_name: "novelty".into(),
         }),
-        Body::Finished(Box::new(Finished {
-            outcome: Outcome::Failed,
-            is_synthetic: true,
-            error: Some(error()),
-            exit: ExitInfo {
+        Body::Finished(Box::new({
+            let mut finished = Finished::new(Outcome::Failed);
+            finished.is_synthetic = true;
+            finished.error = Some(error());
+            finished.exit = ExitInfo {
                 code: Some(1),
                 signal: Some(9),
                 was_stopped: true,
                 survivors_killed: 2,
-            },
-            usage: usage(),
-            turns: 1,
-            line_errors: 2,
-            duration_ms: 1_234,
+            };
+            finished.usage = usage();
+            (finished.turns, finished.line_errors, finished.duration_ms) = (1, 2, 1_234);
+            finished
         })),
     ]
 }

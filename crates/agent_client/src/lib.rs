@@ -6,7 +6,6 @@
 //! This crate prints nothing, changes no environment variables and reads no home directory.
 #![warn(missing_docs)]
 
-mod cost_basis;
 #[cfg(feature = "process")]
 mod detect;
 mod money;
@@ -19,10 +18,9 @@ mod tokens;
 mod readme {}
 mod version;
 
-pub use cost_basis::CostBasis;
 #[cfg(feature = "process")]
 pub use detect::{DetectError, DetectedProgram, ProgramDetector, ProgramFile, ProgramQuery, VersionMemory};
-pub use money::MicroUsd;
+pub use money::{CostBasis, MicroUsd};
 pub use options::{
     BaseEnvironment, Environment, Expansion, JsonSource, PartialMessages, PermissionHost, PermissionMode,
     Persistence, RunOptions, SessionChoice, SystemPrompt, VendorEvents,

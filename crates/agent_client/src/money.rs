@@ -1,8 +1,10 @@
-//! `MicroUsd`: money as an integer of millionths of a US dollar.
+//! `MicroUsd`: money as an integer of millionths of a US dollar. `CostBasis`: what a session had cost before this run.
 
 use std::fmt;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
+
+use crate::options::SessionChoice;
 
 /// An amount in millionths of a US dollar.
 ///
@@ -33,6 +35,13 @@ impl MicroUsd {
     #[must_use]
     pub const fn new(micro_usd: u64) -> Self {
         Self(micro_usd)
+    }
+
+    /// An amount of dollars; `None` if it is negative or not a number.
+    #[must_use]
+    pub fn from_usd(usd: f64) -> Option<Self> {
+        let micro = (usd * 1e6).round();
+        (micro.is_finite() && micro >= 0.0).then_some(Self(micro as u64))
     }
 
     /// The amount in millionths.
@@ -80,6 +89,38 @@ impl fmt::Display for MicroUsd {
         let decimals = format!("{:06}", self.0 % 1_000_000);
         let significant = decimals.trim_end_matches('0').len().max(2);
         write!(formatter, "${}.{}", self.0 / 1_000_000, &decimals[..significant])
+    }
+}
+
+/// What is known about a session's cost before this run starts. Some agents report the cost of a resumed session as
+/// one total that includes earlier runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CostBasis {
+    /// A new session, which starts at zero.
+    #[default]
+    NewSession,
+    /// A resumed or forked session whose total so far is known.
+    Resumed {
+        /// The last total that the session reported.
+        session_total: MicroUsd,
+    },
+    /// A resumed or forked session whose total so far is not known.
+    ResumedUnknown,
+}
+
+impl CostBasis {
+    /// The basis for a session if the caller gives none.
+    #[must_use]
+    pub fn of(session: Option<&SessionChoice>) -> Self {
+        match session {
+            None | Some(SessionChoice::New | SessionChoice::NewWithId(_)) => Self::NewSession,
+            Some(
+                SessionChoice::Resume(_)
+                | SessionChoice::Last
+                | SessionChoice::Fork { .. }
+                | SessionChoice::ForkLast { .. },
+            ) => Self::ResumedUnknown,
+        }
     }
 }
 

@@ -55,6 +55,7 @@ pub enum WaitStatus {
 
 /// A step of the stop ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum StopStep {
     /// SIGINT was sent to the child's process group.
     Interrupt,

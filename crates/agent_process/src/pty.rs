@@ -1,4 +1,4 @@
-//! A pseudo-terminal for the child's stdout only.
+//! `open`: a pseudo-terminal for the child's stdout only.
 //!
 //! Opened by hand because existing crates connect all three streams to the terminal, and a terminal on stdin truncates
 //! lines at 4,096 bytes and makes some agents ignore their input.

@@ -56,7 +56,7 @@ impl Drop for Registration {
 /// While it lives, all children of this process and their descendants are stopped, and [`clock`] stands still. Dropping
 /// it continues them. If this process is killed meanwhile, guards kill their children as always.
 ///
-/// Without a guard, descendants that left the child's process group go on. On Windows no process is stopped.
+/// Without a guard, descendants that left the child's process group keep running. On Windows no process is stopped.
 #[derive(Debug)]
 pub struct Suspension {
     is_over: bool,

@@ -70,9 +70,10 @@ features! {
     TaskEvents: "background task events" since 2 1 83,
     // 2.1.9 does not answer control requests that it does not know.
     EndSession: "`end_session`" since 2 1 83,
-    // 1.0.108 has none of these three, and no version in between was tested.
+    // 1.0.108 has none of these four, and no version in between was tested.
     Agents: "`--agents`" since 2 1 83,
     Effort: "`--effort`" since 2 1 83,
+    MaxThinkingTokens: "`--max-thinking-tokens`" since 2 1 83,
     JsonSchema: "`--json-schema`" since 2 1 83,
     // 2.1.83 accepts the word and then runs in the default mode.
     AutoMode: "`--permission-mode=auto`" since 2 1 197,

@@ -53,7 +53,7 @@ pub use json_lines::{LineError, LineErrorCode, RawJson, Text, WrongShape};
 #[cfg(feature = "process")]
 pub use probe::{Probe, ProbeError, probe};
 pub use receipt::{Receipt, ReceiptState};
-pub use request::{PrintRequest, Replay, Request, SessionId, SessionIdError, SessionRequest};
+pub use request::{PrintRequest, Replay, Request, SessionRequest};
 #[cfg(feature = "process")]
 pub use run::{Response, RunWarning};
 pub use stream::{Decoder, LineEvents, parse_bytes, parse_line};

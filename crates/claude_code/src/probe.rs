@@ -1,4 +1,4 @@
-//! Which CLI is installed, and what it can do.
+//! `Probe`: which CLI is installed, and what it can do.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

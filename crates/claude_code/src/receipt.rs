@@ -3,7 +3,7 @@
 use crate::event::{CommandState, Event, Kind};
 use crate::input::MessageId;
 
-/// What became of a message that was sent. CLIs before 2.1.247 only tell that it was replayed, and 1.0.108 nothing.
+/// What became of a message that was sent. CLIs before 2.1.247 report only the replay, and 1.0.108 reports nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     /// The message.

@@ -61,7 +61,7 @@ impl CostAccount {
         }
     }
 
-    /// The CLI's version, for those that do not tell it themselves (before 2.1.9).
+    /// The CLI's version, for versions that do not report it (before 2.1.9).
     #[must_use]
     pub fn with_version(mut self, version: Version) -> Self {
         self.version = Some(version);
@@ -142,7 +142,7 @@ impl CostAccount {
         }
     }
 
-    /// Whether [`CostAccount::cost`] may include earlier runs of the session, because nothing tells them apart. The same
+    /// Whether [`CostAccount::cost`] may include earlier runs of the session, because the stream does not separate them. The same
     /// holds for the tokens of a dialect that counts for the whole session.
     #[must_use]
     pub fn may_include_earlier_runs(&self) -> bool {

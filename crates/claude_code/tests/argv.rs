@@ -381,6 +381,20 @@ fn an_argument_may_be_as_long_as_the_system_takes_and_no_longer() {
 
 #[test]
 fn a_session_id_must_be_a_uuid() {
+    for id in [
+        "",
+        "10f6d3c293ab4a4e9c0e2f6f1d0a7b55",
+        "{10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b55}",
+        "10f6d3c2-93ab-4a4e-9c0e-2f6f1d0a7b5g",
+        "--dangerously-skip-permissions------",
+    ] {
+        let session = SessionChoice::Resume(id.into());
+        let refused = refusal(RunOptions::new().session(session), Capabilities::current());
+        assert!(
+            matches!(refused, RequestError::InvalidSessionId),
+            "{id}: {refused}"
+        );
+    }
     for session in [
         SessionChoice::NewWithId("mine".into()),
         SessionChoice::Resume("-x".into()),
@@ -410,6 +424,7 @@ fn configuration_with_keys_goes_by_file_and_the_rest_by_argument() {
         .settings(JsonSource::File("/etc/settings.json".into()))
         .fallback_model("haiku")
         .effort("high")
+        .max_thinking_tokens(4_096)
         .agents(serde_json::json!({"reviewer": {"prompt": "Review."}}))
         .output_schema(serde_json::json!({"type": "object"}));
     assert!(!format!("{options:?}").contains("secret"), "{options:?}");
@@ -424,6 +439,7 @@ fn configuration_with_keys_goes_by_file_and_the_rest_by_argument() {
     --settings=/etc/settings.json
     --fallback-model=haiku
     --effort=high
+    --max-thinking-tokens=4096
     --agents={"reviewer":{"prompt":"Review."}}
     --json-schema={"type":"object"}
     "#);
@@ -434,6 +450,10 @@ fn a_version_without_an_option_refuses_it_before_anything_starts() {
     let old = version(1, 0, 108);
     for (options, feature) in [
         (RunOptions::new().effort("high"), Feature::Effort),
+        (
+            RunOptions::new().max_thinking_tokens(0),
+            Feature::MaxThinkingTokens,
+        ),
         (RunOptions::new().agents(serde_json::json!({})), Feature::Agents),
         (
             RunOptions::new().output_schema(serde_json::json!({})),

@@ -73,9 +73,6 @@ fn profile() -> Profile {
         capability::TOOLS_RESULTS,
         capability::CONFIG_MODEL,
         capability::CONFIG_PERMISSIONS,
-        capability::NON_INTERACTIVE,
-        capability::EXTERNAL_SANDBOX,
-        capability::FINAL_TEXT,
         capability::USAGE,
         capability::COST,
     ];

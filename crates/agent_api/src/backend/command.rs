@@ -1,4 +1,4 @@
-//! What a run's holder can say.
+//! `Command` and `Answer`: what the owner of a run can send to the agent.
 
 use agent_client::PermissionMode;
 use serde_json::{Map, Value};
@@ -8,6 +8,7 @@ use crate::request::Attachment;
 
 /// What a run's holder can say to the agent.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Command {
     /// A message: between turns it starts one, during a turn it waits or joins in.
     Send {
@@ -57,7 +58,7 @@ pub enum Command {
 }
 
 impl Answer {
-    /// Denies the call, and tells the model why.
+    /// Denies the call, with a reason for the model.
     pub fn deny(reason: impl Into<String>) -> Self {
         Self::Deny {
             reason: reason.into(),
@@ -91,12 +92,12 @@ pub enum Answer {
     },
     /// It may not run.
     Deny {
-        /// What the model is told.
+        /// The message for the model.
         reason: String,
     },
     /// It may not run, and the turn ends.
     DenyAndInterrupt {
-        /// What the model is told.
+        /// The message for the model.
         reason: String,
     },
     /// Answers to questions: pairs of the question's text and the answer.

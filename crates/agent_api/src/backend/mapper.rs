@@ -1,4 +1,4 @@
-//! From an agent's output to events.
+//! `Mapper`: turns an agent's output into events. Every backend has one.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::error::CommandError;
 
 /// Maps one process's output to events, line by line, without input or output of its own.
 ///
-/// Rules that [`Emitter`] and the harness see to for all backends: bounds, calls that nobody ended, the one
+/// Rules that [`Emitter`] and the harness see to for all backends: bounds, calls that were never ended, the one
 /// [`Finished`](crate::Body::Finished) at the end. What is left to a mapping: no line without an event, no text twice,
 /// a [`TurnFinished`](crate::Body::TurnFinished) where the agent says that it is done.
 pub trait Mapper: Send {
@@ -60,7 +60,7 @@ pub trait Mapper: Send {
         None
     }
 
-    /// The whole answer at the end, where no turn tells it; what [`Emitter`] has seen counts otherwise.
+    /// The whole answer at the end, if no turn reports it; by default, what [`Emitter`] has seen.
     fn final_text(&mut self) -> Option<String> {
         None
     }

@@ -173,6 +173,7 @@ impl LoginCheck {
 
 /// A file that exists after a login.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct LoginFile {
     /// The variable that moves the agent's directory, where there is one.
     pub directory_variable: Option<&'static str>,
@@ -183,7 +184,9 @@ pub struct LoginFile {
 }
 
 impl LoginFile {
-    pub(crate) const fn new(
+    /// A file in the agent's directory, for example `auth.json` in `.codex`.
+    #[must_use]
+    pub const fn new(
         directory_variable: Option<&'static str>,
         home_directory: &'static str,
         file: &'static str,
@@ -209,6 +212,7 @@ pub struct ToolNames {
 
 /// An agent that refuses to skip permission checks as root.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct RootRefusal {
     /// It does not refuse if this variable is set to anything but an empty string or `0`.
     pub sandbox_variable: Option<&'static str>,
@@ -216,8 +220,20 @@ pub struct RootRefusal {
     pub message: &'static str,
 }
 
+impl RootRefusal {
+    /// A refusal, and the variable that lifts it.
+    #[must_use]
+    pub const fn new(sandbox_variable: Option<&'static str>, message: &'static str) -> Self {
+        Self {
+            sandbox_variable,
+            message,
+        }
+    }
+}
+
 /// How a turn is interrupted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum InterruptBy {
     /// A message in the agent's protocol, where its input is open; a signal otherwise.
     Message,
@@ -227,6 +243,7 @@ pub enum InterruptBy {
 
 /// What an exit code means if the agent reported no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ExitTrust {
     /// 0 is success and anything else a failure.
     Decides,
@@ -236,6 +253,7 @@ pub enum ExitTrust {
 
 /// A word on stderr and the kind of failure it stands for.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct StderrClass {
     /// Matched anywhere in the last lines, in lower case.
     pub word: &'static str,
@@ -246,13 +264,16 @@ pub struct StderrClass {
 }
 
 impl StderrClass {
-    pub(crate) const fn new(word: &'static str, class: ErrorClass, code: &'static str) -> Self {
+    /// A word in lower case, and what it means.
+    #[must_use]
+    pub const fn new(word: &'static str, class: ErrorClass, code: &'static str) -> Self {
         Self { word, class, code }
     }
 }
 
 /// An exit code with a documented meaning.
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct ExitCode {
     /// The code.
     pub code: i32,
@@ -264,4 +285,24 @@ pub struct ExitCode {
     pub word: &'static str,
     /// What happened and what to do, for people.
     pub message: &'static str,
+}
+
+impl ExitCode {
+    /// A code, how a run that ends with it is reported, and its error.
+    #[must_use]
+    pub const fn new(
+        code: i32,
+        outcome: Outcome,
+        class: ErrorClass,
+        word: &'static str,
+        message: &'static str,
+    ) -> Self {
+        Self {
+            code,
+            outcome,
+            class,
+            word,
+            message,
+        }
+    }
 }

@@ -1,4 +1,4 @@
-//! Versions outside those that a mapping was tested with.
+//! `UntestedVersion`: an agent's version that is older or newer than the tested ones.
 
 use agent_client::Version;
 
@@ -6,6 +6,7 @@ use super::profile::Profile;
 
 /// A version outside the tested ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct UntestedVersion {
     /// Older than the tested ones; otherwise newer.
     pub is_older: bool,

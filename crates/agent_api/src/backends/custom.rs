@@ -103,11 +103,7 @@ fn profile() -> Profile {
     Profile {
         display_name: "Agent",
         install_hint: "check the command: the name or the path of a program, without arguments",
-        capabilities: &[
-            capability::EVENTS_LIVE,
-            capability::NON_INTERACTIVE,
-            capability::FINAL_TEXT,
-        ],
+        capabilities: &[capability::EVENTS_LIVE],
         // `echo x > /dev/stdout` truncates a file, but not a pipe.
         transport: StdoutMode::Pipe,
         environment: &[],

@@ -13,8 +13,6 @@ pub mod codex;
 pub mod custom;
 #[cfg(feature = "gemini")]
 pub mod gemini;
-#[cfg(any(feature = "acp", feature = "codex", feature = "pi"))]
-mod json_line;
 #[cfg(any(feature = "acp", feature = "codex"))]
 mod json_rpc;
 #[cfg(feature = "pi")]

@@ -1,4 +1,5 @@
-//! Answers to questions. An event shows a question and its options within bounds, so an answer may name them in part.
+//! `whole_answers`: the questions and options that an answer names. Events show them within bounds, so an answer may name
+//! them in part.
 
 use crate::bounds::cut_message;
 use crate::event::Question;

@@ -1,6 +1,10 @@
-//! What well-known tools do, by name, and what they are used on.
+//! What well-known tools do, by name, what they are used on, and the start of a call. Used by every mapper.
 
 use crate::event::ToolKind;
+#[cfg(any(feature = "acp", feature = "pi"))]
+use crate::event::{ItemId, Json, PlanEntry, PlanStatus, ToolStarted, ToolState};
+#[cfg(any(feature = "acp", feature = "pi"))]
+use json_lines::Value;
 
 /// The kind of a tool. Names are those of Claude Code, Gemini CLI, Qwen Code, opencode and goose.
 pub(crate) fn kind_of(name: &str) -> ToolKind {
@@ -40,7 +44,7 @@ pub(crate) fn mcp_parts(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")
 }
 
-/// The arguments that tell a person what happens, best first.
+/// The arguments that say what a call does, best first.
 pub(crate) fn subject_keys(kind: ToolKind) -> &'static [&'static str] {
     match kind {
         ToolKind::Execute => &["command", "cmd", "task_id", "bash_id", "shell_id", "description"],
@@ -70,6 +74,39 @@ pub(crate) fn subject_keys(kind: ToolKind) -> &'static [&'static str] {
             "command",
         ],
     }
+}
+
+/// The start of a call with these arguments.
+#[cfg(any(feature = "acp", feature = "pi"))]
+pub(crate) fn tool_started(
+    item: ItemId,
+    name: &str,
+    kind: ToolKind,
+    input: Option<&Value>,
+    state: ToolState,
+) -> ToolStarted {
+    let subject = input.and_then(|input| subject_keys(kind).iter().find_map(|key| input.text(key)));
+    ToolStarted {
+        subject: subject.map(one_line).filter(|subject| !subject.is_empty()),
+        input: input.map(Json::from),
+        state,
+        ..ToolStarted::new(item, name, kind)
+    }
+}
+
+/// The entries of a to-do list in a call's arguments. Entries without a text are left out.
+#[cfg(feature = "acp")]
+pub(crate) fn plan_entries(list: &[Value]) -> Vec<PlanEntry> {
+    let entry = |entry: &Value| {
+        Some(PlanEntry {
+            text: entry
+                .text("content")
+                .or_else(|| entry.text("description"))?
+                .to_owned(),
+            status: PlanStatus::named(entry.text("status")),
+        })
+    };
+    list.iter().filter_map(entry).collect()
 }
 
 /// A subject in one line.

@@ -1,4 +1,4 @@
-//! What kind of trouble a vendor's words mean. Codex, Gemini and Qwen tell errors in prose only.
+//! `classified` and `api_error`: `ErrorInfo` from a vendor's words. Codex, Gemini and Qwen report errors in prose only.
 
 use serde_json::Value;
 
@@ -68,7 +68,18 @@ pub(super) fn classified(message: &str) -> ErrorInfo {
     info
 }
 
-/// What an HTTP status means, whoever sends it.
+/// An error from a vendor's words and the HTTP status that it gives beside them.
+#[cfg(any(feature = "acp", feature = "pi"))]
+pub(super) fn api_error(message: &str, http_status: Option<u64>) -> ErrorInfo {
+    let Some(status) = http_status else {
+        return classified(message);
+    };
+    let mut info = classified(&format!("status {status}: {message}"));
+    info.message = for_people(message);
+    info
+}
+
+/// The class of an HTTP status.
 pub(super) fn class_of_status(status: u16) -> ErrorClass {
     match status {
         401 | 403 => ErrorClass::Auth,

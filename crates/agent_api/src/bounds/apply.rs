@@ -38,7 +38,7 @@ pub(crate) fn bounded(mut body: Body, mut emit: impl FnMut(Body)) {
     }
 }
 
-/// What tells a consumer how to put the parts of a text together.
+/// How a consumer puts the parts of a text together.
 enum Place<'a> {
     Block(&'a mut Piece),
     Delta(&'a mut DeltaMode),

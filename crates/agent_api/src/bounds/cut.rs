@@ -1,4 +1,4 @@
-//! How texts are cut and split, between characters.
+//! Cuts and splits texts between characters.
 
 use super::{MESSAGE_BYTES, TEXT_BYTES};
 

@@ -9,6 +9,7 @@ use super::tool::ToolKind;
 /// The agent asks whether a tool may run, and waits for [`RunControl::answer`](crate::RunControl::answer).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct PermissionRequested {
     /// The id to pass to the answer.
     pub request: RequestId,
@@ -31,6 +32,23 @@ pub struct PermissionRequested {
     /// Rules that would make further requests unnecessary, in the vendor's shape. The answer may return them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestions: Option<Json>,
+}
+
+impl PermissionRequested {
+    /// A request of which only the tool is known.
+    #[must_use]
+    pub fn new(request: RequestId, tool: impl Into<String>, kind: ToolKind) -> Self {
+        Self {
+            request,
+            item: None,
+            tool: tool.into(),
+            kind,
+            subject: None,
+            description: None,
+            input: None,
+            suggestions: None,
+        }
+    }
 }
 
 /// The agent asks the user. Never answered by a rule.
@@ -101,6 +119,7 @@ pub struct RequestClosed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum CloseReason {
     /// It was allowed or answered.
     Answered,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// An error. As an event it never ends the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct ErrorInfo {
     /// The kind of error.
     pub class: ErrorClass,

@@ -8,6 +8,7 @@ use super::payload::Json;
 /// Something that the user may want to know and that has no event of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Notice {
     /// Its importance.
     pub severity: Severity,
@@ -18,6 +19,19 @@ pub struct Notice {
     /// More details, as data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Json>,
+}
+
+impl Notice {
+    /// A notice without data.
+    #[must_use]
+    pub fn new(severity: Severity, code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            severity,
+            code: code.into(),
+            message: message.into(),
+            data: None,
+        }
+    }
 }
 
 /// The importance of a notice.
@@ -65,6 +79,7 @@ pub enum Status {
 /// A request to the model failed, and the agent will repeat it by itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Retry {
     /// The number of the retry, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,9 +94,23 @@ pub struct Retry {
     pub error: ErrorInfo,
 }
 
+impl Retry {
+    /// A retry of which only the error is known.
+    #[must_use]
+    pub fn new(error: ErrorInfo) -> Self {
+        Self {
+            attempt: None,
+            max_attempts: None,
+            delay_ms: None,
+            error,
+        }
+    }
+}
+
 /// The state of a subscription's limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct RateLimit {
     /// Whether requests still pass.
     pub status: RateLimitStatus,
@@ -94,6 +123,19 @@ pub struct RateLimit {
     /// When it resets, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resets_at: Option<u64>,
+}
+
+impl RateLimit {
+    /// A limit of which only the status is known.
+    #[must_use]
+    pub fn new(status: RateLimitStatus) -> Self {
+        Self {
+            status,
+            window: None,
+            used_percent: None,
+            resets_at: None,
+        }
+    }
 }
 
 /// Whether requests still pass.

@@ -167,6 +167,7 @@ pub enum ToolStatus {
 /// A file that a tool call changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct FileChange {
     /// The file's path.
     pub path: String,
@@ -250,9 +251,23 @@ pub enum PlanStatus {
     Cancelled,
 }
 
+impl PlanStatus {
+    /// By the word that most agents use; any other counts as pending.
+    #[cfg(feature = "_json_lines")]
+    pub(crate) fn named(word: Option<&str>) -> Self {
+        match word {
+            Some("in_progress" | "inProgress") => Self::InProgress,
+            Some("completed") => Self::Completed,
+            Some("cancelled") => Self::Cancelled,
+            _ => Self::Pending,
+        }
+    }
+}
+
 /// A subagent or background command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Task {
     /// Identifies the task.
     pub task_id: String,
@@ -267,6 +282,20 @@ pub struct Task {
     /// Its result in short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
+}
+
+impl Task {
+    /// A task of which only the state is known.
+    #[must_use]
+    pub fn new(task_id: impl Into<String>, state: TaskState) -> Self {
+        Self {
+            task_id: task_id.into(),
+            item: None,
+            title: None,
+            state,
+            summary: None,
+        }
+    }
 }
 
 /// The progress of a task.

@@ -68,6 +68,7 @@ pub enum ToolInput {
 
 /// One replacement in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TextEdit {
     /// The text to replace.
     pub old: String,

@@ -138,6 +138,7 @@ pub enum Limit {
 /// The run ended: the process and everything it started are gone, and no event follows.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[non_exhaustive]
 pub struct Finished {
     /// How it ended. A stop that we caused takes precedence, then the agent's report, then the exit status.
     pub outcome: Outcome,
@@ -156,6 +157,23 @@ pub struct Finished {
     pub line_errors: u64,
     /// From the start to the exit of the process, in milliseconds.
     pub duration_ms: u64,
+}
+
+impl Finished {
+    /// The end of a run of which only the outcome is known.
+    #[must_use]
+    pub fn new(outcome: Outcome) -> Self {
+        Self {
+            outcome,
+            is_synthetic: false,
+            error: None,
+            exit: ExitInfo::default(),
+            usage: RunUsage::default(),
+            turns: 0,
+            line_errors: 0,
+            duration_ms: 0,
+        }
+    }
 }
 
 /// How a process ended.

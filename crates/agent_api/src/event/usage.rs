@@ -104,7 +104,7 @@ pub struct RunUsage {
     /// messages so far. The estimate is usually low; broken answers that the agent does not count can make it high.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_partial: bool,
-    /// Whether `cost` may include earlier runs of a resumed session, which cannot be told apart.
+    /// Whether `cost` may include earlier runs of a resumed session, which the agent does not separate.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_include_earlier_runs: bool,
 }

@@ -121,12 +121,12 @@ fn by_code(facts: &Facts<'_>, code: i32) -> (Outcome, Option<ErrorInfo>) {
     let ledger = facts.ledger;
     let documented = facts.profile.exit_codes.iter().find(|known| known.code == code);
     if let Some(known) = documented {
-        // A failure has the reason that was told before. A limit or an interrupt is the reason itself.
-        let told = ledger
+        // A failure has the reason that was reported before. A limit or an interrupt is the reason itself.
+        let reported = ledger
             .last_error
             .clone()
             .filter(|_| known.outcome == Outcome::Failed);
-        let error = told.unwrap_or_else(|| {
+        let error = reported.unwrap_or_else(|| {
             let mut error = match ledger.has_session {
                 true => ended(facts, known.word, known.message),
                 false => recognised(facts, known.word, known.message),

@@ -42,7 +42,7 @@ pub(super) struct MapperProtocol {
 /// Gets the agent's own answer to a command.
 pub(super) type VendorAnswer = oneshot::Sender<Result<Value, CommandError>>;
 
-/// What the holder of a run tells its loop.
+/// Commands of the run's owner to its loop.
 #[derive(Debug)]
 pub(super) enum RunCommand {
     /// A command in the agent's own protocol.
@@ -162,7 +162,7 @@ impl MapperProtocol {
             answer,
         };
         if let Err(CommandError::NotExpressible { what }) = self.encode(&command(answer), agent) {
-            let reason = format!("the decision cannot be told to the agent, so the call is denied: {what}");
+            let reason = format!("the agent has no message for this decision, so the call is denied: {what}");
             self.emit(notice(
                 Severity::Warning,
                 "decision_not_expressible",
@@ -378,10 +378,5 @@ impl Protocol for MapperProtocol {
 }
 
 fn notice(severity: Severity, code: &str, message: String) -> Body {
-    Body::Notice(Box::new(Notice {
-        severity,
-        code: code.to_owned(),
-        message,
-        data: None,
-    }))
+    Body::Notice(Box::new(Notice::new(severity, code, message)))
 }

@@ -25,7 +25,7 @@ pub enum Attachment {
         /// Its content.
         text: String,
     },
-    /// A document that is no text, a PDF for example. Needs [`capability::DOCUMENTS`].
+    /// A binary document, such as a PDF. Needs [`capability::DOCUMENTS`].
     Document {
         /// What the model calls it.
         name: String,
@@ -53,7 +53,7 @@ impl Attachment {
         }
     }
 
-    /// A document that is no text, from its bytes.
+    /// A binary document, from its bytes.
     pub fn document(name: impl Into<String>, media_type: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
         Self::Document {
             name: name.into(),

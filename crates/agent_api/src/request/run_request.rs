@@ -1,4 +1,4 @@
-//! One run.
+//! `RunRequest`: a prompt and the options of one run.
 
 use std::fmt;
 use std::future::Future;
@@ -13,15 +13,16 @@ use crate::event::PermissionRequested;
 
 /// What to run, and how.
 #[derive(Clone)]
+#[non_exhaustive]
 pub struct RunRequest {
-    /// What the agent is told.
+    /// The prompt.
     pub prompt: String,
     /// Names the prompt in receipts, as [`RunControl::send_as`](crate::RunControl::send_as) names a message (a UUID).
     /// Only with [`Input::Messages`].
     pub prompt_id: Option<String>,
     /// Images and documents that go with the prompt. The run then takes messages: [`Input::Messages`] is implied.
     pub attachments: Vec<Attachment>,
-    /// Whether it can be told more.
+    /// Whether it takes further messages.
     pub input: Input,
     /// Answers the agent's permission requests; see [`RunRequest::on_permission`].
     pub(crate) permission: Option<PermissionCallback>,
@@ -29,7 +30,7 @@ pub struct RunRequest {
     pub options: RunOptions,
 }
 
-/// Whether the agent can be told more than its prompt.
+/// Whether the agent takes messages after its prompt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Input {
     /// The prompt is all.
@@ -86,7 +87,7 @@ impl RunRequest {
     /// [`PermissionHost::Caller`](crate::PermissionHost) are implied.
     ///
     /// The closure runs as a task of its own. If it takes longer than an hour ([`RunRequest::permission_timeout`]),
-    /// panics, or gives an answer that the agent does not understand, the call is denied and the run goes on. If the
+    /// panics, or gives an answer that the agent does not understand, the call is denied and the run continues. If the
     /// agent withdraws its request, the future is dropped. Requests are events all the same; questions and plans are
     /// only that, and wait for [`RunControl::answer`](crate::RunControl::answer).
     ///
@@ -121,7 +122,7 @@ impl RunRequest {
         self
     }
 
-    /// Sets whether the agent can be told more.
+    /// Sets whether the agent takes messages after its prompt.
     #[must_use]
     pub fn input(mut self, input: Input) -> Self {
         self.input = input;

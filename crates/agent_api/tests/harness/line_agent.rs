@@ -164,16 +164,8 @@ impl Mapper for LineMapper {
             )))),
             Some("A") => {
                 events.within(parent);
-                events.emit(Body::PermissionRequested(Box::new(PermissionRequested {
-                    request: RequestId::new(id),
-                    item: None,
-                    tool: "tool".into(),
-                    kind: ToolKind::Other,
-                    subject: None,
-                    description: None,
-                    input: None,
-                    suggestions: None,
-                })));
+                let asked = PermissionRequested::new(RequestId::new(id), "tool", ToolKind::Other);
+                events.emit(Body::PermissionRequested(Box::new(asked)));
             }
             Some("G") => {
                 self.background_tasks = id.parse().unwrap_or(0);

@@ -122,6 +122,20 @@ async fn permission_modes_become_approval_policy_and_sandbox() {
 }
 
 #[tokio::test]
+async fn the_effort_goes_with_the_first_turn() {
+    let script = script()
+        .expect_line(json!({"method": "thread/start"}))
+        .answer(OPENED)
+        .expect_line(json!({"method": "turn/start", "params": {"effort": "high"}}))
+        .answer(TURN)
+        .emit(STARTED)
+        .emit(COMPLETED)
+        .read_to_end();
+    let (_, completed) = run(&script, request(isolated().effort("high"))).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
 async fn sessions_are_resumed_and_forked_also_the_last_one() {
     let resume = |method: &str, id: &str| json!({"method": method, "params": {"threadId": id}});
     let list = || {

@@ -52,7 +52,8 @@ fn options_come_before_the_session() {
         options.permission_mode = Some(PermissionMode::AcceptEdits);
         options.additional_directories = vec!["/data".into()];
         options.persistence = Some(agent_client::Persistence::Off);
-        options.extra_args = vec!["--config=model_reasoning_effort=high".into()];
+        options.effort = Some("high".into());
+        options.extra_args = vec!["--config=model_verbosity=low".into()];
         options.session = Some(SessionChoice::Resume(
             "01a1e070-9358-7270-9156-06a00fd8b119".into(),
         ));
@@ -62,9 +63,10 @@ fn options_come_before_the_session() {
         [
             "--sandbox=workspace-write",
             "--model=gpt-5.5",
+            "--config=model_reasoning_effort=high",
             "--add-dir=/data",
             "--ephemeral",
-            "--config=model_reasoning_effort=high",
+            "--config=model_verbosity=low",
             "resume",
             "01a1e070-9358-7270-9156-06a00fd8b119",
         ]

@@ -20,6 +20,7 @@ mod endings;
 mod figures;
 mod gemini;
 mod hazards;
+mod native;
 mod pi;
 mod qwen;
 mod replay;

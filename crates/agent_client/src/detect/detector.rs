@@ -38,6 +38,7 @@ pub struct ProgramQuery<'a> {
 
 /// A program that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DetectedProgram {
     /// The file that would be started.
     pub path: PathBuf,

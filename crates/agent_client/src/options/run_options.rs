@@ -15,8 +15,8 @@ use super::choices::{
     SystemPrompt, VendorEvents,
 };
 use super::environment::Environment;
-use crate::cost_basis::CostBasis;
-use crate::money::MicroUsd;
+
+use crate::money::{CostBasis, MicroUsd};
 
 /// Each row: documentation, name, type, what the setter takes, and how the value becomes the field's.
 macro_rules! run_options {
@@ -135,6 +135,8 @@ run_options! {
         fallback_model: String, impl Into<String> => fallback_model.into();
         /// How hard the model thinks, in the vendor's words: `low`, `medium`, `high`, …
         effort: String, impl Into<String> => effort.into();
+        /// Limits the tokens that the model spends on thinking before an answer; zero turns thinking off.
+        max_thinking_tokens: u32, u32 => max_thinking_tokens;
         /// Replaces the agent's system prompt.
         system_prompt: SystemPrompt, impl Into<SystemPrompt> => system_prompt.into();
         /// Text added to the agent's system prompt.

@@ -42,7 +42,7 @@ pub(super) struct Deadlines {
     pub(super) background_expired: bool,
     /// The agent was asked to cancel: signals follow then.
     pub(super) signal_at: Option<Instant>,
-    /// The last protocol deadline that has passed: the protocol is told once.
+    /// The last protocol deadline that has passed: the protocol hears of it once.
     pub(super) passed: Option<Duration>,
 }
 

@@ -47,7 +47,7 @@ pub(super) struct Progress {
     is_uncontrolled: bool,
     /// No one sees what the agent asks for.
     is_detached: bool,
-    /// The caller was told that the agent waits for a message.
+    /// The caller knows that the agent waits for a message.
     is_told_idle: bool,
     /// Why the loop stops the process, and what the agent was doing.
     stop: Option<(StopCause, Activity)>,

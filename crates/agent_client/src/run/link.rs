@@ -233,7 +233,7 @@ impl AgentLink<'_> {
     }
 
     /// [`AgentLink::write_with_receipt`], except that the bytes are left out if the receiver of `written` is dropped
-    /// before they are written: whoever gives up takes them back.
+    /// before they are written: a caller that gives up takes them back.
     pub fn write_revocable(&mut self, bytes: Bytes, written: oneshot::Sender<()>) -> bool {
         self.queue(bytes, Some(written), true)
     }

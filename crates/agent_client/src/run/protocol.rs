@@ -26,7 +26,7 @@ pub trait Protocol: Send + 'static {
     /// The output could not be read any further.
     fn on_output_error(&mut self, error: &io::Error);
 
-    /// The output has ended. Callers that wait for an answer are told so.
+    /// The output has ended. Callers that wait for an answer learn that none will come.
     fn on_end_of_output(&mut self) {}
 
     /// Handles a line on stderr.

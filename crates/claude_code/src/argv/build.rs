@@ -13,7 +13,7 @@ use crate::capabilities::{Capabilities, Feature};
 use crate::error::RequestError;
 use crate::event::PermissionMode;
 use crate::input::{self, UserMessage};
-use crate::request::{PrintRequest, Replay, SessionId, SessionRequest};
+use crate::request::{PrintRequest, Replay, SessionRequest};
 
 /// The longest prompt the CLI takes by stdin.
 pub const MAX_PROMPT_BYTES: usize = 10 * 1024 * 1024;
@@ -262,7 +262,9 @@ impl Builder<'_> {
     }
 
     fn session_id(&mut self, option: &'static str, id: &str) -> Result<(), RequestError> {
-        if id.parse::<SessionId>().is_err() {
+        // The library also reads braces, URNs and missing hyphens; the CLI does not.
+        const HYPHENATED_LENGTH: usize = 36;
+        if id.len() != HYPHENATED_LENGTH || uuid::Uuid::try_parse(id).is_err() {
             return Err(RequestError::InvalidSessionId);
         }
         self.value(option, id)
@@ -344,6 +346,10 @@ impl Builder<'_> {
         if let Some(effort) = &options.effort {
             self.require(Feature::Effort)?;
             self.text("--effort", effort)?;
+        }
+        if let Some(tokens) = options.max_thinking_tokens {
+            self.require(Feature::MaxThinkingTokens)?;
+            self.text("--max-thinking-tokens", &tokens.to_string())?;
         }
         for (option, value, feature) in [
             ("--agents", &options.agents, Feature::Agents),

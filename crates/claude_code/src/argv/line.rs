@@ -114,7 +114,7 @@ impl fmt::Display for Note {
             }
             Self::MentionsExpanded => "this version replaces `@file` in a prompt by the file if there is one",
             Self::NoPartialMessages => "this version does not deliver text while it is generated",
-            Self::NewSessionId => "this version goes on under a new session id",
+            Self::NewSessionId => "this version continues under a new session id",
         })
     }
 }

@@ -46,12 +46,12 @@ struct Inner {
     log_directory: Option<PathBuf>,
     control_deadline: Duration,
     send_deadline: Duration,
-    told: Option<Capabilities>,
+    capabilities: Option<Capabilities>,
     detector: ProgramDetector,
 }
 
 impl Client {
-    /// A client for the program `claude`, unless told otherwise.
+    /// A client, by default for the program `claude`.
     #[must_use]
     pub fn builder() -> ClientBuilder {
         ClientBuilder {
@@ -78,7 +78,7 @@ impl Client {
         probe::find(detector, binary, &options.environment, options.cwd.as_deref()).await
     }
 
-    /// What the CLI can do: as the builder was told, else asked once and remembered. A program that does not say its
+    /// What the CLI can do: as set in the builder, else asked once and cached. A program that does not print its
     /// version is taken for the current one.
     ///
     /// This is about the program that the client's own environment and working directory lead to. A request that
@@ -91,8 +91,8 @@ impl Client {
     }
 
     async fn capabilities_for(&self, options: &RunOptions) -> Result<Capabilities, ProbeError> {
-        if let Some(told) = self.inner.told {
-            return Ok(told);
+        if let Some(capabilities) = self.inner.capabilities {
+            return Ok(capabilities);
         }
         match self.probe_for(options).await {
             Ok(probe) => Ok(probe.capabilities),
@@ -234,7 +234,7 @@ impl Client {
         }
     }
 
-    /// Starts the CLI for a request whose options are complete. `exit_grace` is told what the CLI can do.
+    /// Starts the CLI for a request whose options are complete. `exit_grace` gets the capabilities of the CLI.
     async fn start<'a>(
         &self,
         request: impl Into<AnyRequest<'a>>,
@@ -243,7 +243,7 @@ impl Client {
         exit_grace: impl FnOnce(&Capabilities) -> Option<Duration>,
     ) -> Result<Started, Error> {
         let request = request.into();
-        if self.inner.told.is_none() {
+        if self.inner.capabilities.is_none() {
             // What no version takes is refused before anything is started, the question for the version included.
             argv::build(request, &Capabilities::current())?;
         }
@@ -400,7 +400,7 @@ impl ClientBuilder {
                 log_directory: self.log_directory,
                 control_deadline: self.control_deadline,
                 send_deadline: self.send_deadline,
-                told: self.capabilities,
+                capabilities: self.capabilities,
                 detector: ProgramDetector::new(),
             }),
         }

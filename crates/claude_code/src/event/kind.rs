@@ -1,15 +1,14 @@
 //! `Kind`: what a line says, by its `type`. `Tag`: the kind of a line before it is read.
 
-use crate::event::assistant::Assistant;
 use crate::event::control::{ControlCancelRequest, ControlRequest, ControlResponse};
 use crate::event::lifecycle::{
     Attachment, CommandLifecycle, ConversationReset, ToolProgress, ToolUseSummary,
 };
+use crate::event::message::{Assistant, User};
 use crate::event::outcome::TurnResult;
 use crate::event::rate_limit::RateLimit;
 use crate::event::stream::StreamEvent;
 use crate::event::system::{System, SystemTag};
-use crate::event::user::User;
 use json_lines::Text;
 use json_lines::reader::{Cursor, Failed, Object, UnknownMembers};
 

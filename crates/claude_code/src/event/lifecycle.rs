@@ -1,4 +1,4 @@
-//! Small top-level events around the conversation.
+//! `CommandLifecycle`, `ToolProgress` and other small lines around the conversation.
 
 use json_lines::{RawJson, Text, TextList, open_enum, wire_struct};
 

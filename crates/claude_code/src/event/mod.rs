@@ -4,7 +4,6 @@
 //! unknown value is an `Other` or `Unknown` that keeps the text, and [`Event::raw`] has the whole line. A field without
 //! a comment is named after the vendor's member. All of these types can get new fields and variants at any time.
 
-mod assistant;
 mod block;
 mod control;
 mod envelope;
@@ -17,9 +16,7 @@ mod stream;
 mod system;
 mod system_bodies;
 mod tokens;
-mod user;
 
-pub use assistant::Assistant;
 pub use block::{Block, ServerToolResult, Thinking, ToolResult, ToolUse};
 pub use control::{
     CanUseTool, ControlCancelRequest, ControlRequest, ControlRequestBody, ControlResponse,
@@ -31,7 +28,7 @@ pub use kind::Kind;
 pub use lifecycle::{
     Attachment, CommandLifecycle, CommandState, ConversationReset, ToolProgress, ToolUseSummary,
 };
-pub use message::{Content, Message, Role, StopReason};
+pub use message::{Assistant, Content, Message, Role, StopReason, User};
 pub use outcome::{DeferredToolUse, PermissionDenial, ResultSubtype, TerminalReason, TurnResult};
 pub use rate_limit::{RateLimit, RateLimitInfo, RateLimitStatus, RateLimitType};
 pub use stream::{AbandonedBlocks, Delta, StreamBody, StreamEvent};
@@ -44,4 +41,3 @@ pub use system_bodies::{
     ThinkingTokens, UiInvalidate,
 };
 pub use tokens::{CacheCreation, ModelUsage, Models, OutputTokensDetails, ServerToolUse, ServiceTier, Usage};
-pub use user::User;

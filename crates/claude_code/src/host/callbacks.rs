@@ -31,7 +31,7 @@ type PermissionCallback = Arc<dyn Fn(PermissionRequest) -> BoxFuture<PermissionA
 /// [`PrintRequest::host`](crate::PrintRequest::host). Cheap to clone.
 ///
 /// Each callback runs as a task of its own and has a time limit: an hour for permissions, 60 seconds for hooks and for
-/// tool calls, unless set otherwise. If a callback takes longer or panics, the safe answer is given and the run goes on:
+/// tool calls, unless set otherwise. If a callback takes longer or panics, the safe answer is given and the run continues:
 /// the call is denied, the message is blocked, the tool call fails. If the CLI withdraws its request, for example
 /// because the turn was interrupted, the callback's future is dropped.
 ///

@@ -109,7 +109,7 @@ impl Hook {
     }
 }
 
-/// What a hook is told.
+/// The input of a hook.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct HookInput {
@@ -168,7 +168,7 @@ impl HookOutput {
         Self::default().specific("permissionDecision", "allow")
     }
 
-    /// `PreToolUse`: the tool does not run; the model is told the reason.
+    /// `PreToolUse`: the tool does not run; the model gets the reason.
     #[must_use]
     pub fn deny(reason: impl Into<String>) -> Self {
         Self::default()
@@ -182,7 +182,7 @@ impl HookOutput {
         Self::default().specific("permissionDecision", "ask")
     }
 
-    /// `UserPromptSubmit`: the message is rejected. `Stop`: the model continues, told the reason.
+    /// `UserPromptSubmit`: the message is rejected. `Stop`: the model continues with the reason.
     #[must_use]
     pub fn block(reason: impl Into<String>) -> Self {
         let mut output = Self::default();

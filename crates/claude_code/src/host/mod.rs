@@ -1,6 +1,6 @@
 //! What your program does for the CLI while a session runs: decide on permissions, run hooks, serve tools.
 //!
-//! A [`Host`] collects the callbacks. It starts nothing and has no clock: whoever runs the session passes it each
+//! A [`Host`] collects the callbacks. It starts nothing and has no clock: the owner of the session passes it each
 //! control request, awaits the [`HostResponse`] within its timeout and writes the answer back.
 
 mod callbacks;

@@ -24,7 +24,7 @@ pub struct PermissionRequest {
 }
 
 impl PermissionRequest {
-    /// `None` if the arguments cannot be read: then nobody can decide.
+    /// `None` if the arguments cannot be read: then no decision is possible.
     pub(super) fn new(request: &CanUseTool) -> Option<Self> {
         let suggestions = request.permission_suggestions.as_ref();
         let input = request.input.as_ref();

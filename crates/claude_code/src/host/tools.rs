@@ -118,7 +118,7 @@ impl ToolServer {
         self
     }
 
-    /// Limits how long a call may take; 60 seconds by default. Then it fails, and the model is told.
+    /// Limits how long a call may take; 60 seconds by default. A call that takes longer fails, and the model gets the error.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;

@@ -1,4 +1,4 @@
-//! Answers to control requests of the CLI.
+//! `PermissionAnswer` and `Answer`: answers to control requests of the CLI.
 
 use bytes::Bytes;
 use json_lines::RawJson;
@@ -20,7 +20,7 @@ pub enum PermissionAnswer {
     },
     /// It may not.
     Deny {
-        /// What the model is told.
+        /// The message for the model.
         message: String,
         /// Whether the turn ends.
         ends_turn: bool,
@@ -39,7 +39,7 @@ impl PermissionAnswer {
         })
     }
 
-    /// The tool does not run, and the model goes on.
+    /// The tool does not run, and the model continues.
     pub fn deny(message: impl Into<String>) -> Self {
         Self::Deny {
             message: message.into(),
@@ -85,7 +85,7 @@ pub enum Answer {
     Permission(PermissionAnswer),
     /// For `hook_callback`, `mcp_message` and requests that are not known here: the response's body.
     Body(Value),
-    /// It failed. The tool call fails, the run goes on.
+    /// It failed. The tool call fails, the run continues.
     Error(String),
 }
 

@@ -1,4 +1,4 @@
-//! Control requests to the CLI.
+//! `HostRequest`: control requests to the CLI.
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -14,7 +14,7 @@ use crate::event::PermissionMode;
 pub enum HostRequest {
     /// Say what there is: commands, agents, models, account. The body may announce hooks and in-process MCP servers.
     Initialize(Map<String, Value>),
-    /// End the turn. The process goes on.
+    /// End the turn. The process keeps running.
     Interrupt,
     /// Use another model from now on; `None` is the default one.
     SetModel(Option<String>),

@@ -1,4 +1,4 @@
-//! Values → lines.
+//! `line`: a value as one line of JSON for the CLI's stdin.
 
 use bytes::Bytes;
 use memchr::memmem;

@@ -1,4 +1,4 @@
-//! User messages.
+//! `UserMessage`: a message to the CLI, and the line that carries it.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::capabilities::{Capabilities, Feature};
 pub struct MessageId(Uuid);
 
 impl MessageId {
-    /// An id that nobody else has.
+    /// A new, unique id.
     #[must_use]
     pub fn random() -> Self {
         Self(Uuid::now_v7())
@@ -181,7 +181,7 @@ pub fn user_message(message: &UserMessage, expansion: Expansion) -> Bytes {
     })
 }
 
-/// The line for a message to a CLI that can do this much. For one that cannot be told that a message is data, a space
+/// The line for a message to a CLI that can do this much. For a CLI that cannot take a message as data, a space
 /// before a `/` keeps a command from running.
 #[must_use]
 pub fn composed_message(
@@ -191,7 +191,7 @@ pub fn composed_message(
 ) -> Bytes {
     if expansion == Expansion::Literal && !capabilities.has(Feature::ClientComposed) {
         keep_from_running(&mut message.content);
-        // What it does not know it must not be told.
+        // A member that it does not know is left out.
         return user_message(&message, Expansion::Commands);
     }
     user_message(&message, expansion)

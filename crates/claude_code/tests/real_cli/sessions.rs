@@ -1,6 +1,6 @@
 //! Conversations that go on: resumed, forked, continued; and what they cost.
 
-use claude_code::{PartialMessages, Request, SessionChoice, SessionId};
+use claude_code::{PartialMessages, Request, SessionChoice};
 use libtest_mimic::Trial;
 
 use super::stage::{Stage, last_result, over_each, session_id};
@@ -30,7 +30,7 @@ async fn chat(stage: &Stage, session: SessionChoice) -> (String, String) {
 pub(crate) fn trials() -> Vec<Trial> {
     [
         over_each("a_preset_session_id_is_used_and_resumed", |stage| async move {
-            let id = SessionId::random();
+            let id = uuid::Uuid::now_v7().to_string();
             let (first, said) = chat(&stage, SessionChoice::NewWithId(id.to_string())).await;
             assert_eq!(first, id.as_str());
             assert_eq!(turns(&said), 1, "{said}");
@@ -41,9 +41,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         over_each(
             "a_fork_gets_another_id_and_leaves_the_original",
             |stage| async move {
-                let id = SessionId::random();
+                let id = uuid::Uuid::now_v7().to_string();
                 chat(&stage, SessionChoice::NewWithId(id.to_string())).await;
-                let fork = SessionId::random();
+                let fork = uuid::Uuid::now_v7().to_string();
                 let choice = SessionChoice::Fork {
                     id: id.to_string(),
                     new_id: Some(fork.to_string()),
@@ -64,13 +64,13 @@ pub(crate) fn trials() -> Vec<Trial> {
         over_each(
             "resuming_an_unknown_session_fails_with_a_result",
             |stage| async move {
-                let choice = SessionChoice::Resume(SessionId::random().to_string());
+                let choice = SessionChoice::Resume(uuid::Uuid::now_v7().to_string());
                 let (events, code) = stage.play("chat", stage.options().session(choice)).await;
                 assert_eq!((code, last_result(&events).is_success()), (1, false));
             },
         ),
         over_each("the_cost_of_a_resumed_run_is_counted_once", |stage| async move {
-            let id = SessionId::random();
+            let id = uuid::Uuid::now_v7().to_string();
             let run = |session| {
                 let options = stage.options().session(session);
                 stage.client.run(Request::new("SCENARIO:chat").options(options))

@@ -1,4 +1,4 @@
-//! Makes lenient JSON strict, for serde.
+//! `repaired`: makes lenient JSON strict, for serde.
 
 use super::scan::string_end;
 

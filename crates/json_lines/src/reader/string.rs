@@ -1,4 +1,4 @@
-//! Decoding of JSON strings. Never fails: broken parts become U+FFFD.
+//! `decode`: decodes JSON strings. Never fails: broken parts become U+FFFD.
 
 use super::scan::first_equal;
 

@@ -11,7 +11,6 @@ use anyhow::bail;
 use clap::Args;
 use ralph_run::{EndReason, Home, RecordStream};
 
-use self::author::PLAYED;
 use self::pace::Pace;
 use self::source::Recording;
 use crate::commands::watch::{self, Leave};
@@ -109,7 +108,7 @@ pub async fn execute(args: &ReplayArgs, home: &Home, view: &View, cwd: &Path) ->
     if shown == 0 {
         bail!(
             "nothing in `{}` can be played: it is neither a run's journal nor output in the form that ralph reads from \
-             this agent. {PLAYED}",
+             this agent",
             one_line(&args.source, 500)
         );
     }

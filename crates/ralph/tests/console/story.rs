@@ -82,15 +82,11 @@ fn first_iteration(stage: &mut Stage) {
         item: ItemId::new("broken"),
         reason: DiscardReason::Retry,
     }));
-    stage.agent(Body::RetryScheduled(Box::new(Retry {
-        attempt: Some(1),
-        max_attempts: Some(10),
-        delay_ms: Some(2_500),
-        error: ErrorInfo {
-            http_status: Some(529),
-            ..ErrorInfo::new(ErrorClass::Overloaded, "overloaded_error", "")
-        },
-    })));
+    let mut error = ErrorInfo::new(ErrorClass::Overloaded, "overloaded_error", "");
+    error.http_status = Some(529);
+    let mut retry = Retry::new(error);
+    (retry.attempt, retry.max_attempts, retry.delay_ms) = (Some(1), Some(10), Some(2_500));
+    stage.agent(Body::RetryScheduled(Box::new(retry)));
     stage.tick(100);
     stage.agent(tool("agent", "Task", ToolKind::Agent, "Look for callers"));
     stage.agent(delta("two", Part::Text, "While that runs, "));
@@ -115,16 +111,10 @@ fn second_iteration(stage: &mut Stage) {
         asked: "10f6".to_owned(),
         actual: "77ab".to_owned(),
     }));
-    stage.agent(Body::PermissionRequested(Box::new(PermissionRequested {
-        request: RequestId::new("ask-1"),
-        item: None,
-        tool: "Bash".to_owned(),
-        kind: ToolKind::Execute,
-        subject: Some("rm -rf target".to_owned()),
-        description: Some("Clean up".to_owned()),
-        input: None,
-        suggestions: None,
-    })));
+    let mut asked = PermissionRequested::new(RequestId::new("ask-1"), "Bash", ToolKind::Execute);
+    asked.subject = Some("rm -rf target".to_owned());
+    asked.description = Some("Clean up".to_owned());
+    stage.agent(Body::PermissionRequested(Box::new(asked)));
     stage.tick(100);
     stage.agent(Body::PermissionDenied(Box::new(Denial {
         item: None,
@@ -159,27 +149,15 @@ fn second_iteration(stage: &mut Stage) {
         (Severity::Warning, "hook", "a hook failed"),
         (Severity::Debug, "noise", "nobody sees this"),
     ] {
-        let (code, message) = (code.to_owned(), message.to_owned());
-        stage.agent(Body::Notice(Box::new(Notice {
-            severity,
-            code,
-            message,
-            data: None,
-        })));
+        stage.agent(Body::Notice(Box::new(Notice::new(severity, code, message))));
     }
-    stage.agent(Body::RateLimit(Box::new(RateLimit {
-        status: RateLimitStatus::Warning,
-        window: Some("five_hour".to_owned()),
-        used_percent: Some(91.4),
-        resets_at: None,
-    })));
-    stage.agent(Body::TaskUpdated(Box::new(Task {
-        task_id: "t1".to_owned(),
-        item: None,
-        title: Some("watch the tests".to_owned()),
-        state: TaskState::Completed,
-        summary: None,
-    })));
+    let mut limit = RateLimit::new(RateLimitStatus::Warning);
+    limit.window = Some("five_hour".to_owned());
+    limit.used_percent = Some(91.4);
+    stage.agent(Body::RateLimit(Box::new(limit)));
+    let mut task = Task::new("t1", TaskState::Completed);
+    task.title = Some("watch the tests".to_owned());
+    stage.agent(Body::TaskUpdated(Box::new(task)));
     stage.agent(tool(
         "bash",
         "Bash",
@@ -192,10 +170,9 @@ fn second_iteration(stage: &mut Stage) {
         ToolStatus::Failed,
         "error[E0308]: mismatched types\n  --> src/main.rs:2:5",
     ));
-    stage.agent(Body::Error(Box::new(ErrorInfo {
-        http_status: Some(500),
-        ..ErrorInfo::new(ErrorClass::Vendor, "server_error", "Internal\nserver error")
-    })));
+    let mut error = ErrorInfo::new(ErrorClass::Vendor, "server_error", "Internal\nserver error");
+    error.http_status = Some(500);
+    stage.agent(Body::Error(Box::new(error)));
     stage.agent(Body::Error(Box::new(ErrorInfo::new(
         ErrorClass::Protocol,
         "not_json",

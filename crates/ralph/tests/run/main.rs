@@ -12,6 +12,7 @@ mod disk;
 mod endings;
 mod files;
 mod naming;
+mod other_agents;
 mod prompts;
 mod queue;
 mod sessions;

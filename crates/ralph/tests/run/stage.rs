@@ -18,17 +18,27 @@ pub(crate) struct Stage {
 impl Stage {
     /// With an agent that plays this.
     pub(crate) fn new(script: &Script) -> Self {
+        Self::of_backend("claude", script)
+    }
+
+    /// With a program of this backend that plays a script.
+    pub(crate) fn of_backend(backend: &str, script: &Script) -> Self {
+        Self::configured(script, |agent| {
+            let program = agent.as_program().unwrap();
+            format!("cli:\n  backend: {backend}\n  command: {}\n", program.display())
+        })
+    }
+
+    /// With a scripted agent and the settings that start it.
+    pub(crate) fn configured(script: &Script, settings: impl FnOnce(&ScriptedAgent) -> String) -> Self {
         let agent = script.install().unwrap();
-        let program = agent.as_program().unwrap();
+        let settings = settings(&agent);
         let stage = Self {
             root: tempfile::tempdir().unwrap(),
             _agent: Some(agent),
         };
         stage.prepare();
-        stage.configure(&format!(
-            "cli:\n  backend: claude\n  command: {}\n",
-            program.display()
-        ));
+        stage.configure(&settings);
         stage
     }
 

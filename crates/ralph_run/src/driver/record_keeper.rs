@@ -437,12 +437,8 @@ mod tests {
         let mut keeper = RecordKeeper::new(journal, Arc::new(redactor), sinks.collect());
         for text in pieces {
             keeper.event(piece(text));
-            keeper.event(event(Body::Notice(Box::new(Notice {
-                severity: Severity::Info,
-                code: "x".to_owned(),
-                message: "in the middle".to_owned(),
-                data: None,
-            }))));
+            let notice = Notice::new(Severity::Info, "x", "in the middle");
+            keeper.event(event(Body::Notice(Box::new(notice))));
             let warned = Warned {
                 kind: WarningKind::Degraded.into(),
                 message: "in the middle".to_owned(),

@@ -88,12 +88,9 @@ mod tests {
     use super::{ChangedFiles, MAX_FILES};
 
     fn change(path: &str, kind: ChangeKind, lines: Option<(u32, u32)>, diff: Option<&str>) -> FileChange {
-        FileChange {
-            path: path.to_owned(),
-            kind,
-            diff: diff.map(str::to_owned),
-            lines,
-        }
+        let mut change = FileChange::new(path, kind, diff.map(str::to_owned));
+        change.lines = lines;
+        change
     }
 
     #[test]

@@ -8,16 +8,9 @@ use ralph_run::machine::{Effect, Input, Plan, Timer};
 use crate::play::{Play, command, done, said, says, send};
 
 fn asks() -> Body {
-    Body::PermissionRequested(Box::new(PermissionRequested {
-        request: RequestId::new("r1"),
-        item: Some(ItemId::new("toolu_1")),
-        tool: "Bash".to_owned(),
-        kind: ToolKind::Execute,
-        subject: None,
-        description: None,
-        input: None,
-        suggestions: None,
-    }))
+    let mut asked = PermissionRequested::new(RequestId::new("r1"), "Bash", ToolKind::Execute);
+    asked.item = Some(ItemId::new("toolu_1"));
+    Body::PermissionRequested(Box::new(asked))
 }
 
 fn idle() -> Body {

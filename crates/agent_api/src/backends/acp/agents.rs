@@ -1,7 +1,8 @@
-//! The agents that this crate knows to speak ACP: one entry each.
+//! `AgentEntry`: the agents that are known to speak ACP, one entry each.
 
 use std::time::Duration;
 
+use super::native::{self, NativeOutput};
 use crate::backend::{ExitTrust, InterruptBy, Profile, StderrClass};
 use crate::capability;
 use crate::event::{AgentKind, ErrorClass};
@@ -22,10 +23,12 @@ pub(super) struct AgentEntry {
     pub(super) directory_option: Option<&'static str>,
     /// Variables that make an agent ask which would not ask by default.
     pub(super) ask_environment: &'static [(&'static str, &'static str)],
+    /// What the agent prints without ACP, for replays.
+    pub(super) native: Option<NativeOutput>,
 }
 
 /// What every agent can do through this client.
-const COMMON: [&str; 14] = [
+const COMMON: [&str; 11] = [
     capability::EVENTS_LIVE,
     capability::INTERRUPT,
     capability::SEND,
@@ -37,9 +40,6 @@ const COMMON: [&str; 14] = [
     capability::TOOLS_STRUCTURED,
     capability::CONFIG_MODEL,
     capability::CONFIG_PERMISSIONS,
-    capability::NON_INTERACTIVE,
-    capability::EXTERNAL_SANDBOX,
-    capability::FINAL_TEXT,
 ];
 
 /// The common capabilities and some more, as a constant.
@@ -94,6 +94,7 @@ fn entry(profile: Profile, agent_name: &'static str, args: &'static [&'static st
         model_option: None,
         directory_option: None,
         ask_environment: &[],
+        native: None,
     }
 }
 
@@ -113,6 +114,7 @@ pub(super) fn opencode() -> AgentEntry {
             "OPENCODE_PERMISSION",
             r#"{"edit":"ask","bash":"ask","webfetch":"ask","external_directory":"ask"}"#,
         )],
+        native: Some(native::OPENCODE),
         ..entry(profile, "OpenCode", &["acp"])
     }
 }
@@ -130,6 +132,7 @@ pub(super) fn copilot() -> AgentEntry {
     AgentEntry {
         bypass_args: &["--allow-all"],
         model_option: Some("--model"),
+        native: Some(native::COPILOT),
         ..entry(profile, "Copilot", &["--acp"])
     }
 }
@@ -142,7 +145,10 @@ pub(super) fn goose() -> AgentEntry {
         capabilities: capabilities![SESSION_RESUME, TOOLS_RESULTS, USAGE],
         ..base(AgentKind::built_in("goose"), "goose", "goose")
     };
-    entry(profile, "goose", &["acp"])
+    AgentEntry {
+        native: Some(native::GOOSE),
+        ..entry(profile, "goose", &["acp"])
+    }
 }
 
 /// By its documentation: no recording of it exists yet, and the name that it gives itself is an assumption.

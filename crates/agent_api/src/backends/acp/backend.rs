@@ -9,13 +9,15 @@ use agent_process::SpawnSpec;
 
 use super::agents::{self, AgentEntry};
 use super::mapper::{AcpMapper, Setup};
+use super::native::NativeOutput;
 use super::permissions::{PermissionPolicy, Workspace};
 use super::recording::{is_output_of, recognises, replay_mapper};
 use crate::backend::{Backend, BackendConfig, InstalledAgent, Launch, LaunchInput, Mapper, Profile};
+use crate::backends::recording::{ByFirstObject, objects};
 use crate::error::Error;
 use crate::event::AgentKind;
 use crate::request::{Close, Input, RunOptions, RunRequest};
-use agent_client::{PermissionMode, SessionChoice};
+use agent_client::PermissionMode;
 
 /// How long an agent may take to answer `initialize`. The slowest measured needs 13 s on a busy machine.
 const INITIALIZE_LIMIT: Duration = Duration::from_secs(30);
@@ -158,13 +160,9 @@ impl Acp {
                 mode: options.permission_mode,
                 can_ask: options.permission_host == Some(agent_client::PermissionHost::Caller),
             },
-            cost_basis: options.cost_basis.unwrap_or(match session {
-                SessionChoice::New | SessionChoice::NewWithId(_) => CostBasis::NewSession,
-                SessionChoice::Resume(_)
-                | SessionChoice::Fork { .. }
-                | SessionChoice::Last
-                | SessionChoice::ForkLast { .. } => CostBasis::ResumedUnknown,
-            }),
+            cost_basis: options
+                .cost_basis
+                .unwrap_or_else(|| CostBasis::of(options.session.as_ref())),
             session,
             login_hint: self.entry.profile.login_hint,
             initialize_limit: self.initialize_limit,
@@ -216,13 +214,23 @@ impl Backend for Acp {
     }
 
     fn recognises(&self, first_lines: &[&[u8]]) -> bool {
+        let is_native =
+            |native: NativeOutput| objects(first_lines).any(|object| (native.recognises)(&object));
         match self.entry.agent_name {
             "" => recognises(first_lines),
-            name => is_output_of(name, first_lines),
+            name => is_output_of(name, first_lines) || self.entry.native.is_some_and(is_native),
         }
     }
 
     fn replay_mapper(&self) -> Option<Box<dyn Mapper>> {
-        Some(replay_mapper())
+        let Some(native) = self.entry.native else {
+            return Some(replay_mapper());
+        };
+        Some(Box::new(ByFirstObject::new(move |object| {
+            match object.get("jsonrpc") {
+                Some(_) => replay_mapper(),
+                None => (native.mapper)(),
+            }
+        })))
     }
 }

@@ -1,8 +1,8 @@
-//! Turns an agent's JSON-RPC errors into `ErrorInfo`: class, status and what to do next.
+//! `error_info`: turns an agent's JSON-RPC errors into `ErrorInfo`: class, status and what to do next.
 
 use json_lines::Value;
 
-use crate::backends::vendor_error::classified;
+use crate::backends::vendor_error::api_error;
 use crate::event::{ErrorClass, ErrorInfo};
 
 /// The protocol's code for "log in first".
@@ -21,15 +21,9 @@ pub(super) fn error_info(error: &Value, login_hint: &str) -> ErrorInfo {
         Some(details) => format!("{message}: {details}"),
         None => message.to_owned(),
     };
-    let mut info = match code {
-        // Gemini CLI uses the API's HTTP status as the code.
-        400..=599 => {
-            let mut info = classified(&format!("status {code}: {text}"));
-            info.message.clone_from(&text);
-            info
-        }
-        _ => classified(&text),
-    };
+    // Gemini CLI uses the API's HTTP status as the code.
+    let status = u64::try_from(code).ok().filter(|code| (400..600).contains(code));
+    let mut info = api_error(&text, status);
     if code == AUTH_REQUIRED {
         info.class = ErrorClass::Auth;
         "not_logged_in".clone_into(&mut info.code);

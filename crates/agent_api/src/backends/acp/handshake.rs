@@ -211,7 +211,7 @@ impl AcpMapper {
             mcp_servers: Vec::new(),
         })));
         if self.is_recording {
-            // A replay that goes on after the answer ends before the list of commands.
+            // A replay that continues after the answer ends before the list of commands.
             self.is_replaying = is_loaded && self.quirks.replay == ReplayOrder::AfterAnswer;
             self.stage = if self.is_replaying {
                 Stage::SettingUp

@@ -13,7 +13,7 @@
 //! | `turns.rs`, `updates.rs` | prompts, commands, updates and permission requests |
 //! | `tool_calls.rs`, `call_content.rs`, `tool_results.rs`, `text.rs`, `prose.rs`, `usage.rs`, `permissions.rs`, `session_config.rs` | one subject each |
 //! | `quirks.rs` | where agents differ behind the same protocol |
-//! | `recording.rs` | recorded output without the client's side |
+//! | `recording.rs`, `native/` | recorded output: without the client's side, and of agents that ran without ACP |
 //!
 //! Two things to know about permissions. With [`PermissionMode::Bypass`](crate::PermissionMode::Bypass) the client
 //! answers requests itself and allows them once. If the caller answers no requests and the mode does not allow the call, it
@@ -26,6 +26,7 @@ mod call_content;
 mod errors;
 mod handshake;
 mod mapper;
+mod native;
 mod permissions;
 mod prose;
 mod quirks;

@@ -62,7 +62,7 @@ impl PermissionPolicy {
 /// The directory in which edits may be accepted without asking.
 #[derive(Debug, Default)]
 pub(super) struct Workspace {
-    /// As the agent was told, and without links: agents report one or the other.
+    /// As given to the agent, and without links: agents report one or the other.
     roots: Vec<PathBuf>,
 }
 

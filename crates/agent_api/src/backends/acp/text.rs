@@ -4,16 +4,16 @@ use std::collections::HashMap;
 
 use crate::bounds::{FINAL_TEXT_BYTES, TEXT_BYTES, keep_end};
 use crate::emitter::Emitter;
-use crate::event::{Body, ItemId, Part, Piece, TextBlock, ThinkingBlock};
+use crate::event::{Body, DiscardReason, ItemDiscarded, ItemId, Part, Piece, TextBlock, ThinkingBlock};
 
-/// So many messages keep the agent's own ids; those of further ones are counted here.
+/// At most this many messages keep the agent's own ids; further ones are numbered.
 const MAX_MESSAGE_IDS: usize = 4_096;
 
 /// The block that is being written, and the ids that are taken.
 #[derive(Debug, Default)]
 pub(super) struct TextBlocks {
     open: Option<OpenBlock>,
-    /// How many blocks each message id has so far: a message goes on after a tool call, in a block of its own.
+    /// How many blocks each message id has so far: a message continues after a tool call, in a block of its own.
     blocks_of: HashMap<ItemId, u32>,
     count: u32,
     /// The last text block of the turn; of a long one the end.
@@ -26,11 +26,11 @@ struct OpenBlock {
     part: Part,
     /// As the agent named it, in the form that fits into memory.
     message_id: Option<ItemId>,
-    /// The end of what was told of the block already.
-    told: String,
-    /// How many pieces were told already.
+    /// The end of what was emitted of the block.
+    emitted: String,
+    /// How many pieces were emitted.
     pieces: u32,
-    /// What was not told yet.
+    /// What is not emitted yet.
     text: String,
 }
 
@@ -55,7 +55,7 @@ impl TextBlocks {
                 item: self.new_item(message_id.as_ref()),
                 part,
                 message_id,
-                told: String::new(),
+                emitted: String::new(),
                 pieces: 0,
                 text: String::new(),
             });
@@ -63,7 +63,7 @@ impl TextBlocks {
         if let Some(open) = &mut self.open {
             open.text.push_str(text);
             events.append(&open.item, part, text);
-            open.tell_whole_pieces(events);
+            open.emit_whole_pieces(events);
         }
     }
 
@@ -74,10 +74,18 @@ impl TextBlocks {
         };
         let text = std::mem::take(&mut open.text);
         if open.part == Part::Text {
-            open.told.push_str(&text);
-            keep_end(self.last.get_or_insert_default(), &open.told, FINAL_TEXT_BYTES);
+            open.emitted.push_str(&text);
+            keep_end(self.last.get_or_insert_default(), &open.emitted, FINAL_TEXT_BYTES);
         }
-        open.tell(text, true, is_aborted, events);
+        open.emit(text, true, is_aborted, events);
+    }
+
+    /// The agent asks the model again: what it wrote so far does not count.
+    pub(super) fn discard(&mut self, events: &mut Emitter) {
+        if let Some(OpenBlock { item, .. }) = self.open.take() {
+            let reason = DiscardReason::Retry;
+            events.emit(Body::ItemDiscarded(ItemDiscarded { item, reason }));
+        }
     }
 
     pub(super) fn last(&self) -> Option<&str> {
@@ -105,25 +113,25 @@ impl TextBlocks {
 }
 
 impl OpenBlock {
-    /// Tells what is too long for one event, so that a long text is not kept until its end.
-    fn tell_whole_pieces(&mut self, events: &mut Emitter) {
+    /// Emits what is too long for one event, so that a long text is not kept until its end.
+    fn emit_whole_pieces(&mut self, events: &mut Emitter) {
         while self.text.len() > TEXT_BYTES {
             let rest = self.text.split_off(self.text.floor_char_boundary(TEXT_BYTES));
             let piece = std::mem::replace(&mut self.text, rest);
             if self.part == Part::Text {
-                self.told.push_str(&piece);
-                if self.told.len() > 2 * FINAL_TEXT_BYTES {
+                self.emitted.push_str(&piece);
+                if self.emitted.len() > 2 * FINAL_TEXT_BYTES {
                     let start = self
-                        .told
-                        .ceil_char_boundary(self.told.len() - FINAL_TEXT_BYTES - 1);
-                    self.told.drain(..start);
+                        .emitted
+                        .ceil_char_boundary(self.emitted.len() - FINAL_TEXT_BYTES - 1);
+                    self.emitted.drain(..start);
                 }
             }
-            self.tell(piece, false, false, events);
+            self.emit(piece, false, false, events);
         }
     }
 
-    fn tell(&mut self, text: String, is_last: bool, is_aborted: bool, events: &mut Emitter) {
+    fn emit(&mut self, text: String, is_last: bool, is_aborted: bool, events: &mut Emitter) {
         let item = self.item.clone();
         let piece = Piece {
             index: self.pieces,

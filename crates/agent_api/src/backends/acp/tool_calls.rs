@@ -56,10 +56,10 @@ struct ToolCall {
     started: Option<ToolStarted>,
 }
 
-/// Whether somebody has to allow a call.
+/// Whether a call needs permission.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Permission {
-    /// Nobody was asked, or it was allowed.
+    /// It needs none, or was allowed.
     #[default]
     NotNeeded,
     /// It was asked for and not allowed so far.

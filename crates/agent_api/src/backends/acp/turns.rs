@@ -227,7 +227,7 @@ impl AcpMapper {
         };
         let reason = Some(reason.clone()).filter(|reason| !reason.trim().is_empty());
         if reason.is_some() {
-            let text = "the agent is told that this was denied, but not told why: its protocol has no place for a \
+            let text = "the denial reached the agent without its reason: its protocol has no place for a \
                         reason. Send it as a message if the agent should know";
             events.notice(Severity::Warning, "reason_not_told", text);
         }

@@ -7,11 +7,11 @@ use super::mapper::{AcpMapper, Stage};
 use super::permissions::{Decision, PermissionRequest, cancelled};
 use super::quirks::TextMeaning;
 use super::tool_calls::Permission;
+use crate::backends::tool_names::plan_entries;
 use crate::bounds::LIST_ENTRIES;
 use crate::emitter::Emitter;
 use crate::event::{
-    Body, CloseReason, Denial, ItemId, Part, PermissionRequested, PlanEntry, PlanStatus, PlanUpdated,
-    SessionUpdated, Severity,
+    Body, CloseReason, Denial, ItemId, Part, PermissionRequested, PlanUpdated, SessionUpdated, Severity,
 };
 
 impl AcpMapper {
@@ -73,7 +73,7 @@ impl AcpMapper {
     /// the answer shows that the session was loaded.
     fn is_repeated(&mut self, kind: &str) -> bool {
         let is_before_answer = self.is_recording && self.stage == Stage::SettingUp;
-        // A replay that is still arriving although the prompt was sent: only the user's part can be told apart.
+        // A replay that is still arriving although the prompt was sent: only the user's part is recognisable.
         let is_late = kind == "user_message_chunk" && self.is_recording;
         self.is_replaying || is_before_answer || is_late
     }
@@ -137,18 +137,7 @@ impl AcpMapper {
     fn map_plan(&mut self, update: &Value, events: &mut Emitter) {
         self.begin_recorded_turn(events);
         self.text.complete(false, events);
-        let entries = update.list("entries").iter().filter_map(|entry| {
-            Some(PlanEntry {
-                text: entry.text("content")?.to_owned(),
-                status: match entry.text("status") {
-                    Some("in_progress") => PlanStatus::InProgress,
-                    Some("completed") => PlanStatus::Completed,
-                    Some("cancelled") => PlanStatus::Cancelled,
-                    _ => PlanStatus::Pending,
-                },
-            })
-        });
-        let (item, entries) = (None, entries.collect());
+        let (item, entries) = (None, plan_entries(update.list("entries")));
         events.emit(Body::PlanUpdated(PlanUpdated { item, entries }));
     }
 
@@ -231,7 +220,7 @@ impl AcpMapper {
         })));
     }
 
-    /// Why nobody is asked about a request.
+    /// Why a request is decided without asking.
     fn cannot_be_asked(&self, params: &Value) -> Option<&'static str> {
         let asking = params.text("sessionId");
         let is_other_session = match (self.session_id.as_deref(), asking) {
@@ -249,7 +238,7 @@ impl AcpMapper {
         }
     }
 
-    /// Tells that a call is not allowed, and keeps it for the end of the turn.
+    /// Emits that a call is not allowed, and keeps it for the end of the turn.
     pub(super) fn deny(
         &mut self,
         item: Option<ItemId>,
@@ -279,7 +268,7 @@ impl AcpMapper {
         }
     }
 
-    /// Closes all requests that wait: gives the lines that tell the agent.
+    /// Closes all open requests. Returns the answers for the agent.
     pub(super) fn close_requests(&mut self, events: &mut Emitter) -> Vec<Bytes> {
         let open = self.requests.take_all().into_iter();
         let close = |(request, open): (_, PermissionRequest)| {

@@ -190,9 +190,7 @@ fn quota_model(quota: &Value) -> Option<String> {
 
 fn dollars(cost: &Value) -> Option<MicroUsd> {
     let is_dollars = cost.text("currency").is_none_or(|currency| currency == "USD");
-    let amount = cost.get("amount")?.as_f64().filter(|_| is_dollars)?;
-    let micro = (amount * 1e6).round();
-    (micro.is_finite() && micro >= 0.0).then(|| MicroUsd::new(micro as u64))
+    MicroUsd::from_usd(cost.get("amount")?.as_f64().filter(|_| is_dollars)?)
 }
 
 fn reported(amount: MicroUsd) -> Cost {

@@ -1,4 +1,4 @@
-//! API errors: from the codes and texts of the CLI to an `ErrorInfo`.
+//! `api_error`: from the codes and texts of the CLI to an `ErrorInfo`.
 
 use claude_code::event::{Assistant, ResultSubtype, TurnResult};
 
@@ -38,7 +38,7 @@ pub(super) fn turn_error(result: &TurnResult, extra: Option<String>) -> ErrorInf
         &result.startup_failure_reason,
     ];
     let code = names.into_iter().flatten().next().map(|code| &**code);
-    // API errors come as `success`, which is no name for one.
+    // API errors come as `success`, which does not name the error.
     let subtype = result
         .subtype
         .as_ref()

@@ -10,13 +10,13 @@ use crate::emitter::Emitter;
 use crate::event::{Body, ItemId, ToolKind, ToolStarted, ToolState};
 
 /// How many blocks are remembered: those of the last few messages can still be discarded.
-const MOST_RECENT: usize = 64;
+const MAX_RECENT: usize = 64;
 
 /// Names of blocks and calls.
 #[derive(Debug, Default)]
 pub(super) struct Items {
     /// The last blocks that had an event. The newest is last, and nearly always the one that is asked for.
-    recent: VecDeque<Known>,
+    recent: VecDeque<(BlockKey, ItemId)>,
     /// The call that is being written, by its place in its message.
     preparing: Option<(u64, ItemId)>,
     /// Calls that have not ended, and what they do.
@@ -26,17 +26,8 @@ pub(super) struct Items {
     /// The files of open calls whose results will not name them.
     pub(super) edited: HashMap<ItemId, String>,
     last_parent: Option<ItemId>,
-    /// Where names are put together.
-    name: String,
     /// What the model wrote last in the main conversation, since something was said to it.
     answer: Vec<ItemId>,
-}
-
-#[derive(Debug)]
-struct Known {
-    mark: u64,
-    key: BlockKey,
-    item: ItemId,
 }
 
 impl Items {
@@ -58,32 +49,22 @@ impl Items {
         let kind = kind_of(&call.name);
         self.open.insert(item.clone(), kind);
         events.emit(Body::ToolStarted(Box::new(ToolStarted {
-            item,
-            name: str::to_owned(&call.name),
-            kind,
-            subject: None,
-            input: None,
             mcp_server: mcp_parts(&call.name).map(|(server, _)| server.to_owned()),
             state: ToolState::Preparing,
+            ..ToolStarted::new(item, &*call.name, kind)
         })));
     }
 
-    /// The item of a block. Costs nothing while the same block goes on.
+    /// The item of a block. The newest block is found first.
     pub(super) fn of_block(&mut self, key: &BlockKey) -> ItemId {
-        if let Some(known) = self.place_of(key).and_then(|place| self.recent.get(place)) {
-            return known.item.clone();
+        if let Some((_, item)) = self.place_of(key).and_then(|place| self.recent.get(place)) {
+            return item.clone();
         }
         let preparing = self
             .preparing
             .take_if(|(index, _)| *index == key.index && key.lane.is_none());
         let item = preparing.map_or_else(
-            || {
-                self.name.clear();
-                self.name.push_str(&key.message_id);
-                self.name.push('/');
-                self.name.push_str(&key.index.to_string());
-                ItemId::new(&self.name)
-            },
+            || ItemId::new(&format!("{}/{}", key.message_id, key.index)),
             |(_, item)| item,
         );
         self.remember(key.clone(), item.clone());
@@ -108,23 +89,20 @@ impl Items {
     }
 
     fn place_of(&self, key: &BlockKey) -> Option<usize> {
-        let mark = mark(key);
-        let mut recent = self.recent.iter();
-        recent.rposition(|known| known.mark == mark && known.key == *key)
+        self.recent.iter().rposition(|(known, _)| known == key)
     }
 
     fn remember(&mut self, key: BlockKey, item: ItemId) {
-        if self.recent.len() == MOST_RECENT {
+        if self.recent.len() == MAX_RECENT {
             self.recent.pop_front();
         }
         if key.lane.is_none() && !self.answer.contains(&item) {
-            if self.answer.len() == MOST_RECENT {
+            if self.answer.len() == MAX_RECENT {
                 self.answer.remove(0);
             }
             self.answer.push(item.clone());
         }
-        let mark = mark(&key);
-        self.recent.push_back(Known { mark, key, item });
+        self.recent.push_back((key, item));
     }
 
     /// Something is said to the model: what it wrote before stays.
@@ -153,11 +131,4 @@ impl Items {
         self.denied.retain(|denied| denied != item);
         self.denied.len() != before
     }
-}
-
-/// Tells most blocks apart without a look at their keys: names of messages differ at their end.
-fn mark(key: &BlockKey) -> u64 {
-    let end = key.message_id.as_bytes().last_chunk::<8>();
-    end.map_or(0, |end| u64::from_ne_bytes(*end))
-        .wrapping_add(key.index)
 }

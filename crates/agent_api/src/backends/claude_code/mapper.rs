@@ -44,7 +44,7 @@ pub struct ClaudeMapper {
     /// Messages that were sent and whose turn has not begun.
     pub(super) unanswered: Vec<String>,
     has_receipts: bool,
-    /// Requests in the CLI's own words whose answer somebody waits for.
+    /// Control requests whose answer the caller waits for.
     pub(super) requests: Vec<String>,
     /// The caller's hooks and tools.
     pub(super) host: Host,

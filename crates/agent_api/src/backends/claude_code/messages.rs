@@ -232,12 +232,7 @@ fn plan_entries(input: &RawJson) -> Option<Vec<PlanEntry>> {
             .as_str()?;
         Some(PlanEntry {
             text: text.to_owned(),
-            status: match todo.get("status").and_then(Value::as_str) {
-                Some("in_progress") => PlanStatus::InProgress,
-                Some("completed") => PlanStatus::Completed,
-                Some("cancelled") => PlanStatus::Cancelled,
-                _ => PlanStatus::Pending,
-            },
+            status: PlanStatus::named(todo.get("status").and_then(Value::as_str)),
         })
     };
     Some(todos.as_array()?.iter().filter_map(entry).collect())

@@ -60,12 +60,10 @@ impl ClaudeMapper {
                 let after = figures.and_then(|figures| figures.post_tokens);
                 let trigger = figures.and_then(|figures| figures.trigger.as_deref());
                 let data = json!({"trigger": trigger, "before_tokens": before, "after_tokens": after});
-                events.emit(Body::Notice(Box::new(Notice {
-                    severity: Severity::Info,
-                    code: "compacted".to_owned(),
-                    message: "the conversation was replaced by a summary".to_owned(),
-                    data: Some(Json::from(&data)),
-                })));
+                let message = "the conversation was replaced by a summary";
+                let mut notice = Notice::new(Severity::Info, "compacted", message);
+                notice.data = Some(Json::from(&data));
+                events.emit(Body::Notice(Box::new(notice)));
             }
             System::HookStarted(hook) => {
                 let name = hook.hook_name.as_deref().unwrap_or_default();
@@ -249,37 +247,33 @@ fn map_status(change: &WireStatus, events: &mut Emitter) {
 fn map_task(system: &System, events: &mut Emitter) {
     let text = |text: &Option<claude_code::Text>| text.as_deref().map(str::to_owned);
     let item = |id: &Option<claude_code::Text>| id.as_deref().map(ItemId::new);
+    let new = |id, state| Task::new(text(id).unwrap_or_default(), state);
     let task = match system {
         System::TaskStarted(task) => Task {
-            task_id: text(&task.task_id).unwrap_or_default(),
             item: item(&task.tool_use_id),
             title: text(&task.description),
-            state: TaskState::Running,
-            summary: None,
+            ..new(&task.task_id, TaskState::Running)
         },
         System::TaskProgress(task) => Task {
-            task_id: text(&task.task_id).unwrap_or_default(),
             item: item(&task.tool_use_id),
             title: text(&task.description),
-            state: TaskState::Running,
-            summary: None,
+            ..new(&task.task_id, TaskState::Running)
         },
         System::TaskUpdated(task) => {
             let patch = task.patch.as_ref();
+            let status = patch.and_then(|patch| patch.status.as_ref());
             Task {
-                task_id: text(&task.task_id).unwrap_or_default(),
-                item: None,
-                title: None,
-                state: task_state(patch.and_then(|patch| patch.status.as_ref()), TaskState::Running),
                 summary: patch.and_then(|patch| text(&patch.error)),
+                ..new(&task.task_id, task_state(status, TaskState::Running))
             }
         }
         System::TaskNotification(task) => Task {
-            task_id: text(&task.task_id).unwrap_or_default(),
             item: item(&task.tool_use_id),
-            title: None,
-            state: task_state(task.status.as_ref(), TaskState::Completed),
             summary: text(&task.summary),
+            ..new(
+                &task.task_id,
+                task_state(task.status.as_ref(), TaskState::Completed),
+            )
         },
         _ => return,
     };

@@ -10,13 +10,13 @@ use claude_code::{CostAccount, Dialect, Event as WireEvent};
 use super::mapper::MapperSetup;
 use crate::event::{Body, ContextUse, Cost, CostSource, RunUsage, Usage, UsageScope};
 
-/// The account of one process, and what of it was told.
+/// The usage of one process, and how much of it was reported.
 #[derive(Debug)]
 pub(super) struct Account {
     account: CostAccount,
     dialect: Dialect,
-    /// The message whose usage was told last.
-    told: Option<String>,
+    /// The message whose usage was reported last.
+    reported_message: Option<String>,
     /// What the messages that are being written have used, by the subagent that writes them.
     streamed: HashMap<Option<String>, Tokens>,
     /// What the run had cost when its last turn ended.
@@ -37,7 +37,7 @@ impl Account {
         Self {
             account,
             dialect: setup.dialect,
-            told: None,
+            reported_message: None,
             streamed: HashMap::new(),
             settled: None,
             context_size: None,
@@ -54,7 +54,7 @@ impl Account {
         let lane = || wire.parent_tool_use_id().map(Cow::into_owned);
         match body {
             StreamBody::MessageStart { message } => {
-                self.told = message.id.as_deref().map(str::to_owned);
+                self.reported_message = message.id.as_deref().map(str::to_owned);
                 let count = self.dialect.tokens(message.usage.as_ref()?);
                 let lane = lane();
                 let is_main = lane.is_none();
@@ -76,10 +76,10 @@ impl Account {
         let message = assistant.message.as_ref()?;
         let id = message.id.as_deref()?;
         let usage = message.usage.as_ref()?;
-        if self.told.as_deref() == Some(id) {
+        if self.reported_message.as_deref() == Some(id) {
             return None;
         }
-        id.clone_into(self.told.get_or_insert_default());
+        id.clone_into(self.reported_message.get_or_insert_default());
         let is_main = wire.parent_tool_use_id().is_none();
         let count = self.dialect.tokens(usage);
         Some(self.step_usage(count, message.model.as_deref().map(str::to_owned), is_main))
@@ -125,7 +125,7 @@ impl Account {
         }))
     }
 
-    /// What the run cost more than before. The agent itself only tells totals.
+    /// What the run cost more than before. The agent itself only reports totals.
     fn turn_cost(&mut self, result: &TurnResult) -> Option<MicroUsd> {
         let total = self.account.cost();
         let earlier = std::mem::replace(&mut self.settled, total);

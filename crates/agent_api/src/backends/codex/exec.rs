@@ -1,4 +1,4 @@
-//! The launch of `codex exec --json`: one prompt, no questions, the answer in whole blocks.
+//! `launch`: starts `codex exec --json`: one prompt, no questions, the answer in whole blocks.
 
 use std::ffi::OsString;
 
@@ -34,7 +34,7 @@ pub(super) fn launch(request: &RunRequest, found: &InstalledAgent) -> Result<Lau
 
 /// Options come before `resume` and `fork`: the subcommands do not take all of them.
 fn arguments(options: &RunOptions) -> Result<Vec<OsString>, Error> {
-    // Codex refuses to work outside a Git repository unless told otherwise. The caller chose the directory.
+    // Codex refuses to work outside a Git repository by default. The caller chose the directory.
     let mut args: Vec<OsString> = ["exec", "--json", "--skip-git-repo-check"]
         .map(OsString::from)
         .into();
@@ -45,6 +45,9 @@ fn arguments(options: &RunOptions) -> Result<Vec<OsString>, Error> {
     );
     if let Some(model) = &options.model {
         args.push(format!("--model={model}").into());
+    }
+    if let Some(effort) = &options.effort {
+        args.push(format!("--config=model_reasoning_effort={effort}").into());
     }
     for directory in &options.additional_directories {
         let mut argument = OsString::from("--add-dir=");

@@ -46,7 +46,7 @@ impl Items {
         self.denials.insert(item, reason.to_owned());
     }
 
-    /// The turn has ended. A call that still runs goes on in the background, or was cut off. Gives the commands among
+    /// The turn has ended. A call that still runs continues in the background, or was cut off. Gives the commands among
     /// them.
     pub(super) fn end_turn(&mut self, status: ToolStatus, events: &mut Emitter) -> HashSet<ItemId> {
         let mut commands = HashSet::new();

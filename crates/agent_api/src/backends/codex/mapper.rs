@@ -1,12 +1,12 @@
-//! Codex's lines to events.
+//! `CodexMapper`: the lines of `codex exec --json` to events.
 
 use json_lines::{Framed, Value};
 
 use super::items::Items;
 use super::usage::Account;
 use crate::backend::Mapper;
-use crate::backends::json_line::read_objects;
 use crate::backends::vendor_error::{classified, nothing_said};
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::event::{Body, ErrorInfo, ItemId, Outcome, Retry, SessionStarted, Tokens, TurnFinished};
 
@@ -28,7 +28,7 @@ impl Default for CodexMapper {
 
 impl CodexMapper {
     /// For a thread that had used this much before ([`Usage::tokens`](crate::Usage::tokens) of its last run): nothing
-    /// if it is new, `None` if it is resumed or forked and nobody knows. Then the run's total may include earlier
+    /// if it is new, `None` if it is resumed or forked and the total is unknown. Then the run's total may include earlier
     /// runs, and says so.
     #[must_use]
     pub fn new(earlier: Option<Tokens>) -> Self {

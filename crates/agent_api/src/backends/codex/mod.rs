@@ -6,7 +6,6 @@ mod exec;
 mod items;
 mod mapper;
 mod profile;
-mod recording;
 mod usage;
 
 pub use app_server::AppServerMapper;

@@ -1,4 +1,4 @@
-//! The profile of Codex.
+//! `profile`: the facts about Codex.
 
 use std::time::Duration;
 
@@ -35,10 +35,8 @@ pub fn profile() -> Profile {
             capability::TOOLS_RESULTS,
             capability::CONFIG_MODEL,
             capability::CONFIG_PERMISSIONS,
-            capability::NON_INTERACTIVE,
+            capability::CONFIG_EFFORT,
             capability::ADD_DIRS,
-            capability::EXTERNAL_SANDBOX,
-            capability::FINAL_TEXT,
             capability::USAGE,
         ],
         // In a conversation. `codex exec` is interrupted by SIGINT, which ends the process and its commands.

@@ -1,4 +1,4 @@
-//! What a thread used.
+//! `Account`: the tokens of a Codex thread, and this run's part of them.
 
 use json_lines::Value;
 
@@ -8,7 +8,7 @@ use crate::event::{RunUsage, Tokens, Usage, UsageScope};
 /// The account of one process. Codex counts for the whole thread: over turns, resumed runs and forks.
 #[derive(Debug)]
 pub(super) struct Account {
-    /// What the thread had used before; `None` if nobody knows.
+    /// What the thread had used before; `None` if unknown.
     earlier: Option<Tokens>,
     total: Tokens,
     /// A turn ended without figures.

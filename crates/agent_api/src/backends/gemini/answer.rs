@@ -1,4 +1,4 @@
-//! The text that is being written.
+//! `Answer`: the text that Gemini is writing, with repetitions after a broken answer removed.
 
 use crate::emitter::Emitter;
 use crate::event::{Body, DiscardReason, ItemDiscarded, ItemId, Part, RawRef};
@@ -12,7 +12,7 @@ const MIN_REPEATED_BYTES: usize = 16;
 /// That is recognised only where the very same pieces come again in the same order, from the first to the last that
 /// there is, at least two and [`MIN_REPEATED_BYTES`] long. Meanwhile they are held back: a reader knows them already.
 /// The first piece that differs sets them free, and from then on this text is taken as it comes, because its
-/// beginning is a word that it repeats. A new answer in other words cannot be told from the old one's continuation.
+/// beginning is a word that it repeats. A new answer in other words looks like the continuation of the old one.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     open: Option<Open>,

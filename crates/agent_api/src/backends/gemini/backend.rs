@@ -7,10 +7,10 @@ use bytes::Bytes;
 
 use super::mapper::GeminiMapper;
 use super::profile::profile;
-use super::recording::{recognises, replay_mapper};
 use crate::backend::{Backend, BackendConfig, InstalledAgent, Launch, LaunchInput, Mapper, Profile};
 use crate::backends::acp::Acp;
 use crate::backends::program::{constructors, session_argument, spawn_spec};
+use crate::backends::recording::{objects, says};
 use crate::capability;
 use crate::error::Error;
 use crate::request::{Input, RunOptions, RunRequest};
@@ -51,11 +51,11 @@ impl Backend for Gemini {
     }
 
     fn recognises(&self, first_lines: &[&[u8]]) -> bool {
-        recognises(first_lines)
+        objects(first_lines).any(|object| says(&object, "type", "init") && object.get("session_id").is_some())
     }
 
     fn replay_mapper(&self) -> Option<Box<dyn Mapper>> {
-        Some(replay_mapper())
+        Some(Box::new(GeminiMapper::new()))
     }
 }
 
@@ -71,7 +71,7 @@ fn stream_json(request: &RunRequest, found: &InstalledAgent) -> Result<Launch, E
 }
 
 fn arguments(options: &RunOptions) -> Result<Vec<OsString>, Error> {
-    // Gemini exits with 55 in a directory that it was never told to trust. The caller chose the directory.
+    // Gemini exits with 55 in a directory that it does not trust. The caller chose the directory.
     let mut args: Vec<OsString> = ["--output-format=stream-json", "--skip-trust"]
         .map(OsString::from)
         .into();

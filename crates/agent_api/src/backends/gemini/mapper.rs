@@ -1,4 +1,4 @@
-//! Gemini's lines to events.
+//! `GeminiMapper`: the lines of `gemini -o stream-json` to events.
 
 use json_lines::{Framed, Value};
 
@@ -6,8 +6,8 @@ use super::answer::Answer;
 use super::tools::Tools;
 use super::usage::usage;
 use crate::backend::Mapper;
-use crate::backends::json_line::read_objects;
 use crate::backends::vendor_error::{classified, nothing_said};
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::event::{Body, ErrorInfo, ItemId, Limit, Outcome, RawRef, SessionStarted, Severity, TurnFinished};
 
@@ -18,7 +18,7 @@ pub struct GeminiMapper {
     tools: Tools,
     turns: u32,
     messages: u32,
-    /// Told before a result that does not repeat it.
+    /// An error before a result that does not repeat it.
     last_error: Option<ErrorInfo>,
     is_idle: bool,
 }
@@ -58,7 +58,7 @@ impl GeminiMapper {
     }
 
     fn text(&mut self, object: &Value, raw: RawRef, events: &mut Emitter) {
-        // A message that is no delta is complete in itself.
+        // A message that is not a delta is complete.
         let is_delta = object.flag("delta") == Some(true);
         if !is_delta {
             self.answer.end(Some(raw), false, events);
@@ -96,9 +96,9 @@ impl GeminiMapper {
         if let Some(stats) = stats {
             events.emit(Body::Usage(Box::new(usage(stats, has_failed))));
         }
-        let told = object.get("error").filter(|error| error.is_object());
-        let type_name = told.and_then(|error| error.text("type"));
-        let message = told.and_then(|error| error.text("message"));
+        let reported = object.get("error").filter(|error| error.is_object());
+        let type_name = reported.and_then(|error| error.text("type"));
+        let message = reported.and_then(|error| error.text("message"));
         let earlier = self.last_error.take();
         let error = has_failed.then(|| message.map(classified).or(earlier).unwrap_or_else(nothing_said));
         let outcome = match (has_failed, type_name) {

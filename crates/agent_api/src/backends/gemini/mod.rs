@@ -4,7 +4,6 @@ mod answer;
 mod backend;
 mod mapper;
 mod profile;
-mod recording;
 mod tools;
 mod usage;
 

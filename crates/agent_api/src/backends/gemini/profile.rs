@@ -1,4 +1,4 @@
-//! The profile of the Gemini CLI.
+//! `profile`: the facts about the Gemini CLI.
 
 use std::time::Duration;
 
@@ -35,10 +35,7 @@ pub fn profile() -> Profile {
             capability::TOOLS_RESULTS,
             capability::CONFIG_MODEL,
             capability::CONFIG_PERMISSIONS,
-            capability::NON_INTERACTIVE,
             capability::ADD_DIRS,
-            capability::EXTERNAL_SANDBOX,
-            capability::FINAL_TEXT,
             capability::USAGE,
         ],
         // A Node program: what is still in a pipe is lost when it exits.

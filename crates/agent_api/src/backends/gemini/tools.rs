@@ -1,20 +1,19 @@
-//! Tool calls.
+//! `Tools`: maps Gemini's tool calls and their results.
 
 use std::collections::HashMap;
 
 use json_lines::Value;
 
-use crate::backends::tool_names::{kind_of, one_line, subject_keys};
+use crate::backends::tool_names::{kind_of, plan_entries, tool_started};
 use crate::emitter::Emitter;
 use crate::event::{
-    Body, ChangeKind, FileChange, ItemId, Json, PlanEntry, PlanStatus, PlanUpdated, ToolFinished, ToolKind,
-    ToolStarted, ToolState, ToolStatus,
+    Body, ChangeKind, FileChange, ItemId, PlanUpdated, ToolFinished, ToolKind, ToolState, ToolStatus,
 };
 
 /// The calls of a process.
 #[derive(Debug, Default)]
 pub(super) struct Tools {
-    /// What open calls will have changed: their results do not say.
+    /// The files that open calls change: their results do not name them.
     edited: HashMap<ItemId, String>,
 }
 
@@ -27,32 +26,22 @@ impl Tools {
             None => kind_of(name),
         };
         let parameters = from.get("parameters");
-        let subject = parameters.and_then(|parameters| {
-            let keys = subject_keys(kind).iter();
-            keys.filter_map(|key| parameters.text(key)).next()
-        });
-        if let (ToolKind::Edit, Some(path)) = (kind, subject) {
-            self.edited.insert(item.clone(), path.to_owned());
+        let mut started = tool_started(item.clone(), name, kind, parameters, ToolState::Running);
+        started.mcp_server = mcp_server.map(str::to_owned);
+        if let (ToolKind::Edit, Some(path)) = (kind, &started.subject) {
+            self.edited.insert(item.clone(), path.clone());
         }
-        events.emit(Body::ToolStarted(Box::new(ToolStarted {
-            item: item.clone(),
-            name: name.to_owned(),
-            kind,
-            subject: subject.map(one_line).filter(|subject| !subject.is_empty()),
-            input: parameters.map(Json::from),
-            mcp_server: mcp_server.map(str::to_owned),
-            state: ToolState::Running,
-        })));
+        events.emit(Body::ToolStarted(Box::new(started)));
         let todos = parameters.map_or(&[][..], |parameters| parameters.list("todos"));
         if kind == ToolKind::Plan && !todos.is_empty() {
             events.emit(Body::PlanUpdated(PlanUpdated {
                 item: Some(item),
-                entries: todos.iter().map(entry).collect(),
+                entries: plan_entries(todos),
             }));
         }
     }
 
-    /// A command that failed is a success here, and its exit code is not told.
+    /// A failed command is reported as a success, without its exit code.
     pub(super) fn finish(&mut self, item: ItemId, from: &Value, events: &mut Emitter) {
         let error = from.get("error");
         let message = error.and_then(|error| error.text("message"));
@@ -73,20 +62,8 @@ impl Tools {
     }
 }
 
-/// The server in `mcp_server_tool`. A name with an underscore cannot be told from the tool's; the first part is taken.
+/// The server in `mcp_server_tool`. If the server's name has an underscore, only its first part is taken.
 fn mcp_server(name: &str) -> Option<&str> {
     let (server, tool) = name.strip_prefix("mcp_")?.split_once('_')?;
     (!server.is_empty() && !tool.is_empty()).then_some(server)
-}
-
-fn entry(entry: &Value) -> PlanEntry {
-    PlanEntry {
-        text: entry.text("description").unwrap_or_default().to_owned(),
-        status: match entry.text("status") {
-            Some("completed") => PlanStatus::Completed,
-            Some("in_progress") => PlanStatus::InProgress,
-            Some("cancelled") => PlanStatus::Cancelled,
-            _ => PlanStatus::Pending,
-        },
-    }
 }

@@ -1,4 +1,4 @@
-//! What a run used.
+//! `usage`: the tokens of a result as a `Usage`.
 
 use json_lines::Value;
 

@@ -5,8 +5,8 @@ use json_lines::{Framed, Value};
 use super::messages::Messages;
 use super::tools::Tools;
 use crate::backend::Mapper;
-use crate::backends::json_line::read_objects;
-use crate::backends::vendor_error::{classified, nothing_said};
+use crate::backends::vendor_error::{self, nothing_said};
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::event::{Body, ErrorInfo, Limit, Outcome, Retry, SessionStarted, TurnFinished};
 
@@ -93,8 +93,6 @@ impl Mapper for PiMapper {
 
 /// A message that starts with a number starts with the status of the API's answer.
 fn api_error(message: &str) -> ErrorInfo {
-    match message.starts_with(|first: char| first.is_ascii_digit()) {
-        true => classified(&format!("HTTP {message}")),
-        false => classified(message),
-    }
+    let status = message.split(|letter: char| !letter.is_ascii_digit()).next();
+    vendor_error::api_error(message, status.and_then(|status| status.parse().ok()))
 }

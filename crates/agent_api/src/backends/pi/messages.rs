@@ -10,7 +10,7 @@ use crate::event::{
 };
 
 /// No answer costs more, so a higher figure is wrong. It would spoil the sum.
-const MOST_USD: f64 = 1e6;
+const MAX_USD: f64 = 1e6;
 
 /// The messages of a run. They have no ids, so they are counted.
 #[derive(Debug, Default)]
@@ -111,8 +111,7 @@ impl Messages {
         };
         let cost = reported.at(&["cost", "total"]).and_then(Value::as_f64);
         self.used += tokens;
-        let cost = cost.filter(|usd| (0.0..=MOST_USD).contains(usd));
-        let cost = cost.map(|usd| MicroUsd::new((usd * 1e6).round() as u64));
+        let cost = cost.filter(|usd| *usd <= MAX_USD).and_then(MicroUsd::from_usd);
         self.cost += cost.unwrap_or_default();
         self.has_cost |= cost.is_some();
         let as_cost = |micro_usd| Cost {

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use json_lines::Value;
 
 use super::messages::texts;
-use crate::backends::tool_names::{one_line, subject_keys};
+use crate::backends::tool_names::tool_started;
 use crate::emitter::Emitter;
 use crate::event::{
-    Body, ChangeKind, DiscardReason, FileChange, ItemDiscarded, ItemId, Json, Part, ToolFinished, ToolKind,
-    ToolStarted, ToolState, ToolStatus,
+    Body, ChangeKind, DiscardReason, FileChange, ItemDiscarded, ItemId, Part, ToolFinished, ToolKind,
+    ToolState, ToolStatus,
 };
 
 /// The tool calls of a run.
@@ -104,15 +104,5 @@ fn kind(name: &str) -> ToolKind {
 }
 
 fn started(item: ItemId, name: &str, input: Option<&Value>, state: ToolState) -> Body {
-    let kind = kind(name);
-    let subject = input.and_then(|input| subject_keys(kind).iter().find_map(|key| input.text(key)));
-    Body::ToolStarted(Box::new(ToolStarted {
-        item,
-        name: name.to_owned(),
-        kind,
-        subject: subject.map(one_line).filter(|subject| !subject.is_empty()),
-        input: input.map(Json::from),
-        mcp_server: None,
-        state,
-    }))
+    Body::ToolStarted(Box::new(tool_started(item, name, kind(name), input, state)))
 }

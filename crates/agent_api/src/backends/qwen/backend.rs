@@ -13,10 +13,10 @@ use uuid::Uuid;
 
 use super::dialect::{DIALECT, EXTRAS};
 use super::profile::profile;
-use super::recording::{recognises, replay_mapper};
 use crate::backend::{Backend, BackendConfig, InstalledAgent, Launch, LaunchInput, Mapper, Profile};
 use crate::backends::claude_code::{ClaudeMapper, MapperSetup};
 use crate::backends::program::{constructors, session_argument, spawn_spec};
+use crate::backends::recording::objects;
 use crate::error::Error;
 use crate::request::{Input, RunOptions, RunRequest};
 use agent_client::{PartialMessages, PermissionMode, SessionChoice, SystemPrompt};
@@ -95,11 +95,15 @@ impl Backend for Qwen {
     }
 
     fn recognises(&self, first_lines: &[&[u8]]) -> bool {
-        recognises(first_lines)
+        objects(first_lines).any(|object| object.get("qwen_code_version").is_some())
     }
 
     fn replay_mapper(&self) -> Option<Box<dyn Mapper>> {
-        Some(replay_mapper())
+        Some(Box::new(ClaudeMapper::new(MapperSetup {
+            dialect: DIALECT,
+            extras: EXTRAS,
+            ..MapperSetup::default()
+        })))
     }
 }
 

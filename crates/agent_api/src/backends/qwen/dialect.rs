@@ -1,4 +1,4 @@
-//! Qwen Code's dialect: how it counts, and the shapes that Claude does not have.
+//! `DIALECT` and `EXTRAS`: how Qwen Code counts, and the shapes that Claude does not have.
 
 use claude_code::{Dialect, Event as WireEvent};
 use serde_json::Value;

@@ -3,7 +3,6 @@
 mod backend;
 mod dialect;
 mod profile;
-mod recording;
 
 pub use backend::Qwen;
 pub use dialect::{DIALECT, EXTRAS};

@@ -1,4 +1,4 @@
-//! The profile of Qwen Code.
+//! `profile`: the facts about Qwen Code.
 
 use std::time::Duration;
 
@@ -38,10 +38,7 @@ pub fn profile() -> Profile {
             capability::CONFIG_TOOLS,
             capability::CONFIG_LIMITS,
             capability::CONFIG_SYSTEM_PROMPT,
-            capability::NON_INTERACTIVE,
             capability::ADD_DIRS,
-            capability::EXTERNAL_SANDBOX,
-            capability::FINAL_TEXT,
             capability::USAGE,
         ],
         // A Node program: what is still in a pipe is lost when it exits.

@@ -15,10 +15,6 @@ use crate::settings::BackendName;
 /// How many lines of a recording are looked at.
 const FIRST_LINES: usize = 50;
 
-/// Which recordings can be played.
-pub(super) const PLAYED: &str = "Of agents that ralph drives over ACP, only the ACP output can be played, not what they \
-    print by themselves";
-
 /// The agent that wrote a recording.
 pub(super) struct Author {
     pub(super) kind: AgentKind,
@@ -68,7 +64,7 @@ impl Author {
                 .collect();
             format!(
                 "`{file}` is neither a run's journal nor output that ralph recognises. If you know which agent wrote it, \
-                 add `--backend NAME`: {}. {PLAYED}",
+                 add `--backend NAME`: {}",
                 names.join(", ")
             )
         })

@@ -1,4 +1,4 @@
-//! What a run's holder says, as requests and answers for `codex app-server`.
+//! Commands of the run's owner, as requests and answers for `codex app-server`.
 
 use bytes::Bytes;
 use serde_json::json;
@@ -103,7 +103,7 @@ impl AppServerMapper {
         // A decision has no place for a reason, so it goes along as a message. It comes first, because the model is
         // asked again as soon as Codex has the decision.
         let Some((thread, turn)) = answered.turn.filter(|_| !answered.ends_turn) else {
-            let message = "Codex is not told why this was denied: the turn ends";
+            let message = "the reason for the denial does not reach Codex: the turn ends";
             events.notice(Severity::Info, "reason_not_told", message);
             return Ok(Some(answered.line));
         };

@@ -1,4 +1,4 @@
-//! The launch of `codex app-server`.
+//! `launch`: starts `codex app-server`.
 
 use std::ffi::OsString;
 
@@ -19,11 +19,17 @@ pub(in crate::backends::codex) fn launch(
     let mut spec = spawn_spec(request, found);
     spec.args = vec![OsString::from("app-server")];
     spec.args.extend(request.options.extra_args.iter().cloned());
-    let mapper = AppServerMapper::new(
+    let mut mapper = AppServerMapper::new(
         settings,
         message_input(&request.prompt, &request.attachments),
         request.prompt_id.clone(),
     );
+    if let Some(effort) = &request.options.effort {
+        // Valid for this turn and those after it.
+        mapper
+            .next_turn
+            .insert("effort".to_owned(), effort.as_str().into());
+    }
     Ok(Launch::new(
         spec,
         LaunchInput::Messages {

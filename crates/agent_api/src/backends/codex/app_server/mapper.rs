@@ -16,8 +16,8 @@ use super::threads::ThreadSettings;
 use super::usage::ThreadUsage;
 use crate::backend::{Command, Mapper};
 use crate::backends::codex::items::{Items, PARAGRAPH, plan};
-use crate::backends::json_line::read_objects;
 use crate::backends::json_rpc::{Incoming, JsonRpc};
+use crate::backends::wire_line::read_objects;
 use crate::emitter::Emitter;
 use crate::error::CommandError;
 use crate::event::{
@@ -80,7 +80,7 @@ pub(super) enum Pending {
     Interrupt {
         command_id: Option<String>,
     },
-    /// Tells the model why a request was denied.
+    /// The reason for a denial, as a message to the model.
     Reason,
     /// Asks which commands still run, to end these calls.
     RunningCommands(HashSet<ItemId>),
@@ -319,7 +319,7 @@ impl AppServerMapper {
             },
             (Pending::Reason, None) => events.framing("turn/steer"),
             (Pending::Reason, Some(error)) => {
-                let message = format!("Codex was not told why this was denied: {}", error.message);
+                let message = format!("the reason for the denial did not reach Codex: {}", error.message);
                 events.notice(Severity::Warning, "reason_not_told", message);
             }
             (Pending::RunningCommands(calls), None) => self.end_commands(&calls, result, events),

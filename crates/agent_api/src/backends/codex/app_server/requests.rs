@@ -5,7 +5,7 @@ use crate::request::Attachment;
 use bytes::Bytes;
 use serde_json::{Value, json};
 
-/// Our requests have fixed or counted ids, so that a response can be told apart without its request.
+/// Our requests have fixed or counted ids, so that a response is recognised without its request.
 pub(super) const INITIALIZE: u64 = 1;
 pub(super) const LIST_THREADS: u64 = 2;
 pub(super) const OPEN_THREAD: u64 = 3;

@@ -1,4 +1,4 @@
-//! Which thread a run works in and what is allowed there, as parameters of `thread/*` and `turn/start`.
+//! `ThreadSettings`: the thread of a run and what is allowed there, as parameters of `thread/*` and `turn/start`.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub(super) struct ThreadSettings {
     additional_directories: Vec<PathBuf>,
     is_ephemeral: bool,
     caller_answers: bool,
-    /// Whether the permission mode refuses what would need a permission, whoever could be asked.
+    /// Whether the permission mode refuses what would need a permission, even if the caller could answer.
     refuses: bool,
 }
 

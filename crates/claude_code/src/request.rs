@@ -1,4 +1,6 @@
-//! The requests of the two forms: [`PrintRequest`] is one prompt, [`SessionRequest`] a conversation.
+//! What to ask of the CLI: [`PrintRequest`] is one prompt, [`SessionRequest`] is a conversation.
+//!
+//! Both carry [`RunOptions`](crate::RunOptions); the client's own options fill the gaps.
 
 use agent_client::RunOptions;
 

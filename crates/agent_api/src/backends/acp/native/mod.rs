@@ -1,0 +1,107 @@
+//! What opencode, Copilot and goose print without ACP (`opencode run --format json` and the like), for `replay`. ralph
+//! itself starts these agents through ACP, which shows more.
+
+mod copilot;
+mod goose;
+mod opencode;
+
+use json_lines::Value;
+
+use crate::backend::Mapper;
+use crate::emitter::Emitter;
+use crate::event::{
+    Body, Cost, CostSource, ErrorInfo, Outcome, RunUsage, SessionStarted, Tokens, TurnFinished, Usage,
+    UsageScope,
+};
+use agent_client::MicroUsd;
+
+/// An agent's own output format.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NativeOutput {
+    /// Whether an object of the first lines is in this format.
+    pub(super) recognises: fn(&Value) -> bool,
+    pub(super) mapper: fn() -> Box<dyn Mapper>,
+}
+
+pub(super) const COPILOT: NativeOutput = NativeOutput {
+    recognises: copilot::recognises,
+    mapper: || Box::new(copilot::CopilotMapper::default()),
+};
+pub(super) const GOOSE: NativeOutput = NativeOutput {
+    recognises: goose::recognises,
+    mapper: || Box::new(goose::GooseMapper::default()),
+};
+pub(super) const OPENCODE: NativeOutput = NativeOutput {
+    recognises: opencode::recognises,
+    mapper: || Box::new(opencode::OpencodeMapper::default()),
+};
+
+/// The turns of a recording, and what they used.
+#[derive(Debug, Default)]
+struct Turns {
+    count: u32,
+    is_open: bool,
+    used: RunUsage,
+}
+
+impl Turns {
+    /// Starts the session with the first turn, and a turn if none is open.
+    fn open(&mut self, session: SessionStarted, events: &mut Emitter) {
+        if self.is_open {
+            return;
+        }
+        if self.count == 0 {
+            events.emit(Body::SessionStarted(Box::new(session)));
+        }
+        self.is_open = true;
+        self.count += 1;
+        events.turn_started(self.count);
+    }
+
+    fn finish(
+        &mut self,
+        outcome: Outcome,
+        error: Option<ErrorInfo>,
+        text: Option<String>,
+        events: &mut Emitter,
+    ) {
+        self.is_open = false;
+        events.emit(Body::TurnFinished(Box::new(TurnFinished {
+            text,
+            error,
+            ..TurnFinished::new(self.count, outcome)
+        })));
+    }
+
+    /// Adds the usage of one step.
+    fn add_step(&mut self, tokens: Tokens, cost: Option<MicroUsd>, events: &mut Emitter) {
+        self.used.tokens += tokens;
+        let cost = cost.map(reported);
+        if let Some(step) = cost {
+            let before = self.used.cost.map_or(MicroUsd::ZERO, |cost| cost.micro_usd);
+            self.used.cost = Some(reported(before + step.micro_usd));
+        }
+        self.report(UsageScope::Step, tokens, cost, events);
+    }
+
+    fn report(&self, scope: UsageScope, tokens: Tokens, cost: Option<Cost>, events: &mut Emitter) {
+        events.emit(Body::Usage(Box::new(Usage {
+            scope,
+            tokens,
+            cost,
+            model: None,
+            context: None,
+            run: self.used,
+        })));
+    }
+
+    /// Whether the last turn has ended.
+    fn is_idle(&self) -> bool {
+        self.count > 0 && !self.is_open
+    }
+}
+
+fn reported(micro_usd: MicroUsd) -> Cost {
+    let source = CostSource::Reported;
+    Cost { micro_usd, source }
+}
