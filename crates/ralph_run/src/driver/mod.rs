@@ -13,6 +13,8 @@ mod spec;
 mod status;
 mod storage;
 mod suspend;
+#[cfg(test)]
+mod text_once_tests;
 mod timers;
 mod verify;
 
