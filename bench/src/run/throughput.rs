@@ -28,7 +28,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         (Corpus::of_fixtures(Path::new(&fixtures), size_bytes)?, 0.2),
     ];
     println!("\n## A flood through `ralph run --quiet`: raw log, journal and redaction, median of {rounds} rounds\n");
-    println!("| corpus | tee MB/s | ralph MB/s | ralph of tee | at least | journal MB |");
+    println!("| corpus | tee MB/s | ralph MB/s | ralph of tee | at least | journal of raw log |");
     println!("|---|---:|---:|---:|---:|---:|");
     for (corpus, least) in corpora {
         let stage = Stage::new("throughput", "")?;
@@ -54,8 +54,8 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
             }
         }
         let (tee, ralph, ratio) = (median(&mut teed), median(&mut ours), median(&mut ratios));
-        let journal = journal_bytes as f64 / 1e6;
-        println!("| {} | {tee:.0} | {ralph:.0} | {ratio:.2} | {least} | {journal:.1} |", corpus.name);
+        let journal = journal_bytes as f64 / corpus.bytes.len() as f64;
+        println!("| {} | {tee:.0} | {ralph:.0} | {ratio:.2} | {least} | {journal:.2} |", corpus.name);
     }
     Ok(())
 }

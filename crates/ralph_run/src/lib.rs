@@ -28,7 +28,7 @@ pub use home::{
 };
 pub use journal::{
     Damage, DamageKind, JournalError, JournalFollower, JournalReader, JournalWriter, PendingSync, Resumed,
-    read_journal,
+    may_lack_text, read_journal, restore_text, restored_kind,
 };
 pub use lock::{Lock, LockError, LockHeld, LockInfo, LockSubject};
 pub use open::Open;

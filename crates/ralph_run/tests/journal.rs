@@ -26,9 +26,15 @@ fn sample() -> Vec<Record> {
     ]
 }
 
+fn append_all(writer: &mut JournalWriter, records: &[Record]) {
+    for record in records {
+        writer.append(record).unwrap();
+    }
+}
+
 fn write(path: &Path, records: &[Record]) -> Vec<u8> {
     let mut writer = JournalWriter::create(path).unwrap();
-    writer.append_all(records).unwrap();
+    append_all(&mut writer, records);
     drop(writer);
     fs::read(path).unwrap()
 }
@@ -262,7 +268,7 @@ async fn a_follower_sees_records_as_they_are_written_and_ends_with_the_run() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("journal");
     let mut writer = JournalWriter::create(&path).unwrap();
-    writer.append_all(&sample()).unwrap();
+    append_all(&mut writer, &sample());
     let mut follower = JournalFollower::open(&path, 3).unwrap();
     for seq in 3..20 {
         if seq > 4 {

@@ -3,6 +3,8 @@
 
 use std::fs;
 
+use std::io::Cursor;
+
 use ralph_run::{
     Durability, Home, JournalError, JournalFollower, JournalReader, JournalWriter, Record, RunBody,
     RunDirectory, RunEvent, RunFile, reconcile,
@@ -19,7 +21,7 @@ fn planted(home: &Home, format_version: u32) -> RunDirectory {
 #[test]
 fn unknown_kinds_words_and_fields_are_not_damage() {
     let journal = future_journal(1);
-    let records: Vec<Record> = JournalReader::new(journal.as_bytes())
+    let records: Vec<Record> = JournalReader::new(Cursor::new(&journal))
         .map(Result::unwrap)
         .collect();
     assert_eq!(records.len(), journal.lines().count());
@@ -117,7 +119,7 @@ fn a_newer_format_is_refused_with_what_to_do() {
     let home = Home::new(directory.path().to_owned(), None);
     let run = planted(&home, 2);
     let text = future_journal(2);
-    let read: Vec<_> = JournalReader::new(text.as_bytes()).collect();
+    let read: Vec<_> = JournalReader::new(Cursor::new(&text)).collect();
     let [Err(problem)] = read.as_slice() else {
         panic!("{read:?}")
     };

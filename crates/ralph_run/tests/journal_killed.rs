@@ -96,7 +96,8 @@ fn a_writer_that_gets_killed() {
     writer.append(&started("r")).unwrap();
     let mut report = std::io::stdout();
     for seq in 2.. {
-        writer.queue(&warned(seq, &filling(seq))).unwrap();
+        let line = serde_json::to_vec(&warned(seq, &filling(seq))).unwrap();
+        writer.push(seq, &line).unwrap();
         if seq % 5 == 0 {
             writer.flush().unwrap();
         }

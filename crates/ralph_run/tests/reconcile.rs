@@ -48,7 +48,9 @@ fn abandoned(home: &Home, runner: Runner, records: &[Record]) -> RunDirectory {
         .save(&run.run_file(), Durability::Cached)
         .unwrap();
     let mut journal = JournalWriter::create(&run.journal()).unwrap();
-    journal.append_all(records).unwrap();
+    for record in records {
+        journal.append(record).unwrap();
+    }
     run
 }
 

@@ -1,10 +1,12 @@
 //! The words of records, from where they stand.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use bytes::Bytes;
+use ralph_run::restore_text;
 
 use crate::error::StoreError;
 use crate::rows::RecordRow;
@@ -14,7 +16,7 @@ const MOST_GAP_BYTES: u64 = 32 << 10;
 /// How much is read at once.
 const MOST_READ_BYTES: u64 = 1 << 20;
 
-/// A record's line, as it stands in the journal.
+/// A record's line, with all of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalLine {
     /// Its number.
@@ -90,7 +92,7 @@ fn read_group(file: &mut File, group: &[RecordRow], lines: &mut Vec<JournalLine>
     let length = end_of(last) - first.offset;
     let mut bytes = Vec::with_capacity(usize::try_from(length).map_err(io::Error::other)?);
     // What is not there is no reason to wait for it, nor to hold memory for it.
-    file.take(length).read_to_end(&mut bytes)?;
+    file.by_ref().take(length).read_to_end(&mut bytes)?;
     let bytes = Bytes::from(bytes);
     for row in group {
         let from = usize::try_from(row.offset - first.offset).map_err(io::Error::other)?;
@@ -100,10 +102,13 @@ fn read_group(file: &mut File, group: &[RecordRow], lines: &mut Vec<JournalLine>
             let message = format!("record {} is not where it was: the journal has changed", row.seq);
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
-        lines.push(JournalLine {
-            seq: row.seq,
-            line: bytes.slice(from..to),
-        });
+        let line = bytes.slice(from..to);
+        let line = match restore_text(&line, row.offset, file) {
+            Ok(Cow::Owned(restored)) => Bytes::from(restored),
+            // Text that is lost is not made up.
+            Ok(Cow::Borrowed(_)) | Err(_) => line,
+        };
+        lines.push(JournalLine { seq: row.seq, line });
     }
     Ok(())
 }

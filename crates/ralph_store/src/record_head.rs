@@ -2,12 +2,13 @@
 //! is asked for.
 //!
 //! This is strict JSON (serde), unlike the tolerant reader for agents' streams: the journal is our own format, and its
-//! lines are passed on unchanged in HTTP pages and WebSocket frames, where one malformed line would break the others.
+//! lines are passed on in HTTP pages and WebSocket frames, where one malformed line would break the others.
 
 use std::borrow::Cow;
 
 use agent_api::ItemId;
 use jiff::Timestamp;
+use ralph_run::restored_kind;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -31,7 +32,8 @@ pub struct RecordHead<'a> {
 /// The head of an event.
 #[derive(Debug, Clone, Deserialize)]
 pub struct EventHead<'a> {
-    /// The kind, such as `text_block` or `run_ended`.
+    /// The kind, such as `text_block` or `run_ended`. The kind that the event has with all its text, even if the line
+    /// leaves out a part ([`ralph_run::restore_text`]).
     #[serde(borrow, rename = "type")]
     pub kind: Cow<'a, str>,
     /// The tool call that the event belongs to, for events of a subagent.
@@ -48,7 +50,11 @@ impl<'a> RecordHead<'a> {
     pub fn parse(line: &'a [u8]) -> Option<Self> {
         // Checks the whole line once. `from_slice` would not check the members that are ignored.
         let text = std::str::from_utf8(line).ok()?;
-        serde_json::from_str(text).ok()
+        let mut head: Self = serde_json::from_str(text).ok()?;
+        if let Cow::Borrowed(kind) = head.event.kind {
+            head.event.kind = Cow::Borrowed(restored_kind(kind));
+        }
+        Some(head)
     }
 
     /// The time of the record; 1970 if it cannot be read.

@@ -5,8 +5,10 @@ mod search_stage;
 
 use std::collections::BTreeSet;
 
-use ralph_store::{Cursor, SearchMode, SearchPage, SearchQuery, StoreError, TextIndex};
+use ralph_store::{Cursor, SearchMode, SearchPage, SearchQuery, StoreError, TextIndex, read_journal_page};
 use search_stage::{Stage, query};
+use serde_json::{Value, json};
+use test_support::text_from;
 
 fn texts(page: &SearchPage) -> Vec<&str> {
     page.hits.iter().map(|hit| hit.snippet.as_str()).collect()
@@ -286,4 +288,56 @@ fn a_run_that_is_gone_from_disk_is_not_found() {
     std::fs::remove_dir_all(stage.runs().join("a")).unwrap();
     assert!(found(&stage.index, "needle").is_empty());
     assert!(stage.index.search(&substring("needle")).unwrap().hits.is_empty());
+}
+
+#[test]
+fn text_that_a_block_leaves_to_its_deltas_is_found_in_the_block() {
+    let stage = Stage::new();
+    let mut run = stage.run("a");
+    run.say("before");
+    let delta = |text: &str| json!({"item": "m/1", "part": "text", "text": text});
+    let (start, _) = run.record("delta", &delta("The quick bro"));
+    run.record("delta", &delta("wn fox "));
+    let from = text_from(usize::try_from(start).unwrap(), "The quick brown fox ");
+    let block = json!({"item": "m/1", "text": "jumps.", "text_from": from});
+    run.record("text_block_rest", &block);
+    // A tool may name a field as it likes.
+    run.record(
+        "user_message",
+        &json!({"item": "m/2", "text": "the fox", "text_from": "x", "origin": "user"}),
+    );
+    stage.index(&[&run]);
+    let whole = "The quick brown fox jumps.";
+    assert_eq!(found(&stage.index, "brown jumps"), [whole]);
+    assert_eq!(found(&stage.index, "fox"), ["the fox", whole]);
+    let page = stage.index.search(&substring("k brown fox jum")).unwrap();
+    assert_eq!(texts(&page), [whole]);
+    let row = &page.hits[0].record;
+    assert_eq!(row.kind, "text_block");
+    let lines = read_journal_page(&run.path, std::slice::from_ref(row), usize::MAX).unwrap();
+    let line: Value = serde_json::from_slice(&lines[0].line).unwrap();
+    assert_eq!(line["event"]["type"], "text_block");
+    assert_eq!(line["event"]["data"], json!({"item": "m/1", "text": whole}));
+    assert_eq!(
+        texts(&stage.index.search(&substring("the fox")).unwrap()),
+        ["the fox"]
+    );
+}
+
+#[test]
+fn text_that_is_lost_is_not_made_up() {
+    let stage = Stage::new();
+    let mut run = stage.run("a");
+    let (start, _) = run.record(
+        "delta",
+        &json!({"item": "m/1", "part": "text", "text": "changed"}),
+    );
+    let from = text_from(usize::try_from(start).unwrap(), "written");
+    run.record(
+        "text_block_rest",
+        &json!({"item": "m/1", "text": " rest", "text_from": from}),
+    );
+    stage.index(&[&run]);
+    assert!(found(&stage.index, "changed").is_empty());
+    assert_eq!(found(&stage.index, "rest"), ["rest"]);
 }

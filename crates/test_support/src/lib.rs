@@ -6,7 +6,7 @@
 //! - [`fake_model`]: the model's API, scripted, for the real CLI;
 //! - [`real_cli`]: exact versions of the real CLI, isolated;
 //! - [`postgres`]: a private PostgreSQL server (Unix only);
-//! - [`future_journal`]: a run as a newer version might write it;
+//! - [`future_journal`]: a run as a newer version might write it; [`text_from`]: how a record refers to earlier text;
 //! - [`fixtures`]: what they wrote, captured by the binary `capture` and made fit to be kept by [`normalise`].
 #![warn(missing_docs)]
 
@@ -16,6 +16,7 @@ pub mod dialect;
 pub mod fake_model;
 pub mod fixtures;
 mod future_journal;
+mod journal_text;
 pub mod normalise;
 #[cfg(unix)]
 pub mod postgres;
@@ -25,3 +26,4 @@ pub mod script;
 
 pub use binaries::{BinaryNotBuilt, bin};
 pub use future_journal::{FUTURE_RUN, future_journal, future_run_file};
+pub use journal_text::text_from;

@@ -324,3 +324,35 @@ fn an_ephemeral_run_keeps_its_journal_and_nothing_that_could_be_resumed() {
     assert_eq!(ran.code, Some(78), "{ran:?}");
     assert!(ran.stderr.contains("--no-session-persistence"), "{ran:?}");
 }
+
+/// Bytes, not times: what a journal takes beside the output that it comes from.
+#[test]
+fn the_journal_of_captured_output_is_hardly_longer_than_the_raw_log() {
+    let stage = Stage::empty();
+    let mut captured = Vec::new();
+    for fixture in test_support::fixtures::all().unwrap() {
+        for line in fixture
+            .lines()
+            .filter(|line| line.starts_with(b"{") && line.len() <= 64 << 10)
+        {
+            captured.extend_from_slice(line);
+            captured.push(b'\n');
+        }
+    }
+    let corpus = stage.path("captured.ndjson");
+    fs::write(&corpus, &captured).unwrap();
+    stage.configure(&format!(
+        "cli: {{backend: custom, command: /bin/cat, args: [{}], output_format: stream-json}}\n\
+         denials: continue\nevent_loop: {{max_cost_usd: 0}}\n",
+        corpus.display()
+    ));
+    let ran = stage.run(&["--once", "--quiet"]);
+    let run = stage.last_run();
+    assert_eq!(fs::read(run.join("raw/1.ndjson")).unwrap(), captured, "{ran:?}");
+    let journal = fs::metadata(run.join("journal.ndjson")).unwrap().len();
+    let per_mille = journal * 1_000 / captured.len() as u64;
+    assert!(
+        per_mille <= 1_140,
+        "the journal is {per_mille} per mille of the raw log"
+    );
+}

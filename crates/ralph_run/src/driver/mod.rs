@@ -12,6 +12,8 @@ mod spec;
 mod status;
 mod storage;
 mod suspend;
+#[cfg(test)]
+mod text_once_tests;
 mod timers;
 mod verify;
 mod workspace_keeper;

@@ -4,14 +4,14 @@ use std::io;
 use std::sync::Arc;
 use std::time::Instant as Moment;
 
-use agent_api::{Body, Event};
+use agent_api::{Body, Event, Severity};
 use jiff::Timestamp;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::coalesce::Coalescer;
-use crate::journal::{JournalError, JournalWriter, PendingSync, RecordEncoder};
+use crate::journal::{JournalError, JournalWriter, PendingSync, RecordEncoder, WrittenTexts};
 use crate::model::RunModel;
 use crate::record::{Record, RunBody, RunEvent};
 use crate::redact::{DeltaRedactor, Redactor};
@@ -25,6 +25,8 @@ pub(super) struct RecordKeeper {
     line: Vec<u8>,
     sinks: Vec<Box<dyn Sink>>,
     encoder: RecordEncoder,
+    /// Texts that are in the journal, so that they are not written again.
+    texts: WrittenTexts,
     seq: u64,
     position: (u32, u32),
     /// When what is being recorded happened: the same moment for all that came at once.
@@ -83,6 +85,7 @@ impl RecordKeeper {
             line: Vec::new(),
             sinks,
             encoder: RecordEncoder::default(),
+            texts: WrittenTexts::default(),
             seq: 0,
             position: (0, 0),
             at: None,
@@ -103,6 +106,7 @@ impl RecordKeeper {
 
     pub(super) fn set_position(&mut self, position: (u32, u32)) {
         self.end_texts();
+        self.texts.clear();
         self.position = position;
     }
 
@@ -112,8 +116,14 @@ impl RecordKeeper {
     }
 
     /// Takes an event of the agent: shows it, and records it sooner or later.
-    pub(super) fn event(&mut self, event: Event) {
+    pub(super) fn event(&mut self, mut event: Event) {
         let is_delta = matches!(event.body, Body::Delta(_));
+        if is_delta {
+            // Deltas are joined: no line of the raw log has all of one.
+            event.raw = None;
+        } else if is_framing(&event.body) {
+            return;
+        }
         if !is_delta && self.delta_redactor.is_empty() && self.coalescer.is_empty() {
             // Nothing waits for it, and it waits for nothing.
             return self.write(RunEvent::Agent(event));
@@ -182,34 +192,45 @@ impl RecordKeeper {
     }
 
     fn write(&mut self, event: RunEvent) {
-        self.seq += 1;
         let (iteration, attempt) = self.position;
-        let record = Record {
-            seq: self.seq,
-            at: *self.at.get_or_insert_with(Timestamp::now),
+        let mut record = Record {
+            seq: self.seq + 1,
+            at: *self.at.get_or_insert_with(now),
             iteration,
             attempt,
             event,
         };
         let mut line = std::mem::take(&mut self.line);
-        line.clear();
-        let words = match self.encoder.encode(&record, &mut line) {
-            Ok(words) => words,
-            Err(error) => {
-                tracing::error!(%error, "a record cannot be written as JSON");
-                return;
-            }
-        };
-        let had_secrets = !self.is_ours(&record.event) && self.redactor.redact_json_from(words, &mut line);
-        let written = self.journal.queue_line(record.seq, &line);
-        self.note(written);
-        // What is shown is what is written.
-        match had_secrets.then(|| serde_json::from_slice(&line)) {
-            Some(Ok(redacted)) => self.show(redacted, line.len()),
-            Some(Err(error)) => tracing::error!(%error, "a redacted record cannot be read"),
-            None => self.show(record, line.len()),
+        if let Err(error) = self.encode(&mut record, &mut line) {
+            tracing::error!(%error, "a record cannot be written as JSON");
+            return;
         }
+        self.seq = record.seq;
+        let offset = self.journal.next_offset();
+        if let Some(short) = self.texts.shorten(&record.event, offset) {
+            line.clear();
+            if let Err(error) = self.encoder.encode_as(&record, Some(&short), &mut line) {
+                tracing::error!(%error, "a record cannot be written as JSON");
+            }
+        }
+        let written = self.journal.push(record.seq, &line);
+        match written {
+            Ok(()) | Err(JournalError::Write { .. }) => self.texts.note(&record.event, offset),
+            Err(_) => self.texts.clear(),
+        }
+        self.note(written);
+        self.show(record, line.len());
         self.line = line;
+    }
+
+    /// Puts a record into `line`, redacted, and makes it what is in the line: what is shown is what is written.
+    fn encode(&mut self, record: &mut Record, line: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        line.clear();
+        let words = self.encoder.encode(record, line)?;
+        if !self.is_ours(&record.event) && self.redactor.redact_json_from(words, line) {
+            *record = serde_json::from_slice(line)?;
+        }
+        Ok(())
     }
 
     fn show(&mut self, record: Record, line_bytes: usize) {
@@ -350,6 +371,16 @@ impl RecordKeeper {
     pub(super) fn is_sync_owed(&self) -> bool {
         self.is_sync_owed
     }
+}
+
+/// Whether an event only says that the agent wrote a line that changes nothing. The raw log has the line.
+fn is_framing(body: &Body) -> bool {
+    matches!(body, Body::Notice(notice) if notice.severity == Severity::Debug && notice.code == "framing")
+}
+
+/// Now, to the millisecond: order is by `seq`.
+fn now() -> Timestamp {
+    Timestamp::from_millisecond(Timestamp::now().as_millisecond()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Lines to records, in order.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::io::{Read, Seek};
 
 use json_lines::{Framed, Line};
 use serde::Deserialize;
 
 use super::damage::{Damage, DamageKind};
+use super::text_once::restore_text;
 use crate::record::{FORMAT_VERSION, Record};
 
 /// No record comes near it: texts and payloads in events are bounded.
@@ -42,7 +45,8 @@ impl Checker {
         self.ready.pop_front()
     }
 
-    pub(super) fn push(&mut self, framed: Framed) {
+    /// Takes a line of `journal`, which is read again where the line leaves out text of earlier records.
+    pub(super) fn push(&mut self, framed: Framed, journal: &mut (impl Read + Seek)) {
         match framed {
             Framed::Overlong {
                 number,
@@ -52,11 +56,11 @@ impl Checker {
                 self.is_behind_damage = true;
                 self.damaged(number, offset, DamageKind::TooLong { length_bytes });
             }
-            Framed::Line(line) => self.push_line(&line),
+            Framed::Line(line) => self.push_line(&line, journal),
         }
     }
 
-    fn push_line(&mut self, line: &Line) {
+    fn push_line(&mut self, line: &Line, journal: &mut (impl Read + Seek)) {
         if line.number == 1
             && let Some(found) = format_version(&line.bytes).filter(|found| *found > FORMAT_VERSION)
         {
@@ -70,7 +74,11 @@ impl Checker {
             self.is_behind_damage = false;
             return;
         }
-        let record = match serde_json::from_slice::<Record>(&line.bytes) {
+        let (bytes, lost) = match restore_text(&line.bytes, line.offset, journal) {
+            Ok(bytes) => (bytes, None),
+            Err(error) => (Cow::Borrowed(&*line.bytes), Some(error)),
+        };
+        let record = match serde_json::from_slice::<Record>(&bytes) {
             Ok(record) => record,
             Err(error) => {
                 self.is_behind_damage = true;
@@ -98,6 +106,9 @@ impl Checker {
         }
         self.last_seq = found;
         self.is_behind_damage = false;
+        if let Some(error) = lost {
+            self.damaged(line.number, line.offset, DamageKind::TextLost(error));
+        }
         if record.seq >= self.from_seq {
             self.ready.push_back(Ok(record));
         }

@@ -41,6 +41,8 @@ pub enum DamageKind {
         /// The number that came.
         found: u64,
     },
+    /// The record, which is delivered next, leaves out text that earlier records had.
+    TextLost(io::Error),
     /// A newer version of ralph wrote it. Nothing is read.
     NewerFormat {
         /// The version of its format.
@@ -76,6 +78,12 @@ impl fmt::Display for Damage {
                     "line {line} (byte {offset}) of the journal is not a record: {reason}"
                 )
             }
+            DamageKind::TextLost(error) => {
+                write!(
+                    formatter,
+                    "the text of line {line} (byte {offset}) of the journal is lost: {error}"
+                )
+            }
             DamageKind::TooLong { length_bytes } => {
                 write!(
                     formatter,
@@ -99,7 +107,7 @@ impl fmt::Display for Damage {
 impl std::error::Error for Damage {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.kind {
-            DamageKind::Unreadable(error) => Some(error),
+            DamageKind::Unreadable(error) | DamageKind::TextLost(error) => Some(error),
             DamageKind::NotARecord(_)
             | DamageKind::TooLong { .. }
             | DamageKind::Missing { .. }

@@ -3,6 +3,9 @@
 use agent_api::Event;
 use jiff::Timestamp;
 
+use serde::Serialize;
+
+use super::text_once::ShortBody;
 use crate::record::{Record, RunEvent};
 
 /// Writes records as JSON: what `serde_json` makes of them, byte for byte. What all of them have is put together by
@@ -21,6 +24,16 @@ impl RecordEncoder {
     /// # Errors
     /// When something in it cannot be written as JSON.
     pub(crate) fn encode(&mut self, record: &Record, line: &mut Vec<u8>) -> Result<usize, serde_json::Error> {
+        self.encode_as(record, None, line)
+    }
+
+    /// The same with a shorter body in place of the agent's event.
+    pub(crate) fn encode_as(
+        &mut self,
+        record: &Record,
+        short: Option<&ShortBody>,
+        line: &mut Vec<u8>,
+    ) -> Result<usize, serde_json::Error> {
         if self.last_at != Some(record.at) {
             self.at = record.at.to_string();
             self.last_at = Some(record.at);
@@ -35,7 +48,10 @@ impl RecordEncoder {
         serde_json::to_writer(&mut *line, &record.attempt)?;
         line.extend_from_slice(b",\"event\":");
         let words = match &record.event {
-            RunEvent::Agent(event) => encode_event(event, line)?,
+            RunEvent::Agent(event) => match short {
+                Some(body) => encode_event(event, body, line)?,
+                None => encode_event(event, &event.body, line)?,
+            },
             RunEvent::Run(body) => {
                 let start = line.len();
                 serde_json::to_writer(&mut *line, body)?;
@@ -52,7 +68,11 @@ impl RecordEncoder {
     }
 }
 
-fn encode_event(event: &Event, line: &mut Vec<u8>) -> Result<usize, serde_json::Error> {
+fn encode_event(
+    event: &Event,
+    event_body: &impl Serialize,
+    line: &mut Vec<u8>,
+) -> Result<usize, serde_json::Error> {
     line.extend_from_slice(b"{\"agent_kind\":");
     serde_json::to_writer(&mut *line, event.agent_kind.as_str())?;
     let mut words = line.len();
@@ -73,7 +93,7 @@ fn encode_event(event: &Event, line: &mut Vec<u8>) -> Result<usize, serde_json::
     if event.parent.is_none() {
         words = body;
     }
-    serde_json::to_writer(&mut *line, &event.body)?;
+    serde_json::to_writer(&mut *line, event_body)?;
     // The body's object goes on where the event's has begun.
     if let Some(brace) = line.get_mut(body) {
         *brace = b',';

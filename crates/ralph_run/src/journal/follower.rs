@@ -1,5 +1,6 @@
 //! Reading a journal while it is written.
 
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,8 @@ const CHUNK_BYTES: usize = 64 << 10;
 pub struct JournalFollower {
     path: PathBuf,
     file: FileFollower,
+    /// The same file, for text that a line leaves out.
+    earlier: File,
     framer: LineFramer,
     checker: Checker,
     /// Whole lines, and their bytes, that were read before `framer` began.
@@ -42,6 +45,7 @@ impl JournalFollower {
         Ok(Self {
             path: path.to_owned(),
             file: FileFollower::open(path, 0)?,
+            earlier: File::open(path)?,
             framer: LineFramer::new(MAX_LINE_BYTES),
             checker: Checker::new(from_seq),
             base_line: 0,
@@ -115,7 +119,7 @@ impl JournalFollower {
         self.line = *number;
         *number += self.base_line;
         *offset += self.base_offset;
-        self.checker.push(framed);
+        self.checker.push(framed, &mut self.earlier);
         self.offset = self.file.offset() - self.base_offset - self.framer.pending_bytes() as u64;
     }
 

@@ -7,6 +7,7 @@ mod file;
 mod follower;
 mod reader;
 mod resume;
+mod text_once;
 mod writer;
 
 pub use damage::{Damage, DamageKind};
@@ -16,4 +17,6 @@ pub(crate) use file::Unsynced;
 pub use follower::JournalFollower;
 pub use reader::{JournalReader, read_journal};
 pub use resume::Resumed;
+pub(crate) use text_once::WrittenTexts;
+pub use text_once::{may_lack_text, restore_text, restored_kind};
 pub use writer::{JournalError, JournalWriter, PendingSync};

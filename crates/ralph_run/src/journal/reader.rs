@@ -1,7 +1,7 @@
 //! Reading a journal from its start to where it ends now.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::Path;
 
 use bytes::Bytes;
@@ -35,8 +35,8 @@ pub struct JournalReader<R> {
     is_over: bool,
 }
 
-impl<R: Read> JournalReader<R> {
-    /// Reads a journal from anywhere.
+impl<R: Read + Seek> JournalReader<R> {
+    /// Reads a journal from anywhere, from its start on.
     pub fn new(source: R) -> Self {
         Self {
             source,
@@ -91,7 +91,7 @@ impl<R: Read> JournalReader<R> {
     }
 }
 
-impl<R: Read> Iterator for JournalReader<R> {
+impl<R: Read + Seek> Iterator for JournalReader<R> {
     type Item = Result<Record, Damage>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -103,7 +103,7 @@ impl<R: Read> Iterator for JournalReader<R> {
             if let Some(framed) = self.framer.next_line() {
                 self.line += 1;
                 self.whole_bytes = self.read_bytes - self.framer.pending_bytes() as u64;
-                self.checker.push(framed);
+                self.checker.push(framed, &mut self.source);
             } else if !self.read_more() {
                 self.is_over = true;
             }

@@ -96,48 +96,25 @@ impl JournalWriter {
         }
     }
 
-    /// Writes a record.
+    /// Writes a record at once.
     ///
     /// # Errors
     /// With [`JournalError::Write`] nothing is lost: the record waits and is written with the next one.
     pub fn append(&mut self, record: &Record) -> Result<(), JournalError> {
-        self.encode(record)?;
+        let seq = record.seq;
+        let line = serde_json::to_vec(record).map_err(|source| JournalError::Encode { seq, source })?;
+        self.push(seq, &line)?;
         self.flush()
     }
 
-    /// Writes records, several at a time.
-    ///
-    /// # Errors
-    /// The first one; all records are tried. As with [`Self::append`], what could not be written waits.
-    pub fn append_all<'a>(
-        &mut self,
-        records: impl IntoIterator<Item = &'a Record>,
-    ) -> Result<(), JournalError> {
-        let mut result = Ok(());
-        for record in records {
-            result = result.and(self.queue(record));
-        }
-        result.and(self.flush())
-    }
-
-    /// Takes a record, to be written at the next [`Self::flush`] or when enough have come together.
+    /// Takes the line of record `seq`, without its line end, to be written at the next [`Self::flush`] or when enough
+    /// lines have come together.
     ///
     /// # Errors
     /// As [`Self::append`].
-    pub fn queue(&mut self, record: &Record) -> Result<(), JournalError> {
-        self.encode(record)?;
-        if self.pending.len() < BATCH_BYTES {
-            return Ok(());
-        }
-        self.flush()
-    }
-
-    /// Takes a record that was written as JSON already, without its line end; otherwise as [`Self::queue`].
-    ///
-    /// # Errors
-    /// As [`Self::append`].
-    pub fn queue_line(&mut self, seq: u64, line: &[u8]) -> Result<(), JournalError> {
+    pub fn push(&mut self, seq: u64, line: &[u8]) -> Result<(), JournalError> {
         if self.pending.len() > MAX_PENDING_BYTES {
+            // Perhaps there is room again; if not, this one is too many.
             self.flush().map_err(|_| JournalError::Dropped { seq })?;
         }
         self.pending.extend_from_slice(line);
@@ -148,23 +125,9 @@ impl JournalWriter {
         self.flush()
     }
 
-    fn encode(&mut self, record: &Record) -> Result<(), JournalError> {
-        let start = self.pending.len();
-        if start > MAX_PENDING_BYTES {
-            // Perhaps there is room again; if not, this one is too many.
-            self.flush()
-                .map_err(|_| JournalError::Dropped { seq: record.seq })?;
-            return self.encode(record);
-        }
-        if let Err(source) = serde_json::to_writer(&mut self.pending, record) {
-            self.pending.truncate(start);
-            return Err(JournalError::Encode {
-                seq: record.seq,
-                source,
-            });
-        }
-        self.pending.push(b'\n');
-        Ok(())
+    /// Where the next line starts in the file.
+    pub(crate) fn next_offset(&self) -> u64 {
+        self.length_bytes + self.pending.len() as u64
     }
 
     /// Writes what waits.
@@ -270,12 +233,6 @@ impl JournalWriter {
     pub fn pending_bytes(&self) -> usize {
         self.pending.len()
     }
-
-    /// How long the file is.
-    #[must_use]
-    pub fn length_bytes(&self) -> u64 {
-        self.length_bytes
-    }
 }
 
 impl Drop for JournalWriter {
@@ -327,7 +284,7 @@ mod tests {
     use crate::journal::file::JournalFile;
     use crate::record::{Record, RunBody, RunEvent, Warned, WarningKind};
     use std::fs::File;
-    use std::io;
+    use std::io::{self, Cursor};
     use std::path::Path;
     use std::sync::{Arc, Mutex};
 
@@ -412,7 +369,7 @@ mod tests {
     fn numbers(disk: &Shared) -> Vec<u64> {
         let content = disk.with(|disk| disk.content.clone());
         assert!(content.last().is_none_or(|byte| *byte == b'\n'));
-        JournalReader::new(content.as_slice())
+        JournalReader::new(Cursor::new(content))
             .map(|item| item.unwrap().seq)
             .collect()
     }
@@ -484,7 +441,7 @@ mod tests {
         disk.with(|disk| disk.room_bytes = usize::MAX / 2);
         writer.append(&record(101, 10)).unwrap();
         let content = disk.with(|disk| disk.content.clone());
-        let damage: Vec<_> = JournalReader::new(content.as_slice())
+        let damage: Vec<_> = JournalReader::new(Cursor::new(content))
             .filter_map(Result::err)
             .map(|damage| damage.to_string())
             .collect();
@@ -502,8 +459,11 @@ mod tests {
         let disk = Shared::default();
         disk.with(|disk| disk.room_bytes = usize::MAX / 2);
         let mut writer = writer(&disk);
-        let records: Vec<Record> = (1..=100).map(|seq| record(seq, 10)).collect();
-        writer.append_all(&records).unwrap();
+        for seq in 1..=100 {
+            let line = serde_json::to_vec(&record(seq, 10)).unwrap();
+            writer.push(seq, &line).unwrap();
+        }
+        writer.flush().unwrap();
         assert_eq!(disk.with(|disk| disk.steps), 1);
         assert_eq!(numbers(&disk).len(), 100);
     }

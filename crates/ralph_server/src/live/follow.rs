@@ -11,6 +11,7 @@ use tokio::time::{Instant, sleep_until};
 use super::feed::{Position, RunFeed};
 use super::gather::Gatherer;
 use super::hub::Live;
+use super::read_back::with_text;
 use super::tail::{Read, Tail};
 use super::tools::Tools;
 
@@ -82,6 +83,7 @@ async fn follow_journal(
     // Before the first read, so that nothing written in between goes unnoticed.
     let watch = FileFollower::open(&run.journal(), fold.offset())?;
     let mut tail = Tail::open(&run.journal(), fold.offset())?;
+    let journal = tail.file();
     let mut gatherer = Gatherer::default();
     let mut tools = Tools::default();
     let mut feed: Option<Arc<RunFeed>> = fold.summary().map(|summary| {
@@ -101,7 +103,8 @@ async fn follow_journal(
                     // What is no record of this run, or comes again, is nobody's business.
                     if fold.push(line) != Folded::Damaged {
                         tools.observe(line, live);
-                        gatherer.push(line, end, Instant::now());
+                        let start = end - line.len() as u64 - 1;
+                        gatherer.push(&with_text(line, start, &journal), end, Instant::now());
                     }
                 }
                 Read::Skipped(bytes) => fold.skip(bytes),

@@ -1,10 +1,12 @@
 //! What somebody missed, from the journal.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 
+use ralph_run::restore_text;
 use tokio::time::Instant;
 
 use super::feed::Position;
@@ -35,6 +37,7 @@ pub(crate) fn read_back(
         let mut start = 0;
         for newline in memchr::memchr_iter(b'\n', &bytes) {
             let line = bytes.get(start..newline).unwrap_or_default();
+            let line_start = reached.offset + start as u64;
             start = newline + 1;
             let line_end = reached.offset + start as u64;
             let Some(head) = ralph_store::RecordHead::parse(line) else {
@@ -43,7 +46,7 @@ pub(crate) fn read_back(
             if head.seq <= position.seq {
                 continue;
             }
-            gatherer.push(line, line_end, now);
+            gatherer.push(&with_text(line, line_start, &file), line_end, now);
             if gatherer.is_full() {
                 frames.extend(gatherer.take(run, epoch, now));
             }
@@ -67,6 +70,14 @@ pub(crate) fn read_back(
         reached = end;
     }
     Ok((frames, reached))
+}
+
+/// The line that starts at `offset`, with all of its text.
+pub(super) fn with_text<'a>(line: &'a [u8], offset: u64, mut journal: &File) -> Cow<'a, [u8]> {
+    restore_text(line, offset, &mut journal).unwrap_or_else(|error| {
+        tracing::warn!(%error, offset, "the text of a record is lost");
+        Cow::Borrowed(line)
+    })
 }
 
 #[cfg(test)]

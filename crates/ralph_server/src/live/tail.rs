@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What is read in one go: little at first, as there is mostly little that is new, and more while there is. Nothing of
 /// it is kept between reads: there may be hundreds of journals.
@@ -16,7 +17,7 @@ const MOST_LINE_BYTES: usize = 64 << 20;
 #[derive(Debug)]
 pub(super) struct Tail {
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
     offset: u64,
     chunk_bytes: usize,
     /// How much of a line that is too long has been left out; none if there is none.
@@ -36,11 +37,16 @@ impl Tail {
     pub(super) fn open(path: &Path, offset: u64) -> io::Result<Self> {
         Ok(Self {
             path: path.to_owned(),
-            file: File::open(path)?,
+            file: Arc::new(File::open(path)?),
             offset,
             chunk_bytes: FIRST_BYTES,
             skipped: None,
         })
+    }
+
+    /// The file, for text that a line leaves out.
+    pub(super) fn file(&self) -> Arc<File> {
+        Arc::clone(&self.file)
     }
 
     /// Gives out whole lines that are there. Says whether there may be more at once.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use test_support::{FUTURE_RUN, future_journal};
+use test_support::{FUTURE_RUN, future_journal, text_from};
 
 use crate::stage::{Stage, asked, ended, wrote};
 
@@ -497,4 +497,46 @@ async fn a_run_of_a_newer_format_is_listed_with_what_to_do() {
         .await
         .json();
     assert_eq!(page["records"], json!([]));
+}
+
+#[tokio::test]
+async fn text_that_a_block_leaves_to_its_deltas_is_in_pages_and_in_events() {
+    let stage = Stage::new().await;
+    let delta = |text: &str| {
+        let data = json!({"item": "m/1", "part": "text", "text": text});
+        json!({"agent_kind": "demo", "type": "delta", "data": data})
+    };
+    let run = stage.run(&[delta("The quick "), delta("brown fox ")]).await;
+    let journal = std::fs::read_to_string(run.journal()).unwrap();
+    let start = journal.find('\n').unwrap() + 1;
+    let rest = json!({"agent_kind": "demo", "type": "text_block_rest", "data": {
+        "item": "m/1", "text": "jumps.", "text_from": text_from(start, "The quick brown fox "),
+    }});
+    let mut whole_text = text_from(start, "The quick brown fox jumps.");
+    whole_text["item"] = json!("m/1");
+    let turn = json!({"agent_kind": "demo", "type": "turn_finished", "data": {
+        "number": 1, "outcome": "succeeded", "text_from": whole_text,
+    }});
+    stage.append(&run, &[rest, turn, ended()]);
+    let path = format!("/api/v1/runs/{}", run.id());
+    // From the journal alone, and with the index.
+    for _ in 0..2 {
+        let page = stage
+            .get(&format!("{path}/records?kinds=text_block,turn_finished"))
+            .await
+            .json();
+        let records = page["records"].as_array().unwrap();
+        let data = json!({"item": "m/1", "text": "The quick brown fox jumps."});
+        assert_eq!(records[0]["event"]["data"], data, "{page}");
+        assert_eq!(records[1]["event"]["data"]["text"], data["text"]);
+        stage.index().await;
+    }
+    for after in [1, 3] {
+        let events = stage.get(&format!("{path}/events?after={after}")).await.text();
+        assert!(
+            events.contains(r#""text":"The quick brown fox jumps.""#),
+            "{events}"
+        );
+        assert!(!events.contains("text_from"), "{events}");
+    }
 }

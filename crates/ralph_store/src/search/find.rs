@@ -234,6 +234,7 @@ pub(super) fn read_record(
             &mut line,
         )
         .ok()?;
+    let line = lines.restore(candidate.run, candidate.offset, &line);
     record_of(&line, candidate, query, text)
 }
 

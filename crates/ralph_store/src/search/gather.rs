@@ -1,5 +1,6 @@
 //! `Gatherer`: reads new records from the journals of all runs, merged roughly by time, for the index writer.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::fs::File;
@@ -7,6 +8,7 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
 
+use ralph_run::restore_text;
 use serde::{Deserialize, Serialize};
 
 use super::extract::{ToolUse, extract};
@@ -165,7 +167,7 @@ impl Gatherer {
         };
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', &self.buffer[..whole]) {
-            run.take_line(&self.buffer[start..end], &mut self.text, batch);
+            run.take_line(&self.buffer[start..end], &mut file, &mut self.text, batch);
             start = end + 1;
         }
         run.offset += (whole - start) as u64;
@@ -174,10 +176,11 @@ impl Gatherer {
 }
 
 impl Pending {
-    fn take_line(&mut self, line: &[u8], text: &mut String, batch: &mut Batch) {
+    fn take_line(&mut self, line: &[u8], journal: &mut File, text: &mut String, batch: &mut Batch) {
         let offset = self.offset;
         self.offset += line.len() as u64 + 1;
-        let Some(head) = RecordHead::parse(line) else {
+        let restored = restore_text(line, offset, journal).unwrap_or(Cow::Borrowed(line));
+        let Some(head) = RecordHead::parse(&restored) else {
             return;
         };
         self.seq = head.seq;

@@ -1,9 +1,12 @@
 //! `Lines`: reads single journal lines by offset, with a small cache of open files.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
+
+use ralph_run::restore_text;
 
 /// Files that are open at the same time during a search.
 const MOST_FILES: usize = 64;
@@ -47,5 +50,18 @@ impl<'a> Lines<'a> {
         buffer.resize(length, 0);
         file.seek(SeekFrom::Start(offset))?;
         file.read_exact(buffer)
+    }
+
+    /// A line that was [read](Self::read) at `offset`, with all of its text.
+    pub(super) fn restore<'l>(&self, number: i64, offset: u64, line: &'l [u8]) -> Cow<'l, [u8]> {
+        let restored = self
+            .files
+            .get(&number)
+            .map(|mut file| restore_text(line, offset, &mut file));
+        match restored {
+            Some(Ok(line)) => line,
+            // Text that is lost is not made up.
+            Some(Err(_)) | None => Cow::Borrowed(line),
+        }
     }
 }

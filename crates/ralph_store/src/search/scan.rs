@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
+use ralph_run::may_lack_text;
 
 use super::candidates::{Candidate, Candidates, Names, TimeLimit, collect};
 use super::cursor::{self, Place};
@@ -118,6 +119,25 @@ impl Scanner<'_> {
         {
             return Ok(());
         }
+        let part_of = |record: &Candidate| {
+            let start = (record.offset - first.offset) as usize;
+            start..start + record.length as usize
+        };
+        // What a record leaves out is in other records, and may be cut there.
+        let has_short_records = may_lack_text(&self.buffer);
+        for record in records.iter().filter(|_| has_short_records) {
+            let line = &self.buffer[part_of(record)];
+            if may_lack_text(line) {
+                let line = self.lines.restore(first.run, record.offset, line);
+                hits.extend(Self::hit(
+                    &line,
+                    record,
+                    name,
+                    (self.query, &self.needle),
+                    &mut self.text,
+                ));
+            }
+        }
         let mut at = 0;
         while let Some(found) = self.needle.next_in(&self.buffer, at) {
             let place = first.offset + found as u64;
@@ -126,29 +146,44 @@ impl Scanner<'_> {
                 break;
             };
             // Between two records there are others, without words.
-            let start = (record.offset - first.offset) as usize;
-            let end = start + record.length as usize;
-            if found < start {
-                at = start;
+            let part = part_of(record);
+            if found < part.start {
+                at = part.start;
                 continue;
             }
-            at = end;
-            let line = &self.buffer[start..end];
-            if let Some(row) = record_of(line, record, self.query, &mut self.text)
-                && let marks = self.needle.marks(&self.text)
-                && let Some(mark) = marks.first()
-            {
-                let (snippet, marks) = snippet(&self.text, mark.start, &marks);
-                let hit = Hit {
-                    run: name.to_owned(),
-                    record: row,
-                    snippet,
-                    marks,
-                };
-                hits.push((record.id, hit));
+            at = part.end;
+            let line = &self.buffer[part];
+            if !(has_short_records && may_lack_text(line)) {
+                hits.extend(Self::hit(
+                    line,
+                    record,
+                    name,
+                    (self.query, &self.needle),
+                    &mut self.text,
+                ));
             }
         }
         Ok(())
+    }
+
+    /// The hit in a record, if its words have one.
+    fn hit(
+        line: &[u8],
+        record: &Candidate,
+        run: &str,
+        (query, needle): (&SearchQuery, &Needle),
+        text: &mut String,
+    ) -> Option<(i64, Hit)> {
+        let row = record_of(line, record, query, text)?;
+        let marks = needle.marks(text);
+        let (snippet, marks) = snippet(text, marks.first()?.start, &marks);
+        let hit = Hit {
+            run: run.to_owned(),
+            record: row,
+            snippet,
+            marks,
+        };
+        Some((record.id, hit))
     }
 }
 
