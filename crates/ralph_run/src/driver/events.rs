@@ -32,13 +32,19 @@ impl Driver {
         }
         match &event.body {
             Body::SessionStarted(session) => {
+                // An agent can put anything into these, and `run.json` is shown as it is.
+                let redact = |text: &String| self.spec.redactor.redact(text).into_owned();
                 let file = &mut self.run_file;
-                file.model = session.model.clone().or(file.model.take());
-                file.agent_version.clone_from(&session.agent_version);
-                file.permission_mode = session.permission_mode.clone().or(file.permission_mode.take());
-                file.cwd.clone_from(&session.cwd);
-                file.tools.clone_from(&session.tools);
-                file.mcp_servers.clone_from(&session.mcp_servers);
+                file.model = session.model.as_ref().map(redact).or(file.model.take());
+                file.agent_version = session.agent_version.as_ref().map(redact);
+                file.permission_mode = session
+                    .permission_mode
+                    .as_ref()
+                    .map(redact)
+                    .or(file.permission_mode.take());
+                file.cwd = session.cwd.as_ref().map(redact);
+                file.tools = session.tools.iter().map(redact).collect();
+                file.mcp_servers = session.mcp_servers.iter().map(redact).collect();
                 self.is_file_stale = true;
                 if let Some(id) = &session.session_id {
                     self.on_session(id);
@@ -46,12 +52,13 @@ impl Driver {
                 self.check_directory(session.cwd.as_deref());
             }
             Body::SessionUpdated(session) => {
+                let redact = |text: &String| self.spec.redactor.redact(text).into_owned();
                 if let Some(model) = &session.model {
-                    self.run_file.model = Some(model.clone());
+                    self.run_file.model = Some(redact(model));
                     self.is_file_stale = true;
                 }
-                if session.permission_mode.is_some() {
-                    self.run_file.permission_mode.clone_from(&session.permission_mode);
+                if let Some(mode) = &session.permission_mode {
+                    self.run_file.permission_mode = Some(redact(mode));
                     self.is_file_stale = true;
                 }
                 if let Some(id) = &session.session_id {
