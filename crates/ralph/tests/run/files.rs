@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::json;
 use test_support::script::Script;
+use test_support::wait_until;
 
 use crate::stage::{Stage, says, success, works};
 
@@ -231,12 +232,11 @@ fn a_run_in_the_background_keeps_what_goes_wrong_in_its_log() {
             .success()
     );
     let log = stage.last_run().join("runner.log");
-    while !fs::read_to_string(&log)
-        .unwrap()
-        .contains("could not be linked into the workspace")
-    {
-        std::thread::yield_now();
-    }
+    wait_until("a warning in the runner's log", || {
+        fs::read_to_string(&log)
+            .unwrap()
+            .contains("could not be linked into the workspace")
+    });
     assert!(
         stage
             .ralph(&["stop", "latest"])

@@ -1,11 +1,10 @@
 //! Conversations: messages, turns, waiting, and their ends.
 
-use std::time::Duration;
-
 use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt, RefusalCode, SendMode};
 use serde_json::{Value, json};
 use test_support::dialect::Session;
 use test_support::script::{Script, Signal};
+use test_support::{wait_for, wait_until};
 
 use crate::stage::{Ran, Stage, result, success};
 
@@ -119,35 +118,23 @@ impl Talk {
     }
 
     pub(crate) fn wait_for(&self, kind: &str, count: usize) -> Vec<Value> {
-        self.wait_until(|talk| {
-            let found = talk.of_kind(kind);
+        wait_for(&format!("{count} records `{kind}`"), || {
+            let found = self.of_kind(kind);
             (found.len() >= count).then_some(found)
         })
     }
 
     fn wait_for_state(&self, state: &str) -> Value {
-        self.wait_until(|talk| {
-            let file = talk.stage.run_file();
+        wait_for(&format!("the state `{state}`"), || {
+            let file = self.stage.run_file();
             (file["status"]["state"] == state).then_some(file)
         })
     }
 
-    fn wait_until<T>(&self, look: impl Fn(&Self) -> Option<T>) -> T {
-        let deadline = std::time::Instant::now() + Duration::from_secs(30);
-        loop {
-            if let Some(found) = look(self) {
-                return found;
-            }
-            assert!(std::time::Instant::now() < deadline, "{:#?}", self.records());
-            std::thread::yield_now();
-        }
-    }
-
     pub(crate) fn idle(&self, turns: usize) {
         self.wait_for("turn_finished", turns);
-        self.wait_until(|talk| {
-            let file = talk.stage.run_file();
-            (file["status"]["for"] == "message").then_some(())
+        wait_until("the agent to be idle", || {
+            self.stage.run_file()["status"]["for"] == "message"
         });
     }
 

@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::dialect::Session;
 use test_support::script::{Script, ScriptedAgent};
+use test_support::{LeftoverRuns, wait_for};
 
 pub(crate) struct Stage {
+    _runs: LeftoverRuns,
     root: TempDir,
     _agent: Option<ScriptedAgent>,
 }
@@ -20,11 +22,7 @@ impl Stage {
     pub(crate) fn new(script: &Script) -> Self {
         let agent = script.install().unwrap();
         let program = agent.as_program().unwrap();
-        let stage = Self {
-            root: tempfile::tempdir().unwrap(),
-            _agent: Some(agent),
-        };
-        stage.prepare();
+        let stage = Self::with_agent(Some(agent));
         stage.configure(&format!(
             "cli:\n  backend: claude\n  command: {}\n",
             program.display()
@@ -34,17 +32,18 @@ impl Stage {
 
     /// Without any agent.
     pub(crate) fn empty() -> Self {
-        let stage = Self {
-            root: tempfile::tempdir().unwrap(),
-            _agent: None,
-        };
-        stage.prepare();
-        stage
+        Self::with_agent(None)
     }
 
-    fn prepare(&self) {
-        for path in [self.workspace(), self.path("home")] {
-            fs::create_dir(path).unwrap();
+    fn with_agent(agent: Option<ScriptedAgent>) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["workspace", "home"] {
+            fs::create_dir(root.path().join(name)).unwrap();
+        }
+        Self {
+            _runs: LeftoverRuns::below(root.path()),
+            root,
+            _agent: agent,
         }
     }
 
@@ -117,6 +116,14 @@ impl Stage {
         read_json(&self.last_run().join("run.json"))
     }
 
+    /// Waits for the end of the newest run.
+    pub(crate) fn wait_for_end(&self) -> Value {
+        wait_for("the end of the run", || {
+            let file = self.run_file();
+            (file["status"]["state"] == "ended").then_some(file)
+        })
+    }
+
     pub(crate) fn records(&self) -> Vec<Value> {
         records(&self.last_run().join("journal.ndjson"))
     }
@@ -170,7 +177,7 @@ pub(crate) fn ends_with(text: &str, result: &str) -> Script {
         .read_to_end()
 }
 
-/// An agent that has begun its turn and goes on for ever.
+/// An agent that has begun its turn and never ends it.
 pub(crate) fn works() -> Script {
     let mut session = Session::new("00000000-0000-4000-8000-000000000001");
     let init = session.init("/");

@@ -8,6 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use test_support::recorded;
 use test_support::script::{Script, Signal};
+use test_support::wait_until;
 
 use crate::stage::{Stage, result, works};
 
@@ -76,9 +77,9 @@ fn polite(directory: &TempDir, begun: Script) -> Script {
 
 /// The first word may be read before the agent has written down what it started.
 fn wait_for_processes(directory: &TempDir) {
-    while recorded::all(directory.path()).unwrap().is_empty() {
-        std::thread::yield_now();
-    }
+    wait_until("the agent's processes", || {
+        !recorded::all(directory.path()).unwrap().is_empty()
+    });
 }
 
 fn assert_all_gone(directory: &TempDir) {
@@ -154,9 +155,9 @@ fn a_reader_that_reads_nothing_does_not_keep_the_run_from_ending() {
     // The reader holds the pipe and takes nothing more.
     let mut running = Running::start(&stage, &["--output", "json"]);
     let journal = stage.last_run().join("journal.ndjson");
-    while journal.metadata().unwrap().len() < 1 << 20 {
-        std::thread::yield_now();
-    }
+    wait_until("1 MiB of journal", || {
+        journal.metadata().unwrap().len() >= 1 << 20
+    });
     running.signal(rustix::process::Signal::TERM);
     assert_eq!(running.child.wait().unwrap().code(), Some(143));
     assert_all_gone(&directory);

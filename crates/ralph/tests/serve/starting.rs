@@ -1,8 +1,9 @@
 //! Where a server starts, and where it does not.
 
 use serde_json::json;
+use test_support::wait_until;
 
-use crate::stage::{Stage, until, works};
+use crate::stage::{Stage, works};
 
 #[test]
 fn a_second_server_on_the_same_data_is_told_who_has_it() {
@@ -155,7 +156,9 @@ fn a_state_path_too_long_for_a_socket_does_not_keep_runs_from_starting() {
     let run = server.start(&workspace, &json!({}));
     let (status, answer) = server.door.post(&format!("/api/v1/runs/{run}/stop"), &json!({}));
     assert_eq!(status, 202, "{answer}");
-    until(|| stage.run_file(&run)["reason"] == "stopped");
+    wait_until("the end of the run", || {
+        stage.run_file(&run)["reason"] == "stopped"
+    });
 }
 
 #[test]
