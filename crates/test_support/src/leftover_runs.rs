@@ -69,7 +69,8 @@ fn start_time(pid: u32) -> io::Result<u64> {
     field.parse().map_err(io::Error::other)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use std::fs;
     use std::os::unix::process::ExitStatusExt as _;
