@@ -98,7 +98,7 @@ fn the_raw_log_is_what_the_agent_wrote_however_it_is_cut() {
 }
 
 #[test]
-fn whenever_ralph_is_killed_the_next_start_finds_the_run_lost_and_nobody_alive() {
+fn whenever_ralph_is_killed_the_next_start_finds_the_run_lost_and_no_process_alive() {
     let seed = RandomState::new();
     for round in 0..KILLS {
         let directory = TempDir::new().unwrap();

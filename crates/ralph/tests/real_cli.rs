@@ -116,7 +116,7 @@ fn the_limit_of_money_is_held_within_the_turn() {
 }
 
 #[test]
-fn a_conversation_that_is_not_there_is_told_and_not_replaced() {
+fn a_missing_session_is_reported_and_not_replaced() {
     let unknown = "00000000-0000-4000-8000-00000000dead";
     let (code, reason, shown) = Stage::new().run("SCENARIO:chat on", &["--resume", unknown]);
     assert_eq!((code, reason), (Some(1), "agent_error".into()), "{shown}");
@@ -191,7 +191,7 @@ impl Stage {
 }
 
 #[test]
-fn a_conversation_has_turns_can_be_interrupted_and_goes_on_in_one_process() {
+fn a_conversation_has_turns_can_be_interrupted_and_continues_in_one_process() {
     let stage = Stage::new();
     stage.command(&["run", "--interactive", "--detach", "-p", "SCENARIO:chat one"]);
     stage.wait_for_idle(1);

@@ -70,7 +70,7 @@ fn a_detached_run_can_be_stopped_and_takes_its_family_along() {
 }
 
 #[test]
-fn a_workspace_that_another_run_has_is_told_with_its_holder() {
+fn a_workspace_in_use_is_refused_with_its_holder() {
     let stage = Stage::new(&works().sleep_forever());
     let first = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
     let holder = first.stdout.trim().to_owned();
@@ -144,7 +144,7 @@ fn the_conversation_that_the_agent_has_is_locked_and_not_the_one_it_was_asked_fo
 }
 
 #[test]
-fn a_conversation_that_another_run_has_is_told_with_its_holder() {
+fn a_session_in_use_is_refused_with_its_holder() {
     let stage = Stage::new(&says("LOOP_COMPLETE"));
     let warnings = |stage: &Stage| -> Vec<String> {
         let records = stage.records();

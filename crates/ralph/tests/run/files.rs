@@ -190,7 +190,7 @@ fn quiet_is_silent() {
 }
 
 #[test]
-fn what_goes_wrong_on_the_side_is_told_in_one_line_unless_nothing_is_wanted() {
+fn warnings_are_one_line_each_and_hidden_by_quiet() {
     // Nothing can be linked into a folder that is a file.
     let stage = Stage::new(&says(DONE));
     fs::create_dir(stage.workspace().join(".ralph")).unwrap();
@@ -214,7 +214,7 @@ fn what_goes_wrong_on_the_side_is_told_in_one_line_unless_nothing_is_wanted() {
         .unwrap();
     let stderr = String::from_utf8_lossy(&wrong.stderr);
     assert!(
-        stderr.contains("`RALPH_LOG` makes no sense") && stderr.contains(told),
+        stderr.contains("ignoring invalid `RALPH_LOG`") && stderr.contains(told),
         "{stderr}"
     );
 }

@@ -240,7 +240,7 @@ fn an_interrupt_ends_the_turn_and_the_next_message_is_answered() {
 }
 
 #[test]
-fn a_turn_that_fails_is_told_and_the_session_goes_on() {
+fn a_turn_that_fails_is_shown_and_the_session_continues() {
     let talk = Talk::start(&talks(), &["-p", "fail"]);
     talk.idle(1);
     assert_eq!(talk.of_kind("turn_finished")[0]["outcome"], "failed");
@@ -331,7 +331,7 @@ fn messages_that_wait_can_be_changed_and_taken_back_until_the_agent_has_them() {
 }
 
 #[test]
-fn a_session_in_which_nobody_speaks_ends_and_says_how_to_go_on() {
+fn an_idle_session_ends_and_says_how_to_resume_it() {
     let talk = Talk::start(&talks(), &["-p", "hello", "--idle-timeout", "0.3"]);
     let file = talk.wait_for_state("ended");
     assert_eq!(file["reason"], "completed");

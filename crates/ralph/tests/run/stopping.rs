@@ -98,7 +98,7 @@ fn ctrl_c_ends_the_turn_in_order_and_shows_the_end() {
     let (code, rest) = running.wait();
     assert_eq!(code, Some(130), "{rest}");
     assert!(rest.contains("--- Run ended: interrupted ---"), "{rest}");
-    let notice = "[Notice] interrupting; Ctrl-C again ends it at once\n";
+    let notice = "[Notice] interrupting; press Ctrl-C again to stop at once\n";
     assert_eq!(rest.matches(notice).count(), 1, "{rest}");
     assert_eq!(stage.run_file()["reason"], "interrupted");
     let records = stage.records();
@@ -124,7 +124,7 @@ fn ctrl_c_twice_ends_at_once_whatever_the_agent_does() {
     wait_for_processes(&directory);
     running.signal(rustix::process::Signal::INT);
     // Two signals at once may arrive as one.
-    running.read_until("Ctrl-C again ends it");
+    running.read_until("press Ctrl-C again");
     running.signal(rustix::process::Signal::INT);
     let (code, _) = running.wait();
     assert_eq!(code, Some(130));

@@ -44,7 +44,7 @@ fn two_clients_see_the_same_and_the_first_answer_counts() {
 }
 
 #[test]
-fn the_command_line_and_the_server_tell_and_change_one_queue() {
+fn the_command_line_and_the_server_show_and_change_one_queue() {
     let mut stage = Stage::new();
     let gate = stage.path("gate");
     let script = works().wait_for_file(&gate).then(is_done());

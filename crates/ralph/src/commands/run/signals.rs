@@ -31,7 +31,6 @@ fn not_ignored<const N: usize>(signals: [(SignalKind, Signal); N]) -> Vec<(Signa
     signals.into_iter().filter(is_heeded).collect()
 }
 
-/// Listens from now on.
 pub(in crate::commands) fn listen(
     kinds: Vec<(SignalKind, Signal)>,
 ) -> io::Result<mpsc::UnboundedReceiver<Signal>> {
