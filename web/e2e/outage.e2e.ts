@@ -85,7 +85,7 @@ test('whoever starts a server where one runs already gets a new link to that one
   const { stage, server, visit } = theatre;
   const said = stage.run(['serve', '--port', String(server.port)]);
   const link = said.match(/(http:\/\/\S+\/login\?code=\S+)/)?.[1];
-  expect(said).toContain(`a server listens already on ${server.url}`);
+  expect(said).toContain(`a server is already listening on ${server.url}`);
   const visitor = await visit({ isStranger: true });
   await visitor.page.goto(link ?? '');
   await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();

@@ -12,6 +12,7 @@ use crate::commands::complete::CompleteArgs;
 use crate::commands::completions::CompletionsArgs;
 use crate::commands::demo::DemoArgs;
 use crate::commands::doctor::DoctorArgs;
+use crate::commands::help::HelpArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::interrupt::InterruptArgs;
 use crate::commands::logs::LogsArgs;
@@ -34,77 +35,57 @@ use crate::commands::trust::TrustArgs;
     version,
     arg_required_else_help = true,
     subcommand_required = true,
+    disable_help_subcommand = true,
     after_help = "Examples:
-  ralph demo                                       see it work, without an agent or a key
-  ralph init                                       write ralph.yml and PROMPT.md
-  ralph run --verify \"cargo test\"                  work through PROMPT.md until the tests pass
+  ralph demo                        see it work, without an agent or a key
+  ralph init                        write ralph.yml and PROMPT.md
+  ralph run --verify \"cargo test\"   work through PROMPT.md until the tests pass
   ralph run -p \"Explain this repository\" --once
-  ralph attach latest                              watch a run from another terminal
+  ralph attach latest               watch a run from another terminal
+  ralph help config                 every setting
 
 Exit codes:
-  0 completed, 1 failed, 2 a limit was reached, 64 usage, 69 the agent is not available or not logged in,
-  78 configuration, 129 hung up, 130 interrupted, 141 output closed, 143 terminated"
+    0  completed                         78  invalid configuration
+    1  failed                           129  the terminal was closed
+    2  a limit was reached              130  interrupted
+   64  invalid usage                    141  the output was closed
+   69  agent missing or not logged in   143  terminated"
 )]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
 #[derive(Debug, Clone, PartialEq, Subcommand)]
 pub enum Command {
-    /// Run an agent until its work is done and verified, or a limit is reached
     Run(Box<RunArgs>),
-    /// Watch a run, from its beginning
     Attach(AttachArgs),
-    /// Send a message to a running agent
     Send(SendArgs),
-    /// List the messages to an agent, change them or take them back
     Queue(QueueArgs),
-    /// Answer what an agent asks, or list what it asks
     Answer(AnswerArgs),
-    /// End the agent's turn; a loop ends with it
     Interrupt(InterruptArgs),
-    /// End a run, and everything its agent started
     Stop(StopArgs),
-    /// List runs, the newest first
     Runs(RunsArgs),
-    /// Show what is known about a run
     Show(ShowArgs),
-    /// Show what a run has done
     Logs(LogsArgs),
-    /// Play a recorded run, or any recorded output of an agent
     Replay(ReplayArgs),
-    /// Check this machine: agents, logins, directories, protection
     Doctor(DoctorArgs),
-    /// Write a commented ralph.yml and a PROMPT.md
     Init(InitArgs),
-    /// Show what a ralph.yml would run, and trust it
     Trust(TrustArgs),
-    /// Remove finished runs
     Clean(CleanArgs),
-    /// All runs in a browser: watch, answer, steer, search; and an API for scripts
     Serve(ServeArgs),
-    /// Search in what all agents said and did
     Search(SearchArgs),
-    /// Rebuild the search index from the runs on disk
     Reindex(ReindexArgs),
-    /// See a run from start to end with a scripted agent: no agent, no key, no costs
     Demo(DemoArgs),
-    /// Print a completion script for a shell
     Completions(CompletionsArgs),
-    /// Print words for completion scripts
+    Help(HelpArgs),
     #[command(name = "__complete", hide = true)]
     Complete(CompleteArgs),
-    /// Carry on a run without a terminal
     #[command(name = "__runner", hide = true)]
     Runner(RunnerArgs),
 }
 
 impl Command {
-    /// Whether the user asked for silence.
-    #[must_use]
     pub fn is_quiet(&self) -> bool {
         match self {
             Self::Run(args) => args.view.quiet == Some(true),
@@ -127,6 +108,7 @@ impl Command {
             | Self::Search(_)
             | Self::Reindex(_)
             | Self::Completions(_)
+            | Self::Help(_)
             | Self::Complete(_)
             | Self::Runner(_) => false,
         }
@@ -136,21 +118,16 @@ impl Command {
 /// The exit code for invalid usage (`EX_USAGE`).
 pub const USAGE_EXIT_CODE: u8 = 64;
 
-/// Why there is nothing to do but to print something and leave: help, version, or a mistake.
+/// A command line that only prints something: help, version, or an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stop {
-    /// What to print, with its line end.
     pub text: String,
-    /// What to exit with.
     pub exit_code: u8,
-    /// Whether it is a mistake, and so belongs on stderr.
+    /// Errors go to stderr.
     pub is_error: bool,
 }
 
-/// Reads a command line; its first word is the program's name.
-///
-/// # Errors
-/// A text to print and the code to exit with.
+/// Parses a command line whose first word is the program's name.
 pub fn parse<I, T>(args: I) -> Result<Cli, Stop>
 where
     I: IntoIterator<Item = T>,
@@ -167,7 +144,6 @@ where
 }
 
 /// The whole command line as data, for help pages and completions.
-#[must_use]
 pub fn command() -> clap::Command {
     Cli::command()
 }

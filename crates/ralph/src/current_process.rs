@@ -3,7 +3,6 @@
 use std::io;
 
 /// Whether this process runs as root. Always `false` where there is no such user.
-#[must_use]
 pub fn is_root() -> bool {
     #[cfg(unix)]
     {
@@ -15,9 +14,8 @@ pub fn is_root() -> bool {
     }
 }
 
-/// Whether this user id may decide what this process does: its own user, root, and for root the user who ran `sudo`.
+/// Whether this is our own user id, root's, or, for root, that of the user who ran `sudo`.
 #[cfg(unix)]
-#[must_use]
 pub fn is_own_user(uid: u32) -> bool {
     let own = rustix::process::geteuid();
     let sudo = || std::env::var("SUDO_UID").ok().and_then(|text| text.parse().ok());
@@ -41,7 +39,6 @@ pub fn start_session() -> io::Result<()> {
 }
 
 /// Whether stdout is a pipe or socket whose reader is gone. Finds out without writing to it.
-#[must_use]
 pub fn is_stdout_closed() -> bool {
     #[cfg(unix)]
     {

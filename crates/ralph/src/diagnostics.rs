@@ -1,4 +1,4 @@
-//! What the libraries say about themselves, for whoever looks for a fault.
+//! Log output of the libraries on stderr: warnings by default, more with `RALPH_LOG`.
 
 use std::io::{self, IsTerminal as _, Write};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::console::{BackgroundWriter, one_line, write_stderr};
 
-/// The variable that says how much is told: `debug`, or `warn,ralph_run=debug`.
+/// A filter such as `debug` or `warn,ralph_run=debug`.
 pub const VARIABLE: &str = "RALPH_LOG";
 
 /// Longer than any message of ours; some quote what an agent wrote.
@@ -21,46 +21,44 @@ const COLUMNS: usize = 2_000;
 /// How long the process waits at its end for a reader of stderr.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Starts with the first line.
+/// Started by the first line.
 static WRITER: Mutex<Option<BackgroundWriter>> = Mutex::new(None);
 
-/// Whether lines have a time of their own.
+/// Whether lines begin with the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Times {
-    /// In a log.
     Shown,
-    /// On a terminal.
     Hidden,
 }
 
-/// Lets warnings, or what `filter` names, be seen on stderr from now on. Once per process.
+/// Writes warnings, or the events that `filter` selects, to stderr from now on. Once per process.
 pub fn install(filter: Option<&str>, times: Times) {
     let targets = match filter.map(str::parse::<Targets>) {
         Some(Ok(targets)) => targets,
         None => Targets::new().with_default(LevelFilter::WARN),
         Some(Err(error)) => {
-            let message = format!("`{VARIABLE}` makes no sense and is not heeded: {error}");
+            let message = format!("ignoring invalid `{VARIABLE}`: {error}");
             write_stderr(&format!("ralph: {}\n", one_line(&message, COLUMNS)));
             Targets::new().with_default(LevelFilter::WARN)
         }
     };
     let lines = fmt::layer().with_ansi(false).with_writer(Lines::default);
     let registry = tracing_subscriber::registry().with(targets);
-    // Only the first one counts; there is no second one here.
+    // Fails only if it was called before.
     let _ = match times {
         Times::Shown => registry.with(lines).try_init(),
         Times::Hidden => registry.with(lines.without_time()).try_init(),
     };
 }
 
-/// Writes what waits, within a deadline.
+/// Writes pending lines, within a deadline.
 pub fn finish() {
     if let Some(writer) = &mut *WRITER.lock().unwrap_or_else(PoisonError::into_inner) {
         writer.finish(FINISH_TIMEOUT);
     }
 }
 
-/// Whole lines, without anything that a terminal would obey.
+/// Whole lines, sanitised.
 #[derive(Debug, Default)]
 struct Lines;
 
@@ -68,7 +66,7 @@ impl Write for Lines {
     /// Called once for each event.
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         let erase = if io::stderr().is_terminal() {
-            // There may be a status line, which comes again.
+            // There may be a status line; it is drawn again.
             "\r\u{1b}[K"
         } else {
             ""

@@ -1,4 +1,4 @@
-//! Why a command failed, and what the process exits with.
+//! `Failure`: an error with its own exit code, and `exit_code`, which `main` uses for every error.
 
 use crate::settings::SettingsError;
 
@@ -6,15 +6,12 @@ use crate::settings::SettingsError;
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// For people: what is wrong and what to do.
     pub message: String,
-    /// What the process exits with.
     pub exit_code: u8,
 }
 
 impl Failure {
-    /// The agent is not there, or not logged in.
-    #[must_use]
+    /// The agent is not installed or not logged in.
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -22,8 +19,6 @@ impl Failure {
         }
     }
 
-    /// The settings make no sense.
-    #[must_use]
     pub fn config(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -31,8 +26,6 @@ impl Failure {
         }
     }
 
-    /// The command line makes no sense.
-    #[must_use]
     pub fn usage(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -50,8 +43,7 @@ impl From<SettingsError> for Failure {
     }
 }
 
-/// What an error exits with.
-#[must_use]
+/// The exit code of an error.
 pub fn exit_code(error: &anyhow::Error) -> u8 {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return failure.exit_code;

@@ -1,30 +1,18 @@
-//! Where ralph keeps its things.
+//! Where ralph keeps its files.
 
 use std::path::PathBuf;
 
 use anyhow::Context as _;
 use ralph_run::Home;
 
-use crate::versions::VersionFile;
-
-/// Where the agents' versions are kept; nowhere if nobody says where the user's home is.
-#[must_use]
-pub fn version_file(variables: &dyn Fn(&str) -> Option<String>) -> Option<VersionFile> {
-    let absolute = |name: &str| absolute(variables, name);
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")))?;
-    Some(VersionFile::new(cache.join("ralph/versions.json")))
-}
-
-fn absolute(variables: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<PathBuf> {
+/// The path in a variable, unless it is relative.
+pub(crate) fn absolute(variables: &dyn Fn(&str) -> Option<String>, name: &str) -> Option<PathBuf> {
     variables(name)
         .map(PathBuf::from)
         .filter(|path| path.is_absolute())
 }
 
-/// By the environment, as the XDG directories say.
-///
-/// # Errors
-/// When nobody says where the user's home is.
+/// The directories of this user, by the XDG variables.
 pub fn home(variables: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Home> {
     let absolute = |name: &str| absolute(variables, name);
     let state = match absolute("XDG_STATE_HOME") {
@@ -33,6 +21,5 @@ pub fn home(variables: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Home> 
             .context("neither XDG_STATE_HOME nor HOME says where to keep runs: set one to an absolute path")?
             .join(".local/state"),
     };
-    let runtime = absolute("XDG_RUNTIME_DIR");
-    Ok(Home::new(state.join("ralph"), runtime))
+    Ok(Home::new(state.join("ralph"), absolute("XDG_RUNTIME_DIR")))
 }

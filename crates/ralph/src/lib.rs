@@ -9,4 +9,4 @@ pub mod failure;
 pub mod home;
 pub mod settings;
 pub mod trust;
-pub mod versions;
+pub mod version_cache;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use ralph::cli::{self, Command};
-use ralph::console::{Direct, render_error, sanitise, write_stderr, write_stdout};
+use ralph::console::{render_error, sanitise, write_stderr, write_stdout};
 use ralph::diagnostics::{self, Times};
 use ralph::settings::{ViewArgs, load_view};
 use ralph::trust::{Choice, Policy};
@@ -72,12 +72,10 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         };
         load_view(args, &variables, &cwd, &policy)
     };
-    let stdout = || Direct::new(std::io::stdout());
+    let stdout = std::io::stdout;
     match command {
         Command::Run(args) => commands::run::execute(&args, &home()?, &variables, &cwd).await,
-        Command::Runner(args) => {
-            commands::run::runner(&home()?, home::version_file(&variables), &args.directory).await
-        }
+        Command::Runner(args) => commands::run::runner(&home()?, &args.directory).await,
         Command::Attach(args) => commands::attach::execute(&args, &home()?, &view(&args.view)?).await,
         Command::Send(args) => {
             commands::send::execute(args, &home()?, std::io::stdin().lock(), &mut stdout()).await
@@ -99,14 +97,12 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         }
         Command::Trust(args) => commands::trust::execute(&args, &home()?, &variables, &cwd),
         Command::Clean(args) => commands::clean::execute(&args, &home()?),
-        Command::Serve(args) => {
-            let versions = home::version_file(&variables);
-            commands::serve::execute(&args, &home()?, versions, &variables).await
-        }
+        Command::Serve(args) => commands::serve::execute(&args, &home()?, &variables).await,
         Command::Search(args) => commands::search::execute(&args, &home()?, &variables).await,
         Command::Reindex(args) => commands::reindex::execute(&args, &home()?, &variables).await,
         Command::Demo(args) => commands::demo::execute(&args, &home()?, &variables, &cwd).await,
         Command::Complete(args) => Ok(commands::complete::execute(&args, &home()?, &cwd)),
+        Command::Help(args) => commands::help::execute(&args),
         Command::Completions(args) => {
             write_stdout(&commands::completions::render_completions(args.shell));
             Ok(0)

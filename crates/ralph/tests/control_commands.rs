@@ -15,7 +15,7 @@ use ralph::commands::send::SendArgs;
 use ralph::commands::stop::StopArgs;
 use ralph::commands::watch::{Watch, watch};
 use ralph::commands::{answer, interrupt, queue, send, stop};
-use ralph::console::{Console, Mode, Options, Port};
+use ralph::console::{Console, Mode, Options};
 use ralph_run::control::{
     AnswerChoice, ControlCommand, ControlServer, Greeting, Receipt, Refusal, RefusalCode, SendMode,
 };
@@ -32,26 +32,28 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Default)]
 struct Text(String);
 
-impl Port for Text {
-    fn send(&mut self, text: &str) {
-        self.0.push_str(text);
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.push_str(str::from_utf8(bytes).unwrap());
+        Ok(bytes.len())
     }
 
-    fn is_closed(&self) -> bool {
-        false
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
-/// A terminal that somebody looks at.
+/// A terminal, and each text that was written to it.
 struct Shown(mpsc::UnboundedSender<String>);
 
-impl Port for Shown {
-    fn send(&mut self, text: &str) {
-        let _ = self.0.send(text.to_owned());
+impl Write for Shown {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = self.0.send(str::from_utf8(bytes).unwrap().to_owned());
+        Ok(bytes.len())
     }
 
-    fn is_closed(&self) -> bool {
-        false
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -256,7 +258,7 @@ async fn a_message_can_come_from_stdin_and_wait_its_turn() {
 }
 
 #[tokio::test]
-async fn a_refusal_is_told_without_what_a_terminal_would_obey() {
+async fn a_refusal_is_shown_without_control_characters() {
     let place = place();
     let run = new_run(&place.home);
     let refusal = Refusal::new(RefusalCode::Unsupported, "this agent \u{1b}[2Jtakes no messages");
@@ -442,7 +444,10 @@ async fn a_runner_that_dies_while_it_stops_is_not_waited_for() {
     let error = stop::execute(&stop, &place.home, &mut Text::default())
         .await
         .unwrap_err();
-    assert!(error.to_string().contains("died while it was stopped"), "{error}");
+    assert!(
+        error.to_string().contains("died while it was being stopped"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -642,7 +647,7 @@ async fn the_start_of_an_id_means_the_one_message_that_waits() {
     let mut out = Text::default();
     let changed = queue::execute(edit("ab", "-"), &place.home, &b"from a pipe\n"[..], &mut out);
     assert_eq!(changed.await.unwrap(), 0);
-    assert_eq!(out.0, format!("changed message ab2 of run {}\n", run.id()));
+    assert_eq!(out.0, format!("edited message ab2 of run {}\n", run.id()));
     let (message_id, text) = ("ab2".to_owned(), "from a pipe\n".to_owned());
     assert_eq!(
         taken.recv().await,
@@ -654,7 +659,7 @@ async fn the_start_of_an_id_means_the_one_message_that_waits() {
     assert_eq!(
         unclear.unwrap_err().to_string(),
         format!(
-            "several messages of run {} begin with `ab`, say which: ab2 (two), ab3 (three)",
+            "several messages of run {} begin with `ab`; choose one of ab2 (two), ab3 (three)",
             run.id()
         )
     );
@@ -759,7 +764,7 @@ async fn a_watcher_notices_that_the_runner_died() {
 }
 
 #[tokio::test]
-async fn nobody_reads_what_is_shown_and_the_watcher_ends() {
+async fn watching_ends_when_the_output_is_closed() {
     let place = place();
     let run = new_run(&place.home);
     let _writer = journal(&run, &[]);

@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use ralph_run::{RunBody, RunEvent, read_journal};
 use tempfile::TempDir;
-use test_support::recorded;
 use test_support::script::Script;
+use test_support::{recorded, wait_until};
 
 use stage::{Ran, Stage, success, works};
 
@@ -98,7 +98,7 @@ fn the_raw_log_is_what_the_agent_wrote_however_it_is_cut() {
 }
 
 #[test]
-fn whenever_ralph_is_killed_the_next_start_finds_the_run_lost_and_nobody_alive() {
+fn whenever_ralph_is_killed_the_next_start_finds_the_run_lost_and_no_process_alive() {
     let seed = RandomState::new();
     for round in 0..KILLS {
         let directory = TempDir::new().unwrap();
@@ -115,10 +115,10 @@ fn whenever_ralph_is_killed_the_next_start_finds_the_run_lost_and_nobody_alive()
             .spawn()
             .unwrap();
         // From here on there is a run; what happens before is the benchmark's.
-        while stage.runs().iter().all(|run| !run.join("raw/1.ndjson").exists()) {
+        wait_until("a raw log", || {
             assert!(child.try_wait().unwrap().is_none(), "it ended");
-            std::thread::yield_now();
-        }
+            stage.runs().iter().any(|run| run.join("raw/1.ndjson").exists())
+        });
         let spins = drawn(&seed, (round, 0), 20_000_000);
         for _ in 0..spins {
             std::hint::spin_loop();

@@ -9,8 +9,10 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use test_support::fake_model::{Block, FakeModel, scripted_prompt};
 use test_support::real_cli::{CURRENT, RealClaude, Workspace};
+use test_support::{LeftoverRuns, wait_for};
 
 struct Stage {
+    _runs: LeftoverRuns,
     model: FakeModel,
     workspace: Workspace,
 }
@@ -22,7 +24,11 @@ impl Stage {
         let workspace = Workspace::create().unwrap();
         let config = format!("cli:\n  backend: claude\n  command: {}\n", cli.path().display());
         fs::write(workspace.path().join("ralph.yml"), config).unwrap();
-        let stage = Self { model, workspace };
+        let stage = Self {
+            _runs: LeftoverRuns::below(workspace.root()),
+            model,
+            workspace,
+        };
         assert!(
             stage
                 .program()
@@ -110,7 +116,7 @@ fn the_limit_of_money_is_held_within_the_turn() {
 }
 
 #[test]
-fn a_conversation_that_is_not_there_is_told_and_not_replaced() {
+fn a_missing_session_is_reported_and_not_replaced() {
     let unknown = "00000000-0000-4000-8000-00000000dead";
     let (code, reason, shown) = Stage::new().run("SCENARIO:chat on", &["--resume", unknown]);
     assert_eq!((code, reason), (Some(1), "agent_error".into()), "{shown}");
@@ -142,13 +148,10 @@ fn ctrl_c_ends_the_turn_and_leaves_nothing_running() {
         assert_ne!(stdout.read_line(&mut line).unwrap(), 0, "the run ended too early");
     }
     let shell = stage.workspace.path().join("shell.pid");
-    let pid = loop {
+    let pid = wait_for("the shell's process id", || {
         let written = fs::read_to_string(&shell).unwrap_or_default();
-        if let Ok(pid) = written.trim().parse::<u32>() {
-            break pid;
-        }
-        std::thread::yield_now();
-    };
+        written.trim().parse::<u32>().ok()
+    });
     let ours = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(ours, rustix::process::Signal::INT).unwrap();
     let mut rest = String::new();
@@ -156,18 +159,6 @@ fn ctrl_c_ends_the_turn_and_leaves_nothing_running() {
     assert_eq!(child.wait().unwrap().code(), Some(130), "{rest}");
     assert_eq!(stage.run_file()["reason"], "interrupted");
     assert!(!PathBuf::from(format!("/proc/{pid}")).exists());
-}
-
-/// Looks until it is there.
-fn wait_until<T>(what: &str, look: impl Fn() -> Option<T>) -> T {
-    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(std::time::Instant::now() < deadline, "{what}");
-        std::thread::yield_now();
-    }
 }
 
 impl Stage {
@@ -192,7 +183,7 @@ impl Stage {
     }
 
     fn wait_for_idle(&self, turns: usize) {
-        wait_until("idle", || {
+        wait_for("idle", || {
             let is_idle = self.run_file()["status"]["for"] == "message";
             (is_idle && self.records("turn_finished").len() >= turns).then_some(())
         });
@@ -200,7 +191,7 @@ impl Stage {
 }
 
 #[test]
-fn a_conversation_has_turns_can_be_interrupted_and_goes_on_in_one_process() {
+fn a_conversation_has_turns_can_be_interrupted_and_continues_in_one_process() {
     let stage = Stage::new();
     stage.command(&["run", "--interactive", "--detach", "-p", "SCENARIO:chat one"]);
     stage.wait_for_idle(1);
@@ -214,7 +205,7 @@ fn a_conversation_has_turns_can_be_interrupted_and_goes_on_in_one_process() {
         &scripted_prompt(&[vec![Block::tool("Bash", input)]]),
     ]);
     let shell = stage.workspace.path().join("shell.pid");
-    wait_until("the tool runs", || shell.exists().then_some(()));
+    wait_for("the tool runs", || shell.exists().then_some(()));
     stage.command(&["interrupt", "latest"]);
     stage.wait_for_idle(3);
     stage.command(&["send", "latest", "SCENARIO:chat three"]);
@@ -264,10 +255,10 @@ fn a_question_waits_for_a_person_even_where_everything_is_allowed() {
         "SCENARIO:ask",
     ];
     stage.command(&args);
-    let asked = wait_until("asked", || stage.records("question_asked").into_iter().next());
+    let asked = wait_for("asked", || stage.records("question_asked").into_iter().next());
     assert_eq!(stage.records("request_closed").len(), 0, "{asked}");
     stage.command(&["answer", "latest", "--choose", "Blue"]);
-    wait_until("ended", || {
+    wait_for("ended", || {
         (stage.run_file()["status"]["state"] == "ended").then_some(())
     });
     assert_eq!(stage.run_file()["reason"], "completed");

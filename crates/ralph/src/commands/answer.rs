@@ -1,54 +1,56 @@
-//! `ralph answer`: answer what an agent asks, or list what it asks.
+//! `ralph answer`: lists the open requests of an agent, or answers one.
+
+use std::io::Write;
 
 use agent_api::{Question, RequestId};
-use anyhow::{Context as _, bail};
+use anyhow::bail;
 use clap::Args;
 use ralph_run::control::{AnswerChoice, ControlCommand, PendingRequest, PendingRequests};
-use ralph_run::{Home, RunDirectory, read_journal};
+use ralph_run::{Home, RunDirectory};
 use serde_json::{Value, json};
 
 use super::run_client;
-use crate::console::{Port, one_line, render_json};
+use crate::console::{one_line, render_json, write_text};
 
-/// Answer what an agent asks, or list what it asks
+/// List an agent's open requests, or answer one
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
-  ralph answer latest                              list what is asked
-  ralph answer latest --allow                      the only open request
+  ralph answer latest                 list open requests
+  ralph answer latest --allow         allow the only open request
   ralph answer g4k7m2 --deny \"not in production\"
   ralph answer g4k7m2 --request req_7 --choose \"Use tokio\"
 
-Without --allow, --always, --deny or --choose, what is asked is listed.")]
+Without --allow, --always, --deny or --choose, open requests are listed.")]
 pub struct AnswerArgs {
-    /// The run: its id, the first characters of its short part, or `latest`
+    /// Run id or a unique beginning of it, or `latest`
     pub run: String,
 
-    /// Which request; needed only where several are open
+    /// Request id; needed only if several are open
     #[arg(long, value_name = "ID")]
     pub request: Option<String>,
 
-    /// It may run; a plan is approved
+    /// Allow it, or approve the plan
     #[arg(long, group = "reply")]
     pub allow: bool,
 
-    /// It may run, now and whenever it would be asked again in this session
+    /// Allow it, and do not ask again in this session
     #[arg(long, group = "reply")]
     pub always: bool,
 
-    /// Deny it, with a reason for the agent
+    /// Deny it, optionally with a reason for the agent
     #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", group = "reply")]
     pub deny: Option<String>,
 
-    /// The answer to a question; repeat it for further questions, in their order
+    /// Answer to a question: an option or its number; repeat it for more questions
     #[arg(long, value_name = "ANSWER", group = "reply")]
     pub choose: Vec<String>,
 
-    /// List as JSON
+    /// Print JSON
     #[arg(long, conflicts_with = "reply")]
     pub json: bool,
 }
 
-/// What the agent is told where nobody gave a reason.
+/// The reason for the agent if none is given.
 const NO_REASON: &str = "The user does not want this.";
 
 /// How much of one request a list shows.
@@ -75,21 +77,21 @@ impl AnswerArgs {
     }
 }
 
-/// Answers, or lists what is asked.
-///
-/// # Errors
-/// When there is no such run or request, the request is not clear, or the runner refuses.
-pub async fn execute(args: &AnswerArgs, home: &Home, out: &mut dyn Port) -> anyhow::Result<u8> {
+/// Lists the open requests, or answers one.
+pub async fn execute(args: &AnswerArgs, home: &Home, out: &mut dyn Write) -> anyhow::Result<u8> {
     let run = run_client::find_to_control(home, &args.run)?;
     let pending = pending(&run)?;
     let Some(choice) = args.choice() else {
-        out.send(&if args.json {
-            render_pending(&pending)?
-        } else if pending.is_empty() {
-            format!("run {} has no open requests\n", run.id())
-        } else {
-            render_list(&pending)
-        });
+        write_text(
+            out,
+            &if args.json {
+                render_pending(&pending)?
+            } else if pending.is_empty() {
+                format!("run {} has no open requests\n", run.id())
+            } else {
+                render_list(&pending)
+            },
+        );
         return Ok(0);
     };
     let request = choose(&pending, args.request.as_deref(), run.id())?;
@@ -99,11 +101,14 @@ pub async fn execute(args: &AnswerArgs, home: &Home, out: &mut dyn Port) -> anyh
         answer: with_option_labels(request, choice)?,
     };
     run_client::ask(&run, command).await?;
-    out.send(&format!(
-        "answered {} of run {}\n",
-        one_line(answered.as_str(), COLUMNS),
-        run.id()
-    ));
+    write_text(
+        out,
+        &format!(
+            "answered {} of run {}\n",
+            one_line(answered.as_str(), COLUMNS),
+            run.id()
+        ),
+    );
     Ok(0)
 }
 
@@ -154,13 +159,10 @@ fn option_label<'a>(question: &'a Question, typed: &str) -> Option<&'a str> {
     by_label.or_else(by_number).map(|option| option.label.as_str())
 }
 
-/// What the journal says that nobody has answered yet.
+/// The open requests, from the journal.
 fn pending(run: &RunDirectory) -> anyhow::Result<PendingRequests> {
     let mut pending = PendingRequests::default();
-    let journal =
-        read_journal(&run.journal()).with_context(|| format!("run {} has no journal yet", run.id()))?;
-    // What is damaged is not this command's business: `ralph logs` tells.
-    for record in journal.flatten() {
+    for record in run_client::records(run)? {
         pending.observe_record(&record);
     }
     Ok(pending)

@@ -1,4 +1,4 @@
-//! `ralph clean`: remove finished runs.
+//! `ralph clean`: removes finished runs.
 
 use std::time::Duration;
 
@@ -18,34 +18,31 @@ use crate::settings::values::parse_duration;
   ralph clean --older-than 7d
   ralph clean --all
 
-Runs that are not finished are never touched.")]
+Active runs are never removed.")]
 pub struct CleanArgs {
-    /// Only say what would be removed
+    /// Show what would be removed
     #[arg(long)]
     pub dry_run: bool,
 
-    /// Only runs that ended longer ago than this, such as 12h or 7d
+    /// Only runs that ended longer ago than this
     #[arg(long, value_name = "DURATION", value_parser = parse_duration, default_value = "30d", conflicts_with = "all")]
     pub older_than: Duration,
 
-    /// All finished runs, however new
+    /// All finished runs, whatever their age
     #[arg(long)]
     pub all: bool,
 
-    /// List as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// Removes runs, or says which would be.
-///
-/// # Errors
-/// When they cannot be looked at.
+/// Removes runs, or lists those it would remove.
 pub fn execute(args: &CleanArgs, home: &Home) -> anyhow::Result<u8> {
     note_lost(home)?;
     let age = if args.all { Duration::ZERO } else { args.older_than };
     let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
-    // What is older than time itself is nothing.
+    // No run is older than the first timestamp.
     let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);
     let mode = if args.dry_run {
         CleanMode::DryRun
@@ -68,7 +65,7 @@ pub fn execute(args: &CleanArgs, home: &Home) -> anyhow::Result<u8> {
         write_stdout(&render(&cleaned, mode));
     }
     for (id, error) in &cleaned.failed {
-        write_stderr(&format!("ralph: run {id} could not be removed: {error}\n"));
+        write_stderr(&format!("ralph: cannot remove run {id}: {error}\n"));
     }
     Ok(u8::from(!cleaned.failed.is_empty()))
 }

@@ -12,7 +12,7 @@ use crate::console::{one_line, write_stdout};
 use crate::settings::find_workspace;
 use crate::trust::{self, Policy};
 
-/// A shell shows no more than this at once.
+/// More are not useful in a shell.
 const MAX_RUNS: usize = 50;
 const COLUMNS: usize = 60;
 
@@ -28,8 +28,7 @@ pub enum WordKind {
     Modes,
 }
 
-/// Prints the words. A shell cannot show an error, so that there are none.
-#[must_use]
+/// Prints the words. There are no errors: a shell could not show them.
 pub fn execute(args: &CompleteArgs, home: &Home, cwd: &Path) -> u8 {
     let words = match args.kind {
         WordKind::Runs => runs(home),

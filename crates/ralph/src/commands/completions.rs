@@ -1,23 +1,21 @@
-//! `ralph completions`.
+//! `ralph completions`: completion scripts for shells.
 
 use clap::Args;
 use clap_complete::Shell;
 
 use crate::cli::command;
 
-/// Print a completion script for a shell
+/// Print a shell completion script
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph completions bash > ~/.local/share/bash-completion/completions/ralph
   ralph completions zsh > ~/.zfunc/_ralph
   ralph completions fish > ~/.config/fish/completions/ralph.fish")]
 pub struct CompletionsArgs {
-    /// Which shell
     pub shell: Shell,
 }
 
-/// Writes the completion script of a shell.
-#[must_use]
+/// The completion script of a shell.
 pub fn render_completions(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut command(), "ralph", &mut script);

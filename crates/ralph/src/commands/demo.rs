@@ -1,4 +1,4 @@
-//! `ralph demo`: a run from start to end without an agent, a key or costs.
+//! `ralph demo`: a run of the scripted agent, which needs no installation, key or money.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -16,41 +16,36 @@ use crate::settings::values::parse_speed;
 use crate::settings::{BackendName, Output, SettingsLayer, Verbosity, ViewArgs, load_view};
 use crate::trust::Policy;
 
-/// See a run from start to end with a scripted agent: no agent, no key, no costs
+/// Watch a scripted agent work: needs no agent, key or money
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(after_help = "Examples:
   ralph demo
   ralph demo --speed 3 -v")]
 pub struct DemoArgs {
-    /// Where the agent works; a new folder under the system's temporary one otherwise
+    /// Where the agent works [default: a new temporary directory]
     #[arg(short = 'C', long = "directory", value_name = "DIR")]
     pub directory: Option<PathBuf>,
 
-    /// 2 is twice as fast, `max` is without any pause
+    /// 2 is twice as fast, `max` skips all pauses
     #[arg(long, value_name = "X", value_parser = parse_speed)]
     pub speed: Option<f64>,
 
-    /// How it is shown.
     #[command(flatten)]
     pub view: ViewArgs,
 }
 
-/// What the demo agent is asked.
 const PROMPT: &str = "Make ralph-demo/greet.sh work: its check is ralph-demo/check.sh.";
 
-/// More than the show needs.
-const MOST_ITERATIONS: u32 = 5;
+/// More than the script needs.
+const MAX_ITERATIONS: u32 = 5;
 
 /// How many names are tried for a new folder.
-const MOST_FOLDERS: u32 = 100;
+const MAX_FOLDERS: u32 = 100;
 
-/// The variables that decide how the demo looks. What somebody set for their own runs is not for this one.
+/// The variables that decide how the demo looks. All others are for the user's own runs.
 const VARIABLES: [&str; 4] = ["RALPH_VERBOSE", "RALPH_QUIET", "RALPH_COLOR", "RALPH_OUTPUT"];
 
-/// Runs the demo agent through the whole path, then says what to try next.
-///
-/// # Errors
-/// When it could not begin.
+/// Runs the demo agent, then prints what to try next.
 pub async fn execute(
     args: &DemoArgs,
     home: &Home,
@@ -68,11 +63,11 @@ pub async fn execute(
         &cwd.join(&folder),
         &Policy::as_stored(home),
     )?;
-    let is_told = view.output == Output::Text && view.verbosity != Verbosity::Quiet;
-    if is_told {
+    let is_text = view.output == Output::Text && view.verbosity != Verbosity::Quiet;
+    if is_text {
         let place = folder.display().to_string();
         write_stdout(&format!(
-            "A scripted agent repairs a script in {}. No model is asked, the costs are made up.\n\n",
+            "A scripted agent repairs a script in {}.\nNo model is used; the costs are made up.\n\n",
             sanitise(&place)
         ));
     }
@@ -82,7 +77,7 @@ pub async fn execute(
             prompt: Some(PROMPT.to_owned()),
             backend: Some(BackendName::demo()),
             verify: Some(vec![VERIFY_COMMAND.to_owned()]),
-            max_iterations: Some(MOST_ITERATIONS),
+            max_iterations: Some(MAX_ITERATIONS),
             ..SettingsLayer::default()
         },
         // Settings for other runs are not for this one.
@@ -92,21 +87,23 @@ pub async fn execute(
         ..RunArgs::default()
     };
     let code = run::execute(&run_args, home, &variables, cwd).await?;
-    if is_told && code == 0 {
+    if is_text && code == 0 {
         write_stdout(NEXT);
     }
     Ok(code)
 }
 
 const NEXT: &str = "
-The agent said that it was done when it was not; ralph ran the check, and the agent had to go on.
+The agent said it was done before it was. ralph ran the check, which failed, so
+the agent had to continue.
 
 Next:
-  ralph show          what is known about this run; `ralph replay latest` plays it again
-  ralph doctor        whether a real agent can run here
-  ralph init          write ralph.yml and PROMPT.md for your project
-  ralph run           work through PROMPT.md until it is done and verified
-  ralph serve         all runs in a browser, with search and an API
+  ralph show            this run's state, cost and files
+  ralph replay latest   play it again
+  ralph doctor          check whether a real agent can run here
+  ralph init            write ralph.yml and PROMPT.md for your project
+  ralph run             work through PROMPT.md until the work is verified
+  ralph serve           all runs in a browser, with search and an API
 ";
 
 fn speed(factor: f64) -> String {
@@ -117,13 +114,13 @@ fn speed(factor: f64) -> String {
     }
 }
 
-/// A new folder that nobody else can look into. It stays: people want to see what the agent did.
+/// A new folder that only this user can read. It is kept, so that people can see what the agent did.
 fn new_folder(parent: &Path, now: Timestamp) -> io::Result<PathBuf> {
     let mut builder = DirBuilder::new();
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     let name = format!("ralph-demo-{}", now.strftime("%Y%m%d-%H%M%S"));
     let mut problem = io::Error::from(io::ErrorKind::AlreadyExists);
-    for number in 1..=MOST_FOLDERS {
+    for number in 1..=MAX_FOLDERS {
         let path = match number {
             1 => parent.join(&name),
             _ => parent.join(format!("{name}-{number}")),

@@ -21,25 +21,24 @@ use crate::settings::{
 };
 use crate::trust::Policy;
 
-/// Check this machine: agents, logins, directories, protection
+/// Check agents, logins, directories and settings
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph doctor
   ralph doctor --json
 
-Exits with 0 if a run can start, else with 1.")]
+Exits with 0 if a run can start, otherwise with 1.")]
 pub struct DoctorArgs {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// What was found.
 #[derive(Debug, Serialize)]
 struct Report {
     /// Whether a run can start.
     is_ready: bool,
-    /// What `ralph run` would say.
+    /// The error that `ralph run` would report.
     #[serde(skip_serializing_if = "Option::is_none")]
     start_error: Option<String>,
     /// The backend of the settings, unless ralph chooses one.
@@ -51,10 +50,7 @@ struct Report {
     settings: Vec<Check>,
 }
 
-/// Looks at everything a run needs, and says what is missing.
-///
-/// # Errors
-/// When nothing can be looked at.
+/// Checks everything a run needs and prints a report.
 pub async fn execute(
     args: &DoctorArgs,
     home: &Home,
@@ -63,7 +59,7 @@ pub async fn execute(
 ) -> anyhow::Result<u8> {
     let (settings, checks) = settings(home, variables, cwd)?;
     let agents = agents::find(&settings, variables).await?;
-    let directories = machine::directories(home, &settings.workspace).await;
+    let directories = machine::directories(home, &settings.workspace);
     let is_broken = checks
         .iter()
         .chain(&directories)
@@ -97,7 +93,7 @@ pub async fn execute(
     Ok(u8::from(!report.is_ready))
 }
 
-/// The settings of a run that would start here. Where they are wrong, the defaults stand in for them.
+/// The settings of a run that would start here; the defaults if they are invalid.
 fn settings(
     home: &Home,
     variables: &dyn Fn(&str) -> Option<String>,

@@ -1,4 +1,4 @@
-//! `ralph init`.
+//! `ralph init`: writes a commented `ralph.yml` and a `PROMPT.md`.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
@@ -15,9 +15,9 @@ use crate::settings::{CONFIG_FILE, find_workspace};
   ralph init
   ralph init -C ../other
 
-A file that exists is left as it is.")]
+Existing files are not changed.")]
 pub struct InitArgs {
-    /// Where; the top of the git repository otherwise
+    /// Workspace [default: the top of the git repository]
     #[arg(short = 'C', long = "directory", value_name = "DIR")]
     pub directory: Option<PathBuf>,
 }
@@ -26,7 +26,7 @@ const CONFIG: &str = include_str!("init/ralph.yml");
 const PROMPT: &str = include_str!("init/PROMPT.md");
 const PROMPT_FILE: &str = "PROMPT.md";
 
-/// A file that tells how a project is tested, and the command for it.
+/// A file that shows how a project is tested, and the command for it.
 const TESTS: [(&str, &str); 6] = [
     ("Cargo.toml", "cargo test"),
     ("package.json", "npm test"),
@@ -36,10 +36,7 @@ const TESTS: [(&str, &str); 6] = [
     ("Makefile", "make test"),
 ];
 
-/// Writes the two files, as far as they are not there; gives what to tell the user.
-///
-/// # Errors
-/// If a file cannot be written.
+/// Writes the files that do not exist yet. Gives the report for the user.
 pub fn init(args: &InitArgs, cwd: &Path) -> anyhow::Result<String> {
     let workspace = find_workspace(args.directory.as_deref(), cwd)?;
     let mut report = String::new();
@@ -51,11 +48,11 @@ pub fn init(args: &InitArgs, cwd: &Path) -> anyhow::Result<String> {
         let is_new =
             write_new(&path, &content).with_context(|| format!("cannot write {}", path.display()))?;
         let done = if is_new { "wrote" } else { "kept" };
-        let why = if is_new { "" } else { " (it was there)" };
+        let why = if is_new { "" } else { " (already exists)" };
         report.push_str(&format!("{done} {}{why}\n", path.display()));
     }
     report.push_str(
-        "\nNext:\n  1. say in PROMPT.md what you want, and in ralph.yml how it is verified\n  2. ralph doctor\n  3. ralph run\n",
+        "\nNext:\n  1. describe the task in PROMPT.md, and how to verify it in ralph.yml\n  2. ralph doctor\n  3. ralph run\n",
     );
     Ok(report)
 }
@@ -66,7 +63,7 @@ fn config(workspace: &Path) -> String {
     CONFIG.replace("make test", found.map_or("make test", |(_, command)| command))
 }
 
-/// Says whether it did: a file that exists is never touched, nor what a link points to.
+/// Whether it was written: an existing file or link is never touched.
 fn write_new(path: &Path, content: &str) -> io::Result<bool> {
     match OpenOptions::new().write(true).create_new(true).open(path) {
         Ok(mut file) => file.write_all(content.as_bytes()).map(|()| true),

@@ -1,21 +1,20 @@
-//! Lists for people and for programs.
+//! `render_table()`: a table that fits the terminal.
 
 use unicode_width::UnicodeWidthStr as _;
 
 use crate::console::{one_line, terminal_width};
 
-/// What lies between two columns.
 const GAP: &str = "  ";
 
-/// How long a line may get where nobody says how wide the terminal is.
+/// The width without a terminal.
 const PIPE_COLUMNS: usize = 240;
 
-/// How many columns a line of a list may have.
+/// The width of the terminal.
 pub(super) fn columns() -> usize {
     terminal_width().unwrap_or(PIPE_COLUMNS)
 }
 
-/// A table whose last column takes what is left of each line. Cells may hold anything.
+/// A table whose last column takes the rest of each line. Cells may contain untrusted text.
 pub(super) fn render_table<const N: usize>(head: [&str; N], rows: &[[String; N]], columns: usize) -> String {
     let mut lines = vec![head.map(str::to_owned)];
     lines.extend(

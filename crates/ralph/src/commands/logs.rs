@@ -1,4 +1,4 @@
-//! `ralph logs`: what a run has done.
+//! `ralph logs`: prints what a run has done.
 
 use std::fs::File;
 use std::io::{self, IsTerminal as _, Read as _, Write};
@@ -10,47 +10,43 @@ use clap::Args;
 use ralph_run::{EndReason, Home, RecordStream, RunDirectory};
 
 use super::run_client;
-use super::watch::{self, Leave, Watch, watch};
+use super::watch::{self, Leave, watch};
 use crate::console::{Console, ConsoleThread, Sanitiser};
 use crate::settings::{View, ViewArgs};
 
-/// Show what a run has done
+/// Print what a run has done
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph logs latest
   ralph logs g4k7m2 -f -v
   ralph logs latest --raw | jq .type")]
 pub struct LogsArgs {
-    /// The run: its id, the first characters of its short part, or `latest`
+    /// Run id or a unique beginning of it, or `latest`
     #[arg(default_value = "latest")]
     pub run: String,
 
-    /// The agent's own output, byte for byte
+    /// Print the agent's own output, byte for byte
     #[arg(long, conflicts_with_all = ["verbose", "quiet", "output"])]
     pub raw: bool,
 
-    /// Go on while the run does
+    /// Follow the run until it ends
     #[arg(short, long)]
     pub follow: bool,
 
-    /// How it is shown.
     #[command(flatten)]
     pub view: ViewArgs,
 }
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// How often it is checked whether anybody still reads.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often it is checked whether stdout is still open.
+const CLOSED_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Shows what a run has done, in plain lines.
-///
-/// # Errors
-/// When there is no such run, or its files cannot be read.
 pub async fn execute(args: &LogsArgs, home: &Home, view: &View) -> anyhow::Result<u8> {
     let run = run_client::find(home, &args.run)?;
     match (args.raw, args.follow) {
-        // There is nothing to tidy up, so a signal does what it does to `cat`.
+        // There is nothing to clean up, so signals have their default effect, as with `cat`.
         (true, true) => finish(follow_raw(&run).await),
         (true, false) => finish(copy_raw(&run)),
         (false, true) => follow(&run, view).await,
@@ -58,7 +54,7 @@ pub async fn execute(args: &LogsArgs, home: &Home, view: &View) -> anyhow::Resul
     }
 }
 
-/// A reader that leaves is no failure.
+/// A closed output is not a failure.
 fn finish(copied: io::Result<()>) -> anyhow::Result<u8> {
     match copied {
         Ok(()) => Ok(0),
@@ -67,12 +63,12 @@ fn finish(copied: io::Result<()>) -> anyhow::Result<u8> {
     }
 }
 
-/// Prints what there is.
+/// Prints the records that exist now.
 async fn print(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
     let mut leave = Leave::listen()?;
     let (guard, stream) = RecordStream::follow(&run.journal(), 1)
         .with_context(|| format!("run {} has no journal yet", run.id()))?;
-    // Nothing that is written later is waited for.
+    // Later records are not waited for.
     drop(guard);
     let mut console = ConsoleThread::start(Console::on_stdio(plain(view, run)), stream)?;
     tokio::select! {
@@ -92,29 +88,19 @@ async fn print(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
 async fn follow(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
     let mut leave = Leave::listen()?;
     let console = Console::on_stdio(plain(view, run));
-    Ok(match watch(run, 1, console, leave.asked()).await? {
-        // How the run ended is its own affair.
-        Watch::Ended(_) => 0,
-        Watch::Left(code) => {
-            watch::note_left(run);
-            if code == EndReason::Interrupted.exit_code() {
-                0
-            } else {
-                code
-            }
-        }
-        Watch::Closed => EndReason::OutputClosed.exit_code(),
-    })
+    let watched = watch(run, 1, console, leave.asked()).await?;
+    // The run's own exit code is not this command's.
+    Ok(watched.exit_code(run, |_| 0))
 }
 
-/// As into a pipe, also in a terminal: a log has no status line.
+/// Without a status line, also in a terminal.
 fn plain(view: &View, run: &RunDirectory) -> crate::console::Options {
     let mut options = watch::options(view, Some(run));
     options.is_terminal = false;
     options
 }
 
-/// Where the agent's own output goes: byte for byte, but never into a terminal, which would obey it.
+/// Copies the agent's own output: byte for byte into a pipe or file, sanitised into a terminal.
 struct Raw {
     out: io::Stdout,
     sanitiser: Option<(Sanitiser, Vec<u8>)>,
@@ -132,7 +118,7 @@ impl Raw {
         }
     }
 
-    /// Copies what the file has from where it stands.
+    /// Copies the rest of the file.
     fn copy(&mut self, file: &mut File) -> io::Result<()> {
         loop {
             let read = match file.read(&mut self.chunk) {
@@ -186,10 +172,10 @@ fn copy_raw(run: &RunDirectory) -> io::Result<()> {
     Ok(())
 }
 
-/// Resolves when nobody reads any more.
-async fn deserted() {
+/// Resolves when stdout is closed.
+async fn stdout_closed() {
     while !crate::current_process::is_stdout_closed() {
-        tokio::time::sleep(LOOK).await;
+        tokio::time::sleep(CLOSED_INTERVAL).await;
     }
 }
 
@@ -197,10 +183,10 @@ async fn follow_raw(run: &RunDirectory) -> io::Result<()> {
     let mut raw = Raw::new();
     let mut number = 0;
     let mut current: Option<(File, FileFollower)> = None;
-    // Changes of the journal tell of a new process and of the end.
+    // The journal changes when a new process starts and when the run ends.
     let journal = FileFollower::open(&run.journal(), 0)?;
     loop {
-        // Both asked before the file is read: what was written until then is read now.
+        // Both checked before the file is read, so that everything written before them is copied.
         let is_over = run_client::load(run).is_ok_and(|file| file.is_ended() || run_client::is_lost(&file));
         let next = next_raw(run, number);
         if let Some((file, _)) = &mut current {
@@ -226,7 +212,7 @@ async fn follow_raw(run: &RunDirectory) -> io::Result<()> {
         };
         tokio::select! {
             () = changed => {}
-            () = deserted() => return Err(io::ErrorKind::BrokenPipe.into()),
+            () = stdout_closed() => return Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What each command does.
+//! The commands: one file each, with its arguments and `execute`.
 
 pub mod answer;
 pub mod attach;
@@ -7,6 +7,7 @@ pub mod complete;
 pub mod completions;
 pub mod demo;
 pub mod doctor;
+pub mod help;
 pub mod init;
 pub mod interrupt;
 mod listing;

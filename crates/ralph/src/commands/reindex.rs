@@ -1,4 +1,4 @@
-//! `ralph reindex`: the index anew.
+//! `ralph reindex`: rebuilds the search index.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use ralph_run::Home;
 
-use super::serve::open_index_anew;
+use super::serve::recreate_index;
 use crate::console::{render_json, write_stderr, write_stdout};
 
 /// Rebuild the search index from the runs on disk
@@ -14,40 +14,37 @@ use crate::console::{render_json, write_stderr, write_stdout};
 #[command(after_help = "Examples:
   ralph reindex
 
-The runs themselves are never changed. A server that runs must be ended first.")]
+The runs themselves are never changed. Stop a running server first.")]
 pub struct ReindexArgs {
-    /// Where the index is kept
+    /// Directory of the index
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 
-    /// Say what was done as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
-const TELL_EVERY: Duration = Duration::from_secs(1);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Forgets the index and builds it anew from the runs on disk.
-///
-/// # Errors
-/// When it cannot be opened or written.
+/// Deletes the index and builds it again from the runs on disk.
 pub async fn execute(
     args: &ReindexArgs,
     home: &Home,
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<u8> {
     let started = Instant::now();
-    let store = open_index_anew(home, args.data.as_deref(), variables).await?;
-    let mut told = started;
+    let store = recreate_index(home, args.data.as_deref(), variables).await?;
+    let mut reported_at = started;
     let done = ralph_store::reindex(store.as_ref(), &home.runs_directory(), |progress| {
-        if told.elapsed() > TELL_EVERY {
-            told = Instant::now();
+        if reported_at.elapsed() > PROGRESS_INTERVAL {
+            reported_at = Instant::now();
             let percent = progress.bytes * 100 / progress.all_bytes.max(1);
-            write_stderr(&format!("ralph: {percent} % of the journals\n"));
+            write_stderr(&format!("ralph: {percent}% of the journals\n"));
         }
     })
     .await?;
-    write_stderr("ralph: texts\n");
+    write_stderr("ralph: indexing text\n");
     while store.index_texts().await? > 0 {}
     store.close().await?;
     let seconds = started.elapsed().as_secs_f64();

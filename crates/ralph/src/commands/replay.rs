@@ -1,4 +1,4 @@
-//! `ralph replay`: a run once more, or any recorded output of an agent, through the same pipeline.
+//! `ralph replay`: plays a run, or the recorded output of an agent, through the pipeline of a live run.
 
 mod author;
 mod pace;
@@ -18,38 +18,32 @@ use crate::console::{Console, ConsoleEnd, ConsoleThread, one_line, write_stderr}
 use crate::settings::values::parse_speed;
 use crate::settings::{BackendName, View, ViewArgs, backend_parser};
 
-/// Play a recorded run, or any recorded output of an agent
+/// Replay a run, or the recorded output of an agent
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(after_help = "Examples:
   ralph replay latest
-  ralph replay .ralph/logs/AGENT/20260102T030405.678Z-coder-run.ndjson --speed 4
+  ralph replay .ralph/logs/AGENT/20260102T030405.678Z-coder-run.ndjson
   ralph replay session.ndjson --output json
 
-The agent that wrote a recording is recognised by its first lines; `--backend` names it.
-
-In a terminal it plays as recorded, otherwise as fast as possible.")]
+In a terminal it plays at the recorded speed, otherwise as fast as possible.")]
 pub struct ReplayArgs {
-    /// A file, or a run: its id, the first characters of its short part, or `latest`
+    /// A file, a run id or a unique beginning of it, or `latest`
     #[arg(value_name = "FILE|RUN")]
     pub source: String,
 
-    /// Which agent wrote the recording [default: recognised by its first lines]
-    #[arg(short, long, value_name = "NAME", value_parser = backend_parser())]
+    /// Agent that wrote the recording [default: recognised by its first lines]
+    #[arg(short, long, value_name = "NAME", value_parser = backend_parser(), hide_possible_values = true)]
     pub backend: Option<BackendName>,
 
-    /// 2 is twice as fast as recorded, `max` is without any pause
+    /// 2 is twice the recorded speed, `max` skips all pauses
     #[arg(long, value_name = "X", value_parser = parse_speed)]
     pub speed: Option<f64>,
 
-    /// How it is shown.
     #[command(flatten)]
     pub view: ViewArgs,
 }
 
 /// Plays a recording.
-///
-/// # Errors
-/// When there is no such recording, or nothing in it can be read.
 pub async fn execute(args: &ReplayArgs, home: &Home, view: &View, cwd: &Path) -> anyhow::Result<u8> {
     let Recording {
         records,

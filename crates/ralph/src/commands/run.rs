@@ -1,4 +1,4 @@
-//! `ralph run`: the loop.
+//! `ralph run`: runs an agent in a loop, or as a conversation.
 
 mod agent;
 mod detach;
@@ -19,7 +19,7 @@ pub use detach::{RunnerArgs, runner};
 pub(super) use foreground::console_options;
 pub use launch::{Start, StartError, Started, start_detached};
 use prepare::FirstPrompt;
-pub(super) use resume::session_of;
+pub(super) use resume::{session_of, use_backend_of};
 pub(super) use secrets::{check_prompt, find_secret};
 pub(super) use signals::{ending, listen};
 
@@ -33,27 +33,28 @@ use ralph_run::{Home, reconcile};
 
 use super::trust;
 use crate::console::write_stderr;
-use crate::home;
 use crate::settings::values::{StdinMarker, parse_stdin_marker};
 use crate::settings::{
     Origin, PromptSource, Settings, SettingsError, SettingsLayer, Verbosity, ViewArgs,
     check_workspace_prompt, load_prompt, unknown_variables,
 };
 
-/// Run an agent until its work is done and verified, or a limit is reached
+/// Run an agent until its work is verified or a limit is reached
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
-  ralph run                                        PROMPT.md, until the agent says LOOP_COMPLETE
-  ralph run --verify \"cargo test\"                  ... and the tests pass
-  ralph run -p \"Fix the failing test\" --once       one prompt, one answer
+  ralph run                            PROMPT.md, until it says LOOP_COMPLETE
+  ralph run --verify \"cargo test\"      ... and the tests pass
+  ralph run -p \"Fix the test\" --once   one prompt, one answer
   ralph run --mode planner -p \"Plan the migration\"
-  ralph run -b NAME --model MODEL                  another agent; `ralph doctor` lists the installed ones
-  git diff | ralph run - --once -- --effort=high   prompt from stdin, one more argument for the agent
-  ralph run --detach && ralph attach               in the background
-  ralph run --interactive                          a conversation; `ralph send` says something
-  ralph run --dry-run                              what would happen
+  ralph run -b NAME --model MODEL      another agent; see `ralph doctor`
+  git diff | ralph run - --once -- --effort=high
+                                       prompt from stdin, an agent's own flag
+  ralph run --detach && ralph attach   in the background
+  ralph run --interactive              a conversation; see `ralph send`
+  ralph run --dry-run                  print what would run
 
-Settings: flag, then RALPH_ variable, then ralph.yml, then default; all of them are in docs/config.md.
+A flag wins over a RALPH_ variable, ralph.yml and the default, in this order.
+`ralph help config` lists every setting.
 Durations: 90s, 15m, 4h, 1h30m, or seconds. 0 turns a limit off.")]
 pub struct RunArgs {
     /// Where the agent works [default: the top of the git repository]
@@ -64,7 +65,7 @@ pub struct RunArgs {
     #[arg(value_name = "-", group = "prompt_source", value_parser = parse_stdin_marker)]
     pub stdin: Option<StdinMarker>,
 
-    /// Let the agent expand /commands and @files in the prompt
+    /// Let the agent expand /commands and @files
     #[arg(long, help_heading = "Prompt")]
     pub slash: bool,
 
@@ -83,7 +84,7 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Limits")]
     pub reset_budget: bool,
 
-    /// Start a conversation that waits for messages from `ralph send`
+    /// Start a conversation; send messages with `ralph send`
     #[arg(short, long, help_heading = "Session")]
     pub interactive: bool,
 
@@ -108,7 +109,7 @@ pub struct RunArgs {
     #[arg(long, requires = "session_source", help_heading = "Session")]
     pub fork: bool,
 
-    /// Start a new session even if the mode keeps its session
+    /// Start a new session even if the mode keeps one
     #[arg(long, conflicts_with = "session_source", help_heading = "Session")]
     pub fresh: bool,
 
@@ -136,10 +137,7 @@ pub struct RunArgs {
     pub extra: Vec<String>,
 }
 
-/// Runs the loop. Gives what to exit with.
-///
-/// # Errors
-/// When it could not begin: settings, files, locks, the agent.
+/// Starts the run and carries it out. Gives the exit code.
 pub async fn execute(
     args: &RunArgs,
     home: &Home,
@@ -160,10 +158,8 @@ pub async fn execute(
     }
     let prompt = read_prompt(&settings)?;
     secrets::check_prompt(&settings, prompt.as_deref())?;
-    let versions = home::version_file(variables);
     if settings.dry_run {
-        let versions = versions.as_ref();
-        return dry_run::execute(home, &settings, prompt.as_deref(), versions, opened.left_out()).await;
+        return dry_run::execute(home, &settings, prompt.as_deref(), opened.left_out()).await;
     }
     home.prepare()?;
     let reconciled = reconcile(home, jiff::Timestamp::now())?;
@@ -173,10 +169,10 @@ pub async fn execute(
         }
     }
     if settings.detach {
-        return detach::execute(home, settings, prompt, resumed_from, versions.as_ref()).await;
+        return detach::execute(home, settings, prompt, resumed_from).await;
     }
     let first_prompt = FirstPrompt { prompt, resumed_from };
-    foreground::run(home, &settings, first_prompt, versions).await
+    foreground::run(home, &settings, first_prompt).await
 }
 
 /// The prompt. Without one and without a PROMPT.md, a pipe or file on stdin is the prompt.
@@ -214,10 +210,7 @@ fn is_stdin_piped() -> bool {
     metadata.is_ok_and(|metadata| metadata.is_file() || metadata.file_type().is_fifo())
 }
 
-/// Whether a run with these settings can start, as far as that can be said without starting it.
-///
-/// # Errors
-/// What `ralph run` would say.
+/// Fails with the error of `ralph run` if a run with these settings cannot start.
 pub(super) async fn check_start(settings: &Settings) -> anyhow::Result<()> {
     prepare::choose(settings, None).await.map(drop)
 }

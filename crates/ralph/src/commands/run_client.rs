@@ -3,7 +3,7 @@
 use anyhow::{Context as _, anyhow};
 use jiff::Timestamp;
 use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt, RefusalCode};
-use ralph_run::{Home, Liveness, RunDirectory, RunFile};
+use ralph_run::{Home, Liveness, Record, RunDirectory, RunFile, read_journal};
 
 use crate::console::{one_line, write_stderr};
 use crate::settings::find_workspace;
@@ -14,7 +14,7 @@ const MESSAGE_COLUMNS: usize = 500;
 /// The newest run: of this workspace if it has one.
 const LATEST: &str = "latest";
 
-/// The run that is meant: its id, the short part of it, a beginning of either, or `latest`.
+/// The run with this id, short id, unique beginning of either, or `latest`.
 pub(super) fn find(home: &Home, typed: &str) -> anyhow::Result<RunDirectory> {
     match typed {
         LATEST | "last" => latest(home, Wanted::Any),
@@ -22,7 +22,7 @@ pub(super) fn find(home: &Home, typed: &str) -> anyhow::Result<RunDirectory> {
     }
 }
 
-/// As [`find`], for a command that shows an active run: `latest` is one, if there is any.
+/// As [`find`], but `latest` prefers an active run.
 pub(super) fn find_live(home: &Home, typed: &str) -> anyhow::Result<RunDirectory> {
     match typed {
         LATEST | "last" => latest(home, Wanted::Live),
@@ -65,7 +65,7 @@ fn latest(home: &Home, wanted: Wanted) -> anyhow::Result<RunDirectory> {
             elsewhere.get_or_insert((run, Some(file.workspace)));
         }
     }
-    // Without an active one, the last to end explains why nothing can be done.
+    // Without an active run, the error of the command is about the newest one.
     for run in home.list()? {
         let file = load(&run).ok();
         if file.as_ref().is_some_and(|file| file.workspace == workspace) {
@@ -93,25 +93,23 @@ fn latest(home: &Home, wanted: Wanted) -> anyhow::Result<RunDirectory> {
     }
 }
 
-/// Whether the run has not ended and its runner is there.
+/// Whether the run has not ended and its runner is alive.
 pub(super) fn is_live(file: &RunFile) -> bool {
     !file.is_ended() && !is_lost(file)
 }
 
-/// Asks a run for something.
+/// Sends a command to a run.
 pub(super) async fn ask(run: &RunDirectory, command: ControlCommand) -> anyhow::Result<Receipt> {
     let mut client = connect(run).await?;
     request(&mut client, run, command).await
 }
 
-/// Gets through to the runner of a run.
 pub(super) async fn connect(run: &RunDirectory) -> anyhow::Result<ControlClient> {
     ControlClient::connect(run.socket())
         .await
         .map_err(|error| explain(run, error))
 }
 
-/// Asks for something on a connection.
 pub(super) async fn request(
     client: &mut ControlClient,
     run: &RunDirectory,
@@ -120,7 +118,7 @@ pub(super) async fn request(
     client.request(command).await.map_err(|error| explain(run, error))
 }
 
-/// Says what is the matter with a run whose runner does not answer.
+/// The reason why a runner does not answer, as an error.
 pub(super) fn explain(run: &RunDirectory, error: ControlError) -> anyhow::Error {
     match &error {
         ControlError::Refused(refusal) if refusal.code != RefusalCode::RunEnded => {
@@ -140,18 +138,23 @@ pub(super) fn explain(run: &RunDirectory, error: ControlError) -> anyhow::Error 
     }
 }
 
-/// What a run's file tells.
+/// The records of a run's journal. `ralph logs` reports damaged ones.
+pub(super) fn records(run: &RunDirectory) -> anyhow::Result<impl Iterator<Item = Record>> {
+    let journal =
+        read_journal(&run.journal()).with_context(|| format!("run {} has no journal yet", run.id()))?;
+    Ok(journal.flatten())
+}
+
 pub(super) fn load(run: &RunDirectory) -> anyhow::Result<RunFile> {
     RunFile::load(&run.run_file()).with_context(|| format!("cannot read the state of run {}", run.id()))
 }
 
-/// Why a run ended, for people.
 pub(super) fn ended_why(file: &RunFile) -> String {
     let reason = file.reason.as_ref();
     reason.map_or_else(|| "reason unknown".to_owned(), |reason| reason.describe())
 }
 
-/// Why a run's runner does not answer; none when it should.
+/// Why a runner does not answer; `None` if it should.
 pub(super) fn describe_absence(file: &RunFile, liveness: Liveness, now: Timestamp) -> Option<String> {
     let id = &file.run_id;
     if file.is_ended() {
@@ -205,7 +208,7 @@ mod tests {
     use jiff::Timestamp;
 
     #[test]
-    fn times_are_told_as_people_do() {
+    fn times_are_written_as_people_say_them() {
         let at = |second| Timestamp::from_second(second).unwrap();
         for (seconds, told) in [
             (-5, "just now"),

@@ -1,4 +1,4 @@
-//! `ralph runs`: what runs and what ran.
+//! `ralph runs`: lists runs.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use jiff::Timestamp;
 use ralph_run::model::RunState;
-use ralph_run::{EndReason, Home, Open, RunFile, reconcile, short_run_id};
+use ralph_run::{EndReason, Home, Open, RunDirectory, RunFile, reconcile, short_run_id};
 use serde::Serialize;
 
 use super::listing::{columns, render_table};
@@ -14,26 +14,33 @@ use super::run_client;
 use crate::console::{format_clock, format_cost, one_line, render_json_pretty, write_stderr, write_stdout};
 use crate::settings::find_workspace;
 
-/// List runs, the newest first
+/// List runs, newest first
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph runs
   ralph runs --active
-  ralph runs --json | jq -r '.[].run_id'")]
+  ralph runs --all
+  ralph runs --json | jq -r '.[].run_id'
+
+Shows every active run and the newest 20 others. --json lists all runs.")]
 pub struct RunsArgs {
-    /// Only runs that are not over
+    /// Only active runs
     #[arg(long)]
     pub active: bool,
+
+    /// All runs, without a limit
+    #[arg(short, long, conflicts_with = "limit")]
+    pub all: bool,
 
     /// Only runs of this workspace
     #[arg(short = 'C', long = "directory", value_name = "DIR")]
     pub directory: Option<PathBuf>,
 
-    /// At most so many
+    /// Show at most N runs [default: 20, plus active ones]
     #[arg(short = 'n', long, value_name = "N")]
     pub limit: Option<usize>,
 
-    /// List as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -52,7 +59,10 @@ const HEAD: [&str; 8] = [
 /// In a terminal with fewer columns, agent and workspace are left out.
 const WIDE_COLUMNS: usize = 110;
 
-/// How much of a path is shown: its end says more than its beginning.
+/// How many runs that have ended are shown if nothing else is said.
+const DEFAULT_LIMIT: usize = 20;
+
+/// How much of a path is shown. Its end says more than its beginning.
 const WORKSPACE_COLUMNS: usize = 28;
 
 /// One run of the list.
@@ -60,23 +70,27 @@ const WORKSPACE_COLUMNS: usize = 28;
 #[serde(untagged)]
 enum Listed {
     Known(Box<RunFile>),
-    /// It is being made, or its file is damaged.
+    /// It is being created, or its file is damaged.
     Unknown {
         run_id: String,
         error: String,
     },
 }
 
+/// A part of the runs.
+struct Page {
+    runs: Vec<Listed>,
+    /// How many older runs were not read. With `--directory` some of them may be of other workspaces.
+    unread: usize,
+}
+
 /// Lists runs.
-///
-/// # Errors
-/// When they cannot be looked at.
 pub fn execute(args: &RunsArgs, home: &Home, cwd: &Path) -> anyhow::Result<u8> {
     note_lost(home)?;
-    let listed = list(args, home, cwd)?;
+    let Page { runs, unread } = list(args, home, cwd)?;
     if args.json {
-        write_stdout(&render_json_pretty(&listed)?);
-    } else if listed.is_empty() {
+        write_stdout(&render_json_pretty(&runs)?);
+    } else if runs.is_empty() {
         let what = if args.active {
             "no active runs"
         } else {
@@ -84,15 +98,18 @@ pub fn execute(args: &RunsArgs, home: &Home, cwd: &Path) -> anyhow::Result<u8> {
         };
         write_stdout(&format!("{what}\n"));
     } else {
-        write_stdout(&render(&listed, Timestamp::now(), columns()));
+        write_stdout(&render(&runs, Timestamp::now(), columns()));
+        if unread > 0 {
+            let runs = if unread == 1 { "run" } else { "runs" };
+            write_stdout(&format!(
+                "{unread} older {runs} not shown; use `--all` or `-n N` to see more\n"
+            ));
+        }
     }
     Ok(0)
 }
 
-/// Ends runs whose runner died, and says so.
-///
-/// # Errors
-/// When the runs cannot be looked at.
+/// Records the end of runs whose runner died, and reports them.
 pub(super) fn note_lost(home: &Home) -> anyhow::Result<()> {
     let found = reconcile(home, Timestamp::now())?;
     for lost in &found.lost {
@@ -105,7 +122,8 @@ pub(super) fn note_lost(home: &Home) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn list(args: &RunsArgs, home: &Home, cwd: &Path) -> anyhow::Result<Vec<Listed>> {
+/// Reads only the files of runs that are listed, and of newer ones that the filters leave out.
+fn list(args: &RunsArgs, home: &Home, cwd: &Path) -> anyhow::Result<Page> {
     let asked = args
         .directory
         .as_deref()
@@ -120,16 +138,42 @@ fn list(args: &RunsArgs, home: &Home, cwd: &Path) -> anyhow::Result<Vec<Listed>>
         }
         Listed::Unknown { .. } => !args.active && asked.is_none(),
     };
-    let runs = home.list().context("cannot list the runs")?;
-    let listed = runs.iter().map(|run| match run_client::load(run) {
-        Ok(file) => Listed::Known(Box::new(file)),
-        Err(error) => Listed::Unknown {
-            run_id: run.id().to_owned(),
-            error: format!("{error:#}"),
-        },
-    });
-    let most = args.limit.unwrap_or(usize::MAX);
-    Ok(listed.filter(is_asked).take(most).collect())
+    let (limit, extra_active) = match args.limit {
+        Some(limit) => (limit, false),
+        None if args.all || args.active || args.json => (usize::MAX, false),
+        None => (DEFAULT_LIMIT, true),
+    };
+    let runs = match args.active {
+        true => home.list_active().map(newest_first),
+        false => home.list(),
+    };
+    let mut page = Page {
+        runs: Vec::new(),
+        unread: 0,
+    };
+    for run in runs.context("cannot list the runs")? {
+        let is_over_limit = page.runs.len() >= limit;
+        if is_over_limit && !(extra_active && home.is_active(run.id())) {
+            page.unread += 1;
+            continue;
+        }
+        let listed = match run_client::load(&run) {
+            Ok(file) => Listed::Known(Box::new(file)),
+            Err(error) => Listed::Unknown {
+                run_id: run.id().to_owned(),
+                error: format!("{error:#}"),
+            },
+        };
+        if is_asked(&listed) {
+            page.runs.push(listed);
+        }
+    }
+    Ok(page)
+}
+
+fn newest_first(mut runs: Vec<RunDirectory>) -> Vec<RunDirectory> {
+    runs.sort_unstable_by(|first, second| second.id().cmp(first.id()));
+    runs
 }
 
 fn render(listed: &[Listed], now: Timestamp, columns: usize) -> String {
@@ -181,10 +225,10 @@ fn row(file: &RunFile, now: Timestamp) -> [String; HEAD.len()] {
     ]
 }
 
-/// How long it took, or has taken so far.
+/// The duration so far, or in total.
 pub(super) fn seconds(file: &RunFile, now: Timestamp) -> u64 {
     let end = file.ended_at.unwrap_or(now);
-    // A clock that went back makes nothing negative.
+    // Not negative, even if the clock was set back.
     u64::try_from(end.duration_since(file.started_at).as_secs()).unwrap_or(0)
 }
 
@@ -212,7 +256,7 @@ pub(super) fn state(file: &RunFile) -> &'static str {
     }
 }
 
-/// What it is doing now, or why it ended; and what it was asked.
+/// The activity or the reason of the end, and the task or prompt.
 fn what(file: &RunFile) -> String {
     let asked = file.task.as_deref().unwrap_or(&file.prompt);
     let now = match &file.status.state {
@@ -233,7 +277,7 @@ fn what(file: &RunFile) -> String {
     }
 }
 
-/// The end of a path, from a whole name on where it can be.
+/// The end of a path, if possible from the beginning of a name.
 fn end_of(path: &str, columns: usize) -> String {
     let count = path.chars().count();
     if count <= columns {

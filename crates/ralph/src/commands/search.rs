@@ -1,4 +1,4 @@
-//! `ralph search`: what all agents said and did.
+//! `ralph search`: searches everything agents said and did.
 
 use std::path::PathBuf;
 
@@ -7,25 +7,25 @@ use ralph_run::Home;
 use ralph_store::{SearchMode, SearchOptions, SearchPage, SearchQuery, StoreError, TextIndex, catch_up};
 
 use super::run_client;
-use super::serve::{open_index, words_beside};
+use super::serve::{open_index, text_index_file};
 use crate::console::{one_line, render_json, sanitise, write_stderr, write_stdout};
 
-/// Search in what all agents said and did
+/// Search everything agents said and did
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph search \"connection refused\"
   ralph search migrat* --workspace . --limit 5
   ralph search --substring 'fn main()' --json")]
 pub struct SearchArgs {
-    /// Words, and "phrases in quotes"; all must be there
+    /// Words and "phrases in quotes" that must all match
     #[arg(required = true)]
     pub text: Vec<String>,
 
-    /// Exactly these characters, wherever they are
+    /// Match exactly these characters anywhere
     #[arg(long)]
     pub substring: bool,
 
-    /// Only this run
+    /// Only this run: id, unique beginning, or `latest`
     #[arg(long, value_name = "RUN")]
     pub run: Option<String>,
 
@@ -37,26 +37,22 @@ pub struct SearchArgs {
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
 
-    /// How many at most
+    /// Show at most N matches
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub limit: usize,
 
-    /// Where the index is kept
+    /// Directory of the index
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 
-    /// List as JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
 const COLUMNS: usize = 200;
 
-/// Searches. Brings the index up to date first, so it needs no server; a server that has the index does that itself, and
-/// the search reads beside it.
-///
-/// # Errors
-/// When the index cannot be opened, or the text cannot be searched for.
+/// Updates the index and searches it. If a server has the index open, it keeps it up to date, and the search only reads.
 pub async fn execute(
     args: &SearchArgs,
     home: &Home,
@@ -90,8 +86,8 @@ pub async fn execute(
             page
         }
         Err(error) if matches!(error.downcast_ref(), Some(StoreError::InUse { .. })) => {
-            match words_beside(home, args.data.as_deref(), variables)? {
-                Some(words) => search_beside(words, query).await?,
+            match text_index_file(home, args.data.as_deref(), variables)? {
+                Some(words) => search_open_index(words, query).await?,
                 None => return Err(error.context("ask the server instead: `GET /api/v1/search`")),
             }
         }
@@ -110,14 +106,14 @@ pub async fn execute(
         write_stdout(&line);
     }
     if !page.is_complete {
-        write_stderr("ralph: there is more; narrow it down, or raise `--limit`\n");
+        write_stderr("ralph: more matches not shown; use a longer text or a higher `--limit`\n");
     }
-    // As `grep` does.
+    // As with `grep`, 1 means no match.
     Ok(u8::from(page.hits.is_empty()))
 }
 
-async fn search_beside(words: SearchOptions, query: SearchQuery) -> anyhow::Result<SearchPage> {
-    write_stderr("ralph: a server has the index and keeps it up to date\n");
+async fn search_open_index(words: SearchOptions, query: SearchQuery) -> anyhow::Result<SearchPage> {
+    write_stderr("ralph: searching the index of the running server\n");
     let searched = tokio::task::spawn_blocking(move || TextIndex::search_beside(&words, &query));
     Ok(searched.await??)
 }

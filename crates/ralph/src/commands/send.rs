@@ -1,6 +1,6 @@
-//! `ralph send`: say something to a running agent.
+//! `ralph send`: sends a message to a running agent.
 
-use std::io::Read;
+use std::io::{Read, Write};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
@@ -9,7 +9,7 @@ use ralph_run::control::{ControlCommand, MAX_LINE_BYTES, SendMode};
 
 use super::run::find_secret;
 use super::run_client;
-use crate::console::{Port, one_line, write_stderr};
+use crate::console::{one_line, write_stderr, write_text};
 
 /// Send a message to a running agent
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -18,30 +18,27 @@ use crate::console::{Port, one_line, write_stderr};
   ralph send g4k7m2 --queue \"Then update the README\"
   git diff | ralph send latest -")]
 pub struct SendArgs {
-    /// The run: its id, the first characters of its short part, or `latest`
+    /// Run id or a unique beginning of it, or `latest`
     pub run: String,
 
     /// The message; `-` reads it from stdin
     pub text: String,
 
-    /// The agent reads it as soon as it can, in the middle of its turn (this is the default)
+    /// Deliver it during the agent's turn, as soon as possible (the default)
     #[arg(long, conflicts_with = "queue")]
     pub steer: bool,
 
-    /// The agent reads it when its turn is over
+    /// Deliver it after the agent's turn
     #[arg(long)]
     pub queue: bool,
 }
 
-/// Sends it and says so.
-///
-/// # Errors
-/// When there is no such run, it has ended, or it takes no messages.
+/// Sends the message and prints the result.
 pub async fn execute(
     args: SendArgs,
     home: &Home,
     input: impl Read,
-    out: &mut dyn Port,
+    out: &mut dyn Write,
 ) -> anyhow::Result<u8> {
     let run = run_client::find_to_control(home, &args.run)?;
     let text = message_text(args.text, input)?;
@@ -53,7 +50,7 @@ pub async fn execute(
     };
     if let Some(found) = find_secret(&text, std::iter::empty(), &[]) {
         write_stderr(&format!(
-            "ralph: the message contains {found}, and the agent gets it\n"
+            "ralph: warning: the message contains {found}; the agent receives it\n"
         ));
     }
     let receipt = run_client::ask(&run, ControlCommand::Send { text, mode }).await?;
@@ -62,11 +59,10 @@ pub async fn execute(
         SendMode::Queue => "queued",
     };
     let note = receipt.note.map(|note| format!(": {}", one_line(&note, 200)));
-    out.send(&format!(
-        "{how} to run {}{}\n",
-        run.id(),
-        note.unwrap_or_default()
-    ));
+    write_text(
+        out,
+        &format!("{how} to run {}{}\n", run.id(), note.unwrap_or_default()),
+    );
     Ok(0)
 }
 

@@ -1,4 +1,4 @@
-//! `ralph serve`: all runs on one server, and the index behind it.
+//! `ralph serve`: a page and an API for all runs, with the index behind them.
 
 mod backends;
 mod index;
@@ -6,7 +6,7 @@ mod launcher;
 mod login_page;
 mod running;
 
-pub(super) use index::{open_index, open_index_anew, words_beside};
+pub(super) use index::{open_index, recreate_index, text_index_file};
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -27,52 +27,53 @@ use self::login_page::{LOGIN_PAGE_KEPT, LoginPage, open_login};
 use self::running::lead_to_running;
 use crate::commands::run;
 use crate::commands::stop::{self, StopArgs};
-use crate::console::{Direct, write_stderr, write_stdout};
+use crate::console::{write_stderr, write_stdout};
 use crate::current_process;
 use crate::settings::open_file;
 use crate::trust::Policy;
-use crate::versions::VersionFile;
 
-/// All runs in a browser: watch, answer, steer, search; and an API for scripts
+/// Watch and control all runs in a browser, with an API for scripts
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
-  ralph serve                                      then log in at the address it prints, or use the token
-  ralph serve --open
+  ralph serve                  log in at the address it prints
+  ralph serve --open           log in with the default browser
   ralph serve --port 8080 --stop-runs-on-exit
   RALPH_SERVER_DATABASE=postgres://me@localhost/ralph ralph serve
 
-Runs are processes of their own: they go on when the server ends, and are there again when it is back.
-Scripts read the token from the file that it names and send it as `Authorization: Bearer`.")]
+Runs are separate processes: they continue without the server.
+Scripts read the token from the file that the server names, and send it as
+`Authorization: Bearer TOKEN`.")]
 pub struct ServeArgs {
-    /// The port to listen on; 0 takes any
+    /// Port to listen on; 0 picks a free one
     #[arg(long, default_value_t = 7878)]
     pub port: u16,
 
-    /// The address to listen on
+    /// Address to listen on
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1")]
     pub bind: IpAddr,
 
-    /// Let other machines in: whoever has the token runs programs as you
+    /// Accept connections from other machines; anyone with the token can run
+    /// programs as you
     #[arg(long)]
     pub allow_remote: bool,
 
-    /// Another name the server is reached by, such as the one of a proxy; may be given several times
+    /// Host name of a proxy in front of the server; repeatable
     #[arg(long = "allow-host", value_name = "NAME")]
     pub names: Vec<String>,
 
-    /// Where the index is kept
+    /// Directory of the index
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
 
-    /// Remove runs that ended more days ago than this
+    /// Remove runs that ended more than this many days ago
     #[arg(long, value_name = "DAYS", help_heading = "Retention")]
     pub keep_days: Option<u32>,
 
-    /// Keep no more finished runs than this, the newest
+    /// Keep at most this many finished runs
     #[arg(long, value_name = "N", help_heading = "Retention")]
     pub keep_runs: Option<usize>,
 
-    /// Remove the oldest finished runs when all runs together are larger than this many megabytes
+    /// Remove the oldest finished runs when all runs take more space than this
     #[arg(long, value_name = "MB", help_heading = "Retention")]
     pub keep_megabytes: Option<u64>,
 
@@ -80,28 +81,24 @@ pub struct ServeArgs {
     #[arg(long)]
     pub open: bool,
 
-    /// End all runs when the server ends
+    /// Stop all runs when the server stops
     #[arg(long)]
     pub stop_runs_on_exit: bool,
 }
 
-/// What 300 runs need: a journal and at times a socket each, 1,024 connections, the index and its readers.
+/// Enough for 300 runs with a journal and a socket each, 1,024 connections, and the index with its readers.
 const OPEN_FILES: u64 = 4096;
 
-/// Serves until a signal. Gives what to exit with.
-///
-/// # Errors
-/// When it could not start.
+/// Serves until a signal. Gives the exit code.
 pub async fn execute(
     args: &ServeArgs,
     home: &Home,
-    versions: Option<VersionFile>,
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<u8> {
     home.prepare()?;
     if let Some(files) = current_process::raise_open_file_limit().filter(|files| *files < OPEN_FILES) {
         write_stderr(&format!(
-            "ralph: only {files} files can be open at once, which is too few for 300 runs and their clients: raise \
+            "ralph: only {files} files can be open at once, too few for 300 runs and their clients; raise \
              the limit to {OPEN_FILES} (`ulimit -Hn`, or LimitNOFILE= of the service)\n"
         ));
     }
@@ -114,7 +111,7 @@ pub async fn execute(
     let bound = Server::bind(ServerOptions {
         home: home.clone(),
         store,
-        launcher: Arc::new(Detached::new(home.clone(), versions)),
+        launcher: Arc::new(Detached { home: home.clone() }),
         bind: SocketAddr::new(args.bind, args.port),
         allow_remote: args.allow_remote,
         names: args.names.clone(),
@@ -128,13 +125,13 @@ pub async fn execute(
     })
     .await;
     let server = match bound {
-        // Who says which index wants that one, and not the one that the other server has.
+        // With `--data` the user wants that index, not the one of the other server.
         Err(error @ ServerError::PortTaken(_)) if args.data.is_none() => {
             return lead_to_running(args, home, error.into()).await;
         }
         bound => bound?,
     };
-    // Its directory decides which agents are found.
+    // The server's own directory decides which agents it finds.
     if let Ok(cwd) = std::env::current_dir()
         && let Ok(opened) = open_file(None, &cwd, &Policy::as_stored(home))
         && let Some(notice) = opened.notice()
@@ -146,17 +143,17 @@ pub async fn execute(
     write_stdout(&format!("listening on http://{address}\n"));
     write_stdout(&format!("log in once, within ten minutes: {url}\n"));
     let runs = if args.stop_runs_on_exit {
-        "and all runs"
+        "and stops all runs"
     } else {
-        "runs go on"
+        "runs keep running"
     };
     write_stderr(&format!(
-        "ralph: the token for scripts is in `{}`; Ctrl-C ends the server, {runs}\n",
+        "ralph: the token for scripts is in `{}`; Ctrl-C stops the server, {runs}\n",
         server.token_path().display()
     ));
     if !address.ip().is_loopback() {
         write_stderr(
-            "ralph: other machines can reach this server, and nothing is encrypted: put TLS in front of it\n",
+            "ralph: other machines can reach this server, and the connection is not encrypted: put TLS in front of it\n",
         );
     }
     let page = args.open.then(|| open_login(home, &url)).flatten();
@@ -166,16 +163,16 @@ pub async fn execute(
         served?;
         return Ok(0);
     }
-    // Whatever became of the server: its runs were promised to end with it.
+    // However the server ended, its runs must end with it.
     let stop = StopArgs {
         all: true,
         ..StopArgs::default()
     };
-    let mut out = Direct::new(std::io::stdout());
+    let mut out = std::io::stdout();
     let stopped = tokio::select! {
         stopped = stop::execute(&stop, home, &mut out) => stopped,
         Some(_) = signals.recv() => {
-            write_stderr("ralph: runs may not have ended yet: see `ralph runs`\n");
+            write_stderr("ralph: some runs may still be stopping; see `ralph runs`\n");
             Ok(1)
         }
     };
@@ -183,7 +180,7 @@ pub async fn execute(
     stopped
 }
 
-/// Serves until a signal. Another one ends it without waiting for anybody.
+/// Serves until a signal. A second one ends it without waiting for clients.
 async fn serve(
     server: Server,
     signals: &mut UnboundedReceiver<Signal>,
@@ -199,7 +196,7 @@ async fn serve(
             Some(_) = signals.recv() => match end.take() {
                 Some(end) => drop(end.send(())),
                 None => {
-                    write_stderr("ralph: the server ends at once\n");
+                    write_stderr("ralph: stopping immediately\n");
                     return Ok(());
                 }
             },

@@ -1,4 +1,4 @@
-//! `ralph show`: what is known about a run.
+//! `ralph show`: state, cost, changes and files of a run.
 
 mod render;
 
@@ -16,17 +16,17 @@ use crate::commands::run_client;
 use crate::commands::runs::note_lost;
 use crate::console::{render_json_pretty, write_stdout};
 
-/// Show what is known about a run
+/// Show the state, cost, changes and files of a run
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph show
   ralph show g4k7m2 --json")]
 pub struct ShowArgs {
-    /// The run: its id, the first characters of its short part, or `latest`
+    /// Run id or a unique beginning of it, or `latest`
     #[arg(default_value = "latest")]
     pub run: String,
 
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -63,9 +63,6 @@ struct File {
 }
 
 /// Shows a run.
-///
-/// # Errors
-/// When there is no such run, or nothing is known about it.
 pub fn execute(args: &ShowArgs, home: &Home) -> anyhow::Result<u8> {
     note_lost(home)?;
     let run = run_client::find(home, &args.run)?;
@@ -110,12 +107,12 @@ fn read(run: &RunDirectory) -> (RunModel, Vec<String>) {
                 }
             }
         }
-        Err(error) => damage.push(format!("it cannot be read: {error}")),
+        Err(error) => damage.push(format!("cannot read the journal: {error}")),
     }
     (model, damage)
 }
 
-/// What there is to read, in the order in which people want it.
+/// The most useful files first.
 fn files(run: &RunDirectory) -> Vec<File> {
     let mut logs: Vec<PathBuf> = std::fs::read_dir(run.path().join("raw"))
         .into_iter()

@@ -1,7 +1,7 @@
-//! `ralph stop`: end a run, and everything its agent started.
+//! `ralph stop`: ends runs, and everything their agents started.
 
 use std::future::Future;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write};
 use std::time::Duration;
 
 use anyhow::bail;
@@ -13,63 +13,57 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, interval_at, sleep, timeout_at};
 
 use super::run_client;
-use crate::console::{Direct, Port};
+use crate::console::write_text;
 
-/// End a run, and everything its agent started
+/// Stop a run and everything its agent started
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph stop latest
   ralph stop --all")]
 pub struct StopArgs {
-    /// The run: its id, the first characters of its short part, or `latest`
+    /// Run id or a unique beginning of it, or `latest`
     #[arg(required_unless_present = "all", conflicts_with = "all")]
     pub run: Option<String>,
 
-    /// Every run that is not over
+    /// Every active run
     #[arg(long)]
     pub all: bool,
 
-    /// Do not wait until it has ended
+    /// Do not wait for the run to end
     #[arg(long)]
     pub no_wait: bool,
 }
 
-/// How often the run's file is looked at when the runner has hung up.
+/// How often `run.json` is read after the runner has closed the connection.
 const LOOK: Duration = Duration::from_millis(10);
 
 /// How long a runner may take to end the run: the stop ladder, and a slow disk.
 const END_LIMIT: Duration = Duration::from_secs(60);
 
-/// How long it may take to leave when the run is over.
+/// How long the runner may take to exit after the run has ended.
 const EXIT_LIMIT: Duration = Duration::from_secs(3);
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Stops what is asked for and says what came of it. One that has ended already is as good as stopped.
-///
-/// # Errors
-/// When there is no such run, or it does not end.
-pub async fn execute(args: &StopArgs, home: &Home, out: &mut dyn Port) -> anyhow::Result<u8> {
-    let mut stderr = Direct::new(io::stderr());
-    let is_watched = io::stderr().is_terminal();
+/// Stops a run or all of them, and prints the results. A run that has ended already counts as stopped.
+pub async fn execute(args: &StopArgs, home: &Home, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let mut stderr = io::stderr();
+    let is_watched = stderr.is_terminal();
     execute_with(
         args,
         home,
         out,
-        is_watched.then_some(&mut stderr as &mut dyn Port),
+        is_watched.then_some(&mut stderr as &mut dyn Write),
     )
     .await
 }
 
-/// The same; how long it takes is told in `progress`, where somebody can see it.
-///
-/// # Errors
-/// When there is no such run, or it does not end.
+/// The same, with a line about the time it takes in `progress`.
 pub async fn execute_with(
     args: &StopArgs,
     home: &Home,
-    out: &mut dyn Port,
-    progress: Option<&mut dyn Port>,
+    out: &mut dyn Write,
+    progress: Option<&mut dyn Write>,
 ) -> anyhow::Result<u8> {
     let mut progress = Progress::new(progress);
     let wait = if args.no_wait { Wait::No } else { Wait::UntilEnded };
@@ -79,8 +73,8 @@ pub async fn execute_with(
     };
     let run = run_client::find_to_control(home, asked)?;
     let waiting = format!("waiting for run {} to end", run.id());
-    let told = progress.during(&waiting, stop_one(&run, wait)).await?;
-    out.send(&format!("{told}\n"));
+    let stopped_text = progress.during(&waiting, stop_one(&run, wait)).await?;
+    write_text(out, &format!("{stopped_text}\n"));
     Ok(0)
 }
 
@@ -94,12 +88,12 @@ enum Wait {
 async fn stop_all(
     home: &Home,
     wait: Wait,
-    out: &mut dyn Port,
+    out: &mut dyn Write,
     progress: &mut Progress<'_>,
 ) -> anyhow::Result<u8> {
     let mut stops = JoinSet::new();
     for run in home.list()? {
-        // What cannot be read has no runner, and what is lost has none either.
+        // A run that cannot be read or is lost has no runner.
         let is_live =
             run_client::load(&run).is_ok_and(|file| !file.is_ended() && !run_client::is_lost(&file));
         if is_live {
@@ -107,7 +101,7 @@ async fn stop_all(
         }
     }
     if stops.is_empty() {
-        out.send("no active runs\n");
+        write_text(out, "no active runs\n");
     }
     let mut exit_code = 0;
     loop {
@@ -119,31 +113,31 @@ async fn stop_all(
             return Ok(exit_code);
         };
         match stopped? {
-            Ok(told) => out.send(&format!("{told}\n")),
+            Ok(stopped_text) => write_text(out, &format!("{stopped_text}\n")),
             Err(error) => {
                 exit_code = 1;
-                out.send(&format!("not stopped: {error:#}\n"));
+                write_text(out, &format!("not stopped: {error:#}\n"));
             }
         }
     }
 }
 
-/// One line that says what is waited for, while it takes longer than a moment.
+/// A line that says what the command waits for, once that takes longer than a second.
 struct Progress<'a> {
-    port: Option<&'a mut dyn Port>,
+    out: Option<&'a mut dyn Write>,
     begun: Instant,
 }
 
 impl<'a> Progress<'a> {
-    fn new(port: Option<&'a mut dyn Port>) -> Self {
+    fn new(out: Option<&'a mut dyn Write>) -> Self {
         Self {
-            port,
+            out,
             begun: Instant::now(),
         }
     }
 
     async fn during<T>(&mut self, what: &str, work: impl Future<Output = T>) -> T {
-        let Some(port) = self.port.as_deref_mut() else {
+        let Some(out) = self.out.as_deref_mut() else {
             return work.await;
         };
         let mut work = std::pin::pin!(work);
@@ -154,20 +148,20 @@ impl<'a> Progress<'a> {
                 biased;
                 done = &mut work => {
                     if is_shown {
-                        port.send("\r\u{1b}[K");
+                        write_text(out, "\r\u{1b}[K");
                     }
                     return done;
                 }
                 _ = second.tick() => {
                     is_shown = true;
-                    port.send(&format!("\r\u{1b}[K{what} ({}s)", self.begun.elapsed().as_secs()));
+                    write_text(out, &format!("\r\u{1b}[K{what} ({}s)", self.begun.elapsed().as_secs()));
                 }
             }
         }
     }
 }
 
-/// Stops one run, and says what came of it.
+/// Stops one run. Gives the result in words.
 async fn stop_one(run: &RunDirectory, wait: Wait) -> anyhow::Result<String> {
     let id = run.id();
     continue_if_suspended(run);
@@ -189,7 +183,7 @@ async fn stop_one(run: &RunDirectory, wait: Wait) -> anyhow::Result<String> {
         Wait::UntilEnded => {
             let deadline = Instant::now() + END_LIMIT;
             if let Some(mut client) = client {
-                // One that never hangs up is found below.
+                // A runner that never closes the connection is found below.
                 let _ = timeout_at(deadline, client.closed()).await;
             }
             let file = wait_for_end(run, deadline).await?;
@@ -212,12 +206,12 @@ fn continue_if_suspended(run: &RunDirectory) {
         && !file.is_ended()
         && file.runner.is_stopped()
     {
-        // If it is gone by now, the socket tells.
+        // If it is gone by now, the socket shows it.
         let _ = file.runner.signal(RunnerSignal::Continue);
     }
 }
 
-/// Asks the process of a run to end. False if there is none any more.
+/// Sends SIGTERM to the runner. False if it is gone.
 fn terminate(run: &RunDirectory) -> bool {
     run_client::load(run).is_ok_and(|file| {
         file.runner.pid != std::process::id() && file.runner.signal(RunnerSignal::Terminate).is_ok()
@@ -229,10 +223,10 @@ fn ended_already(run: &RunDirectory) -> Option<String> {
     run_client::describe_absence(&file, file.runner.liveness(), Timestamp::now())
 }
 
-/// The runner has hung up. Its last deed is to write down that the run is over.
+/// The connection is closed. The last thing that a runner does is to record the end of the run.
 async fn wait_for_end(run: &RunDirectory, deadline: Instant) -> anyhow::Result<RunFile> {
     loop {
-        // Asked before the file is read: who is gone then has written all that he will.
+        // Checked before the file is read: a runner that is gone by now writes nothing more.
         let is_gone = run_client::load(run).is_ok_and(|file| run_client::is_lost(&file));
         let file = run_client::load(run)?;
         if file.is_ended() {
@@ -240,13 +234,13 @@ async fn wait_for_end(run: &RunDirectory, deadline: Instant) -> anyhow::Result<R
         }
         if is_gone {
             bail!(
-                "the runner of run {} died while it was stopped; `ralph runs` will note it",
+                "the runner of run {} died while it was being stopped; run `ralph runs` to record its end",
                 run.id()
             );
         }
         if Instant::now() > deadline {
             bail!(
-                "run {} does not end: its runner is process {}",
+                "run {} does not end; its runner is process {}",
                 run.id(),
                 file.runner.pid
             );
@@ -255,8 +249,8 @@ async fn wait_for_end(run: &RunDirectory, deadline: Instant) -> anyhow::Result<R
     }
 }
 
-/// The run is over; its runner gives back its locks and leaves, so that the next run can begin. One that does not is not
-/// waited for: its last words may wait for a reader.
+/// The run is over; its runner releases its locks and exits, so that the next run can start. The wait is limited,
+/// because the runner's output may wait for a reader.
 async fn wait_for_exit(file: &RunFile) {
     let deadline = Instant::now() + EXIT_LIMIT;
     while file.runner.is_alive() && Instant::now() < deadline {

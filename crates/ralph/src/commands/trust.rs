@@ -19,46 +19,46 @@ use crate::trust::{
 /// Show what a ralph.yml would run, and trust it
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
-  ralph trust                show what ralph.yml of this repository would run, then ask
-  ralph trust --yes ~/work   trust it without a question, for scripts
-  ralph trust --list         what is trusted, and whether it has changed
-  ralph trust --revoke       trust it no longer
+  ralph trust                show what this ralph.yml would run, then ask
+  ralph trust --yes ~/work   trust it without asking, for scripts
+  ralph trust --list         list trusted workspaces and whether they changed
+  ralph trust --revoke       stop trusting it
 
-A ralph.yml can run programs. Until you trust it, only its limits, prompt and promise hold. The decision is for the
-file and the scripts it names as they are now: when one of them changes, ralph asks again.")]
+A ralph.yml can run programs. Until you trust it, only its limits, prompt and
+promise apply. Trust covers the file and the scripts it names as they are now:
+when one of them changes, ralph asks again.")]
 pub struct TrustArgs {
-    /// The workspace; the top of the git repository otherwise
+    /// Workspace [default: the top of the git repository]
     #[arg(value_name = "DIR")]
     pub directory: Option<PathBuf>,
 
-    /// Trust without a question
+    /// Trust it without asking
     #[arg(short, long, conflicts_with_all = ["list", "revoke"])]
     pub yes: bool,
 
-    /// List what is trusted
+    /// List trusted workspaces
     #[arg(long, conflicts_with = "directory")]
     pub list: bool,
 
-    /// Trust it no longer
+    /// Stop trusting it
     #[arg(long, conflicts_with = "list")]
     pub revoke: bool,
 
-    /// As JSON; without --yes nothing is asked or changed
+    /// Print JSON; never asks, and changes nothing without --yes
     #[arg(long)]
     pub json: bool,
 }
 
-/// How a `ralph.yml` stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum State {
-    /// There is none, or it has nothing that needs trust.
+    /// There is no file, or no setting that needs trust.
     NothingToTrust,
     Trusted,
     Untrusted,
-    /// It was trusted, and is not what it was.
+    /// It has changed since it was trusted.
     Changed,
-    /// Others could change it, or what is kept about it cannot be read.
+    /// Other users could change it, or the stored decision cannot be read.
     Unsafe,
 }
 
@@ -77,19 +77,14 @@ impl State {
 struct Report {
     workspace: String,
     state: State,
-    /// Why it is not trusted.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// What needs trust.
+    /// Settings that need trust.
     settings: Vec<LeftOut>,
-    /// The scripts that it names.
     scripts: Vec<String>,
 }
 
-/// Shows, asks and keeps the answer.
-///
-/// # Errors
-/// When there is nobody to ask, or the file cannot be trusted.
+/// Shows what the file would run, asks, and stores the answer.
 pub fn execute(
     args: &TrustArgs,
     home: &Home,
@@ -148,27 +143,24 @@ pub fn execute(
     refuse_agents(variables)?;
     if !is_terminal() {
         return Err(Failure::usage(
-            "there is no terminal to ask in: look at what is above, then run `ralph trust --yes`",
+            "there is no terminal to ask in; review the settings above, then run `ralph trust --yes`",
         )
         .into());
     }
     let answer = ask("Trust it? [y/N] ")?;
     if !matches!(answer.as_str(), "y" | "yes") {
-        write_stderr("ralph: it is not trusted\n");
+        write_stderr("ralph: not trusted\n");
         return Ok(1);
     }
     subject
         .trust(home, Timestamp::now())
         .map_err(|error| Failure::config(error.to_string()))?;
-    write_stderr("ralph: it is trusted until it changes; `ralph trust --revoke` takes that back\n");
+    write_stderr("ralph: trusted until it changes; undo with `ralph trust --revoke`\n");
     Ok(0)
 }
 
-/// Opens the file of a run. In a terminal, a person is asked about one that is not trusted; elsewhere the run does not
-/// start, because without these settings it would do something else than was meant.
-///
-/// # Errors
-/// When it is not trusted, or wrong.
+/// Opens the file of a run. If it is not trusted, asks in a terminal; elsewhere the run does not start, because without
+/// these settings it would do something else.
 pub(super) fn open_for_run(
     args: &RunArgs,
     home: &Home,
@@ -212,7 +204,7 @@ pub(super) fn open_for_run(
             subject.trust(home, Timestamp::now()).map_err(|error| {
                 Failure::config(format!("{error}; or add `--trust` to trust it for this run"))
             })?;
-            // What was shown is what is kept. If the file is another one by now, it is not trusted.
+            // Trust covers what was shown. If the file has changed meanwhile, it is not trusted.
             let opened = open(Choice::AsStored)?;
             if !opened.left_out().is_empty() {
                 return Err(Failure::config(opened.refusal()).into());
@@ -224,12 +216,11 @@ pub(super) fn open_for_run(
     }
 }
 
-/// Trust is a person's decision. An agent is not kept from it by this, as it can do what its user can, but it does not
-/// happen by accident.
+/// Prevents that an agent trusts a file by accident. It cannot prevent intent: an agent can do anything its user can.
 fn refuse_agents(variables: &dyn Fn(&str) -> Option<String>) -> Result<(), Failure> {
     match variables(RUN_ID_VARIABLE) {
         Some(run) if !run.is_empty() => Err(Failure::config(format!(
-            "an agent cannot trust a `ralph.yml` (this is run `{}`): ask a person to run `ralph trust`",
+            "an agent cannot trust a `ralph.yml` (this is run `{}`): ask the user to run `ralph trust`",
             show(&run)
         ))),
         _ => Ok(()),
@@ -295,7 +286,7 @@ fn list(args: &TrustArgs, home: &Home) -> anyhow::Result<u8> {
         return Ok(0);
     }
     if rows.is_empty() {
-        write_stdout("Nothing is trusted.\n");
+        write_stdout("No workspace is trusted.\n");
     }
     for row in rows {
         let since = row
@@ -346,7 +337,7 @@ fn row(listed: &Listed, home: &Home) -> ListedRow {
 }
 
 fn revoke(args: &TrustArgs, home: &Home, cwd: &Path) -> anyhow::Result<u8> {
-    // One that is gone can be revoked, too.
+    // The workspace may not exist any more.
     let workspace = match &args.directory {
         Some(directory) => cwd.join(directory),
         None => find_workspace(None, cwd)?,

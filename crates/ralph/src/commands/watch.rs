@@ -17,17 +17,16 @@ use super::run_client;
 use crate::console::{BackgroundWriter, Console, ConsoleEnd, ConsoleThread, Options};
 use crate::settings::View;
 
-/// How long a reader that reads nothing is waited for when the user leaves.
+/// How long a reader that has stopped reading is waited for when the user leaves.
 const LEAVE_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// How often it is checked whether the runner is still there: a dead one writes nothing any more.
+/// How often it is checked whether the runner is alive: a dead one writes no end.
 const LIVENESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The user's wish to leave: Ctrl-C or SIGTERM.
+/// Ctrl-C or SIGTERM.
 pub(super) struct Leave(UnboundedReceiver<Signal>);
 
 impl Leave {
-    /// Listens from now on.
     pub(super) fn listen() -> io::Result<Self> {
         let kinds = [
             (SignalKind::interrupt(), Signal::Interrupt),
@@ -51,34 +50,48 @@ pub(super) fn exit_code(signal: Signal) -> u8 {
         Signal::Interrupt => EndReason::Interrupted.exit_code(),
         Signal::Terminate => EndReason::Terminated.exit_code(),
         Signal::HangUp => EndReason::HungUp.exit_code(),
-        // Views leave it to the system, which stops them.
+        // The system suspends views.
         Signal::Suspend => 0,
     }
 }
 
-/// How a run is shown whose files are in `run`.
+/// The console options for the run in this directory.
 pub(super) fn options(view: &View, run: Option<&RunDirectory>) -> Options {
     let mut options = console_options(view);
     options.files = run.map(|run| run.path().display().to_string());
     options
 }
 
-/// How watching a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Watch {
-    /// With the run, which has this exit code.
+    /// The run ended, with this exit code.
     Ended(u8),
-    /// The user left a run that continues; with this exit code.
+    /// The user left; the run continues. With this exit code.
     Left(u8),
-    /// Nothing reads the output any more.
+    /// The output was closed.
     Closed,
 }
 
-/// Shows a run from record `from_seq` on, until it ends, `leave` resolves or nothing reads the output any more. The run
-/// does not notice.
-///
-/// # Errors
-/// When the run has no journal, or its runner died.
+impl Watch {
+    /// The exit code of the command, if `ended` is that of a run that has ended. Ctrl-C detaches and is not a failure.
+    pub(super) fn exit_code(self, run: &RunDirectory, ended: impl FnOnce(u8) -> u8) -> u8 {
+        match self {
+            Self::Ended(code) => ended(code),
+            Self::Left(code) => {
+                note_left(run);
+                if code == EndReason::Interrupted.exit_code() {
+                    0
+                } else {
+                    code
+                }
+            }
+            Self::Closed => EndReason::OutputClosed.exit_code(),
+        }
+    }
+}
+
+/// Shows a run from record `from_seq` on, until it ends, `leave` resolves or the output is closed. Does not affect the
+/// run.
 pub async fn watch(
     run: &RunDirectory,
     from_seq: u64,
@@ -117,14 +130,13 @@ pub async fn watch(
     }
 }
 
-/// Takes the status line away, but does not wait for a reader that reads nothing.
+/// Erases the status line, but does not wait for a reader that has stopped reading.
 pub(super) async fn stop(mut console: ConsoleThread) {
     console.stop();
     let _ = timeout(LEAVE_TIMEOUT, console.finished()).await;
 }
 
-/// Says that a run continues without this process.
-pub(super) fn note_left(run: &RunDirectory) {
+fn note_left(run: &RunDirectory) {
     let mut stderr = BackgroundWriter::on_stderr();
     stderr.send(&format!(
         "detached from run {} (still running); stop it with `ralph stop {0}`\n",
@@ -133,7 +145,7 @@ pub(super) fn note_left(run: &RunDirectory) {
     stderr.finish(LEAVE_TIMEOUT);
 }
 
-/// The journal is over without a last record.
+/// The journal has no last record.
 fn ended_without_record(run: &RunDirectory) -> anyhow::Result<u8> {
     let file = run_client::load(run)?;
     if file.is_ended() {

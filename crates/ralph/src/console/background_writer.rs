@@ -21,13 +21,11 @@ pub struct BackgroundWriter {
 
 impl BackgroundWriter {
     /// Writes to this process's stderr.
-    #[must_use]
     pub fn on_stderr() -> Self {
         Self::new(stdio::stderr())
     }
 
     /// Writes to any stream. Where the system refuses another thread, nothing is written.
-    #[must_use]
     pub fn new(writer: impl Write + Send + 'static) -> Self {
         let (texts, received) = sync_channel::<String>(MAX_WAITING);
         let (is_finished, finished) = sync_channel(1);
@@ -130,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_resumes_is_told_what_was_skipped() {
+    fn a_reader_that_resumes_sees_how_much_was_skipped() {
         let (mut writer, turn, received) = flooded();
         let written = MAX_WAITING + 1;
         for _ in 0..=written {

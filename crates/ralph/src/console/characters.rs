@@ -1,4 +1,4 @@
-//! Which characters may reach a terminal.
+//! `is_forbidden()`: which characters must not reach a terminal.
 
 /// What happens to a character outside of escape sequences.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub(super) enum Fate {
     Newline,
     /// It shows nothing, or changes how others are shown: it is left out.
     Removed,
-    /// Nobody knows what it looks like: `\u{fffd}` is shown instead.
+    /// Its look is undefined: `\u{fffd}` is shown instead.
     Replaced,
 }
 
@@ -59,7 +59,6 @@ pub(super) fn fate(character: char) -> Fate {
 }
 
 /// Whether a character must not reach a terminal as it is.
-#[must_use]
 pub fn is_forbidden(character: char) -> bool {
     fate(character) != Fate::Shown
 }

@@ -36,9 +36,6 @@ pub struct ConsoleEnd {
 
 impl ConsoleThread {
     /// Shows everything that `stream` gives.
-    ///
-    /// # Errors
-    /// If the system refuses another thread.
     pub fn start(console: Console, stream: RecordStream) -> io::Result<Self> {
         let (notices, received) = mpsc::unbounded_channel();
         let (closed_sender, closed) = oneshot::channel();
@@ -76,7 +73,6 @@ impl ConsoleThread {
     }
 
     /// How many updates were shown: as long as this grows, the output is being read.
-    #[must_use]
     pub fn shown(&self) -> u64 {
         self.shown.load(Ordering::Relaxed)
     }

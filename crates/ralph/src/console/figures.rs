@@ -1,9 +1,8 @@
-//! Times, money and tokens as people read them.
+//! Formats durations, costs and token counts.
 
 use agent_api::{MicroUsd, Tokens};
 
 /// `877ms`, from a second on `1.2s`, from a minute on `1m 23s` and `2h 05m`.
-#[must_use]
 pub fn format_duration(milliseconds: u64) -> String {
     let seconds = milliseconds / 1_000;
     match seconds {
@@ -15,7 +14,6 @@ pub fn format_duration(milliseconds: u64) -> String {
 }
 
 /// `01:23`, from an hour on `1:02:03`.
-#[must_use]
 pub fn format_clock(seconds: u64) -> String {
     let (minutes, seconds) = (seconds / 60, seconds % 60);
     match minutes {
@@ -25,7 +23,6 @@ pub fn format_clock(seconds: u64) -> String {
 }
 
 /// `$0.0096`, from a dollar on `$1.25`.
-#[must_use]
 pub fn format_cost(cost: MicroUsd) -> String {
     const DOLLAR: u64 = 1_000_000;
     let micro_usd = cost.as_micro_usd();
@@ -51,7 +48,6 @@ pub(super) fn format_cents(cost: MicroUsd) -> String {
 }
 
 /// `in 1200 (cached 1000) out 34`.
-#[must_use]
 pub fn format_tokens(tokens: &Tokens) -> String {
     let read = [tokens.input, tokens.cache_read, tokens.cache_write];
     let read = read.into_iter().fold(0, u64::saturating_add);

@@ -1,4 +1,4 @@
-//! The texts of the main conversation, one after the other.
+//! `Flow`: shows the streamed texts of the main conversation one after the other, each once.
 
 use std::collections::VecDeque;
 
@@ -7,8 +7,8 @@ use agent_api::{Delta, DeltaMode, ItemId, Part, Piece};
 use super::page::Page;
 use super::paragraph::{Pace, Paragraph};
 
-/// How many of the texts that were shown last are remembered, to say that they no longer count.
-const REMEMBERED: usize = 32;
+/// How many shown texts are remembered, in case the agent discards one.
+const MAX_REMEMBERED: usize = 32;
 
 /// How a piece of text reaches the console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,15 +19,15 @@ pub(super) enum Arrival {
     Recorded,
 }
 
-/// The texts of the main conversation. Each is shown once, whether it comes in pieces, as a whole or both; and one after
-/// the other, even if they are written at the same time.
+/// The texts of the main conversation. Each is shown once, whether it arrives in pieces, as a whole or both; and one
+/// after the other, even if they are written at the same time.
 #[derive(Debug)]
 pub(super) struct Flow {
     pace: Pace,
-    /// Those that are not complete, in the order in which they began. Only the first is shown.
+    /// Incomplete texts in the order of their start. Only the first is shown.
     open: VecDeque<Text>,
     shown: VecDeque<ItemId>,
-    /// Lines that wait until no text is open.
+    /// Lines to be shown when no text is open.
     held: String,
 }
 
@@ -37,11 +37,11 @@ struct Text {
     part: Part,
     prefix: String,
     paragraph: Paragraph,
-    /// All that is known.
+    /// The text so far.
     known: String,
-    /// How much of it was given to the paragraph.
+    /// How much of it the paragraph has.
     given: usize,
-    /// How much of it the records of its pieces have covered.
+    /// How much of it was recorded.
     recorded: usize,
     is_live: bool,
     /// How much of it the final block has confirmed.
@@ -59,12 +59,12 @@ impl Flow {
         }
     }
 
-    /// Whether a text has begun that is not complete.
+    /// Whether an incomplete text is shown.
     pub(super) fn is_open(&self) -> bool {
         self.open.front().is_some_and(|text| text.paragraph.has_begun())
     }
 
-    /// Whole lines that must not come between those of a text.
+    /// Shows whole lines, but not between those of a text.
     pub(super) fn push_aside(&mut self, rows: &str, page: &mut Page) {
         if self.is_open() {
             self.held.push_str(rows);
@@ -110,7 +110,7 @@ impl Flow {
     ) {
         let (piece, whole) = block;
         if self.open.is_empty() && piece == Piece::WHOLE {
-            // Nearly always so where there are no deltas.
+            // The usual case without deltas.
             let mut paragraph = Paragraph::new(prefix.to_owned(), self.pace);
             paragraph.push(whole, page);
             self.end(item.clone(), &mut paragraph, page);
@@ -132,7 +132,7 @@ impl Flow {
         self.advance(page);
     }
 
-    /// The item no longer counts. Whether anything of it was shown.
+    /// Discards an item. Whether any of it was shown.
     pub(super) fn discard(&mut self, item: &ItemId, page: &mut Page) -> bool {
         let mut was_shown = self.shown.contains(item);
         while let Some(place) = self.open.iter().position(|text| text.item == *item) {
@@ -148,7 +148,7 @@ impl Flow {
         was_shown
     }
 
-    /// Nothing more comes: shows what there is.
+    /// Shows incomplete texts as they are.
     pub(super) fn finish(&mut self, page: &mut Page) {
         for text in &mut self.open {
             text.is_complete = true;
@@ -200,7 +200,7 @@ impl Flow {
         if paragraph.has_begun() {
             paragraph.end(page);
             self.shown.push_back(item);
-            if self.shown.len() > REMEMBERED {
+            if self.shown.len() > MAX_REMEMBERED {
                 self.shown.pop_front();
             }
         }
@@ -208,7 +208,7 @@ impl Flow {
 }
 
 impl Text {
-    /// From `start` on the text is `news`. What was shown stays if it agrees; else it begins anew.
+    /// Replaces the text from `start` on. If that contradicts what was shown, the text is shown again.
     fn replace_from(&mut self, start: usize, news: &str, pace: Pace, page: &mut Page) {
         let known = self.known.as_bytes().get(start..).unwrap_or_default();
         if let Some(more) = news.as_bytes().strip_prefix(known) {
@@ -222,10 +222,9 @@ impl Text {
             self.known.push_str(news);
             self.given = start.min(self.given);
         }
-        // Else it is known already; whether there is more is not said yet.
+        // Otherwise it is known already.
     }
 
-    /// No more than `length` of the text holds.
     fn truncate(&mut self, length: usize) {
         self.known.truncate(length);
         self.given = self.given.min(length);

@@ -1,103 +1,39 @@
 //! `render_json()`: JSON that is safe to show in a terminal.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use super::characters::is_forbidden;
 
-/// A value as one line of JSON that is safe to show: characters that a terminal would obey or hide are escaped, so the
-/// line means the same. Every JSON output of the program goes through this or [`render_json_pretty`].
-///
-/// # Errors
-/// If the value cannot be written as JSON.
+/// A value as one line of JSON that is safe to show: characters that a terminal would obey or hide are escaped, which does
+/// not change the meaning. Every JSON output of the program goes through this or [`render_json_pretty`].
 pub fn render_json(value: &impl Serialize) -> serde_json::Result<String> {
-    render(value, TerminalSafe(CompactFormatter))
+    serde_json::to_string(value).map(|text| escape(&text, &[]))
 }
 
 /// The same in several lines.
-///
-/// # Errors
-/// If the value cannot be written as JSON.
 pub fn render_json_pretty(value: &impl Serialize) -> serde_json::Result<String> {
-    render(value, TerminalSafe(PrettyFormatter::new()))
+    serde_json::to_string_pretty(value).map(|text| escape(&text, &['\n']))
 }
 
-fn render(value: &impl Serialize, formatter: impl Formatter) -> serde_json::Result<String> {
-    let mut line = Vec::new();
-    value.serialize(&mut Serializer::with_formatter(&mut line, formatter))?;
-    line.push(b'\n');
-    String::from_utf8(line).map_err(serde::ser::Error::custom)
-}
-
-struct TerminalSafe<F>(F);
-
-impl<F: Formatter> Formatter for TerminalSafe<F> {
-    fn write_string_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        write_safe(writer, fragment)
-    }
-
-    fn write_raw_fragment<W: Write + ?Sized>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
-        write_safe(writer, fragment)
-    }
-
-    fn begin_array<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_array(writer)
-    }
-
-    fn end_array<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array(writer)
-    }
-
-    fn begin_array_value<W: Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_array_value(writer, first)
-    }
-
-    fn end_array_value<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array_value(writer)
-    }
-
-    fn begin_object<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object(writer)
-    }
-
-    fn end_object<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object(writer)
-    }
-
-    fn begin_object_key<W: Write + ?Sized>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(writer, first)
-    }
-
-    fn begin_object_value<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(writer)
-    }
-
-    fn end_object_value<W: Write + ?Sized>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object_value(writer)
-    }
-}
-
-/// Control characters below the space are escaped already. In raw JSON they stand between tokens only, where a space
-/// means the same; the other forbidden characters stand in strings only, where they can be escaped.
-fn write_safe<W: Write + ?Sized>(writer: &mut W, fragment: &str) -> io::Result<()> {
-    let mut rest = fragment;
-    while let Some(place) = rest.find(|character| character < ' ' || is_forbidden(character)) {
-        writer.write_all(&rest.as_bytes()[..place])?;
-        let mut after = rest[place..].chars();
-        let character = after.next().unwrap_or(' ');
-        rest = after.as_str();
-        if character < ' ' {
-            writer.write_all(b" ")?;
-        } else {
-            let mut units = [0; 2];
-            for unit in character.encode_utf16(&mut units) {
-                write!(writer, "\\u{unit:04x}")?;
+/// Control characters below the space are only between tokens, where a space means the same. The other forbidden
+/// characters are only in strings, where they can be escaped.
+fn escape(text: &str, kept: &[char]) -> String {
+    let mut safe = String::with_capacity(text.len() + 1);
+    for character in text.chars() {
+        if kept.contains(&character) {
+            safe.push(character);
+        } else if character < ' ' {
+            safe.push(' ');
+        } else if is_forbidden(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                safe.push_str(&format!("\\u{unit:04x}"));
             }
+        } else {
+            safe.push(character);
         }
     }
-    writer.write_all(rest.as_bytes())
+    safe.push('\n');
+    safe
 }
 
 #[cfg(test)]

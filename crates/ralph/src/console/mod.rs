@@ -1,4 +1,4 @@
-//! What a person sees in the terminal.
+//! The terminal: what a run looks like there, and every other text for it.
 //!
 //! Records and events go into a view, which turns them into text and writes nothing; the [`Console`] writes that text,
 //! with the status line below it, in one place. Untrusted text passes [`sanitise()`] on its way, and nothing else does it.
@@ -14,7 +14,6 @@ mod options;
 mod page;
 mod paragraph;
 mod plain;
-mod port;
 mod rows;
 mod run_rows;
 mod sanitise;
@@ -31,9 +30,8 @@ pub use console_thread::{ConsoleEnd, ConsoleThread};
 pub use figures::{format_clock, format_cost, format_duration, format_tokens};
 pub use json::{render_json, render_json_pretty};
 pub use one_line::one_line;
-pub use options::{ColourChoice, Mode, Options, Stdout};
-pub use plain::{render_error, terminal_width, write_stderr, write_stdout};
-pub use port::{Direct, Port};
+pub use options::{Mode, Options, Stdout};
+pub use plain::{render_error, terminal_width, write_stderr, write_stdout, write_text};
 pub use run_rows::render_summary;
 pub use sanitise::{Sanitiser, sanitise};
 pub use stdio::is_stderr_shared;

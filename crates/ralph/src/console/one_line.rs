@@ -1,14 +1,13 @@
-//! Text that has one line and a limit.
+//! `one_line()`: untrusted text as one line of limited width.
 
 use unicode_width::UnicodeWidthChar as _;
 
 use super::sanitise::Sanitiser;
 
-/// How much is looked at at a time: most texts are cut long before their end.
+/// Texts are sanitised in pieces, because most are cut long before their end.
 const PIECE_BYTES: usize = 1_024;
 
 /// Untrusted text as one line of at most `columns` columns: sanitised, white space joined, cut with `…`.
-#[must_use]
 pub fn one_line(text: &str, columns: usize) -> String {
     let mut line = Line {
         text: String::new(),
@@ -65,7 +64,7 @@ impl Line {
         true
     }
 
-    /// Makes room for the sign that something is missing.
+    /// Makes room for the ellipsis.
     fn cut(mut self) -> String {
         while self.width >= self.columns {
             let Some(last) = self.text.pop() else {

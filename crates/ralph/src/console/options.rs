@@ -1,4 +1,6 @@
-//! How the console looks.
+//! `Options`: how the console looks.
+
+use crate::settings::ColorChoice;
 
 /// How much is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -12,18 +14,6 @@ pub enum Mode {
     Quiet,
     /// Records as JSON, one per line.
     Json,
-}
-
-/// When to use colours.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ColourChoice {
-    /// On a terminal, unless `NO_COLOR` is set.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
 }
 
 /// How the console looks.
@@ -43,12 +33,11 @@ pub struct Options {
     pub files: Option<String>,
 }
 
-/// How wide a terminal is that does not say.
+/// The width of a terminal that does not say its own.
 const USUAL_WIDTH: usize = 80;
 
 impl Options {
     /// Plain lines, as into a pipe.
-    #[must_use]
     pub fn piped(mode: Mode) -> Self {
         Self {
             mode,
@@ -60,11 +49,10 @@ impl Options {
         }
     }
 
-    /// What holds for a stdout. `term` and `no_color` are the values of `TERM` and `NO_COLOR`.
-    #[must_use]
+    /// The options for a stdout. `term` and `no_color` are the values of `TERM` and `NO_COLOR`.
     pub fn resolve(
         mode: Mode,
-        colours: ColourChoice,
+        colours: ColorChoice,
         stdout: Stdout,
         term: Option<&str>,
         no_color: Option<&str>,
@@ -78,9 +66,9 @@ impl Options {
         Self {
             is_terminal,
             has_colours: match colours {
-                ColourChoice::Always => true,
-                ColourChoice::Never => false,
-                ColourChoice::Auto => is_terminal && !is_declined,
+                ColorChoice::Always => true,
+                ColorChoice::Never => false,
+                ColorChoice::Auto => is_terminal && !is_declined,
             },
             width: width.unwrap_or(USUAL_WIDTH),
             ..Self::piped(mode)
@@ -95,18 +83,16 @@ impl Options {
 /// What stdout is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stdout {
-    /// A terminal, so many columns wide.
-    Terminal {
-        /// None where it does not say.
-        width: Option<usize>,
-    },
+    /// A terminal, with its width in columns if it says so.
+    Terminal { width: Option<usize> },
     /// A pipe, a file, or nothing.
     Other,
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ColourChoice, Mode, Options, Stdout};
+    use super::{Mode, Options, Stdout};
+    use crate::settings::ColorChoice;
 
     #[test]
     fn no_color_takes_away_only_the_colours_and_a_dumb_terminal_is_a_pipe() {
@@ -115,7 +101,7 @@ mod tests {
             let options = Options::resolve(Mode::Default, colours, stdout, term, no_color);
             (options.is_terminal, options.has_colours, options.width)
         };
-        let auto = ColourChoice::Auto;
+        let auto = ColorChoice::Auto;
         assert_eq!(looks(auto, terminal, Some("xterm"), None), (true, true, 120));
         assert_eq!(looks(auto, terminal, Some("xterm"), Some("")), (true, true, 120));
         assert_eq!(
@@ -128,11 +114,11 @@ mod tests {
             (false, false, 80)
         );
         assert_eq!(
-            looks(ColourChoice::Always, Stdout::Other, None, Some("1")),
+            looks(ColorChoice::Always, Stdout::Other, None, Some("1")),
             (false, true, 80)
         );
         assert_eq!(
-            looks(ColourChoice::Never, terminal, None, None),
+            looks(ColorChoice::Never, terminal, None, None),
             (true, false, 120)
         );
         assert_eq!(

@@ -1,15 +1,15 @@
-//! What is to be written next.
+//! `Page`: text that the view has rendered and the console has not written yet.
 
 use unicode_width::UnicodeWidthChar as _;
 
-/// What is to be written next, and where the cursor stands then.
+/// Text to be written, and the position of the cursor after it.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     /// For stdout.
     pub(super) out: String,
     /// For stderr.
     pub(super) err: String,
-    /// How many columns the last line on stdout has if it has no end yet.
+    /// The width of the last line on stdout, if it is incomplete.
     open_columns: usize,
 }
 
@@ -18,7 +18,7 @@ impl Page {
         self.open_columns
     }
 
-    /// The text goes on where it stands.
+    /// Continues the current line.
     pub(super) fn push_text(&mut self, text: &str) {
         if !text.is_empty() {
             self.out.push_str(text);
@@ -46,14 +46,14 @@ impl Page {
     }
 }
 
-/// Where the cursor is after `line`, which may have colours and tabs in it.
+/// The column after `line`, which may contain our own colors, and tabs.
 fn width_after(before: usize, line: &str) -> usize {
     const TAB: usize = 8;
     let mut columns = before;
     let mut characters = line.chars();
     while let Some(character) = characters.next() {
         match character {
-            // Our own colours: the text has no other sequences.
+            // A color: sanitised text has no other sequences.
             '\u{1b}' => while characters.next().is_some_and(|next| next != 'm') {},
             '\t' => columns += TAB - columns % TAB,
             _ => columns += character.width().unwrap_or(0),

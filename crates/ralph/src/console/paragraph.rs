@@ -1,29 +1,27 @@
-//! One block of text, as it comes.
+//! `Paragraph`: renders one block of streamed text.
 
 use super::page::Page;
 use super::sanitise::Sanitiser;
 
-/// When text is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// As it comes.
+    /// At once.
     Live,
-    /// A line when it is complete.
+    /// Whole lines.
     Lines,
 }
 
-/// One block of text, shown as it comes: sanitised, its prefix once, without white space around it.
+/// One block of text, sanitised and trimmed, with its prefix before the first line.
 #[derive(Debug)]
 pub(super) struct Paragraph {
     prefix: String,
     pace: Pace,
     sanitiser: Sanitiser,
     has_begun: bool,
-    /// White space that is shown only if something follows.
+    /// White space that is shown only if more text follows.
     blank: String,
-    /// The incomplete line, where only whole lines are shown.
+    /// The incomplete line, with `Pace::Lines`.
     line: String,
-    /// The last line that was shown has its end already.
     is_line_ended: bool,
     scratch: String,
 }
@@ -42,7 +40,7 @@ impl Paragraph {
         }
     }
 
-    /// Whether anything of it can be seen, or will be.
+    /// Whether it has any text.
     pub(super) fn has_begun(&self) -> bool {
         self.has_begun
     }
@@ -70,7 +68,7 @@ impl Paragraph {
         self.scratch = scratch;
     }
 
-    /// A whole line does not wait for the next one: its end is shown now, and not again when the text ends here.
+    /// Ends a whole line at once instead of with the next one.
     fn end_line(&mut self, page: &mut Page) {
         if self.pace == Pace::Lines && !self.line.is_empty() && self.blank.starts_with('\n') {
             self.show("\n", page);
@@ -79,7 +77,7 @@ impl Paragraph {
         }
     }
 
-    /// The block is complete, or nothing more comes.
+    /// Ends the last line.
     pub(super) fn end(&mut self, page: &mut Page) {
         if self.is_line_ended {
             return;

@@ -1,23 +1,24 @@
-//! Text of our own: messages, lists, summaries.
+//! Writes text that is not part of a run: messages, lists, errors.
 
-use std::io::Write as _;
+use std::io::Write;
 
 use super::one_line::one_line;
 use super::sanitise::sanitise;
 
-/// Writes to stdout. Nobody minds if nobody reads it.
-pub fn write_stdout(text: &str) {
-    let mut stdout = std::io::stdout().lock();
-    let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+/// Writes all of it. A closed stream is not an error.
+pub fn write_text(out: &mut dyn Write, text: &str) {
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
-/// Writes to stderr. Nobody minds if nobody reads it.
+pub fn write_stdout(text: &str) {
+    write_text(&mut std::io::stdout().lock(), text);
+}
+
 pub fn write_stderr(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    write_text(&mut std::io::stderr().lock(), text);
 }
 
 /// An error as `ralph: …`: sanitised, and on several lines only where it has a list.
-#[must_use]
 pub fn render_error(message: &str) -> String {
     /// Longer than any message of ours; some quote an agent's output.
     const MAX_COLUMNS: usize = 2_000;
@@ -36,7 +37,6 @@ pub fn render_error(message: &str) -> String {
 }
 
 /// How many columns the terminal has, if there is one and it says.
-#[must_use]
 pub fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }

@@ -13,10 +13,9 @@ use super::options::Options;
 use super::sanitise::sanitise;
 use super::style::{Style, paint};
 
-/// How long a line is where no terminal limits it, and how much of a result is shown.
+/// The width of lines without a terminal, and of results.
 const MAX_COLUMNS: usize = 200;
 
-/// What rows look like.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     pub(super) has_colours: bool,
@@ -126,7 +125,7 @@ pub(super) fn render_result(look: Look, finished: &ToolFinished) -> String {
         ToolStatus::Cancelled => "cancelled",
         ToolStatus::Background => "in the background",
     };
-    // More than enough for what is shown of it.
+    // More than is shown.
     let output = &finished.output[..finished.output.floor_char_boundary(16 * 1_024)];
     let attached = finished.attachments.join(", ");
     let text = match (
@@ -150,6 +149,19 @@ pub(super) fn render_result(look: Look, finished: &ToolFinished) -> String {
     look.excerpt(style, "Result", &text)
 }
 
+/// `[Failed] error[E0308]: mismatched types`: one line about a call that failed, with its tool where several are open.
+pub(super) fn render_failure(look: Look, finished: &ToolFinished, tool: Option<&str>) -> String {
+    let output = finished.output.trim();
+    let output = &output[..output.floor_char_boundary(16 * 1_024)];
+    let text = match (tool, output) {
+        (None, "") => "no output".to_owned(),
+        (None, output) => output.to_owned(),
+        (Some(tool), "") => tool.to_owned(),
+        (Some(tool), output) => format!("{tool}: {output}"),
+    };
+    look.row(Style::Error, "Failed", &text)
+}
+
 /// `[Usage] in 1200 (cached 1000) out 34 $0.0096`; nothing for a single call of the model, which its turn includes.
 pub(super) fn render_usage(look: Look, usage: &Usage) -> Option<String> {
     let (tokens, cost) = match usage.scope {
@@ -165,22 +177,26 @@ pub(super) fn render_usage(look: Look, usage: &Usage) -> Option<String> {
     Some(look.row(Style::Faint, "Usage", &text))
 }
 
-pub(super) fn render_permission(look: Look, asked: &PermissionRequested, waiting: &str) -> String {
-    let mut text = asked.tool.clone();
-    for more in [&asked.subject, &asked.description].into_iter().flatten() {
-        text.push_str(if text.len() == asked.tool.len() {
-            ": "
-        } else {
-            " · "
-        });
-        text.push_str(more);
+/// `Bash: cargo test`.
+pub(super) fn describe_permission(asked: &PermissionRequested) -> String {
+    match &asked.subject {
+        Some(subject) => format!("{}: {subject}", asked.tool),
+        None => asked.tool.clone(),
+    }
+}
+
+pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &str) -> String {
+    let mut text = describe_permission(asked);
+    if let Some(description) = &asked.description {
+        text.push_str(if asked.subject.is_some() { " · " } else { ": " });
+        text.push_str(description);
     }
     let mut rows = look.row(Style::Warning, "Permission", &text);
-    push_faint(&mut rows, look, waiting);
+    push_faint(&mut rows, look, hint);
     rows
 }
 
-pub(super) fn render_question(look: Look, questions: &[Question], waiting: &str) -> String {
+pub(super) fn render_question(look: Look, questions: &[Question], hint: &str) -> String {
     let mut rows = String::new();
     for question in questions {
         rows.push_str(&look.rows(Style::Warning, "Question", &question.text));
@@ -195,24 +211,14 @@ pub(super) fn render_question(look: Look, questions: &[Question], waiting: &str)
             rows.push('\n');
         }
     }
-    push_faint(&mut rows, look, waiting);
+    push_faint(&mut rows, look, hint);
     rows
 }
 
-pub(super) fn render_plan_proposed(look: Look, plan: &str, waiting: &str) -> String {
+pub(super) fn render_plan_proposed(look: Look, plan: &str, hint: &str) -> String {
     let mut rows = look.rows(Style::Warning, "Plan", plan);
-    push_faint(&mut rows, look, waiting);
+    push_faint(&mut rows, look, hint);
     rows
-}
-
-/// Who waits, and how to answer. Never cut: it is to be copied.
-pub(super) fn describe_waiting(run: &str, request: &str, reply: &str) -> String {
-    let run = if run.is_empty() { "latest" } else { run };
-    format!(
-        "waiting for an answer to {}: ralph answer {} {reply}",
-        one_line(request, MAX_COLUMNS),
-        one_line(run, MAX_COLUMNS)
-    )
 }
 
 fn push_faint(rows: &mut String, look: Look, text: &str) {

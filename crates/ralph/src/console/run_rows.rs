@@ -1,4 +1,4 @@
-//! Lines about the run around the agent.
+//! Rows about the run itself: iterations, verify commands, messages, the summary.
 
 use agent_api::{ExitInfo, Outcome};
 use ralph_run::model::{Message, MessageState};
@@ -46,7 +46,7 @@ pub(super) fn describe_exit(exit: &ExitInfo) -> String {
     match (exit.code, exit.signal) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) if exit.was_stopped => "it had to be stopped".to_owned(),
+        (None, None) if exit.was_stopped => "stopped by ralph".to_owned(),
         (None, None) => "no exit status".to_owned(),
     }
 }
@@ -86,15 +86,15 @@ pub(super) fn render_command(look: Look, command: &CommandReceived) -> String {
         (None, None) => None,
     };
     match (&command.text, value) {
-        // What became of a message is shown by its state.
-        _ if command.message_id.is_some() => String::new(),
+        // The state of the message or the request shows what became of it.
+        _ if command.message_id.is_some() || command.request.is_some() => String::new(),
         (Some(text), _) => look.rows(Style::Tool, "Message", text),
         (None, Some(value)) => look.row(Style::Tool, "Command", &format!("{}: {value}", command.command)),
         (None, None) => look.row(Style::Tool, "Command", &command.command),
     }
 }
 
-/// What became of a message to the agent. None for steps that say nothing new.
+/// The state of a message to the agent; `None` if it is not shown.
 pub(super) fn render_message(look: Look, message: &Message) -> Option<String> {
     Some(match message.state {
         MessageState::Queued => look.rows(Style::Tool, "Message queued", &message.text),
@@ -113,7 +113,6 @@ pub(super) fn render_iteration_end(look: Look, number: u32, totals: &Totals) -> 
 }
 
 /// `--- Run ended: completed ---`, its totals and where its files are.
-#[must_use]
 pub fn render_summary(ended: &RunEnded, files: Option<&str>, has_colours: bool) -> String {
     let look = Look {
         has_colours,

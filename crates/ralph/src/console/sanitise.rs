@@ -1,4 +1,4 @@
-//! The one gate between untrusted text and a terminal.
+//! `Sanitiser` and `sanitise()`: the only way of untrusted text to a terminal.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,6 @@ use super::characters::{Fate, fate};
 
 /// Text without anything that a terminal would obey or hide: escape sequences, control characters, characters that
 /// change the direction or have no shape. Newlines and tabs stay.
-#[must_use]
 pub fn sanitise(text: &str) -> Cow<'_, str> {
     if plain_length(text) == text.len() {
         return Cow::Borrowed(text);

@@ -1,9 +1,9 @@
-//! `Output`: a stream that is written to until its reader is gone; and those of this process.
+//! `Output`: a stream that is written to until it is closed, and the streams of this process.
 
 use std::fs::File;
 use std::io::{self, Write};
 
-/// A stream for text. A reader that is gone is not an error: from then on nothing is written.
+/// A stream for text. A closed stream is not an error: from then on nothing is written.
 pub(super) struct Output {
     writer: Box<dyn Write + Send>,
     is_closed: bool,
@@ -36,7 +36,7 @@ impl Output {
 
 /// Writes all of it, also to a stream that is non-blocking: a terminal is shared with other programs, and some of them
 /// make it so.
-pub(super) fn write_all(writer: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
+fn write_all(writer: &mut impl Write, mut bytes: &[u8]) -> io::Result<()> {
     const RETRY_INTERVAL: std::time::Duration = std::time::Duration::from_millis(2);
     while !bytes.is_empty() {
         match writer.write(bytes) {
@@ -62,7 +62,6 @@ pub(super) fn stderr() -> impl Write + Send + 'static {
 
 /// Whether stdout and stderr go to the same place, a terminal or a file.
 #[cfg(unix)]
-#[must_use]
 pub fn is_stderr_shared() -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let place = |file: Option<File>| {
@@ -75,7 +74,6 @@ pub fn is_stderr_shared() -> bool {
 
 /// Whether stdout and stderr go to the same place: two terminals are always the same one here.
 #[cfg(not(unix))]
-#[must_use]
 pub fn is_stderr_shared() -> bool {
     use std::io::IsTerminal as _;
     std::io::stdout().is_terminal() && std::io::stderr().is_terminal()

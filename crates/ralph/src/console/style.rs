@@ -1,6 +1,5 @@
-//! Colours.
+//! `Style`: the colors of the console.
 
-/// What a piece of text is, by its looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Style {
     Speaker,

@@ -44,7 +44,6 @@ pub struct Console {
 
 impl Console {
     /// On the streams of this process.
-    #[must_use]
     pub fn on_stdio(options: Options) -> Self {
         let mut console = Self::new(options, stdio::stdout(), stdio::stderr()).with_width(terminal_width);
         console.is_deserted = current_process::is_stdout_closed;
@@ -52,7 +51,6 @@ impl Console {
     }
 
     /// On any two streams.
-    #[must_use]
     pub fn new(options: Options, out: impl Write + Send + 'static, err: impl Write + Send + 'static) -> Self {
         Self {
             view: View::new(options),
@@ -71,14 +69,12 @@ impl Console {
     }
 
     /// With another clock: a replay's own, or a test's.
-    #[must_use]
     pub fn with_clock(mut self, clock: impl Fn() -> Timestamp + Send + 'static) -> Self {
         self.clock = Box::new(clock);
         self
     }
 
     /// In a terminal whose width can change.
-    #[must_use]
     pub fn with_width(mut self, width: impl Fn() -> Option<usize> + Send + 'static) -> Self {
         self.width = Box::new(width);
         self
@@ -130,7 +126,6 @@ impl Console {
     }
 
     /// The exit code of the run, once its last record was shown.
-    #[must_use]
     pub fn exit_code(&self) -> Option<u8> {
         self.exit_code
     }
@@ -245,7 +240,6 @@ impl Console {
     }
 
     /// Whether nothing reads stdout any more.
-    #[must_use]
     pub fn is_closed(&self) -> bool {
         self.out.is_closed()
     }

@@ -1,8 +1,8 @@
-//! What a tool call is about, in one line.
+//! `describe_tool()`: a tool call in one line.
 
 use agent_api::{PlanStatus, PlanUpdated, ToolInput, ToolKind, ToolStarted};
 
-/// `Read: src/main.rs`: the tool and what tells a person what happens. Not sanitised, not cut.
+/// `Read: src/main.rs`: the tool and its subject. Not sanitised, not cut.
 pub(super) fn describe_tool(tool: &ToolStarted, workspace: &str) -> String {
     let name = tool_name(tool);
     let subject = tool.subject.as_deref().unwrap_or_default();
@@ -81,7 +81,7 @@ fn describe_search(tool: &ToolStarted, subject: &str, workspace: &str) -> String
     }
 }
 
-/// Arguments that nobody knows are better than none, if they are short.
+/// Without a subject, short arguments are shown as they are.
 fn describe_other(tool: &ToolStarted, subject: &str) -> String {
     const SHORT: usize = 1_024;
     let is_open = matches!(tool.kind, ToolKind::Mcp | ToolKind::Other);

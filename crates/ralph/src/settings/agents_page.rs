@@ -29,7 +29,6 @@ const COLUMNS: [(&str, &str); 10] = [
 ];
 
 /// Writes the page about all agents, as Markdown.
-#[must_use]
 pub fn render_agents() -> String {
     let registry = AgentRegistry::builtin();
     let profiles: Vec<&Profile> = registry.backends().map(|backend| backend.profile()).collect();

@@ -35,43 +35,36 @@ static AGENTS: LazyLock<Vec<Profile>> = LazyLock::new(|| {
 
 impl BackendName {
     /// The first installed agent.
-    #[must_use]
     pub fn auto() -> Self {
         Self(AUTO.to_owned())
     }
 
     /// The scripted agent that comes with ralph.
-    #[must_use]
     pub fn demo() -> Self {
         Self(DEMO.to_owned())
     }
 
     /// As people write it.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Whether ralph chooses the agent.
-    #[must_use]
     pub fn is_auto(&self) -> bool {
         self.0 == AUTO
     }
 
     /// Whether it is a command from `ralph.yml`.
-    #[must_use]
     pub fn is_custom(&self) -> bool {
         self.0 == CUSTOM
     }
 
     /// Whether it is an agent from `ralph.yml` that speaks the Agent Client Protocol.
-    #[must_use]
     pub fn is_acp(&self) -> bool {
         self.0 == ACP
     }
 
     /// Whether it is the scripted agent that comes with ralph.
-    #[must_use]
     pub fn is_demo(&self) -> bool {
         self.0 == DEMO
     }
@@ -116,9 +109,6 @@ pub(super) fn backend_names() -> Vec<String> {
 }
 
 /// A name, an alias or `auto`.
-///
-/// # Errors
-/// For everything else; the message lists the names and suggests the nearest one.
 pub(super) fn parse_backend(text: &str) -> Result<BackendName, String> {
     let text = text.trim();
     if let Some(profile) = AGENTS.iter().find(|profile| profile.is_named(text)) {
@@ -138,7 +128,6 @@ pub(super) fn parse_backend(text: &str) -> Result<BackendName, String> {
 }
 
 /// For a flag: the help and the shell completions list all names.
-#[must_use]
 pub fn backend_parser() -> impl TypedValueParser<Value = BackendName> {
     let agents = AGENTS.iter().map(|profile| {
         let kind = Some(profile.kind.as_str()).filter(|kind| *kind != profile.name());

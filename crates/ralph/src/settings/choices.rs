@@ -17,38 +17,6 @@ pub enum Transport {
     Pty,
 }
 
-/// What happens without asking.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum PermissionMode {
-    /// The agent asks, or is refused where nobody can answer
-    #[value(alias = "default")]
-    Ask,
-    /// Edits need no asking
-    #[value(alias = "acceptEdits", alias = "accept_edits")]
-    AcceptEdits,
-    /// Nothing changes before a plan is approved
-    Plan,
-    /// What would be asked is refused
-    #[value(alias = "dontAsk", alias = "dont-ask")]
-    Refuse,
-    /// Everything is allowed
-    #[value(alias = "bypassPermissions", alias = "bypass-permissions")]
-    Bypass,
-}
-
-impl From<PermissionMode> for agent_api::PermissionMode {
-    fn from(mode: PermissionMode) -> Self {
-        match mode {
-            PermissionMode::Ask => Self::Ask,
-            PermissionMode::AcceptEdits => Self::AcceptEdits,
-            PermissionMode::Plan => Self::Plan,
-            PermissionMode::Refuse => Self::Refuse,
-            PermissionMode::Bypass => Self::Bypass,
-        }
-    }
-}
-
 /// Which login the agent uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
@@ -66,34 +34,34 @@ pub enum Auth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Denials {
-    /// It ends
+    /// The run ends
     Fail,
-    /// It goes on
+    /// The run continues
     Continue,
 }
 
-/// What an iteration starts with.
+/// The session that a run of a mode starts with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionPolicy {
-    /// A new session: only the repository carries over
+    /// A new session
     #[default]
     Fresh,
-    /// The session before it
+    /// The last session of the mode
     Keep,
 }
 
-/// How a command of your own gets its prompt.
+/// How a custom command gets its prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum PromptMode {
     /// On its standard input
     Stdin,
-    /// As its last argument, which everybody on the machine can read
+    /// As its last argument, which every user of the machine can read
     Arg,
 }
 
-/// What a command of your own writes.
+/// What a custom command writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum AgentOutput {
@@ -104,17 +72,17 @@ pub enum AgentOutput {
     StreamJson,
 }
 
-/// What stdout is for.
+/// The form of stdout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Output {
-    /// People
+    /// Text for people
     Text,
-    /// Programs: one record per line
+    /// One JSON record per line
     Json,
 }
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum ColorChoice {

@@ -1,22 +1,20 @@
-//! YAML as a tree in which everything knows where it stands.
+//! `Node`: a YAML tree with the position of every value. `file` reads settings from it.
 //!
 //! `saphyr-parser` gives events with positions and has two small dependencies. A value stays the text that was
-//! written until a setting says what it should be, so `no` is never a country and `2.50` never 2.5. Deserialisers
-//! decide earlier, and know positions only of the first error.
+//! written until a setting parses it, so `no` and `2.50` stay as they are. Deserialisers decide earlier, and know
+//! only the position of the first error.
 
 use std::fmt;
 
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, ScanError};
 
-/// More is not meant to be read by people.
+/// Deeper files are refused.
 const MAX_DEPTH: usize = 16;
 
 /// A place in a file, from 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The line.
     pub line: usize,
-    /// The character in the line.
     pub column: usize,
 }
 
@@ -188,7 +186,7 @@ impl<'text> Reader<'text> {
                 _ => return Err((at, "a key must be a word".to_owned())),
             };
             if entries.iter().any(|entry| entry.key == key) {
-                return Err((at, format!("`{}` is there twice", super::values::excerpt(&key))));
+                return Err((at, format!("`{}` is given twice", super::values::excerpt(&key))));
             }
             let (event, value_at) = self.expect_next()?;
             let value = self.node(event, value_at, depth + 1)?;

@@ -1,4 +1,4 @@
-//! What can be wrong with settings.
+//! `SettingsError` and `Warning`: what is wrong in a flag, a variable or `ralph.yml`.
 
 use std::fmt;
 use std::io;
@@ -7,39 +7,29 @@ use std::path::PathBuf;
 use super::document::Position;
 use crate::cli::USAGE_EXIT_CODE;
 
-/// What a wrong configuration exits with (`EX_CONFIG`).
+/// `EX_CONFIG`.
 const CONFIG_EXIT_CODE: u8 = 78;
 
-/// Why there are no settings. The text says what to change.
+/// Invalid settings. The text says what to change.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// A flag is wrong.
     #[error("{0}")]
     Usage(String),
-    /// A `RALPH_` variable is wrong.
     #[error("the environment variable {name} {message}")]
     Environment {
-        /// The variable.
         name: String,
-        /// What is wrong with its value, after its name.
+        /// Follows the name.
         message: String,
     },
-    /// Something in `ralph.yml` is wrong.
     #[error("{}:{position}: {message}", path.display())]
     File {
-        /// The file.
         path: PathBuf,
-        /// Where in it.
         position: Position,
-        /// What is wrong.
         message: String,
     },
-    /// A file cannot be read.
     #[error("cannot read {}: {error}", path.display())]
     Unreadable {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         error: io::Error,
     },
@@ -49,8 +39,6 @@ pub enum SettingsError {
 }
 
 impl SettingsError {
-    /// The same error, with what may have led to it.
-    #[must_use]
     pub(super) fn with_hint(self, hint: &str) -> Self {
         let message = format!("{self}; {hint}");
         match self {
@@ -59,8 +47,6 @@ impl SettingsError {
         }
     }
 
-    /// What the process exits with.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => USAGE_EXIT_CODE,
@@ -71,14 +57,11 @@ impl SettingsError {
     }
 }
 
-/// Something in `ralph.yml` that is probably not meant so.
+/// Probably a mistake in `ralph.yml`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
-    /// The file.
     pub path: PathBuf,
-    /// Where in it.
     pub position: Position,
-    /// What.
     pub message: String,
 }
 

@@ -36,8 +36,6 @@ pub struct FileEntry {
 }
 
 impl ConfigFile {
-    /// # Errors
-    /// If it is not YAML, or has a value of the wrong type.
     pub fn parse(path: &Path, text: &str) -> Result<Self, SettingsError> {
         let failed = |(position, message)| SettingsError::File {
             path: path.to_owned(),
@@ -61,7 +59,6 @@ impl ConfigFile {
     }
 
     /// Every known key that the file sets. `trust` decides about each.
-    #[must_use]
     pub fn entries(&self) -> Vec<FileEntry> {
         let mut entries = Vec::new();
         for entry in self.root.entries() {
@@ -102,7 +99,6 @@ impl ConfigFile {
     }
 
     /// Unknown and repeated keys.
-    #[must_use]
     pub fn warnings(&self) -> &[Warning] {
         &self.warnings
     }

@@ -8,13 +8,13 @@ use std::time::Duration;
 use agent_api::MicroUsd;
 use clap::ValueEnum;
 use jiff::SignedDuration;
+use ralph_run::control::PermissionChoice;
 use serde::{Deserialize, Serialize};
 
 use super::backend::{BackendName, backend_names, parse_backend};
-use super::choices::{
-    AgentOutput, Auth, ColorChoice, Denials, Output, PermissionMode, PromptMode, SessionPolicy, Transport,
-};
+use super::choices::{AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, Transport};
 use super::document::{Node, Problem, Value as Yaml};
+use super::permission::{parse_permission, permission_name, permission_names};
 use super::values::{
     Names, choice_names, excerpt, parse_choice, parse_count, parse_duration, parse_money, parse_names,
     parse_switch, parse_text, parse_tokens,
@@ -72,241 +72,116 @@ pub(super) fn wrong_kind(node: &Node, key: &str, expected: &str) -> Problem {
     )
 }
 
-impl Value for bool {
-    const IS_EMPTY_OFF: bool = true;
+/// Implements [`Value`] for types of which the name, the parser and the display are all that differs.
+macro_rules! values {
+    ($($type:ty: $describe:expr, $expected:expr, $parse:path, $show:expr; { $($other:tt)* })*) => {
+        $(impl Value for $type {
+            fn describe() -> String {
+                $describe.into()
+            }
 
-    fn describe() -> String {
-        "true or false".to_owned()
-    }
+            fn expected() -> String {
+                $expected.into()
+            }
 
-    fn expected() -> String {
-        Self::describe()
-    }
+            fn parse(text: &str) -> Result<Self, String> {
+                $parse(text)
+            }
 
-    fn parse(text: &str) -> Result<Self, String> {
-        parse_switch(text)
-    }
+            fn show(&self) -> String {
+                $show(self)
+            }
 
-    fn show(&self) -> String {
-        self.to_string()
-    }
+            $($other)*
+        })*
+    };
 }
 
-impl Value for u32 {
-    fn describe() -> String {
-        "number".to_owned()
+values! {
+    bool: "true or false", "true or false", parse_switch, Self::to_string; {
+        const IS_EMPTY_OFF: bool = true;
     }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        parse_count(text)
+    u32: "number", "a number", parse_count, Self::to_string; {
+        fn amount(&self) -> Option<u128> {
+            Some(u128::from(*self))
+        }
     }
-
-    fn show(&self) -> String {
-        self.to_string()
+    u64: "number", "a number", parse_tokens, Self::to_string; {
+        fn amount(&self) -> Option<u128> {
+            Some(u128::from(*self))
+        }
     }
-
-    fn amount(&self) -> Option<u128> {
-        Some(u128::from(*self))
+    MicroUsd: "dollars", "an amount in dollars", parse_money, Self::to_string; {
+        fn amount(&self) -> Option<u128> {
+            Some(u128::from(self.as_micro_usd()))
+        }
     }
+    Duration: "duration", "a duration", parse_duration, show_duration; {
+        fn amount(&self) -> Option<u128> {
+            Some(self.as_nanos())
+        }
+    }
+    String: "text", "text", parse_text, Self::clone; {
+        fn check(&self) -> Result<(), String> {
+            parse_text(self).map(drop)
+        }
+    }
+    Promise: "text", "text", parse_promise, |promise: &Self| promise.0.clone(); {}
+    PathBuf: "path", "text", parse_path, |path: &Self| path.display().to_string(); {
+        fn anchor(self, base: &Path) -> Self {
+            base.join(self)
+        }
+    }
+    Program: "path", "text", parse_program, |program: &Self| program.0.display().to_string(); {
+        fn anchor(self, base: &Path) -> Self {
+            if self.0.to_string_lossy().contains(std::path::is_separator) {
+                Self(base.join(self.0).components().collect())
+            } else {
+                self
+            }
+        }
+    }
+    BackendName: words(&backend_names()), one_of(&backend_names()), parse_backend, Self::to_string; {}
+    PermissionChoice: words(&permission_names()), one_of(&permission_names()), parse_permission, show_permission; {}
 }
 
-impl Value for u64 {
-    fn describe() -> String {
-        "number".to_owned()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        parse_tokens(text)
-    }
-
-    fn show(&self) -> String {
-        self.to_string()
-    }
-
-    fn amount(&self) -> Option<u128> {
-        Some(u128::from(*self))
-    }
+fn show_duration(duration: &Duration) -> String {
+    SignedDuration::try_from(*duration).map_or_else(|_| format!("{duration:?}"), |it| format!("{it:#}"))
 }
 
-impl Value for MicroUsd {
-    fn describe() -> String {
-        "dollars".to_owned()
-    }
-
-    fn expected() -> String {
-        "an amount in dollars".to_owned()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        parse_money(text)
-    }
-
-    fn show(&self) -> String {
-        self.to_string()
-    }
-
-    fn amount(&self) -> Option<u128> {
-        Some(u128::from(self.as_micro_usd()))
-    }
+fn show_permission(mode: &PermissionChoice) -> String {
+    permission_name(*mode).to_owned()
 }
 
-impl Value for Duration {
-    fn describe() -> String {
-        "duration".to_owned()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        parse_duration(text)
-    }
-
-    fn show(&self) -> String {
-        SignedDuration::try_from(*self)
-            .map_or_else(|_| format!("{self:?}"), |duration| format!("{duration:#}"))
-    }
-
-    fn amount(&self) -> Option<u128> {
-        Some(self.as_nanos())
-    }
-}
-
-impl Value for String {
-    fn describe() -> String {
-        "text".to_owned()
-    }
-
-    fn expected() -> String {
-        Self::describe()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        parse_text(text)
-    }
-
-    fn show(&self) -> String {
-        self.clone()
-    }
-
-    fn check(&self) -> Result<(), String> {
-        parse_text(self).map(drop)
-    }
+fn parse_path(text: &str) -> Result<PathBuf, String> {
+    parse_text(text).map(PathBuf::from)
 }
 
 /// The completion promise: it is compared with one line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Promise(pub String);
 
-impl Value for Promise {
-    fn describe() -> String {
-        String::describe()
+fn parse_promise(text: &str) -> Result<Promise, String> {
+    let promise = parse_text(text)?.trim().to_owned();
+    if promise.contains(['\n', '\r']) {
+        return Err("must be a single line".to_owned());
     }
-
-    fn expected() -> String {
-        String::expected()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        let promise = parse_text(text)?.trim().to_owned();
-        if promise.contains(['\n', '\r']) {
-            return Err("must be a single line".to_owned());
-        }
-        Ok(Self(promise))
-    }
-
-    fn show(&self) -> String {
-        self.0.clone()
-    }
-}
-
-impl Value for PathBuf {
-    fn describe() -> String {
-        "path".to_owned()
-    }
-
-    fn expected() -> String {
-        "text".to_owned()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        parse_text(text).map(Self::from)
-    }
-
-    fn show(&self) -> String {
-        self.display().to_string()
-    }
-
-    fn anchor(self, base: &Path) -> Self {
-        base.join(self)
-    }
+    Ok(Promise(promise))
 }
 
 /// A program: a bare name is looked up on `PATH`, only a name with a `/` is a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Program(pub PathBuf);
 
-impl Value for Program {
-    fn describe() -> String {
-        PathBuf::describe()
-    }
-
-    fn expected() -> String {
-        PathBuf::expected()
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        PathBuf::parse(text).map(Self)
-    }
-
-    fn show(&self) -> String {
-        self.0.show()
-    }
-
-    fn anchor(self, base: &Path) -> Self {
-        if self.0.to_string_lossy().contains(std::path::is_separator) {
-            Self(base.join(self.0).components().collect())
-        } else {
-            self
-        }
-    }
-}
-
-impl Value for BackendName {
-    fn describe() -> String {
-        words(&backend_names())
-    }
-
-    fn expected() -> String {
-        format!("one of {}", backend_names().join(", "))
-    }
-
-    fn parse(text: &str) -> Result<Self, String> {
-        parse_backend(text)
-    }
-
-    fn show(&self) -> String {
-        self.to_string()
-    }
+fn parse_program(text: &str) -> Result<Program, String> {
+    parse_path(text).map(Program)
 }
 
 macro_rules! choices {
     ($($choice:ty),*) => {
-        $(impl Value for $choice {
-            fn describe() -> String {
-                words(&choice_names::<Self>())
-            }
-
-            fn expected() -> String {
-                format!("one of {}", choice_names::<Self>().join(", "))
-            }
-
-            fn parse(text: &str) -> Result<Self, String> {
-                parse_choice(text)
-            }
-
-            fn show(&self) -> String {
-                self.to_possible_value()
-                    .map_or_else(String::new, |value| value.get_name().to_owned())
-            }
-        })*
+        values! {
+            $($choice: words(&choice_names::<Self>()), one_of(&choice_names::<Self>()), parse_choice, choice_name; {})*
+        }
     };
 }
 
@@ -316,14 +191,22 @@ choices!(
     ColorChoice,
     Denials,
     Output,
-    PermissionMode,
     PromptMode,
     SessionPolicy,
     Transport
 );
 
+fn choice_name(choice: &impl ValueEnum) -> String {
+    let value = choice.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
 fn words(names: &[String]) -> String {
     format!("`{}`", names.join("`, `"))
+}
+
+fn one_of(names: &[String]) -> String {
+    format!("one of {}", names.join(", "))
 }
 
 /// The items of a list, or the one of a single value.

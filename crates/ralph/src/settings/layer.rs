@@ -53,7 +53,6 @@ impl Setting {
     };
 
     /// How messages and reports call it: its key, else its flag.
-    #[must_use]
     pub const fn name(&self) -> &'static str {
         if self.key.is_empty() { self.flag } else { self.key }
     }

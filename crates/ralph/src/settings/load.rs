@@ -1,4 +1,4 @@
-//! Settings from this process's surroundings: the workspace, its `ralph.yml` as far as it is trusted, the variables.
+//! Loads settings for this process: finds the workspace, reads its `ralph.yml` as far as it is trusted, and resolves them.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::workspace::find_workspace;
 use crate::commands::run::RunArgs;
 use crate::trust::{self, LeftOut, Loaded, Policy};
 
-/// A workspace, and the part of its `ralph.yml` that holds.
+/// A workspace, and the part of its `ralph.yml` that applies.
 #[derive(Debug)]
 pub struct OpenedFile {
     context: Context,
@@ -19,9 +19,6 @@ pub struct OpenedFile {
 }
 
 /// Finds the workspace and reads its `ralph.yml`.
-///
-/// # Errors
-/// If there is no such directory, or the file cannot be read or is wrong.
 pub fn open_file(
     directory: Option<&Path>,
     cwd: &Path,
@@ -37,25 +34,21 @@ pub fn open_file(
 
 impl OpenedFile {
     /// Where the agent works.
-    #[must_use]
     pub fn workspace(&self) -> &Path {
         &self.context.workspace
     }
 
     /// What was left out of the file because it is not trusted.
-    #[must_use]
     pub fn left_out(&self) -> &[LeftOut] {
         self.loaded.as_ref().map_or(&[], |loaded| &loaded.left_out)
     }
 
     /// What to say about a file of which something was left out, or that is trusted in spite of something.
-    #[must_use]
     pub fn notice(&self) -> Option<String> {
         self.loaded.as_ref()?.notice(&self.context.workspace)
     }
 
     /// Why no run starts with this file, and what to do. Empty if nothing was left out.
-    #[must_use]
     pub fn refusal(&self) -> String {
         let loaded = self.loaded.as_ref();
         let refusal = loaded.and_then(|loaded| loaded.refusal(&self.context.workspace));
@@ -63,9 +56,6 @@ impl OpenedFile {
     }
 
     /// The settings of a run with these arguments and variables.
-    ///
-    /// # Errors
-    /// If something is wrong or does not fit together.
     pub fn resolve(
         &self,
         args: &RunArgs,
@@ -81,9 +71,6 @@ impl OpenedFile {
 }
 
 /// The settings of a run that is started from this directory with these variables.
-///
-/// # Errors
-/// If something cannot be read, is wrong, or does not fit together.
 pub fn load_settings(
     args: &RunArgs,
     variables: &dyn Fn(&str) -> Option<String>,
@@ -94,9 +81,6 @@ pub fn load_settings(
 }
 
 /// How a run is shown in this directory. A `ralph.yml` that is wrong is of no interest here.
-///
-/// # Errors
-/// If a variable is wrong, or settings do not fit together.
 pub fn load_view(
     args: &ViewArgs,
     variables: &dyn Fn(&str) -> Option<String>,

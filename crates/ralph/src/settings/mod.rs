@@ -15,6 +15,7 @@ mod kind;
 mod layer;
 mod load;
 mod mode;
+mod permission;
 mod prompt;
 mod reference;
 mod report;
@@ -28,9 +29,7 @@ mod workspace;
 
 pub use agents_page::render_agents;
 pub use backend::{BackendName, backend_parser};
-pub use choices::{
-    AgentOutput, Auth, ColorChoice, Denials, Output, PermissionMode, PromptMode, SessionPolicy, Transport,
-};
+pub use choices::{AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, Transport};
 pub use document::Position;
 pub use error::{SettingsError, Warning};
 pub use file::{CONFIG_FILE, ConfigFile, FileEntry};
@@ -39,7 +38,7 @@ pub use layer::{Origin, Setting};
 pub use load::{OpenedFile, load_settings, load_view, open_file};
 pub use mode::{ModeTools, Modes};
 pub use prompt::{PromptSource, check_workspace_prompt, load_prompt};
-pub use reference::render_reference;
+pub use reference::{render_reference, render_settings_help};
 pub use report::{ReportedSetting, render_settings, report_settings};
 pub use resolve::{Context, resolve};
 pub use resolved::{AcpSettings, AgentSettings, LimitSettings, SessionStart, Settings};

@@ -1,4 +1,4 @@
-//! Where the prompt comes from.
+//! `PromptSource`: where the prompt comes from, and `load_prompt`.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -25,9 +25,6 @@ pub enum PromptSource {
 }
 
 /// Gets the prompt. A conversation may have none.
-///
-/// # Errors
-/// If it cannot be read, is no text, is empty, or is larger than 10 MiB.
 pub fn load_prompt(source: &PromptSource, stdin: impl Read) -> Result<Option<String>, SettingsError> {
     let (text, place) = match source {
         PromptSource::Nothing => return Ok(None),

@@ -1,4 +1,4 @@
-//! `docs/config.md`, from the table.
+//! The settings reference, from the table: `docs/config.md` and `ralph help config`.
 
 use std::fmt::Write as _;
 
@@ -39,7 +39,6 @@ modes:
 ";
 
 /// Writes the reference of all settings, as Markdown.
-#[must_use]
 pub fn render_reference() -> String {
     let mut page = HEAD.to_owned();
     page.push_str(
@@ -73,6 +72,78 @@ pub fn render_reference() -> String {
     page.push('\n');
     page.push_str(EXAMPLE);
     page
+}
+
+/// The settings whose key, flag or variable contains one of `names`, as text for a terminal; all of them if there are no
+/// names. `None` if no setting does.
+pub fn render_settings_help(names: &[String], columns: usize) -> Option<String> {
+    let is_meant = |setting: &&Setting| {
+        let own =
+            [setting.key, setting.short_key, setting.flag, setting.variable].map(str::to_ascii_lowercase);
+        let contains = |name: &String| own.iter().any(|own| own.contains(&name.to_ascii_lowercase()));
+        names.is_empty() || names.iter().any(contains)
+    };
+    let mut settings = SETTINGS.iter().filter(is_meant).peekable();
+    settings.peek()?;
+    let mut page = String::new();
+    if names.is_empty() {
+        page.push_str("Every setting, by its key in ralph.yml. A flag wins over a variable, a mode,\n");
+        page.push_str("ralph.yml and the default, in this order. 0 turns a limit off.\n\n");
+    }
+    for setting in settings {
+        page.push_str(setting.name());
+        if !setting.short_key.is_empty() {
+            let _ = write!(page, ", or {}", setting.short_key);
+        }
+        page.push('\n');
+        push_wrapped(&mut page, &setting.meaning.replace('`', ""), columns);
+        let flag = if setting.key.is_empty() { "" } else { setting.flag };
+        let places = [flag, setting.variable]
+            .into_iter()
+            .filter(|place| !place.is_empty());
+        let mut facts: Vec<String> = places.map(str::to_owned).collect();
+        facts.push((setting.takes)().replace('`', ""));
+        if !setting.default.is_empty() {
+            let default = if setting.default == "0" {
+                "none"
+            } else {
+                setting.default
+            };
+            facts.push(format!("default {default}"));
+        }
+        push_wrapped(&mut page, &facts.join("; "), columns);
+        page.push('\n');
+    }
+    if names.is_empty() {
+        page.push_str("A mode (modes.NAME) can set:\n");
+        let keys: Vec<&str> = MODE_SETTINGS.iter().map(|setting| setting.key).collect();
+        push_wrapped(&mut page, &keys.join(", "), columns);
+    } else {
+        page.pop();
+    }
+    Some(page)
+}
+
+/// The text in lines of at most `columns`, indented.
+fn push_wrapped(page: &mut String, text: &str, columns: usize) {
+    const INDENT: &str = "    ";
+    let mut width = usize::MAX;
+    for word in text.split_whitespace() {
+        let length = word.chars().count();
+        if width.saturating_add(1 + length) > columns {
+            if width < usize::MAX {
+                page.push('\n');
+            }
+            page.push_str(INDENT);
+            width = INDENT.len();
+        } else {
+            page.push(' ');
+            width += 1;
+        }
+        page.push_str(word);
+        width += length;
+    }
+    page.push('\n');
 }
 
 fn default(setting: &Setting) -> String {

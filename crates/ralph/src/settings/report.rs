@@ -18,7 +18,6 @@ pub struct ReportedSetting<'a> {
 }
 
 /// Every setting with its value. Values of environment variables for the agent are not shown.
-#[must_use]
 pub fn report_settings(settings: &Settings) -> Vec<ReportedSetting<'_>> {
     let reported = SETTINGS.iter().map(|setting| {
         let name = setting.name();
@@ -37,7 +36,6 @@ pub fn report_settings(settings: &Settings) -> Vec<ReportedSetting<'_>> {
 }
 
 /// One line per setting: its name, its value and the layer that decided it.
-#[must_use]
 pub fn render_settings(settings: &Settings) -> String {
     let mut text = format!("workspace: {}\n", settings.workspace.display());
     for ReportedSetting { name, value, origin } in report_settings(settings) {
@@ -53,11 +51,11 @@ pub fn render_settings(settings: &Settings) -> String {
         text.push_str("ephemeral: true\n");
     }
     let _ = writeln!(text, "task: {}", settings.task.as_deref().unwrap_or("-"));
-    let copy = |fork: bool| if fork { " (a copy)" } else { "" };
+    let forked = |fork: bool| if fork { " (forked)" } else { "" };
     let session = match &settings.session {
         SessionStart::Fresh => "new".to_owned(),
-        SessionStart::Continue { fork } => format!("the last one{}", copy(*fork)),
-        SessionStart::Resume { id, fork } => format!("{id}{}", copy(*fork)),
+        SessionStart::Continue { fork } => format!("the last one{}", forked(*fork)),
+        SessionStart::Resume { id, fork } => format!("{id}{}", forked(*fork)),
     };
     let _ = writeln!(text, "session: {session}");
     text

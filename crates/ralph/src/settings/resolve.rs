@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use agent_api::MicroUsd;
 use ralph_run::RunKind;
+use ralph_run::control::PermissionChoice;
 
 use super::agent::{build_agent, fill_in_tools, resolve_auto, strip_foreign_program};
-use super::choices::{PermissionMode, Transport};
+use super::choices::Transport;
 use super::error::{SettingsError, Warning};
 use super::file::ConfigFile;
 use super::layer::{Layer as _, Origin};
@@ -72,9 +73,6 @@ impl Layers<'_> {
 }
 
 /// Decides every setting: flag, then variable, then mode, then `ralph.yml`, then default.
-///
-/// # Errors
-/// If a value is wrong, or settings do not fit together. The error's exit code tells usage from configuration.
 pub fn resolve(
     args: &RunArgs,
     variables: &dyn Fn(&str) -> Option<String>,
@@ -100,7 +98,7 @@ pub fn resolve(
     let mut effective = layers.merged()?;
     resolve_auto(&mut effective, &layers.file);
     if layers.first(|layer| layer.permission_mode).is_none() && effective.ask == Some(true) {
-        effective.permission_mode = Some(PermissionMode::Ask);
+        effective.permission_mode = Some(PermissionChoice::Ask);
     }
     if !args.extra.is_empty() {
         effective
@@ -114,7 +112,7 @@ pub fn resolve(
         origins.insert("tools".to_owned(), Origin::Mode);
     }
     if kind == RunKind::Session {
-        // A person says when it is done.
+        // The user decides when a conversation is done.
         effective.verify = None;
     }
     let prompt = prompt(args, &layers, context)?;
@@ -179,14 +177,14 @@ fn limited(limit: Option<Duration>) -> Option<Duration> {
     limit.filter(|limit| !limit.is_zero())
 }
 
-/// `pty_mode` is an older word for one of the transports: in the same layer, `transport` counts more.
+/// `pty_mode` is an older name of `transport: pty`. In the same layer, `transport` wins.
 fn with_pty_mode(mut layer: SettingsLayer) -> SettingsLayer {
     let as_transport = |is_pty: bool| if is_pty { Transport::Pty } else { Transport::Auto };
     layer.transport = layer.transport.or(layer.pty_mode.take().map(as_transport));
     layer
 }
 
-/// Flags of a loop have no meaning in a conversation.
+/// Flags of a loop cannot be used for a conversation.
 fn kind(args: &RunArgs) -> Result<RunKind, SettingsError> {
     let loop_flags = [
         ("--once", args.once),
@@ -198,7 +196,7 @@ fn kind(args: &RunArgs) -> Result<RunKind, SettingsError> {
         return Ok(RunKind::Loop);
     }
     match loop_flags.iter().find(|(_, is_given)| *is_given) {
-        Some((flag, _)) => Err(usage(&format!("`--interactive` and `{flag}` exclude each other"))),
+        Some((flag, _)) => Err(usage(&format!("`--interactive` cannot be used with `{flag}`"))),
         None => Ok(RunKind::Session),
     }
 }
@@ -213,7 +211,7 @@ fn active_mode(layers: &Layers<'_>) -> Result<(Option<String>, Mode), SettingsEr
     }
     let names: Vec<&str> = modes.keys().map(String::as_str).collect();
     let mut message = format!(
-        "there is no mode `{}`; there are {}",
+        "there is no mode `{}`; the modes are {}",
         excerpt(&name),
         names.join(", ")
     );
@@ -230,7 +228,7 @@ fn active_mode(layers: &Layers<'_>) -> Result<(Option<String>, Mode), SettingsEr
 fn session(args: &RunArgs) -> Result<SessionStart, SettingsError> {
     let fork = args.fork;
     match (named(args.resume.as_deref(), "--resume")?, args.continue_last) {
-        (Some(_), true) => Err(usage("`--continue` and `--resume` exclude each other")),
+        (Some(_), true) => Err(usage("`--continue` cannot be used with `--resume`")),
         (Some(id), false) => Ok(SessionStart::Resume { id, fork }),
         (None, true) => Ok(SessionStart::Continue { fork }),
         (None, false) if fork => Err(usage("`--fork` needs `--continue` or `--resume`")),
@@ -261,7 +259,7 @@ fn prompt(
             (Some(_), Some(_)) => return Err(two_prompts(layers, origin)),
         }
         if args.interactive {
-            // The task of a loop does not start a conversation.
+            // The prompt of a loop does not start a conversation.
             return Ok((PromptSource::Nothing, Origin::Default));
         }
     }
@@ -298,7 +296,7 @@ fn show_prompt(
     }
 }
 
-/// A name by flag. One that begins with `-` would be an option of the agent's.
+/// A name given by a flag. A leading `-` would make it an option of the agent.
 fn named(text: Option<&str>, flag: &str) -> Result<Option<String>, SettingsError> {
     let Some(name) = text else { return Ok(None) };
     let name = parse_text(name).map_err(|message| usage(&format!("{flag} {message}")))?;

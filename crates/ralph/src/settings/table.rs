@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use agent_api::MicroUsd;
 use clap::Args;
+use ralph_run::control::PermissionChoice;
 
 use super::backend::{BackendName, backend_parser};
-use super::choices::{
-    AgentOutput, Auth, ColorChoice, Denials, Output, PermissionMode, PromptMode, SessionPolicy, Transport,
-};
+use super::choices::{AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, Transport};
 use super::document::{Node, Problem};
 use super::error::SettingsError;
 use super::kind::{Program, Promise, Value, Variables};
 use super::layer::{Layer, Origin, Setting, layer};
 use super::mode::Modes;
+use super::permission::permission_parser;
 use super::values::{Names, parse_count, parse_duration, parse_money, parse_names, parse_tokens};
 
 /// Every setting, in the order of the reference.
@@ -88,8 +88,8 @@ layer! {
     "Your own modes, and changes to the built-in ones; see below."
 
     /// What the agent may do without asking [default: bypass; with --ask: ask]
-    #[arg(long, value_name = "MODE", value_enum, help_heading = "Agent")]
-    permission_mode: PermissionMode {
+    #[arg(long, value_name = "MODE", value_parser = permission_parser(), help_heading = "Agent")]
+    permission_mode: PermissionChoice {
         key: "permission_mode", flag: "--permission-mode", variable: "RALPH_PERMISSION_MODE", default: "bypass"
     } "What the agent may do without asking. Defaults to `ask` when `ask: true`."
 
@@ -178,40 +178,40 @@ layer! {
     verify: Vec<String> { key: "verify", flag: "--verify" }
     "Commands that must succeed before the work counts as done. Flags replace the list."
 
-    /// Stop after N iterations [default: 50]
+    /// Iteration limit [default: 50]
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Limits")]
     max_iterations: u32 {
         key: "event_loop.max_iterations", flag: "--max-iterations", variable: "RALPH_MAX_ITERATIONS", default: "50",
         is_limit: true
     } "Stop after this many iterations."
 
-    /// Stop once the task has cost this much [default: $10]
+    /// Cost limit of the task [default: $10]
     #[arg(long, value_name = "USD", value_parser = parse_money, help_heading = "Limits")]
     max_cost: MicroUsd {
         key: "event_loop.max_cost_usd", flag: "--max-cost", variable: "RALPH_MAX_COST", default: "$10", is_limit: true
     } "Stop once the task has cost this much."
 
-    /// Stop after this time [default: 4h]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Limits")]
+    /// Time limit of the run [default: 4h]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     max_runtime: Duration {
         key: "event_loop.max_runtime_seconds", flag: "--max-runtime", variable: "RALPH_MAX_RUNTIME", default: "4h",
         is_limit: true
     } "Stop after this time."
 
-    /// Stop an iteration that takes longer than this [default: none]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Limits")]
+    /// Time limit of each iteration [default: none]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     iteration_timeout: Duration {
         key: "event_loop.iteration_timeout_seconds", flag: "--iteration-timeout", variable: "RALPH_ITERATION_TIMEOUT",
         default: "0", is_limit: true
     } "Stop an iteration that takes longer than this."
 
-    /// Stop after N turns of the model [default: none]
+    /// Turn limit of each iteration [default: none]
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Limits")]
     max_turns: u32 {
         key: "event_loop.max_turns", flag: "--max-turns", variable: "RALPH_MAX_TURNS", default: "0", is_limit: true
     } "Stop an iteration after this many turns of the model."
 
-    /// Stop after N tokens [default: none]
+    /// Token limit of the run [default: none]
     #[arg(long, value_name = "N", value_parser = parse_tokens, help_heading = "Limits")]
     max_tokens: u64 {
         key: "event_loop.max_tokens", flag: "--max-tokens", variable: "RALPH_MAX_TOKENS", default: "0", is_limit: true
@@ -227,8 +227,8 @@ layer! {
     cooldown: Duration { key: "event_loop.cooldown_delay_seconds", variable: "RALPH_COOLDOWN", default: "0" }
     "The pause between iterations."
 
-    /// End a conversation after this long without a message [default: 30m]
-    #[arg(long, value_name = "DURATION", value_parser = parse_duration, help_heading = "Session")]
+    /// Idle limit of a conversation [default: 30m]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Session")]
     idle_timeout: Duration {
         key: "idle_timeout", flag: "--idle-timeout", variable: "RALPH_IDLE_TIMEOUT", default: "30m", is_limit: true
     } "How long a conversation (`--interactive`) waits for a message. Then it ends cleanly and can be resumed."
@@ -276,7 +276,7 @@ layer! {
     system_prompt_file: PathBuf { key: "system_prompt_file" } "As `system_prompt_file` above."
     append_system_prompt_file: PathBuf { key: "append_system_prompt_file" } "As `append_system_prompt_file` above."
     model: String { key: "model" } "As `model` above."
-    permission_mode: PermissionMode { key: "permission_mode" } "As `permission_mode` above."
+    permission_mode: PermissionChoice { key: "permission_mode" } "As `permission_mode` above."
     session: SessionPolicy { key: "session" }
     "`fresh` (the default) starts each run with a new session. `keep` continues the last session of this mode; `--fresh` starts a new one."
     once: bool { key: "once" } "Run one iteration and accept the agent's own result, as with `--once`."

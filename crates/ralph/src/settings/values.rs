@@ -1,4 +1,4 @@
-//! How values are written: the same way in a flag, a variable and `ralph.yml`.
+//! Parsers of values, the same for flags, variables and `ralph.yml`. An error continues "`key` …".
 
 use std::time::Duration;
 
@@ -14,10 +14,6 @@ pub struct Names(pub Vec<String>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StdinMarker;
 
-/// Nothing but `-`.
-///
-/// # Errors
-/// For everything else.
 pub fn parse_stdin_marker(text: &str) -> Result<StdinMarker, String> {
     if text == "-" {
         Ok(StdinMarker)
@@ -26,10 +22,7 @@ pub fn parse_stdin_marker(text: &str) -> Result<StdinMarker, String> {
     }
 }
 
-/// `true` or `false`, and the usual other words for it. Nothing is `false`.
-///
-/// # Errors
-/// For everything else.
+/// `true` or `false` and the usual synonyms. An empty text is `false`.
 pub fn parse_switch(text: &str) -> Result<bool, String> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Ok(true),
@@ -38,18 +31,11 @@ pub fn parse_switch(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A whole number. A limit is turned off by 0 or `false`.
-///
-/// # Errors
-/// For everything else.
+/// A whole number. 0 and `false` turn a limit off.
 pub fn parse_count(text: &str) -> Result<u32, String> {
     u32::try_from(parse_tokens(text)?).map_err(|_| format!("must be at most {}", u32::MAX))
 }
 
-/// A whole number of any size.
-///
-/// # Errors
-/// For everything else.
 pub fn parse_tokens(text: &str) -> Result<u64, String> {
     let digits = text.trim().replace('_', "");
     if is_off(&digits) {
@@ -67,9 +53,6 @@ pub fn parse_tokens(text: &str) -> Result<u64, String> {
 }
 
 /// A time such as `90s`, `15m`, `1h30m` or `7d`; a bare number is seconds.
-///
-/// # Errors
-/// For everything else.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let wrong = || {
@@ -92,9 +75,6 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// An amount in dollars such as `10` or `$2.50`.
-///
-/// # Errors
-/// For everything else.
 pub fn parse_money(text: &str) -> Result<MicroUsd, String> {
     let wrong = || {
         format!(
@@ -117,17 +97,14 @@ pub fn parse_money(text: &str) -> Result<MicroUsd, String> {
     if !is_number {
         return Err(wrong());
     }
-    // Money is never a floating point number on its way here: `0.1` is exactly 100,000 millionths.
+    // Not parsed as a floating point number, so that `0.1` is exactly 100,000 millionths.
     format!("{whole}{decimals:0<6}")
         .parse()
         .map(MicroUsd::new)
         .map_err(|_| wrong())
 }
 
-/// How fast to play: a factor, or `max`, which is 0.
-///
-/// # Errors
-/// For everything else.
+/// A factor, or `max`, which is 0.
 pub fn parse_speed(text: &str) -> Result<f64, String> {
     if text == "max" {
         return Ok(0.0);
@@ -142,10 +119,7 @@ pub fn parse_speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Names with commas between them. A comma within parentheses belongs to its name.
-///
-/// # Errors
-/// Where parentheses do not match.
+/// Names separated by commas. A comma within parentheses is part of its name.
 pub fn parse_names(text: &str) -> Result<Names, String> {
     let mut names = Vec::new();
     let mut name = String::new();
@@ -174,10 +148,6 @@ pub fn parse_names(text: &str) -> Result<Names, String> {
     Ok(Names(names.filter(|name| !name.is_empty()).collect()))
 }
 
-/// One of a few words.
-///
-/// # Errors
-/// For every other word; the message lists them.
 pub fn parse_choice<T: ValueEnum>(text: &str) -> Result<T, String> {
     T::from_str(text.trim(), false).map_err(|_| {
         format!(
@@ -189,7 +159,6 @@ pub fn parse_choice<T: ValueEnum>(text: &str) -> Result<T, String> {
 }
 
 /// The words that [`parse_choice`] takes, without their other spellings.
-#[must_use]
 pub fn choice_names<T: ValueEnum>() -> Vec<String> {
     let values = T::value_variants()
         .iter()
@@ -197,10 +166,7 @@ pub fn choice_names<T: ValueEnum>() -> Vec<String> {
     values.map(|value| value.get_name().to_owned()).collect()
 }
 
-/// Some text that says something.
-///
-/// # Errors
-/// For white space.
+/// Text that is not only white space.
 pub fn parse_text(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
         return Err("must not be empty".to_owned());
@@ -212,7 +178,7 @@ fn is_off(text: &str) -> bool {
     matches!(text.to_ascii_lowercase().as_str(), "false" | "off" | "none")
 }
 
-/// Enough of a wrong value to recognise it, harmless in a terminal.
+/// The beginning of an invalid value, safe for a terminal.
 pub(crate) fn excerpt(text: &str) -> String {
     let short: String = text.chars().take(40).flat_map(char::escape_default).collect();
     if text.chars().count() > 40 {

@@ -18,20 +18,17 @@ pub struct View {
     pub output: Output,
 }
 
-/// How much is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verbosity {
-    /// Nothing.
     Quiet,
-    /// What the agent says and does.
     #[default]
     Normal,
-    /// Also what comes of it.
+    /// Also tool results, thinking and usage.
     Verbose,
 }
 
-/// A view, and what `--dry-run` says about it.
+/// A view, and its part of the report of `--dry-run`.
 pub(super) struct ResolvedView {
     pub(super) view: View,
     pub(super) shown: BTreeMap<String, String>,
@@ -39,9 +36,6 @@ pub(super) struct ResolvedView {
 }
 
 /// How a run is shown, for the commands that only show one.
-///
-/// # Errors
-/// If a variable is wrong, or the settings exclude each other.
 pub fn resolve_view(
     args: &ViewArgs,
     variables: &dyn Fn(&str) -> Option<String>,
@@ -75,13 +69,13 @@ pub(super) fn view(
     let color = merged.color.unwrap_or(ColorChoice::Auto);
     let (verbosity, output) = match (verbosity, output) {
         (Verbosity::Quiet, Output::Json) if verbosity_by == output_by => {
-            let message = "quiet and JSON output exclude each other";
+            let message = "quiet and JSON output cannot be combined";
             return Err(match verbosity_by {
                 Origin::Flag => SettingsError::Usage(format!("`--quiet` and `--output json`: {message}")),
                 _ => SettingsError::Conflict(format!("RALPH_QUIET and RALPH_OUTPUT: {message}")),
             });
         }
-        // The layer that counts more decides.
+        // The higher layer decides.
         (Verbosity::Quiet, Output::Json) if verbosity_by < output_by => (Verbosity::Normal, output),
         (Verbosity::Quiet, Output::Json) => (verbosity, Output::Text),
         other => other,
@@ -110,7 +104,7 @@ fn verbosity(
     let is_on = |layer: &ViewArgs| (layer.quiet == Some(true), layer.verbose == Some(true));
     match is_on(flags) {
         (true, true) => {
-            let message = "`--verbose` and `--quiet` exclude each other";
+            let message = "`--verbose` cannot be used with `--quiet`";
             return Err(SettingsError::Usage(message.to_owned()));
         }
         (false, false) => {}

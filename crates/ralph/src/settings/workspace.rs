@@ -1,4 +1,4 @@
-//! Where the agent works.
+//! `find_workspace`: the directory in which the agent works.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 use super::error::SettingsError;
 
 /// The directory that was asked for, else the top of the git repository around `cwd`, else `cwd`.
-///
-/// # Errors
-/// If the directory that was asked for is not one.
 pub fn find_workspace(directory: Option<&Path>, cwd: &Path) -> Result<PathBuf, SettingsError> {
     let Some(directory) = directory else {
         // In a worktree or submodule `.git` is a file.

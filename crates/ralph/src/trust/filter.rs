@@ -1,4 +1,4 @@
-//! `filter`: what of a `ralph.yml` holds. The only place that decides.
+//! `filter`: the settings of a `ralph.yml` that apply. The only place that decides.
 
 use std::path::{Component, Path};
 
@@ -18,9 +18,6 @@ pub struct LeftOut {
 }
 
 /// The part of a file that holds, and what was left out. A trusted file holds as a whole.
-///
-/// # Errors
-/// If a value is of the wrong type.
 pub fn filter(file: &ConfigFile, decision: &Decision) -> Result<(ConfigFile, Vec<LeftOut>), SettingsError> {
     if *decision == Decision::Trusted {
         return Ok((file.clone(), Vec::new()));

@@ -1,4 +1,4 @@
-//! `load`: from the `ralph.yml` of a workspace to the part of it that holds.
+//! `load`: reads the `ralph.yml` of a workspace and leaves out what is not trusted.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::settings::{CONFIG_FILE, ConfigFile, FileEntry, SettingsError};
 /// A notice names at most this many keys.
 const MAX_KEYS: usize = 10;
 
-/// Whether a file holds as a whole.
+/// Whether the whole file applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
     Trusted,
@@ -26,11 +26,11 @@ pub enum Decision {
 /// Why a file is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// Nobody has looked at it.
+    /// It was never trusted.
     New,
-    /// It was trusted, and is not what it was: these files changed.
+    /// It was trusted, but these files have changed since.
     Changed(Vec<String>),
-    /// A decision about it could be undermined, or cannot be read.
+    /// Another user could change it, or the decision cannot be read.
     Unsafe(String),
 }
 
@@ -44,18 +44,18 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What a command decides about trust.
+/// How a command treats trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// As a person has decided before.
+    /// By the stored decision.
     AsStored,
-    /// Trusted, this time.
+    /// Trusted for this run.
     Trust,
-    /// Not trusted, this time.
+    /// Not trusted for this run.
     Ignore,
 }
 
-/// Who decides, and where decisions are kept. Without a home there are none.
+/// How trust is decided. Without a home there are no stored decisions.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy<'a> {
     pub home: Option<&'a Home>,
@@ -63,7 +63,6 @@ pub struct Policy<'a> {
 }
 
 impl<'a> Policy<'a> {
-    #[must_use]
     pub fn as_stored(home: &'a Home) -> Self {
         Self {
             home: Some(home),
@@ -72,20 +71,19 @@ impl<'a> Policy<'a> {
     }
 }
 
-/// A file, and what of it holds.
+/// A file after [`filter`].
 #[derive(Debug)]
 pub struct Loaded {
-    /// The part that holds.
+    /// The part that applies.
     pub file: ConfigFile,
     pub left_out: Vec<LeftOut>,
     pub decision: Decision,
-    /// Something to know about a file that is trusted this time only.
+    /// A warning about a file that is trusted for this run only.
     pub caution: Option<String>,
 }
 
 impl Loaded {
-    /// Which keys do not hold and why, or what speaks against a trust that was asked for.
-    #[must_use]
+    /// Which keys were left out and why, or the caution.
     pub fn notice(&self, workspace: &Path) -> Option<String> {
         let path = super::show(&workspace.join(CONFIG_FILE).to_string_lossy());
         match &self.decision {
@@ -101,8 +99,7 @@ impl Loaded {
         }
     }
 
-    /// Why no run starts with this file, and what to do. `None` if nothing was left out.
-    #[must_use]
+    /// Why no run starts with this file. `None` if nothing was left out.
     pub fn refusal(&self, workspace: &Path) -> Option<String> {
         let Decision::Untrusted(reason) = &self.decision else {
             return None;
@@ -136,10 +133,7 @@ impl Loaded {
     }
 }
 
-/// Reads the workspace's `ralph.yml` once, decides whether it is trusted, and leaves out what does not hold.
-///
-/// # Errors
-/// If the file cannot be read, is not YAML, or has a value of the wrong kind.
+/// Reads the workspace's `ralph.yml` once, decides whether it is trusted, and filters it.
 pub fn load(workspace: &Path, policy: &Policy<'_>) -> Result<Option<Loaded>, SettingsError> {
     let Some(source) = Source::read(workspace)? else {
         return Ok(None);
@@ -165,11 +159,10 @@ pub fn load(workspace: &Path, policy: &Policy<'_>) -> Result<Option<Loaded>, Set
     }))
 }
 
-/// A file that a person is asked about, as it was when it was read.
+/// A file to decide about, as it was when it was read.
 pub struct Subject {
     /// The workspace, with links resolved.
     pub workspace: PathBuf,
-    /// The file.
     pub path: PathBuf,
     /// What trusting it would allow.
     pub wanted: Vec<LeftOut>,
@@ -186,10 +179,7 @@ impl fmt::Debug for Subject {
     }
 }
 
-/// Reads the workspace's `ralph.yml` for somebody who is to decide about it.
-///
-/// # Errors
-/// As [`load`].
+/// Reads the workspace's `ralph.yml` for `ralph trust`.
 pub fn look(workspace: &Path) -> Result<Option<Subject>, SettingsError> {
     let Some(source) = Source::read(workspace)? else {
         return Ok(None);
@@ -211,8 +201,7 @@ impl Subject {
         }
     }
 
-    /// Whether it is trusted, by what is kept.
-    #[must_use]
+    /// The stored decision about exactly these files.
     pub fn decide(&self, home: Option<&Home>) -> Decision {
         let unsafe_because = |why: String| Decision::Untrusted(Reason::Unsafe(why));
         let Some(home) = home else {
@@ -238,10 +227,10 @@ impl Subject {
         }
     }
 
-    /// Keeps the decision that this file, as it was read, is trusted.
+    /// Stores that this file, as it was read, is trusted.
     ///
     /// # Errors
-    /// When the decision could be undermined, or cannot be kept.
+    /// When another user could change the file, or the decision cannot be stored.
     pub fn trust(&self, home: &Home, at: Timestamp) -> Result<(), TrustError> {
         if let Some(problem) = &self.source.problem {
             return Err(TrustError::Unsafe {
@@ -267,8 +256,7 @@ impl Subject {
         Ok(TrustStore::new(home).put(&self.workspace, &entry)?)
     }
 
-    /// The scripts that are named by what needs trust.
-    #[must_use]
+    /// The scripts that settings that need trust name.
     pub fn script_names(&self) -> Vec<String> {
         self.scripts().keys().map(|word| super::show(word)).collect()
     }
@@ -286,13 +274,12 @@ impl Subject {
     }
 }
 
-/// Why a file cannot be trusted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrustError {
     #[error("`{}` cannot be trusted: {why}", path.display())]
     Unsafe { path: PathBuf, why: String },
-    #[error("the script `{name}` cannot be read, so nobody would notice a change: {why}")]
+    #[error("the script `{name}` cannot be read, so a change of it would not be noticed: {why}")]
     Script { name: String, why: String },
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -1,9 +1,9 @@
-//! What a `ralph.yml` that came with a repository may do before a person has looked at it.
+//! Trust: a `ralph.yml` that came with a repository can do little before the user has trusted it.
 //!
 //! [`load`] is the only way from the file on disk to settings: it reads the file once, asks the [`TrustStore`] whether
 //! exactly these bytes and the scripts they name were trusted, and hands both to [`filter`], which decides key by key.
-//! Limits below the default, the prompt and the promise always hold. Whatever executes, redirects or permits is left out
-//! of a file that is not trusted, and reported.
+//! Limits below the default, the prompt and the promise always apply. Settings that execute, redirect or permit are
+//! left out of a file that is not trusted, and reported.
 
 mod digest;
 mod filter;

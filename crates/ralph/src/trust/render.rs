@@ -16,7 +16,6 @@ const MAX_LINES: usize = 200;
 
 /// A value on one line, as safe text. Nothing of it is dropped in silence: what a terminal must not see, such as an escape
 /// sequence with a command in it, is shown as `\u{1b}`, and a long value says how much of it is missing.
-#[must_use]
 pub fn show(value: &str) -> String {
     let mut shown = String::with_capacity(value.len());
     for character in value.chars() {
@@ -52,7 +51,6 @@ pub(super) fn show_variable(name: &str, value: &str) -> String {
 }
 
 /// One line for each setting, indented: key, value, and what it does.
-#[must_use]
 pub fn render_left_out(left_out: &[LeftOut]) -> String {
     let mut text = String::new();
     for LeftOut { key, value, why } in left_out.iter().take(MAX_LINES) {

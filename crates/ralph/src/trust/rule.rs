@@ -17,7 +17,7 @@ pub enum Rule {
     NeedsTrust(Risk),
 }
 
-/// What somebody who controls the file could do with a key.
+/// What the author of a file could do with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
@@ -35,13 +35,12 @@ pub enum Risk {
     ReadsOutside,
     /// Keep something out of sight.
     Hides,
-    /// Nobody has thought about this key yet.
+    /// The key has no rule.
     Unclassified,
 }
 
 impl Risk {
     /// For people, after a key and its value.
-    #[must_use]
     pub fn explain(self) -> &'static str {
         match self {
             Self::Executes => "runs a program",
@@ -58,7 +57,6 @@ impl Risk {
 
 /// The rule of a key, in the form of the settings reference: `verify`, `cli.env`, `modes.*.tools`. `None` for a key
 /// that nobody has classified.
-#[must_use]
 pub fn rule_of(key: &str) -> Option<Rule> {
     use Risk::{Executes, Hides, Instructs, Permits, Redirects};
     Some(match key {

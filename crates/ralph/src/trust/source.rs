@@ -63,7 +63,7 @@ fn read(workspace: &Path, path: &Path) -> io::Result<(Vec<u8>, Option<String>)> 
     Ok((bytes, problem))
 }
 
-/// Why somebody else could change the file, or what it means, without being noticed.
+/// Why another user could change the file, or its meaning, unnoticed.
 fn problem(workspace: &Path, target: &Path, file: &File) -> io::Result<Option<String>> {
     let workspace = workspace.canonicalize()?;
     if !target.starts_with(&workspace) {

@@ -45,7 +45,6 @@ impl PathText {
     }
 
     /// The path itself; `None` where this system has no such paths.
-    #[must_use]
     pub fn to_path(&self) -> Option<PathBuf> {
         match self {
             Self::Text(text) => Some(PathBuf::from(text)),
@@ -60,7 +59,6 @@ impl PathText {
     }
 
     /// For people; what is not UTF-8 is replaced.
-    #[must_use]
     pub fn to_string_lossy(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -121,7 +119,6 @@ pub struct TrustStore {
 }
 
 impl TrustStore {
-    #[must_use]
     pub fn new(home: &Home) -> Self {
         Self {
             directory: home.state_directory().join("trust"),
@@ -165,9 +162,6 @@ impl TrustStore {
     }
 
     /// Forgets a decision. Says whether there was one, in whatever state.
-    ///
-    /// # Errors
-    /// When it cannot be removed.
     pub fn remove(&self, workspace: &Path) -> Result<bool, StoreError> {
         let path = self.path(workspace);
         match fs::remove_file(&path) {
@@ -178,9 +172,6 @@ impl TrustStore {
     }
 
     /// All decisions, by path of the workspace.
-    ///
-    /// # Errors
-    /// When the store cannot be looked at.
     pub fn list(&self) -> Result<Vec<Listed>, StoreError> {
         let entries = match fs::read_dir(&self.directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

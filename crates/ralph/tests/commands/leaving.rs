@@ -7,6 +7,7 @@ use std::process::{Child, ExitStatus, Stdio};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::Value;
+use test_support::wait_until;
 
 use crate::stage::{Held, Stage, signal};
 
@@ -73,13 +74,10 @@ impl Stuck {
             tv_sec: 0,
             tv_nsec: 0,
         };
-        loop {
+        wait_until("a full pipe", || {
             let mut descriptors = [PollFd::new(writer, PollFlags::OUT)];
-            if poll(&mut descriptors, Some(&at_once)).unwrap() == 0 {
-                return;
-            }
-            std::thread::yield_now();
-        }
+            poll(&mut descriptors, Some(&at_once)).unwrap() == 0
+        });
     }
 
     fn child(&mut self) -> &mut Child {

@@ -65,6 +65,43 @@ fn nothing_yet_is_no_error_in_a_list_but_one_for_a_single_run() {
 }
 
 #[test]
+fn a_list_shows_the_newest_runs_and_active_ones_and_how_many_it_leaves_out() {
+    let stage = Stage::new();
+    let active = stage.background();
+    stage.show(&["-C", &stage.path("tmp").display().to_string()]);
+    let runs = stage.path("state/ralph/runs");
+    let ended = stage.ids().into_iter().find(|id| *id != active).unwrap();
+    let file = std::fs::read_to_string(runs.join(&ended).join("run.json")).unwrap();
+    for number in 0..30 {
+        // Later than all others, as ids begin with the time.
+        let id = format!("29990101-0000{number:02}-aaaaaa{number:02}");
+        std::fs::create_dir(runs.join(&id)).unwrap();
+        std::fs::write(runs.join(&id).join("run.json"), file.replace(&ended, &id)).unwrap();
+    }
+    let lines = |args: &[&str]| {
+        let listed = stage.ralph(args);
+        assert_eq!((listed.code, listed.stderr.as_str()), (Some(0), ""), "{args:?}");
+        listed.stdout.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let listed = lines(&["runs"]);
+    assert_eq!(listed.len(), 1 + 20 + 1 + 1, "{listed:#?}");
+    assert!(listed[1].starts_with("aaaaaa29 "), "{listed:#?}");
+    assert!(
+        listed[21].starts_with(ralph_run::short_run_id(&active)),
+        "{listed:#?}"
+    );
+    assert_eq!(
+        listed[22],
+        "11 older runs not shown; use `--all` or `-n N` to see more"
+    );
+    assert_eq!(lines(&["runs", "--all"]).len(), 1 + 32);
+    assert_eq!(lines(&["runs", "-n", "2"]).len(), 1 + 2 + 1);
+    assert_eq!(lines(&["runs", "--active"]).len(), 1 + 1);
+    let all: Value = serde_json::from_str(&stage.ralph(&["runs", "--json"]).stdout).unwrap();
+    assert_eq!(all.as_array().unwrap().len(), 32);
+}
+
+#[test]
 fn runs_can_be_chosen_by_state_workspace_and_number() {
     let stage = Stage::new();
     stage.show(&[]);

@@ -4,6 +4,7 @@
 mod demo;
 mod doctor;
 mod future;
+mod json;
 mod leaving;
 mod listings;
 mod logs;

@@ -44,7 +44,7 @@ fn a_log_says_who_wrote_it() {
 }
 
 #[test]
-fn an_output_that_breaks_off_is_told_as_such() {
+fn an_output_that_breaks_off_is_shown_as_such() {
     let stage = Stage::new();
     stage.show(&[]);
     let whole = fs::read(stage.directory(&stage.ids()[0]).join("raw/1.ndjson")).unwrap();

@@ -6,22 +6,29 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 use tempfile::TempDir;
+use test_support::LeftoverRuns;
 
 pub(crate) const VERIFY: &str = "sh ralph-demo/check.sh";
 
-pub(crate) struct Stage(TempDir);
+pub(crate) struct Stage {
+    _runs: LeftoverRuns,
+    root: TempDir,
+}
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        let stage = Self(tempfile::tempdir().unwrap());
+        let root = tempfile::tempdir().unwrap();
         for name in ["workspace", "home", "bin", "tmp"] {
-            fs::create_dir(stage.path(name)).unwrap();
+            fs::create_dir(root.path().join(name)).unwrap();
         }
-        stage
+        Self {
+            _runs: LeftoverRuns::below(root.path()),
+            root,
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().canonicalize().unwrap().join(name)
+        self.root.path().canonicalize().unwrap().join(name)
     }
 
     /// The program, in the workspace, with nothing of our own environment.

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::stage::{Held, Stage, signal};
 
 #[test]
-fn ctrl_c_leaves_a_run_and_the_run_goes_on() {
+fn ctrl_c_detaches_from_a_run_that_continues() {
     let stage = Stage::new();
     let id = stage.background();
     for args in [&["attach"][..], &["logs", "-f"]] {

@@ -1,7 +1,11 @@
 //! Whole runs, as text.
 
-use agent_api::{Body, ToolKind, ToolState, ToolStatus};
+use agent_api::{
+    Body, CloseReason, PermissionRequested, RequestClosed, RequestId, Task, TaskState, ToolKind, ToolState,
+    ToolStatus,
+};
 use ralph::console::{Mode, Options};
+use ralph_run::{CommandReceived, RunBody};
 
 use crate::stage::{Stage, tool, tool_finished};
 use crate::story::play;
@@ -86,5 +90,104 @@ fn a_call_that_was_not_allowed_is_not_shown_as_one_that_ran() {
     assert!(
         !out.contains("denied.txt") && !out.contains("interrupted.txt"),
         "{out}"
+    );
+}
+
+fn asks(stage: &mut Stage, request: &str, subject: &str) {
+    stage.agent(Body::PermissionRequested(Box::new(PermissionRequested {
+        request: RequestId::new(request),
+        item: None,
+        tool: "Bash".to_owned(),
+        kind: ToolKind::Execute,
+        subject: Some(subject.to_owned()),
+        description: None,
+        input: None,
+        suggestions: None,
+    })));
+}
+
+fn answers(stage: &mut Stage, request: &str, by: Option<&str>) {
+    stage.run(RunBody::CommandReceived(Box::new(CommandReceived {
+        command: "answer".to_owned(),
+        request: Some(RequestId::new(request)),
+        by: by.map(str::to_owned),
+        ..CommandReceived::default()
+    })));
+}
+
+fn closes(stage: &mut Stage, request: &str, reason: CloseReason) {
+    stage.agent(Body::RequestClosed(RequestClosed {
+        request: RequestId::new(request),
+        reason,
+    }));
+}
+
+#[test]
+fn an_answer_is_shown_with_its_request_and_who_gave_it() {
+    let mut stage = Stage::new(Options::piped(Mode::Default));
+    stage.begin(1);
+    asks(&mut stage, "r1", "ls");
+    answers(&mut stage, "r1", None);
+    closes(&mut stage, "r1", CloseReason::Answered);
+    asks(&mut stage, "r2", "rm x");
+    asks(&mut stage, "r3", "rm y");
+    answers(&mut stage, "r2", Some("the browser\u{1b}[2J"));
+    closes(&mut stage, "r2", CloseReason::Denied);
+    closes(&mut stage, "r3", CloseReason::Denied);
+    asks(&mut stage, "r4", "cat");
+    closes(&mut stage, "r4", CloseReason::Ended);
+    let (out, _) = stage.finish();
+    assert_eq!(
+        out,
+        "[Permission] Bash: ls\n  ralph answer run-1 --allow (or --always, --deny)\n[Permission] allowed: Bash: ls\n\
+         [Permission] Bash: rm x\n  ralph answer run-1 --allow (or --always, --deny)\n\
+         [Permission] Bash: rm y\n  ralph answer run-1 --request r3 --allow (or --always, --deny)\n\
+         [Permission] denied by the browser: Bash: rm x\n[Permission] denied (no answer): Bash: rm y\n\
+         [Permission] Bash: cat\n  ralph answer run-1 --allow (or --always, --deny)\n"
+    );
+}
+
+#[test]
+fn a_task_that_ends_twice_is_shown_once() {
+    let mut stage = Stage::new(Options::piped(Mode::Verbose));
+    stage.begin(1);
+    for (task_id, state) in [
+        ("t1", TaskState::Running),
+        ("t1", TaskState::Completed),
+        ("t1", TaskState::Completed),
+        ("t2", TaskState::Failed),
+    ] {
+        stage.agent(Body::TaskUpdated(Box::new(Task {
+            task_id: task_id.to_owned(),
+            item: None,
+            title: None,
+            state,
+            summary: None,
+        })));
+    }
+    let (out, _) = stage.finish();
+    assert_eq!(out, "[Task] completed: t1\n[Task] failed: t2\n");
+}
+
+#[test]
+fn a_call_that_failed_is_shown_with_the_first_line_of_its_output() {
+    let mut stage = Stage::new(Options::piped(Mode::Default));
+    stage.begin(1);
+    stage.agent(tool("a", "Bash", ToolKind::Execute, "make"));
+    stage.agent(tool_finished(
+        "a",
+        ToolStatus::Failed,
+        "\nmake: *** no rule\nmore",
+    ));
+    stage.agent(tool("b", "Bash", ToolKind::Execute, "true"));
+    stage.agent(tool("c", "Read", ToolKind::Read, "/project/x"));
+    stage.agent(tool_finished("b", ToolStatus::Completed, ""));
+    stage.agent(tool("d", "Bash", ToolKind::Execute, "true"));
+    stage.agent(tool_finished("c", ToolStatus::Failed, ""));
+    let (out, _) = stage.finish();
+    assert_eq!(
+        out,
+        "[Tool] Bash: make\n[Failed] make: *** no rule more\n[Tool] Bash: true\n[Tool] Read: x\n[Tool] Bash: true\n\
+         [Failed] Read\n"
     );
 }

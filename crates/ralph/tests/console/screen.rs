@@ -130,7 +130,7 @@ fn the_status_line_fits_a_terminal_that_becomes_narrower() {
 }
 
 #[test]
-fn the_cost_is_estimated_until_the_agent_tells_it() {
+fn the_cost_is_estimated_until_the_agent_reports_it() {
     let mut stage = Stage::new(terminal(80));
     stage.begin(50);
     let mut usage = Usage {

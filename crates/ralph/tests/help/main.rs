@@ -8,10 +8,11 @@ use std::fmt::Write as _;
 
 use pages::assert_page;
 use ralph::cli::{self, Command};
+use ralph::commands::help::render_help;
 use ralph::settings::SETTINGS;
 
-/// As in a wide terminal: pages do not depend on who renders them.
-const COLUMNS: usize = 110;
+/// The usual terminal.
+const COLUMNS: usize = 80;
 
 fn help(name: &str) -> String {
     let mut command = cli::command().term_width(COLUMNS);
@@ -53,12 +54,59 @@ fn every_command_has_a_help_page_with_an_example() {
     insta::assert_snapshot!(pages);
 }
 
+#[track_caller]
+fn assert_fits(name: &str, page: &str) {
+    for line in page.lines() {
+        assert!(line.chars().count() <= COLUMNS, "{name}: {line}");
+    }
+}
+
+fn topic(words: &str) -> Vec<String> {
+    words.split_whitespace().map(str::to_owned).collect()
+}
+
 #[test]
 fn no_line_of_a_help_page_is_too_wide() {
-    for name in names() {
-        for line in help(&name).lines() {
-            assert!(line.chars().count() <= COLUMNS, "{name}: {line}");
+    for name in std::iter::once(String::new()).chain(names()) {
+        assert_fits(&name, &render_help(&topic(&name), COLUMNS).unwrap());
+        let mut command = &cli::command();
+        for word in name.split_whitespace() {
+            command = command.find_subcommand(word).unwrap();
         }
+        // Examples are laid out by hand: a wrapped one is hard to read.
+        assert_fits(&name, &command.get_after_help().unwrap().to_string());
+    }
+    for page in std::iter::once("ralph".to_owned()).chain(names()) {
+        assert_fits(&page, &help(&page));
+    }
+}
+
+#[test]
+fn every_setting_is_in_the_terminal_reference() {
+    let page = render_help(&topic("config"), COLUMNS).unwrap();
+    assert_fits("config", &page);
+    let words: Vec<&str> = page.split([' ', ',', ';', '\n']).collect();
+    for setting in SETTINGS.iter() {
+        for name in [setting.key, setting.short_key, setting.flag, setting.variable] {
+            assert!(name.is_empty() || words.contains(&name), "{name}");
+        }
+    }
+    insta::assert_snapshot!(
+        "settings_with_cost_in_their_name",
+        render_help(&topic("config COST"), 60).unwrap()
+    );
+    for (words, message) in [
+        (
+            "config warp",
+            "no setting has `warp` in its name; `ralph help config` lists all",
+        ),
+        (
+            "run fast",
+            "no help for `run fast`; `ralph help` lists the commands",
+        ),
+    ] {
+        let failure = render_help(&topic(words), COLUMNS).unwrap_err();
+        assert_eq!((failure.exit_code, failure.message.as_str()), (64, message));
     }
 }
 
@@ -180,13 +228,7 @@ fn mistakes_exit_with_64_and_belong_on_stderr() {
 
 #[test]
 fn help_and_version_exit_with_0_and_belong_on_stdout() {
-    for line in [
-        "ralph --help",
-        "ralph -h",
-        "ralph --version",
-        "ralph run --help",
-        "ralph help run",
-    ] {
+    for line in ["ralph --help", "ralph -h", "ralph --version", "ralph run --help"] {
         let stop = stop(line);
         assert_eq!(
             (stop.exit_code, stop.is_error),

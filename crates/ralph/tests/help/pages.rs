@@ -14,6 +14,6 @@ pub(crate) fn assert_page(name: &str, content: &str) {
     let page = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         page == content,
-        "docs/{name} is not what the code says. Write it anew: UPDATE_DOCS=1 cargo nextest run -p ralph --test help"
+        "docs/{name} is not what the code says. Update it: UPDATE_DOCS=1 cargo nextest run -p ralph --test help"
     );
 }

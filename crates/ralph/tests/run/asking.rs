@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 use test_support::script::Script;
+use test_support::wait_until;
 
 use crate::stage::{Ran, Stage, success, works};
 
@@ -53,9 +54,7 @@ fn questions_and_plans_wait_for_a_person_in_every_permission_mode() {
             let listed = Ran::of(&stage.ralph(&["answer", "latest", "--json"]).output().unwrap());
             serde_json::from_str::<Value>(&listed.stdout).unwrap_or_default()
         };
-        while listed().as_array().map_or(0, Vec::len) < 2 {
-            std::thread::yield_now();
-        }
+        wait_until("two requests", || listed().as_array().map_or(0, Vec::len) >= 2);
         let set = tell(
             &stage,
             r#"{"id":"m","command":"set_permission_mode","mode":"bypass"}"#,
@@ -80,9 +79,7 @@ fn questions_and_plans_wait_for_a_person_in_every_permission_mode() {
         assert!(message.contains("by the browser"), "{message}");
         let plan = Ran::of(&stage.ralph(&["answer", "latest", "--allow"]).output().unwrap());
         assert_eq!(plan.code, Some(0), "{plan:?}");
-        while stage.run_file()["status"]["state"] != "ended" {
-            std::thread::yield_now();
-        }
+        stage.wait_for_end();
         assert_eq!(stage.run_file()["reason"], "completed", "{mode}");
     }
 }

@@ -4,23 +4,12 @@ use std::time::Duration;
 
 use ralph_run::{Home, Lock, LockError, LockInfo};
 use tempfile::TempDir;
-use test_support::recorded;
+use test_support::{recorded, wait_until};
 
 use crate::stage::{Ran, Stage, says, works};
 
-fn wait_for_end(stage: &Stage) -> serde_json::Value {
-    let path = stage.last_run().join("run.json");
-    loop {
-        let file = crate::stage::read_json(&path);
-        if file["status"]["state"] == "ended" {
-            return file;
-        }
-        std::thread::yield_now();
-    }
-}
-
 #[test]
-fn a_detached_run_gives_its_name_and_goes_on_by_itself() {
+fn a_detached_run_prints_its_id_and_continues_by_itself() {
     let stage = Stage::new(&says("LOOP_COMPLETE"));
     let ran = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -32,7 +21,7 @@ fn a_detached_run_gives_its_name_and_goes_on_by_itself() {
     );
     let run = stage.last_run();
     assert_eq!(ran.stdout.trim(), run.file_name().unwrap().to_str().unwrap());
-    assert_eq!(wait_for_end(&stage)["reason"], "completed");
+    assert_eq!(stage.wait_for_end()["reason"], "completed");
     assert!(!run.join("request.json").exists());
     let second = &stage.records()[1];
     assert_eq!(second["event"]["type"], "warned", "{second}");
@@ -43,7 +32,7 @@ fn a_detached_run_gives_its_name_and_goes_on_by_itself() {
 }
 
 #[test]
-fn what_keeps_a_detached_run_from_starting_is_told_at_once() {
+fn a_detached_run_that_cannot_start_says_why_at_once() {
     let stage = Stage::empty();
     let ran = Ran::of(
         &stage
@@ -66,9 +55,9 @@ fn a_detached_run_can_be_stopped_and_takes_its_family_along() {
     let stage = Stage::new(&script);
     let ran = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
     let id = ran.stdout.trim();
-    while recorded::all(directory.path()).unwrap().len() < 6 {
-        std::thread::yield_now();
-    }
+    wait_until("the agent's processes", || {
+        recorded::all(directory.path()).unwrap().len() >= 6
+    });
     let stopped = Ran::of(&stage.ralph(&["stop", id]).output().unwrap());
     assert_eq!(stopped.code, Some(0), "{stopped:?}");
     assert_eq!(stopped.stdout, format!("run {id} has ended: stopped\n"));
@@ -81,7 +70,7 @@ fn a_detached_run_can_be_stopped_and_takes_its_family_along() {
 }
 
 #[test]
-fn a_workspace_that_another_run_has_is_told_with_its_holder() {
+fn a_workspace_in_use_is_refused_with_its_holder() {
     let stage = Stage::new(&works().sleep_forever());
     let first = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
     let holder = first.stdout.trim().to_owned();
@@ -110,7 +99,7 @@ fn neither_a_runner_nor_its_agent_nor_a_check_sees_the_secrets_of_a_server() {
         let mut command = stage.ralph(&all);
         let ran = Ran::of(&command.env("RALPH_SERVER_TOKEN", "made-up").output().unwrap());
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        assert_eq!(wait_for_end(&stage)["reason"], "completed");
+        assert_eq!(stage.wait_for_end()["reason"], "completed");
         if is_detached {
             // What started the check is the runner, or its guard: both had the runner's environment.
             let seen = std::fs::read_to_string(stage.path("seen")).unwrap();
@@ -139,13 +128,12 @@ fn the_conversation_that_the_agent_has_is_locked_and_not_the_one_it_was_asked_fo
     let stage = Stage::new(&works().sleep_forever());
     let ran = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
     let id = ran.stdout.trim();
-    while !stage
-        .records()
-        .iter()
-        .any(|record| record["event"]["type"] == "text_block")
-    {
-        std::thread::yield_now();
-    }
+    wait_until("the agent's first text", || {
+        let records = stage.records();
+        records
+            .iter()
+            .any(|record| record["event"]["type"] == "text_block")
+    });
     let Err(LockError::Held(held)) = lock_session(&stage) else {
         unreachable!("nobody has it")
     };
@@ -156,7 +144,7 @@ fn the_conversation_that_the_agent_has_is_locked_and_not_the_one_it_was_asked_fo
 }
 
 #[test]
-fn a_conversation_that_another_run_has_is_told_with_its_holder() {
+fn a_session_in_use_is_refused_with_its_holder() {
     let stage = Stage::new(&says("LOOP_COMPLETE"));
     let warnings = |stage: &Stage| -> Vec<String> {
         let records = stage.records();

@@ -179,7 +179,7 @@ fn what_the_file_says_for_another_backend_is_left_out_with_a_warning() {
 }
 
 #[test]
-fn a_read_only_state_directory_is_told() {
+fn a_read_only_state_directory_is_reported() {
     let stage = Stage::new(&says("x"));
     fs::remove_dir_all(stage.path("state")).unwrap();
     fs::write(stage.path("state"), "a file in the way").unwrap();

@@ -120,7 +120,7 @@ fn a_disk_that_stays_full_ends_the_run_and_its_agent() {
 }
 
 #[test]
-fn a_run_goes_on_when_there_is_room_again_and_nothing_is_lost() {
+fn a_run_continues_when_there_is_room_again_and_nothing_is_lost() {
     let directory = tempfile::tempdir().unwrap();
     let end = directory.path().join("end");
     let script = floods(&directory, 1_000)

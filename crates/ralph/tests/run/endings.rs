@@ -165,7 +165,7 @@ fn a_limit_bites_before_any_result() {
 }
 
 #[test]
-fn a_crash_is_tried_once_more_and_then_told() {
+fn a_crash_is_retried_once_and_then_reported() {
     let stage = Stage::new(&works().die(Signal::SegmentationFault));
     let ran = stage.run(&["--once"]);
     assert_eq!(
@@ -190,7 +190,7 @@ fn an_agent_that_leaves_without_a_word_has_no_result() {
 }
 
 #[test]
-fn what_is_not_allowed_ends_the_run_unless_told_otherwise() {
+fn a_denied_call_ends_the_run_unless_denials_continue() {
     let denied = json!({"type": "system", "subtype": "permission_denied", "session_id": "s", "tool_name": "Bash", "tool_use_id": "toolu_1", "message": "no"});
     let script = || works().emit(denied.to_string()).emit(success(DONE)).read_to_end();
     assert_eq!(ending(&script(), &[]), (1, json!("denied"), 1));

@@ -101,6 +101,14 @@ fn a_run_is_resumed_by_its_name() {
     }
     assert_eq!(stage.run(&["--resume", short]).code, Some(0));
     assert_eq!(stage.run_file()["resumed_from"], id.as_str());
+    let with_another = stage.run(&["--resume", short, "-b", "demo"]);
+    assert_eq!(with_another.code, Some(64), "{with_another:?}");
+    assert!(
+        with_another
+            .stderr
+            .contains("used the backend `claude` and cannot be resumed with `demo`; add `--backend claude`"),
+        "{with_another:?}"
+    );
     let other = other_workspace(&stage);
     let elsewhere = ran(stage
         .ralph(&["run", "-p", "x", "--trust", "--resume", short])

@@ -46,7 +46,7 @@ fn failure(talk: &Talk, args: &[&str]) -> String {
 }
 
 #[test]
-fn messages_that_wait_are_listed_changed_and_taken_back() {
+fn queued_messages_are_listed_edited_and_withdrawn() {
     let talk = Talk::start(&talks(), &["-p", "slow"]);
     talk.wait_for("text_block", 1);
     let none = talk.ralph(&["queue"]);
@@ -72,7 +72,7 @@ fn messages_that_wait_are_listed_changed_and_taken_back() {
     let run = run.file_name().unwrap().to_str().unwrap();
     // The start of an id is enough.
     let changed = talk.ralph(&["queue", "edit", "latest", &one[..13], "uno"]);
-    assert_eq!(changed.stdout, format!("changed message {one} of run {run}\n"));
+    assert_eq!(changed.stdout, format!("edited message {one} of run {run}\n"));
     let withdrawn = talk.ralph(&["queue", "withdraw", run, &two]);
     assert_eq!(withdrawn.stdout, format!("withdrew message {two} of run {run}\n"));
     assert_states(
@@ -107,14 +107,14 @@ fn a_message_that_cannot_be_changed_is_explained() {
     let unknown = failure(&talk, &["queue", "withdraw", "latest", "nope"]);
     assert!(
         unknown.contains(&format!(
-            "has no message `nope`, or it was taken back; those that wait are {one} (one), {two} (two)"
+            "has no message `nope`, or it was withdrawn; queued messages: {one} (one), {two} (two)"
         )),
         "{unknown}"
     );
     talk.ralph(&["queue", "withdraw", "latest", &one]);
     let twice = failure(&talk, &["queue", "withdraw", "latest", &one]);
     assert!(
-        twice.contains(&format!("those that wait are {two} (two)")),
+        twice.contains(&format!("queued messages: {two} (two)")),
         "{twice}"
     );
     let empty = failure(&talk, &["queue", "edit", "latest", &two, " "]);
@@ -125,7 +125,7 @@ fn a_message_that_cannot_be_changed_is_explained() {
     let given = failure(&talk, &["queue", "edit", "latest", &two, "dos"]);
     assert!(given.contains("was already sent to the agent"), "{given}");
     let none = failure(&talk, &["queue", "edit", "latest", "nope", "x"]);
-    assert!(none.contains("none waits"), "{none}");
+    assert!(none.contains("no messages are queued"), "{none}");
 
     talk.end();
     for args in [
@@ -138,7 +138,7 @@ fn a_message_that_cannot_be_changed_is_explained() {
 }
 
 #[test]
-fn what_still_waited_at_the_end_is_listed_as_lost() {
+fn messages_still_queued_at_the_end_are_listed_as_lost() {
     let talk = Talk::start(&talks(), &["-p", "slow"]);
     queued(&talk, ["too late"]);
     talk.end();

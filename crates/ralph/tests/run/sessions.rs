@@ -1,11 +1,10 @@
 //! Conversations: messages, turns, waiting, and their ends.
 
-use std::time::Duration;
-
 use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt, RefusalCode, SendMode};
 use serde_json::{Value, json};
 use test_support::dialect::Session;
 use test_support::script::{Script, Signal};
+use test_support::{wait_for, wait_until};
 
 use crate::stage::{Ran, Stage, result, success};
 
@@ -119,35 +118,23 @@ impl Talk {
     }
 
     pub(crate) fn wait_for(&self, kind: &str, count: usize) -> Vec<Value> {
-        self.wait_until(|talk| {
-            let found = talk.of_kind(kind);
+        wait_for(&format!("{count} records `{kind}`"), || {
+            let found = self.of_kind(kind);
             (found.len() >= count).then_some(found)
         })
     }
 
     fn wait_for_state(&self, state: &str) -> Value {
-        self.wait_until(|talk| {
-            let file = talk.stage.run_file();
+        wait_for(&format!("the state `{state}`"), || {
+            let file = self.stage.run_file();
             (file["status"]["state"] == state).then_some(file)
         })
     }
 
-    fn wait_until<T>(&self, look: impl Fn(&Self) -> Option<T>) -> T {
-        let deadline = std::time::Instant::now() + Duration::from_secs(30);
-        loop {
-            if let Some(found) = look(self) {
-                return found;
-            }
-            assert!(std::time::Instant::now() < deadline, "{:#?}", self.records());
-            std::thread::yield_now();
-        }
-    }
-
     pub(crate) fn idle(&self, turns: usize) {
         self.wait_for("turn_finished", turns);
-        self.wait_until(|talk| {
-            let file = talk.stage.run_file();
-            (file["status"]["for"] == "message").then_some(())
+        wait_until("the agent to be idle", || {
+            self.stage.run_file()["status"]["for"] == "message"
         });
     }
 
@@ -253,7 +240,7 @@ fn an_interrupt_ends_the_turn_and_the_next_message_is_answered() {
 }
 
 #[test]
-fn a_turn_that_fails_is_told_and_the_session_goes_on() {
+fn a_turn_that_fails_is_shown_and_the_session_continues() {
     let talk = Talk::start(&talks(), &["-p", "fail"]);
     talk.idle(1);
     assert_eq!(talk.of_kind("turn_finished")[0]["outcome"], "failed");
@@ -344,7 +331,7 @@ fn messages_that_wait_can_be_changed_and_taken_back_until_the_agent_has_them() {
 }
 
 #[test]
-fn a_session_in_which_nobody_speaks_ends_and_says_how_to_go_on() {
+fn an_idle_session_ends_and_says_how_to_resume_it() {
     let talk = Talk::start(&talks(), &["-p", "hello", "--idle-timeout", "0.3"]);
     let file = talk.wait_for_state("ended");
     assert_eq!(file["reason"], "completed");

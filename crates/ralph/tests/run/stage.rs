@@ -9,8 +9,10 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::dialect::Session;
 use test_support::script::{Script, ScriptedAgent};
+use test_support::{LeftoverRuns, wait_for};
 
 pub(crate) struct Stage {
+    _runs: LeftoverRuns,
     root: TempDir,
     _agent: Option<ScriptedAgent>,
 }
@@ -33,28 +35,25 @@ impl Stage {
     pub(crate) fn configured(script: &Script, settings: impl FnOnce(&ScriptedAgent) -> String) -> Self {
         let agent = script.install().unwrap();
         let settings = settings(&agent);
-        let stage = Self {
-            root: tempfile::tempdir().unwrap(),
-            _agent: Some(agent),
-        };
-        stage.prepare();
+        let stage = Self::with_agent(Some(agent));
         stage.configure(&settings);
         stage
     }
 
     /// Without any agent.
     pub(crate) fn empty() -> Self {
-        let stage = Self {
-            root: tempfile::tempdir().unwrap(),
-            _agent: None,
-        };
-        stage.prepare();
-        stage
+        Self::with_agent(None)
     }
 
-    fn prepare(&self) {
-        for path in [self.workspace(), self.path("home")] {
-            fs::create_dir(path).unwrap();
+    fn with_agent(agent: Option<ScriptedAgent>) -> Self {
+        let root = tempfile::tempdir().unwrap();
+        for name in ["workspace", "home"] {
+            fs::create_dir(root.path().join(name)).unwrap();
+        }
+        Self {
+            _runs: LeftoverRuns::below(root.path()),
+            root,
+            _agent: agent,
         }
     }
 
@@ -127,6 +126,14 @@ impl Stage {
         read_json(&self.last_run().join("run.json"))
     }
 
+    /// Waits for the end of the newest run.
+    pub(crate) fn wait_for_end(&self) -> Value {
+        wait_for("the end of the run", || {
+            let file = self.run_file();
+            (file["status"]["state"] == "ended").then_some(file)
+        })
+    }
+
     pub(crate) fn records(&self) -> Vec<Value> {
         records(&self.last_run().join("journal.ndjson"))
     }
@@ -180,7 +187,7 @@ pub(crate) fn ends_with(text: &str, result: &str) -> Script {
         .read_to_end()
 }
 
-/// An agent that has begun its turn and goes on for ever.
+/// An agent that has begun its turn and never ends it.
 pub(crate) fn works() -> Script {
     let mut session = Session::new("00000000-0000-4000-8000-000000000001");
     let init = session.init("/");

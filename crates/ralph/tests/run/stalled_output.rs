@@ -11,11 +11,9 @@ use rustix::process::{Pid, Signal as SystemSignal, kill_process, test_kill_proce
 use serde_json::{Value, json};
 use test_support::dialect::Session;
 use test_support::script::{Script, Signal};
+use test_support::wait_until;
 
-use crate::stage::{Ran, Stage, read_json, result};
-
-/// Only reached by a run that hangs.
-const DEADLINE: Duration = Duration::from_secs(60);
+use crate::stage::{Ran, Stage, result};
 
 /// More text than a pipe, a terminal and everything on the way to them can hold.
 const BLOCKS: usize = 120;
@@ -51,34 +49,15 @@ fn talkative() -> Script {
         )])
 }
 
-fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !is_so() {
-        assert!(start.elapsed() < DEADLINE, "waited too long: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 fn journal_has_everything(run: &Path) -> bool {
     let last = format!("line {} of the flood", BLOCKS * LINES_PER_BLOCK - 1);
     std::fs::read_to_string(run.join("journal.ndjson")).is_ok_and(|journal| journal.contains(&last))
 }
 
 fn wait_for_journal(stage: &Stage) {
-    wait_until("for the agent's output in the journal", || {
+    wait_until("the agent's output in the journal", || {
         stage.runs().last().is_some_and(|run| journal_has_everything(run))
     });
-}
-
-fn wait_for_end(stage: &Stage) -> Value {
-    let run = stage.last_run().join("run.json");
-    wait_until("for the end of the run", || {
-        std::fs::read(&run)
-            .ok()
-            .and_then(|file| serde_json::from_slice::<Value>(&file).ok())
-            .is_some_and(|file| !file["reason"].is_null())
-    });
-    read_json(&run)
 }
 
 /// A run into a pipe that is full and not read.
@@ -98,7 +77,7 @@ impl Stalled {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        wait_until("for a full pipe", || is_full(&writer));
+        wait_until("a full pipe", || is_full(&writer));
         Self { child, reader }
     }
 
@@ -178,7 +157,7 @@ fn the_time_limit_ends_a_run_whose_output_is_not_read() {
         let mut all = vec!["--max-runtime", "3s"];
         all.extend(args);
         let stalled = Stalled::start(&stage, &all);
-        assert_eq!(wait_for_end(&stage)["reason"], json!({"limit": "runtime"}));
+        assert_eq!(stage.wait_for_end()["reason"], json!({"limit": "runtime"}));
         let (code, output) = stalled.read();
         assert_eq!(code, Some(2));
         if !args.is_empty() {
@@ -273,7 +252,7 @@ async fn ralph_stop_ends_a_run_in_a_terminal_that_is_on_hold() {
         assert_eq!(stopped.code, Some(0), "{stopped:?}");
         assert_eq!(stage.run_file()["reason"], "stopped");
         // A terminal may be on hold for days: the process does not wait for it.
-        wait_until("for the process to end", || test_kill_process(pid).is_err());
+        wait_until("the end of the process", || test_kill_process(pid).is_err());
     });
     watching.await.unwrap();
     drop(process);

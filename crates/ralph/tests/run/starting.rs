@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
+use test_support::wait_until;
 
 use crate::stage::{Ran, Stage, read_json, says, works};
 
@@ -79,11 +79,7 @@ fn a_run_whose_runner_is_killed_right_after_its_start_is_kept() {
     let runner: ralph_run::Runner = serde_json::from_value(stage.run_file()["runner"].clone()).unwrap();
     let pid = Pid::from_raw(i32::try_from(runner.pid).unwrap()).unwrap();
     kill_process(pid, Signal::KILL).unwrap();
-    let deadline = Instant::now() + Duration::from_secs(30);
-    while runner.is_alive() {
-        assert!(Instant::now() < deadline, "it cannot be killed");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    wait_until("the runner's death", || !runner.is_alive());
     let listed = Ran::of(&stage.ralph(&["runs"]).output().unwrap());
     assert!(listed.stdout.contains("lost"), "{listed:?}");
     let journal = stage.last_run().join("journal.ndjson");

@@ -8,6 +8,7 @@ use serde_json::json;
 use tempfile::TempDir;
 use test_support::recorded;
 use test_support::script::{Script, Signal};
+use test_support::wait_until;
 
 use crate::stage::{Stage, result, works};
 
@@ -76,9 +77,9 @@ fn polite(directory: &TempDir, begun: Script) -> Script {
 
 /// The first word may be read before the agent has written down what it started.
 fn wait_for_processes(directory: &TempDir) {
-    while recorded::all(directory.path()).unwrap().is_empty() {
-        std::thread::yield_now();
-    }
+    wait_until("the agent's processes", || {
+        !recorded::all(directory.path()).unwrap().is_empty()
+    });
 }
 
 fn assert_all_gone(directory: &TempDir) {
@@ -97,7 +98,7 @@ fn ctrl_c_ends_the_turn_in_order_and_shows_the_end() {
     let (code, rest) = running.wait();
     assert_eq!(code, Some(130), "{rest}");
     assert!(rest.contains("--- Run ended: interrupted ---"), "{rest}");
-    let notice = "[Notice] interrupting; Ctrl-C again ends it at once\n";
+    let notice = "[Notice] interrupting; press Ctrl-C again to stop at once\n";
     assert_eq!(rest.matches(notice).count(), 1, "{rest}");
     assert_eq!(stage.run_file()["reason"], "interrupted");
     let records = stage.records();
@@ -123,7 +124,7 @@ fn ctrl_c_twice_ends_at_once_whatever_the_agent_does() {
     wait_for_processes(&directory);
     running.signal(rustix::process::Signal::INT);
     // Two signals at once may arrive as one.
-    running.read_until("Ctrl-C again ends it");
+    running.read_until("press Ctrl-C again");
     running.signal(rustix::process::Signal::INT);
     let (code, _) = running.wait();
     assert_eq!(code, Some(130));
@@ -154,9 +155,9 @@ fn a_reader_that_reads_nothing_does_not_keep_the_run_from_ending() {
     // The reader holds the pipe and takes nothing more.
     let mut running = Running::start(&stage, &["--output", "json"]);
     let journal = stage.last_run().join("journal.ndjson");
-    while journal.metadata().unwrap().len() < 1 << 20 {
-        std::thread::yield_now();
-    }
+    wait_until("1 MiB of journal", || {
+        journal.metadata().unwrap().len() >= 1 << 20
+    });
     running.signal(rustix::process::Signal::TERM);
     assert_eq!(running.child.wait().unwrap().code(), Some(143));
     assert_all_gone(&directory);

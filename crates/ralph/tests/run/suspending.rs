@@ -7,21 +7,12 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 use tempfile::TempDir;
-use test_support::recorded;
+use test_support::{recorded, wait_until};
 
 use crate::stage::{Ran, Stage, success, works};
 
 /// Far more than anything here takes.
 const LIMIT: Duration = Duration::from_secs(60);
-
-#[track_caller]
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + LIMIT;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "timed out: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
 
 /// The run in a shell that ignores a signal, as `nohup` does and as `sh` does for `command &`.
 fn ignoring(signal: &str, stage: &Stage, args: &[&str]) -> Command {
@@ -106,7 +97,7 @@ fn ctrl_z_stops_the_agent_and_the_clock_and_continuing_resumes_both() {
     let stage = Stage::new(&script);
     let begun = Instant::now();
     let child = start(stage.ralph(&["run", "-p", "x", "--once"]));
-    until("the tree runs", || {
+    wait_until("the agent's processes", || {
         recorded::all(directory.path()).unwrap().len() >= 7
     });
     send(&child, Signal::TSTP);

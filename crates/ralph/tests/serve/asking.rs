@@ -1,8 +1,9 @@
 //! What agents ask, and who answers.
 
 use serde_json::json;
+use test_support::wait_until;
 
-use crate::stage::{Stage, answered, asks, is_done, until, works};
+use crate::stage::{Stage, answered, asks, is_done, works};
 
 #[test]
 fn two_clients_see_the_same_and_the_first_answer_counts() {
@@ -16,7 +17,7 @@ fn two_clients_see_the_same_and_the_first_answer_counts() {
     let workspace = stage.workspace("workspace", &script);
     let server = stage.serve();
     let run = server.start(&workspace, &json!({}));
-    until(|| !server.door.pending(&run).is_empty());
+    wait_until("a request", || !server.door.pending(&run).is_empty());
     let listed = server.door.get("/api/v1/runs");
     assert_eq!(listed["items"][0]["id"], run.as_str());
     let mut clients = [server.door.watch(&run, 0), server.door.watch(&run, 0)];
@@ -39,18 +40,18 @@ fn two_clients_see_the_same_and_the_first_answer_counts() {
     assert_eq!(clients[0].records, clients[1].records);
     assert_eq!(clients[0].records.first().unwrap()["seq"], 1);
     // The index comes a moment later than what is seen live.
-    until(|| server.door.pending(&run).is_empty());
+    wait_until("no request", || server.door.pending(&run).is_empty());
 }
 
 #[test]
-fn the_command_line_and_the_server_tell_and_change_one_queue() {
+fn the_command_line_and_the_server_show_and_change_one_queue() {
     let mut stage = Stage::new();
     let gate = stage.path("gate");
     let script = works().wait_for_file(&gate).then(is_done());
     let workspace = stage.workspace("workspace", &script);
     let server = stage.serve();
     let run = server.start(&workspace, &json!({}));
-    until(|| !stage.journal(&run).is_empty());
+    wait_until("a journal", || !stage.journal(&run).is_empty());
     let ralph = |args: &[&str]| {
         let output = stage.ralph(args).output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -60,7 +61,7 @@ fn the_command_line_and_the_server_tell_and_change_one_queue() {
     for text in ["one", "two"] {
         let message = json!({"text": text, "mode": "queue"});
         // Before the agent is there it hears nothing.
-        until(|| {
+        wait_until("a message that is taken", || {
             let (status, receipt) = server
                 .door
                 .post(&format!("/api/v1/runs/{run}/messages"), &message);
@@ -78,7 +79,9 @@ fn the_command_line_and_the_server_tell_and_change_one_queue() {
         (&json!("uno"), &json!("queued"), &json!("withdrawn"))
     );
     // The index comes a moment later than the journal.
-    until(|| server.door.get(&format!("/api/v1/runs/{run}/queue"))["items"] == listed);
+    wait_until("the queue", || {
+        server.door.get(&format!("/api/v1/runs/{run}/queue"))["items"] == listed
+    });
     std::fs::write(&gate, "").unwrap();
 }
 
@@ -100,7 +103,7 @@ fn questions_and_plans_wait_for_a_person_in_every_permission_mode() {
             .then(is_done());
         let workspace = stage.workspace(mode, &script);
         let run = server.start(&workspace, &json!({"permission_mode": mode}));
-        until(|| server.door.pending(&run).len() == 2);
+        wait_until("two requests", || server.door.pending(&run).len() == 2);
         let path = format!("/api/v1/runs/{run}/permission-mode");
         let (status, told) = server.door.post(&path, &json!({"mode": "bypass"}));
         assert_eq!(status, 202, "{mode}: {told}");

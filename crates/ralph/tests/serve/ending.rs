@@ -1,8 +1,9 @@
 //! Servers that end, and runs that do not.
 
 use serde_json::json;
+use test_support::wait_until;
 
-use crate::stage::{Stage, is_done, says, until, works};
+use crate::stage::{Stage, is_done, says, works};
 
 #[test]
 fn a_run_outlives_a_killed_server_and_the_next_one_misses_nothing_of_it() {
@@ -26,7 +27,9 @@ fn a_run_outlives_a_killed_server_and_the_next_one_misses_nothing_of_it() {
             .iter()
             .any(|record| record["event"]["data"]["text"] == text)
     };
-    until(|| has_said("while no server was there"));
+    wait_until("a record without a server", || {
+        has_said("while no server was there")
+    });
     let server = stage.serve();
     assert_eq!(
         server.door.get(&format!("/api/v1/runs/{run}"))["id"],
@@ -48,7 +51,7 @@ fn a_run_outlives_a_killed_server_and_the_next_one_misses_nothing_of_it() {
         .iter()
         .map(|record| record["seq"].as_u64().unwrap())
         .collect();
-    until(|| server.door.indexed(&run) == numbers);
+    wait_until("the index", || server.door.indexed(&run) == numbers);
 }
 
 #[test]
@@ -68,7 +71,9 @@ fn a_server_that_is_asked_to_end_does_so_and_runs_go_on() {
     let runner: ralph_run::Runner = serde_json::from_value(file["runner"].clone()).unwrap();
     assert!(runner.is_alive());
     std::fs::write(&gate, "").unwrap();
-    until(|| stage.run_file(&run)["status"]["state"] == "ended");
+    wait_until("the end of the run", || {
+        stage.run_file(&run)["status"]["state"] == "ended"
+    });
     assert_eq!(stage.run_file(&run)["reason"], "completed");
 }
 

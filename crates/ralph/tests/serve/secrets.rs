@@ -5,9 +5,9 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use serde_json::json;
-use test_support::recorded;
+use test_support::{recorded, wait_until};
 
-use crate::stage::{Stage, is_done, until, works};
+use crate::stage::{Stage, is_done, works};
 
 #[test]
 fn neither_a_runner_nor_its_agent_has_the_servers_token() {
@@ -21,7 +21,7 @@ fn neither_a_runner_nor_its_agent_has_the_servers_token() {
     let workspace = stage.workspace("workspace", &script);
     let server = stage.serve();
     let run = server.start(&workspace, &json!({}));
-    until(|| !recorded::all(&processes).unwrap().is_empty());
+    wait_until("the agent", || !recorded::all(&processes).unwrap().is_empty());
     let agent = recorded::all(&processes).unwrap()[0].pid;
     let runner = stage.run_file(&run)["runner"]["pid"].as_u64().unwrap();
     for pid in [u64::from(agent), runner] {

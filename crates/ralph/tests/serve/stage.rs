@@ -4,20 +4,19 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use test_support::dialect::Session;
 use test_support::script::{Script, ScriptedAgent};
+use test_support::{LeftoverRuns, wait_until};
 
 use crate::client::Door;
 
-const PATIENCE: Duration = Duration::from_secs(30);
-
 /// Everything that is started on it ends with it.
 pub(crate) struct Stage {
+    _runs: LeftoverRuns,
     root: TempDir,
     state: String,
     agents: Vec<ScriptedAgent>,
@@ -33,6 +32,7 @@ impl Stage {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir(root.path().join("home")).unwrap();
         Self {
+            _runs: LeftoverRuns::below(root.path()),
             root,
             state: state.to_owned(),
             agents: Vec::new(),
@@ -104,7 +104,7 @@ impl Stage {
             address: address.parse().unwrap(),
             token: token.trim().to_owned(),
         };
-        until(|| door.ask("GET", "/ready", None).0 == 200);
+        wait_until("the server is ready", || door.ask("GET", "/ready", None).0 == 200);
         Server {
             child,
             _stdout: stdout,
@@ -135,13 +135,6 @@ impl Stage {
     pub(crate) fn run_file(&self, run: &str) -> Value {
         let text = fs::read(self.run_directory(run).join("run.json")).unwrap();
         serde_json::from_slice(&text).unwrap()
-    }
-}
-
-impl Drop for Stage {
-    fn drop(&mut self) {
-        let mut stop = self.ralph(&["stop", "--all"]);
-        let _ = stop.stdout(Stdio::null()).stderr(Stdio::null()).status();
     }
 }
 
@@ -186,16 +179,6 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-    }
-}
-
-/// Waits until it is so.
-#[track_caller]
-pub(crate) fn until(is_so: impl Fn() -> bool) {
-    let late = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < late, "it does not become so");
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

@@ -1,11 +1,12 @@
 //! Where a server starts, and where it does not.
 
 use serde_json::json;
+use test_support::wait_until;
 
-use crate::stage::{Stage, until, works};
+use crate::stage::{Stage, works};
 
 #[test]
-fn a_second_server_on_the_same_data_is_told_who_has_it() {
+fn a_second_server_on_the_same_data_names_the_first() {
     let stage = Stage::new();
     let server = stage.serve();
     let (code, said) = stage.refused(&["serve", "--port", "0"]);
@@ -33,7 +34,7 @@ fn a_second_server_on_the_same_port_leads_to_the_first() {
         assert_eq!(output.status.code(), Some(0), "{said}{told}");
         assert!(
             said.starts_with(&format!(
-                "a server listens already on http://{}\n",
+                "a server is already listening on http://{}\n",
                 server.door.address
             )),
             "{said}"
@@ -56,7 +57,7 @@ fn a_second_server_on_the_same_port_leads_to_the_first() {
 }
 
 #[test]
-fn nobody_is_led_to_a_server_of_somebody_else_and_nothing_is_shown_to_it() {
+fn a_server_of_another_user_is_not_used_and_gets_no_secret() {
     let stage = Stage::new();
     let server = stage.serve();
     let address = server.door.address;
@@ -72,7 +73,7 @@ fn nobody_is_led_to_a_server_of_somebody_else_and_nothing_is_shown_to_it() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_told() {
+fn a_port_that_is_taken_is_reported() {
     let stage = Stage::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
@@ -155,7 +156,9 @@ fn a_state_path_too_long_for_a_socket_does_not_keep_runs_from_starting() {
     let run = server.start(&workspace, &json!({}));
     let (status, answer) = server.door.post(&format!("/api/v1/runs/{run}/stop"), &json!({}));
     assert_eq!(status, 202, "{answer}");
-    until(|| stage.run_file(&run)["reason"] == "stopped");
+    wait_until("the end of the run", || {
+        stage.run_file(&run)["reason"] == "stopped"
+    });
 }
 
 #[test]

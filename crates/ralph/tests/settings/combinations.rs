@@ -4,9 +4,9 @@ use agent_api::ToolNames;
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::{option, proptest};
 use ralph::settings::{
-    ModeTools, Output, PermissionMode, PromptSource, SessionPolicy, SessionStart, Settings, Transport,
-    Verbosity,
+    ModeTools, Output, PromptSource, SessionPolicy, SessionStart, Settings, Transport, Verbosity,
 };
+use ralph_run::control::PermissionChoice;
 
 use crate::Said;
 
@@ -187,7 +187,7 @@ fn a_mode_counts_more_than_the_file_around_it_and_less_than_a_variable() {
     let said = Said::flags("--mode mine").and_file(file);
     let agent = said.settings().agent;
     assert_eq!(agent.model.as_deref(), Some("inner"));
-    assert_eq!(agent.permission_mode, PermissionMode::Plan);
+    assert_eq!(agent.permission_mode, PermissionChoice::Plan);
     assert_eq!(agent.system_prompt_file, Some("/repo/s.md".into()));
     let agent = said
         .clone()
@@ -216,10 +216,10 @@ fn a_built_in_mode_keeps_what_the_file_does_not_change() {
 fn whoever_lets_the_agent_ask_is_asked() {
     assert_eq!(
         Said::flags("--ask").settings().agent.permission_mode,
-        PermissionMode::Ask
+        PermissionChoice::Ask
     );
     let said = Said::flags("--ask --permission-mode bypassPermissions");
-    assert_eq!(said.settings().agent.permission_mode, PermissionMode::Bypass);
+    assert_eq!(said.settings().agent.permission_mode, PermissionChoice::Bypass);
 }
 
 #[test]

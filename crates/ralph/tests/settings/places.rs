@@ -4,18 +4,19 @@ use std::time::Duration;
 
 use agent_api::MicroUsd;
 use ralph::settings::{
-    AgentOutput, Auth, ColorChoice, Denials, Origin, Output, PermissionMode, PromptMode, PromptSource,
-    SETTINGS, SessionPolicy, Settings, Transport, Verbosity, render_settings,
+    AgentOutput, Auth, ColorChoice, Denials, Origin, Output, PromptMode, PromptSource, SETTINGS,
+    SessionPolicy, Settings, Transport, Verbosity, render_settings,
 };
+use ralph_run::control::PermissionChoice;
 
 use crate::Said;
 
 #[test]
-fn defaults_hold_where_nobody_says_anything() {
+fn defaults_apply_where_no_layer_has_a_value() {
     let settings = Said::default().settings();
     assert_eq!(settings.workspace, std::path::Path::new("/repo"));
     assert_eq!(settings.agent.backend.as_str(), "auto");
-    assert_eq!(settings.agent.permission_mode, PermissionMode::Bypass);
+    assert_eq!(settings.agent.permission_mode, PermissionChoice::Bypass);
     assert_eq!(settings.agent.auth, Auth::Inherit);
     assert_eq!(settings.agent.transport, Transport::Auto);
     assert_eq!(settings.agent.prompt_mode, PromptMode::Stdin);

@@ -8,7 +8,7 @@ use super::login;
 use crate::commands::run::{check_bypass, options, registry};
 use crate::settings::{BackendName, Settings};
 
-/// Capabilities that people ask for, and what to call their absence.
+/// Capabilities whose absence is reported, with their names.
 const WANTED: [(&str, &str); 9] = [
     (capability::ANSWER, "permission requests (`--ask`)"),
     (capability::CONFIG_PERMISSIONS, "permission modes"),
@@ -24,7 +24,6 @@ const WANTED: [(&str, &str); 9] = [
     ),
 ];
 
-/// One agent.
 #[derive(Debug, Serialize)]
 pub(super) struct Agent {
     pub(super) kind: AgentKind,
@@ -44,7 +43,6 @@ pub(super) struct Agent {
     pub(super) checks: Vec<Check>,
 }
 
-/// Looks for every agent.
 pub(super) async fn find(
     settings: &Settings,
     variables: &dyn Fn(&str) -> Option<String>,
@@ -134,7 +132,7 @@ fn absence(error: &Error) -> Check {
 fn version(found: Option<Version>, tested: Option<(&str, &str)>) -> Option<Check> {
     let (oldest, newest) = tested?;
     let Some(found) = found else {
-        return Some(Check::warning("version", "it does not say its version"));
+        return Some(Check::warning("version", "version unknown"));
     };
     let tested = match oldest == newest {
         true => format!("the tested {oldest}"),

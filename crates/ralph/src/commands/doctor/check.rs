@@ -1,30 +1,23 @@
-//! What was looked at, and how it is.
+//! `Check`: one line of the report of `ralph doctor`.
 
 use serde::Serialize;
 
-/// One thing that was looked at.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Check {
-    /// What.
     pub(super) subject: String,
-    /// How it is.
     pub(super) level: Level,
-    /// What was found.
     pub(super) found: String,
-    /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) advice: Option<String>,
 }
 
-/// How something is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Level {
-    /// As it should be.
     Ok,
-    /// Worth knowing, no obstacle.
+    /// A run can start.
     Warning,
-    /// Not there; something else may do.
+    /// Not found; another one may do.
     Missing,
     /// No run can start.
     Failed,
@@ -52,7 +45,6 @@ impl Check {
         Self::new(subject, Level::Failed, found)
     }
 
-    #[must_use]
     pub(super) fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
         self

@@ -1,4 +1,4 @@
-//! Whether an agent seems to be logged in. The agent is not started and no secret is read: only a run knows for certain.
+//! The login part of `ralph doctor`. The agent is not started and no secret is read, so only a run knows for certain.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use agent_api::{LoginFile, Profile};
 use super::check::Check;
 use crate::settings::{Auth, Settings};
 
-/// What a run with these settings would find; `None` if the agent's login cannot be seen from outside.
+/// The login that a run would use; `None` if it cannot be checked from outside.
 pub(super) fn check(
     profile: &Profile,
     settings: &Settings,
@@ -31,9 +31,12 @@ pub(super) fn check(
     let may_use_login = settings.agent.auth != Auth::ApiKey;
     let exists = |file: &LoginFile| login_path(file, variables).is_some_and(|path| path.exists());
     Some(if may_use_login && login.files.iter().any(exists) {
-        Check::ok("login", "found; the first run shows whether it is still valid")
+        Check::ok("login", "found (not verified until the first run)")
     } else if may_use_login && login.uses_macos_keychain && cfg!(target_os = "macos") {
-        Check::ok("login", "may be in the keychain; the first run shows")
+        Check::ok(
+            "login",
+            "may be in the keychain (not verified until the first run)",
+        )
     } else {
         Check::warning("login", "not found").advise(profile.login_hint)
     })

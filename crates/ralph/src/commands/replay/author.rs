@@ -25,9 +25,6 @@ pub(super) struct Author {
 impl Author {
     /// The agent that the caller names; else the one of the run whose log this is; else the one that the log directory
     /// is named after; else the one that recognises the first lines.
-    ///
-    /// # Errors
-    /// When the file cannot be read, or no agent recognises it; the error lists all names.
     pub(super) fn find(
         path: &Path,
         named: Option<&BackendName>,
@@ -90,7 +87,7 @@ impl Author {
     }
 }
 
-/// Also the agents that a run needs settings for.
+/// The registry, with the agents that need settings for a run.
 fn all_agents() -> Result<AgentRegistry, agent_api::Error> {
     AgentRegistry::builtin()
         .with(Custom::new("", [""; 0]))?

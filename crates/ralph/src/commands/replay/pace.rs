@@ -1,4 +1,4 @@
-//! When the next record is due.
+//! `Pace`: when `ralph replay` shows the next record.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -9,17 +9,17 @@ use jiff::Timestamp;
 use ralph_run::{Record, RunEvent};
 use tokio::time::Instant;
 
-/// Nobody learns anything from a longer pause.
-const LONGEST: Duration = Duration::from_secs(10);
+/// Longer pauses are shortened.
+const MAX_PAUSE: Duration = Duration::from_secs(10);
 
-/// How often the status line may move during a pause.
-const FRAME: Duration = Duration::from_millis(100);
+/// How often the status line moves during a pause.
+const FRAME_INTERVAL: Duration = Duration::from_millis(100);
 
-/// What stands in for times that nobody recorded: for a piece of text, and for anything else that can be seen.
-const PIECE: Duration = Duration::from_millis(30);
-const STEP: Duration = Duration::from_millis(400);
+/// Pauses for recordings without times: after a piece of text, and after anything else that is shown.
+const DELTA_PAUSE: Duration = Duration::from_millis(30);
+const STEP_PAUSE: Duration = Duration::from_millis(400);
 
-/// The time in the recording.
+/// The current time in the recording.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Clock(Arc<AtomicI64>);
 
@@ -33,16 +33,15 @@ impl Clock {
     }
 }
 
-/// When the next record is due.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// None is without any pause.
+    /// `None` skips all pauses.
     speed: Option<f64>,
     has_times: bool,
     clock: Clock,
-    /// When the last record was due, by its time and by ours.
+    /// The time of the last record, and when it was due here.
     last: Option<(Timestamp, Instant)>,
-    /// What the clock shows at the end of the pause.
+    /// The time of the next record.
     at: Timestamp,
     due: Instant,
 }
@@ -63,7 +62,7 @@ impl Pace {
         self.clock.clone()
     }
 
-    /// This is the next record.
+    /// Sets the next record.
     pub(super) fn begin(&mut self, record: &Record) {
         self.at = record.at;
         let (Some(speed), Some((last_at, last_due))) = (self.speed, self.last) else {
@@ -72,18 +71,18 @@ impl Pace {
             return;
         };
         let gap = if self.has_times {
-            // A clock that was set back makes no pause.
+            // No pause where the clock was set back.
             Duration::try_from(record.at.duration_since(last_at)).unwrap_or_default()
         } else {
             typical(&record.event)
         };
-        let gap = Duration::try_from_secs_f64(gap.min(LONGEST).as_secs_f64() / speed).unwrap_or(LONGEST);
-        // From when the last one was due: what showing it took does not add up.
+        let gap = Duration::try_from_secs_f64(gap.min(MAX_PAUSE).as_secs_f64() / speed).unwrap_or(MAX_PAUSE);
+        // From when the last one was due, so that the time to show it does not add up.
         self.due = last_due + gap;
         self.last = Some((record.at, self.due));
     }
 
-    /// Waits for a moment. Whether the record is still not due.
+    /// Waits for at most one frame. Whether the record is not due yet.
     pub(super) async fn pause(&mut self) -> bool {
         let now = Instant::now();
         if now >= self.due {
@@ -92,7 +91,7 @@ impl Pace {
         }
         let left = (self.due - now).mul_f64(self.speed.unwrap_or(1.0).min(1_000.0));
         self.clock.set(self.at.checked_sub(left).unwrap_or(self.at));
-        tokio::time::sleep_until(self.due.min(now + FRAME)).await;
+        tokio::time::sleep_until(self.due.min(now + FRAME_INTERVAL)).await;
         true
     }
 }
@@ -100,8 +99,10 @@ impl Pace {
 fn typical(event: &RunEvent) -> Duration {
     match event {
         RunEvent::Agent(event) => match &event.body {
-            Body::Delta(_) => PIECE,
-            Body::ToolStarted(_) | Body::ToolFinished(_) | Body::TextBlock(_) | Body::TurnFinished(_) => STEP,
+            Body::Delta(_) => DELTA_PAUSE,
+            Body::ToolStarted(_) | Body::ToolFinished(_) | Body::TextBlock(_) | Body::TurnFinished(_) => {
+                STEP_PAUSE
+            }
             _ => Duration::ZERO,
         },
         RunEvent::Run(_) | RunEvent::Unknown(_) => Duration::ZERO,

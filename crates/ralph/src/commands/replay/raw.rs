@@ -14,11 +14,11 @@ use ralph_run::{
 
 use super::author::Author;
 
-/// How many events may come before the agent says who it is.
-const MOST_BEFORE_SESSION: usize = 100;
+/// How many events may precede the session's start.
+const MAX_BEFORE_SESSION: usize = 100;
 
-/// The records that a run of this output would have written. It has no times: all records are of the moment in which
-/// the file was last written.
+/// The records that a run with this output would have written. The output has no times: all records have the time at
+/// which the file was last written.
 pub(super) struct RawRecords<R> {
     source: R,
     path: PathBuf,
@@ -27,7 +27,7 @@ pub(super) struct RawRecords<R> {
     framer: LineFramer,
     author: Author,
     events: Emitter,
-    /// Before the run is known well enough to begin.
+    /// Events before the run's start could be recorded.
     early: Vec<Event>,
     ready: VecDeque<Record>,
     has_begun: bool,
@@ -63,7 +63,7 @@ impl<R: BufRead> RawRecords<R> {
         }
     }
 
-    /// Reads on. Only what keeps it from that is an error.
+    /// Reads the next chunk. Fails only if that is not possible.
     fn read_more(&mut self) -> Result<(), String> {
         let chunk = match self.source.fill_buf() {
             Ok(chunk) => chunk.to_vec(),
@@ -104,7 +104,7 @@ impl<R: BufRead> RawRecords<R> {
             _ => None,
         };
         self.early.push(event);
-        if session.is_some() || self.early.len() >= MOST_BEFORE_SESSION {
+        if session.is_some() || self.early.len() >= MAX_BEFORE_SESSION {
             self.begin(session.as_ref());
         }
     }
@@ -151,11 +151,11 @@ impl<R: BufRead> RawRecords<R> {
         }
     }
 
-    /// Everything was read.
+    /// The end of the file.
     fn end(&mut self) {
         self.is_over = true;
         if self.other_events == 0 {
-            // Nothing of it is an agent's output; the errors are told instead.
+            // Not the output of an agent: the caller reports that.
             self.early.clear();
             return;
         }

@@ -9,10 +9,11 @@ use agent_api::{
 use agent_process::StdoutMode;
 use anyhow::Context as _;
 use demo_agent::Demo;
+use ralph_run::control::PermissionChoice;
 
 use super::hidden_env::hidden_variables;
 use crate::failure::Failure;
-use crate::settings::{AgentOutput, Auth, PermissionMode, PromptMode, Settings, Transport};
+use crate::settings::{AgentOutput, Auth, PromptMode, Settings, Transport};
 
 /// The size of the agent's terminal with `transport: pty`. Wide, so that nothing wraps.
 const PTY: StdoutMode = StdoutMode::Pty {
@@ -197,7 +198,7 @@ pub(in crate::commands) fn check_bypass(
     is_root: bool,
 ) -> anyhow::Result<Option<String>> {
     let asks_otherwise = profile.has(capability::CONFIG_PERMISSIONS) && !settings.agent.backend.is_demo();
-    if settings.agent.permission_mode != PermissionMode::Bypass || !asks_otherwise {
+    if settings.agent.permission_mode != PermissionChoice::Bypass || !asks_otherwise {
         return Ok(None);
     }
     if let Some(refusal) = profile.root_refusal.filter(|_| is_root) {

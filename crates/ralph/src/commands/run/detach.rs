@@ -1,4 +1,4 @@
-//! A run in the background.
+//! `ralph run --detach`, and `ralph __runner`, the process behind such a run.
 
 use std::path::{Path, PathBuf};
 
@@ -12,22 +12,20 @@ use super::signals;
 use crate::console::{write_stderr, write_stdout};
 use crate::failure::Failure;
 use crate::settings::{Output, Settings, Verbosity, View};
-use crate::versions::{VersionCheck, VersionFile};
 
-/// Carry on a run without a terminal.
+/// Carry out a run without a terminal
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct RunnerArgs {
-    /// The run's directory
+    /// The run's id
     pub directory: PathBuf,
 }
 
-/// Starts a runner of its own and says what it is called.
+/// Starts the run in a new process and prints its id.
 pub(super) async fn execute(
     home: &Home,
     settings: Settings,
     prompt: Option<String>,
     resumed_from: Option<String>,
-    versions: Option<&VersionFile>,
 ) -> anyhow::Result<u8> {
     let start = Start {
         settings,
@@ -35,7 +33,7 @@ pub(super) async fn execute(
         resumed_from,
         run_id: None,
     };
-    let started = start_detached(home, &start, versions).await;
+    let started = start_detached(home, &start).await;
     let Started { run_id, warnings } = started.map_err(|error| Failure {
         exit_code: error.exit_code(),
         message: error.to_string(),
@@ -46,11 +44,11 @@ pub(super) async fn execute(
             write_stderr(&format!("warning: {warning}\n"));
         }
     }
-    tell(view, &run_id);
+    print_id(view, &run_id);
     Ok(0)
 }
 
-fn tell(view: &View, id: &str) {
+fn print_id(view: &View, id: &str) {
     match view.output {
         Output::Json => write_stdout(&format!("{}\n", serde_json::json!({"run_id": id}))),
         Output::Text if view.verbosity == Verbosity::Quiet => {}
@@ -65,33 +63,24 @@ fn tell(view: &View, id: &str) {
 }
 
 /// `ralph __runner ID`: the process behind a run in the background.
-///
-/// # Errors
-/// When the run could not begin.
-pub async fn runner(home: &Home, versions: Option<VersionFile>, id: &Path) -> anyhow::Result<u8> {
+pub async fn runner(home: &Home, id: &Path) -> anyhow::Result<u8> {
     let directory = home.find(&id.to_string_lossy())?;
     let path = directory.path().to_owned();
-    let begun = begin(home, &directory, versions).await;
+    let begun = begin(home, &directory).await;
     if let Err(error) = &begun {
-        launch::tell_error(&directory, error);
+        launch::report_error(&directory, error);
     }
-    let (prepared, version_check) = begun?;
     let Prepared {
         mut spec,
         run_file,
         locks,
         warnings,
-    } = prepared;
-    // Whoever started it may be a server, and looks at the run later.
+    } = begun?;
+    // Recorded, because the process that started it may be a server.
     spec.warnings = warnings;
     launch::forget_request(&path);
     let mut signals = signals::listen(signals::ending())?;
-    let views = Views::new(
-        version_check
-            .map(|check| Box::new(check) as _)
-            .into_iter()
-            .collect(),
-    );
+    let views = Views::default();
     // As a task it is woken without a system call, unlike what the runtime itself waits for.
     let driving = tokio::spawn(async move { ralph_run::drive(spec, run_file, views, &mut signals).await });
     let ended = driving.await.context("the run has failed")?;
@@ -100,20 +89,14 @@ pub async fn runner(home: &Home, versions: Option<VersionFile>, id: &Path) -> an
         Ok(ended) => Ok(ended.exit_code),
         Err(error) => {
             let error = error.into();
-            launch::tell_error(&directory, &error);
+            launch::report_error(&directory, &error);
             Err(error)
         }
     }
 }
 
-async fn begin(
-    home: &Home,
-    directory: &RunDirectory,
-    versions: Option<VersionFile>,
-) -> anyhow::Result<(Prepared, Option<VersionCheck>)> {
+async fn begin(home: &Home, directory: &RunDirectory) -> anyhow::Result<Prepared> {
     let (settings, first_prompt) = launch::take_request(directory)?;
-    let selected = prepare::choose(&settings, versions.as_ref()).await?;
-    let version_check = selected.version_check(versions);
-    let prepared = prepare::prepare(home, directory.clone(), &settings, first_prompt, selected)?;
-    Ok((prepared, version_check))
+    let selected = prepare::choose(&settings, Some(home)).await?;
+    prepare::prepare(home, directory.clone(), &settings, first_prompt, selected)
 }

@@ -1,4 +1,4 @@
-//! `ralph run --dry-run`: what a run would do.
+//! `ralph run --dry-run`: prints settings, prompt and command line of a run.
 
 use std::path::Path;
 
@@ -12,7 +12,6 @@ use super::prepare;
 use crate::console::{render_json_pretty, sanitise, write_stdout};
 use crate::settings::{Output, ReportedSetting, Settings, render_settings, report_settings};
 use crate::trust::{LeftOut, render_left_out};
-use crate::versions::VersionFile;
 
 /// What `--dry-run --output json` prints.
 #[derive(Debug, Serialize)]
@@ -32,10 +31,9 @@ pub(super) async fn execute(
     home: &Home,
     settings: &Settings,
     prompt: Option<&str>,
-    versions: Option<&VersionFile>,
     left_out: &[LeftOut],
 ) -> anyhow::Result<u8> {
-    let mut selected = prepare::choose(settings, versions).await?;
+    let mut selected = prepare::choose(settings, Some(home)).await?;
     let notes = read_notes(&settings.workspace);
     let composed = match (settings.kind, prompt) {
         (RunKind::Loop, prompt) => compose(&PromptParts {
@@ -50,7 +48,7 @@ pub(super) async fn execute(
         (RunKind::Session, Some(prompt)) => format!("{}\n", prompt.trim_end()),
         (RunKind::Session, None) => "(the first message)\n".to_owned(),
     };
-    // Nothing is written: without the folder there is no session to continue.
+    // Nothing is created: without the folder there is no session to continue.
     let files = settings.workspace.join(".ralph").is_dir();
     let files = files
         .then(|| WorkspaceFiles::prepare(home, &settings.workspace).ok())
@@ -107,7 +105,7 @@ fn render(plan: &Plan<'_>, settings: &Settings, left_out: &[LeftOut]) -> String 
     text
 }
 
-/// As a shell would need it.
+/// Quoted for a shell.
 fn quoted(argument: &str) -> String {
     let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_=./,:@%+".contains(character);
     if !argument.is_empty() && argument.chars().all(is_plain) {

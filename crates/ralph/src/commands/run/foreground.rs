@@ -11,24 +11,16 @@ use super::prepare::{self, FirstPrompt, Prepared};
 use super::signals;
 use crate::commands::watch;
 use crate::console::{
-    ColourChoice, Console, ConsoleThread, Mode, Options, Stdout, is_stderr_shared, terminal_width,
-    write_stderr,
+    Console, ConsoleThread, Mode, Options, Stdout, is_stderr_shared, terminal_width, write_stderr,
 };
-use crate::settings::{ColorChoice, Output, Settings, Verbosity, View};
-use crate::versions::VersionFile;
+use crate::settings::{Output, Settings, Verbosity, View};
 
-/// How long the end of a run waits for a reader that reads nothing, where it does not wait for ever.
+/// How long the end of a run waits for a reader that has stopped reading, where it does not wait without limit.
 const STALL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Runs it to its end. Gives the exit code.
-pub(super) async fn run(
-    home: &Home,
-    settings: &Settings,
-    first_prompt: FirstPrompt,
-    versions: Option<VersionFile>,
-) -> anyhow::Result<u8> {
-    let selected = prepare::choose(settings, versions.as_ref()).await?;
-    let version_check = selected.version_check(versions);
+/// Carries out the run. Gives the exit code.
+pub(super) async fn run(home: &Home, settings: &Settings, first_prompt: FirstPrompt) -> anyhow::Result<u8> {
+    let selected = prepare::choose(settings, Some(home)).await?;
     let directory = prepare::new_directory(home)?;
     let place = directory.path().display().to_string();
     let created = directory.path().to_owned();
@@ -54,12 +46,7 @@ pub(super) async fn run(
     let mut signals = signals::listen(signals::in_terminal())?;
     let mut options = console_options(&settings.view);
     options.files = Some(place);
-    let mut views = Views::new(
-        version_check
-            .map(|check| Box::new(check) as _)
-            .into_iter()
-            .collect(),
-    );
+    let mut views = Views::default();
     let mut console = match options.mode {
         Mode::Quiet => None,
         mode => {
@@ -97,7 +84,7 @@ pub(super) async fn run(
     Ok(interrupted.unwrap_or(ended.exit_code))
 }
 
-/// Drives the run, and says that the first Ctrl-C was noticed: an agent may take seconds to end its turn.
+/// Drives the run, and confirms the first Ctrl-C: an agent may take seconds to end its turn.
 async fn drive(
     spec: RunSpec,
     run_file: RunFile,
@@ -119,7 +106,7 @@ async fn drive(
                     && signal == Signal::Interrupt
                     && !std::mem::replace(&mut has_confirmed, true)
                 {
-                    console.notice("interrupting; Ctrl-C again ends it at once");
+                    console.notice("interrupting; press Ctrl-C again to stop at once");
                 }
                 // A run that is over needs no signal.
                 let _ = to_run.send(signal);
@@ -165,11 +152,6 @@ pub(in crate::commands) fn console_options(view: &View) -> Options {
         (Output::Text, Verbosity::Normal) => Mode::Default,
         (Output::Text, Verbosity::Verbose) => Mode::Verbose,
     };
-    let colours = match view.color {
-        ColorChoice::Auto => ColourChoice::Auto,
-        ColorChoice::Always => ColourChoice::Always,
-        ColorChoice::Never => ColourChoice::Never,
-    };
     let stdout = if std::io::stdout().is_terminal() {
         Stdout::Terminal {
             width: terminal_width(),
@@ -180,7 +162,7 @@ pub(in crate::commands) fn console_options(view: &View) -> Options {
     let variable = |name: &str| std::env::var(name).ok();
     let mut options = Options::resolve(
         mode,
-        colours,
+        view.color,
         stdout,
         variable("TERM").as_deref(),
         variable("NO_COLOR").as_deref(),

@@ -1,4 +1,4 @@
-//! Starting a run in a process of its own, which outlives whoever started it.
+//! `start_detached`: starts a run in a new process, for `ralph run --detach` and for the server.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -16,26 +16,24 @@ use super::hidden_env::hidden_variables;
 use super::prepare::{self, FirstPrompt};
 use crate::failure;
 use crate::settings::Settings;
-use crate::versions::VersionFile;
 
-/// How long a live runner may take to begin its run: the agent is looked up, locks are taken. Long, because a loaded
-/// machine is slow; a runner that fails is noticed at once.
+/// How long a live runner may take to start its run: it looks up the agent and takes locks. Generous for a loaded
+/// machine; a runner that fails is noticed at once.
 const START_TIMEOUT: Duration = Duration::from_secs(180);
 const START_INTERVAL: Duration = Duration::from_millis(10);
 const REQUEST_FILE: &str = "request.json";
 const ERROR_FILE: &str = "start-error.json";
 const LOG_FILE: &str = "runner.log";
 
-/// A run to be started. In a private file on its way: a command line can be read by everybody.
+/// A run to be started. It is passed in a private file, because every user can read a command line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Start {
-    /// How, and of which kind.
     pub settings: Settings,
-    /// What the agent is told; a conversation may begin without.
+    /// A conversation may start without one.
     pub prompt: Option<String>,
-    /// The run whose conversation it goes on with.
+    /// The run whose session it continues.
     pub resumed_from: Option<String>,
-    /// What the run is called, if that is settled: then it is started once, however often it is asked for.
+    /// The run's id, if the caller has chosen it: then it is started once, however often it is requested.
     #[serde(skip)]
     pub run_id: Option<String>,
 }
@@ -43,9 +41,7 @@ pub struct Start {
 /// A run that was started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Started {
-    /// Names it.
     pub run_id: String,
-    /// What a person should know.
     pub warnings: Vec<String>,
 }
 
@@ -54,35 +50,26 @@ pub struct Started {
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[error("{message}")]
 pub enum StartError {
-    /// The settings make no sense, or not with this agent.
+    /// Invalid settings, or settings that this agent does not support.
     Invalid {
-        /// What is wrong.
         message: String,
-        /// What a command exits with.
         exit_code: u8,
     },
-    /// Another run has the workspace or the conversation.
+    /// Another run has the workspace or the session.
     Busy {
-        /// Who, and what to do.
         message: String,
-        /// Who, where it says.
         holder: Option<LockInfo>,
     },
-    /// The agent is not there, or not logged in.
+    /// The agent is not installed or not logged in.
     BackendUnavailable {
-        /// What to do.
         message: String,
     },
-    /// Something else.
     Other {
-        /// What.
         message: String,
     },
 }
 
 impl StartError {
-    /// What an error means to somebody who wanted to start a run.
-    #[must_use]
     pub fn of(error: &anyhow::Error) -> Self {
         let message = format!("{error:#}");
         if let Some(LockError::Held(held)) = error.downcast_ref::<LockError>() {
@@ -96,8 +83,6 @@ impl StartError {
         }
     }
 
-    /// What a command exits with.
-    #[must_use]
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Invalid { exit_code, .. } => *exit_code,
@@ -113,23 +98,19 @@ impl From<anyhow::Error> for StartError {
     }
 }
 
-/// Starts a runner of its own and waits until it is there. It gets neither our sockets nor a server's secrets, and
-/// goes on when we end.
+/// Starts a runner process and waits until its run has begun. The runner inherits neither our sockets nor a server's
+/// secrets, and continues when this process ends.
 ///
 /// # Errors
-/// When the run could not begin; nothing is left of it then.
-pub async fn start_detached(
-    home: &Home,
-    start: &Start,
-    versions: Option<&VersionFile>,
-) -> Result<Started, StartError> {
+/// When the run did not begin; its directory is removed then.
+pub async fn start_detached(home: &Home, start: &Start) -> Result<Started, StartError> {
     let has_prompt = start
         .prompt
         .as_ref()
         .is_some_and(|prompt| !prompt.trim().is_empty());
     if !has_prompt && (start.settings.kind == RunKind::Loop || start.prompt.is_some()) {
         return Err(StartError::Invalid {
-            message: "the prompt is empty: say what to do".to_owned(),
+            message: "the prompt is empty".to_owned(),
             exit_code: 64,
         });
     }
@@ -141,8 +122,8 @@ pub async fn start_detached(
             warnings: Vec::new(),
         });
     }
-    // What a person must fix is told before anything is kept.
-    let chosen = prepare::choose(&start.settings, versions).await?;
+    // Errors that the user must fix are reported before anything is written.
+    let chosen = prepare::choose(&start.settings, Some(home)).await?;
     let directory = match &start.run_id {
         Some(id) => home
             .create_run_as(id)
@@ -165,8 +146,8 @@ pub async fn start_detached(
     })
 }
 
-/// Waits for a run that was begun under this name by somebody who did not live to see it start. False if nobody starts
-/// it any more; nothing is left of it then.
+/// Waits for a run with this id that an earlier request started. False if no runner is starting it any more; its
+/// directory is removed then.
 async fn adopt(directory: &RunDirectory, limit: Duration) -> Result<bool, StartError> {
     let deadline = tokio::time::Instant::now() + limit;
     loop {
@@ -190,21 +171,21 @@ async fn adopt(directory: &RunDirectory, limit: Duration) -> Result<bool, StartE
     }
 }
 
-/// Whether there is a runner: it has the log that it was given for as long as it lives, and so has its lock.
+/// Whether a runner is starting the run: it holds the lock of its log as long as it lives.
 ///
 /// # Errors
-/// When nobody can tell: then there may be one.
+/// When that is unknown; then there may be one.
 fn is_being_started(directory: &RunDirectory) -> anyhow::Result<bool> {
     let path = directory.path().join(LOG_FILE);
     let log = match File::open(&path) {
-        // Nobody got as far as that.
+        // No runner was spawned.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         opened => opened.with_context(|| format!("cannot open `{}`", path.display()))?,
     };
     Ok(!is_lock_free(log.try_lock(), &path)?)
 }
 
-/// Whether a lock was to be had. Only one that is taken says that somebody has it.
+/// Whether the lock was free. An error does not mean that it is taken.
 fn is_lock_free(tried: Result<(), TryLockError>, path: &Path) -> anyhow::Result<bool> {
     match tried {
         Ok(()) => Ok(true),
@@ -268,7 +249,7 @@ async fn wait_until_begun(
             }
             None if has_begun(directory) => return Ok(()),
             None => {
-                // One that has ended meanwhile cannot be killed, and need not be.
+                // Fails only if it has ended meanwhile.
                 let _ = runner.kill().await;
                 let message = format!(
                     "the run did not begin within {} s{}",
@@ -280,7 +261,7 @@ async fn wait_until_begun(
         };
         return match remove_unless_begun(directory) {
             Removal::Removed => Err(error),
-            // Between the last look and the end of the runner.
+            // It began between the last check and the end of the runner.
             Removal::HasBegun => Ok(()),
         };
     }
@@ -327,7 +308,7 @@ fn with_log(directory: &RunDirectory) -> String {
     }
 }
 
-/// The runner's side: what it was given.
+/// For the runner: reads the request.
 pub(super) fn take_request(directory: &RunDirectory) -> anyhow::Result<(Settings, FirstPrompt)> {
     let path = directory.path().join(REQUEST_FILE);
     let text = std::fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
@@ -341,15 +322,15 @@ pub(super) fn take_request(directory: &RunDirectory) -> anyhow::Result<(Settings
     Ok((settings, first_prompt))
 }
 
-/// The runner's side: the journal has what it was given, redacted.
+/// For the runner: removes the request, which is in the journal, redacted.
 pub(super) fn forget_request(directory: &Path) {
     let _ = std::fs::remove_file(directory.join(REQUEST_FILE));
 }
 
-/// The runner's side: whoever started it is told why it ends.
-pub(super) fn tell_error(directory: &RunDirectory, error: &anyhow::Error) {
+/// For the runner: reports why it ends to the process that started it.
+pub(super) fn report_error(directory: &RunDirectory, error: &anyhow::Error) {
     let file = private(&directory.path().join(ERROR_FILE));
-    // If that cannot be written, there is still what stands in its log.
+    // If it cannot be written, the log still has it.
     let _ = file.map(|file| serde_json::to_writer(file, &StartError::of(error)));
 }
 
@@ -416,7 +397,7 @@ mod tests {
             assert!(directory.journal().exists());
             assert_eq!(adopt(&directory, Duration::ZERO).await, Ok(true));
             assert!(directory.journal().exists());
-            assert_eq!(runner.id().is_none(), is_killed, "a live one goes on");
+            assert_eq!(runner.id().is_none(), is_killed, "a live one continues");
             let _ = runner.kill().await;
         }
     }
@@ -440,7 +421,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_run_of_which_nobody_can_tell_whether_it_is_being_started_is_left_alone() {
+    async fn a_run_that_may_still_be_starting_is_left_alone() {
         let place = tempfile::tempdir().unwrap();
         let home = Home::new(place.path().join("state"), None);
         let directory = home.create_run(jiff::Timestamp::now()).unwrap();
@@ -452,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_lock_that_is_taken_says_that_somebody_has_it() {
+    fn only_a_lock_that_is_taken_means_that_a_runner_has_it() {
         let path = Path::new("/runs/a/runner.log");
         let tried = |tried| is_lock_free(tried, path);
         assert!(tried(Ok(())).unwrap());
@@ -465,12 +446,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_run_that_was_begun_by_somebody_else_is_waited_for_and_removed_if_nobody_starts_it() {
+    async fn a_run_that_another_process_starts_is_waited_for_and_removed_if_it_dies() {
         let place = tempfile::tempdir().unwrap();
         let home = Home::new(place.path().join("state"), None);
         let id = home.new_run_id(jiff::Timestamp::now());
         let directory = home.create_run_as(&id).unwrap();
-        // Nobody got as far as starting a runner.
+        // No runner was started.
         assert_eq!(adopt(&directory, Duration::ZERO).await, Ok(false));
         assert!(!directory.path().exists());
         let directory = home.create_run_as(&id).unwrap();

@@ -1,4 +1,4 @@
-//! From settings to a run that is ready to be driven.
+//! `prepare`: turns settings and a selected agent into a `RunSpec`, and takes the locks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,34 +21,34 @@ use super::unsupported::drop_unsupported;
 use crate::current_process;
 use crate::failure::Failure;
 use crate::settings::{Denials, SessionPolicy, SessionStart, Settings};
-use crate::versions::{VersionCheck, VersionFile};
+use crate::version_cache::VersionCache;
 
 /// How long an interrupted agent may take to end its turn.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(5);
-/// Whether a request makes sense does not depend on what is asked.
+/// Whether a request is valid does not depend on the prompt.
 const ANY_PROMPT: &str = "x";
 /// How much of a prompt a list of runs shows.
 const PROMPT_CHARACTERS: usize = 200;
 
-/// A run that is ready.
+/// A run that is ready to be driven.
 pub(super) struct Prepared {
     pub(super) spec: RunSpec,
     pub(super) run_file: RunFile,
-    /// Held until the run is over.
+    /// Held until the run has ended.
     pub(super) locks: Vec<Lock>,
-    /// What the user should know before it begins.
+    /// For the user, before the run starts.
     pub(super) warnings: Vec<String>,
 }
 
 /// What the first iteration starts from.
 pub(super) struct FirstPrompt {
-    /// What the agent is told; a conversation may begin without.
+    /// A conversation may start without one.
     pub(super) prompt: Option<String>,
-    /// The run whose conversation it goes on with.
+    /// The run whose session it continues.
     pub(super) resumed_from: Option<String>,
 }
 
-/// The agent that runs it, chosen before anything is written.
+/// The agent of a run, chosen before anything is written.
 pub(super) struct SelectedAgent {
     pub(super) registry: AgentRegistry,
     pub(super) kind: AgentKind,
@@ -56,24 +56,21 @@ pub(super) struct SelectedAgent {
     /// The options that this agent supports.
     pub(super) options: RunOptions,
     redactor: Redactor,
-    /// What the user should know before it begins.
+    /// For the user, before the run starts.
     pub(super) warnings: Vec<String>,
 }
 
-/// Chooses the agent, and refuses what it cannot do.
-pub(super) async fn choose(
-    settings: &Settings,
-    versions: Option<&VersionFile>,
-) -> anyhow::Result<SelectedAgent> {
+/// Chooses the agent, and refuses settings that it does not support. With a home, versions are cached there.
+pub(super) async fn choose(settings: &Settings, home: Option<&Home>) -> anyhow::Result<SelectedAgent> {
     let mut registry = agent::registry(settings)?;
-    if let Some(versions) = versions {
-        registry.remember_versions(Arc::new(versions.clone()));
+    if let Some(home) = home {
+        registry.remember_versions(Arc::new(VersionCache::new(home)));
     }
     let (kind, found) = agent::choose(settings, &registry, &agent::options(settings)?).await?;
     select(settings, registry, kind, found)
 }
 
-/// Refuses what this agent cannot do.
+/// Refuses settings that this agent does not support.
 pub(super) fn select(
     settings: &Settings,
     registry: AgentRegistry,
@@ -107,16 +104,7 @@ pub(super) fn select(
 }
 
 impl SelectedAgent {
-    /// Keeps what is known of the agent's version true.
-    pub(super) fn version_check(&self, versions: Option<VersionFile>) -> Option<VersionCheck> {
-        Some(VersionCheck {
-            file: versions?,
-            program: self.found.program.clone(),
-            version: self.found.version?,
-        })
-    }
-
-    /// What the first iteration would start.
+    /// The command line of the first iteration.
     pub(super) fn preview(
         &self,
         settings: &Settings,
@@ -144,7 +132,7 @@ fn takes_messages(settings: &Settings, profile: &Profile) -> bool {
     profile.has(capability::SEND) && (is_wanted || !profile.messages_on_demand)
 }
 
-/// Takes the locks, and writes nothing that another run could miss.
+/// Takes the locks before it writes anything in the workspace.
 pub(super) fn prepare(
     home: &Home,
     directory: RunDirectory,
@@ -171,7 +159,7 @@ pub(super) fn prepare(
     let files = match WorkspaceFiles::prepare(home, &settings.workspace) {
         Ok(files) => Some(files),
         Err(error) => {
-            warnings.push(format!("nothing is kept in the workspace: {error}"));
+            warnings.push(format!("cannot keep files in the workspace: {error}"));
             None
         }
     };
@@ -397,7 +385,7 @@ fn mode_name(settings: &Settings) -> String {
         .to_owned()
 }
 
-/// A directory for a new run.
 pub(super) fn new_directory(home: &Home) -> anyhow::Result<RunDirectory> {
-    home.create_run(Timestamp::now()).context("cannot keep the run")
+    home.create_run(Timestamp::now())
+        .context("cannot create the run directory")
 }

@@ -1,16 +1,13 @@
-//! `--resume RUN`: the session of an earlier run.
+//! `--resume RUN`: continues the session of an earlier run. Also for runs that the server starts.
 
 use anyhow::bail;
 use ralph_run::{FindError, Home, RunDirectory, RunFile};
 
 use crate::commands::run_client;
 use crate::failure::Failure;
-use crate::settings::{SessionStart, Settings};
+use crate::settings::{BackendName, SessionStart, Settings};
 
-/// Replaces a run in `--resume` by its last session. Returns the run's id; none where a session is named.
-///
-/// # Errors
-/// When several runs are meant, or the run has no session that can be resumed here.
+/// Replaces a run in `--resume` by its last session. Returns the run's id; `None` if a session is named.
 pub(super) fn resolve_run(settings: &mut Settings, home: &Home) -> anyhow::Result<Option<String>> {
     let SessionStart::Resume { id, .. } = &mut settings.session else {
         return Ok(None);
@@ -31,7 +28,34 @@ pub(super) fn resolve_run(settings: &mut Settings, home: &Home) -> anyhow::Resul
         )));
     }
     *id = session_of(&run, &file).map_err(Failure::usage)?;
+    use_backend_of(&run, &file, settings).map_err(Failure::usage)?;
     Ok(Some(run.id().to_owned()))
+}
+
+/// A session can only be continued by the agent that started it: chooses that one if the settings choose none.
+///
+/// # Errors
+/// If the settings choose another one.
+pub(in crate::commands) fn use_backend_of(
+    run: &RunDirectory,
+    file: &RunFile,
+    settings: &mut Settings,
+) -> Result<(), String> {
+    // A backend of a newer version is not in the list; the agent itself refuses a session of another one.
+    let Ok(own) = BackendName::try_from(file.backend.as_str().to_owned()) else {
+        return Ok(());
+    };
+    let chosen = &mut settings.agent.backend;
+    if chosen.is_auto() {
+        *chosen = own;
+    } else if *chosen != own {
+        return Err(format!(
+            "run {} used the backend `{own}` and cannot be resumed with `{chosen}`; add `--backend {own}`, or start a new \
+             run",
+            run.short_id()
+        ));
+    }
+    Ok(())
 }
 
 /// The session with which a run can be continued, or why there is none.

@@ -39,7 +39,7 @@ pub(in crate::commands) fn find_secret(
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str())),
     );
-    // A pattern that is not a regular expression is reported by whoever starts the run.
+    // An invalid pattern is reported when the run is prepared.
     let redactor = Redactor::new(secrets, patterns).ok()?;
     first_difference(text, &redactor.redact(text))
 }
@@ -55,7 +55,7 @@ fn first_difference(text: &str, redacted: &str) -> Option<String> {
         .filter(|byte| **byte == b'\n')
         .count()
         + 1;
-    // A secret that begins as the mark does is found a little too far on.
+    // If the secret begins like the mark, the difference is after the mark's start.
     let mark = redacted[..redacted.floor_char_boundary(same + MARK.len())].rfind(MARK)?;
     let name: String = redacted[mark + MARK.len()..]
         .chars()

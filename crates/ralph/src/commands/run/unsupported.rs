@@ -1,4 +1,4 @@
-//! Adapts a run's options to what its agent can do, before it starts.
+//! `drop_unsupported`: adapts the options of a run to what its agent supports.
 
 use agent_api::{PermissionHost, PermissionMode, Profile, RunOptions, capability};
 use ralph_run::RunKind;

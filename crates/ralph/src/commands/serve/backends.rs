@@ -1,4 +1,4 @@
-//! The agents there are, for the server's page.
+//! The installed agents, for the server's page.
 
 use agent_api::{Detected, capability};
 use ralph_run::Home;
@@ -10,7 +10,7 @@ use crate::commands::run::{options, registry};
 use crate::settings::load_settings;
 use crate::trust::Policy;
 
-/// Looks for every agent, with the settings that a run without any would have.
+/// Looks for every agent, with the settings of the server's own directory.
 pub(super) async fn find(home: &Home) -> Vec<BackendInfo> {
     let variables = |name: &str| std::env::var(name).ok();
     let found = async {
@@ -22,7 +22,7 @@ pub(super) async fn find(home: &Home) -> Vec<BackendInfo> {
         anyhow::Ok(report.entries.iter().map(describe).collect())
     };
     found.await.unwrap_or_else(|error: anyhow::Error| {
-        tracing::warn!(%error, "the agents cannot be looked for");
+        tracing::warn!(%error, "cannot look for agents");
         Vec::new()
     })
 }
@@ -55,12 +55,12 @@ fn describe(entry: &Detected) -> BackendInfo {
     }
 }
 
-/// What an agent can be told about what may happen without asking.
+/// The permission modes that an agent supports.
 fn permission_modes(has_modes: bool, takes_answers: bool) -> Vec<PermissionChoice> {
     use PermissionChoice::{AcceptEdits, Ask, Bypass, Plan, Refuse};
     match (has_modes, takes_answers) {
         (true, true) => vec![Ask, AcceptEdits, Plan, Refuse, Bypass],
-        // Nobody could answer it.
+        // Its requests could not be answered.
         (true, false) => vec![AcceptEdits, Refuse, Bypass],
         (false, _) => Vec::new(),
     }

@@ -1,4 +1,4 @@
-//! Where the index is.
+//! Opens the index: in a directory, or in the database of `RALPH_SERVER_DATABASE`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,11 +12,12 @@ use ralph_store::{
 
 use crate::console::write_stderr;
 use crate::failure::Failure;
+use crate::home::absolute;
 
-/// Says which database; it may have a password in it, so no flag does.
+/// The address of a database. Not a flag, because it may contain a password.
 const DATABASE: &str = "RALPH_SERVER_DATABASE";
 
-/// Opens the index: in a directory, or where the environment says. What was found wrong with it is told.
+/// Opens the index, and reports damage that was found.
 pub(in crate::commands) async fn open_index(
     home: &Home,
     data: Option<&Path>,
@@ -25,8 +26,8 @@ pub(in crate::commands) async fn open_index(
     open(home, data, variables, false).await
 }
 
-/// Opens the index to be built anew. A file is moved aside, whatever is wrong with it.
-pub(in crate::commands) async fn open_index_anew(
+/// Opens an empty index. An existing file is moved aside.
+pub(in crate::commands) async fn recreate_index(
     home: &Home,
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,
@@ -34,8 +35,8 @@ pub(in crate::commands) async fn open_index_anew(
     open(home, data, variables, true).await
 }
 
-/// Where the words are, for somebody who reads beside the server that has the index; none if they are in no file.
-pub(in crate::commands) fn words_beside(
+/// The file of the text index, to be read beside the server that has it open; `None` if it is not in a file.
+pub(in crate::commands) fn text_index_file(
     home: &Home,
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,
@@ -67,7 +68,7 @@ async fn open(
     home: &Home,
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,
-    is_anew: bool,
+    is_recreated: bool,
 ) -> anyhow::Result<Arc<dyn Store>> {
     match address(data, variables)? {
         DatabaseAddress::Sqlite { directory } => {
@@ -75,7 +76,7 @@ async fn open(
                 data_directory: directory,
                 runs_directory: home.runs_directory(),
             };
-            let opened = if is_anew {
+            let opened = if is_recreated {
                 SqliteStore::open_anew(options).await?
             } else {
                 SqliteStore::open(options).await?
@@ -96,11 +97,11 @@ async fn open(
     }
 }
 
-/// Says once that the database is waited for.
+/// Reports once that it waits for the database.
 async fn connect(options: PostgresOptions) -> Result<PostgresStore, StoreError> {
-    let mut is_told = false;
+    let mut is_reported = false;
     let connecting = PostgresStore::connect(options, |waiting| {
-        if !std::mem::replace(&mut is_told, true) {
+        if !std::mem::replace(&mut is_reported, true) {
             let seconds = waiting.patience.as_secs();
             write_stderr(&format!(
                 "ralph: {}; waiting up to {seconds} s\n",
@@ -119,11 +120,7 @@ fn data_directory(
         return std::path::absolute(asked)
             .with_context(|| format!("no such directory: `{}`", asked.display()));
     }
-    let absolute = |name: &str| {
-        variables(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
+    let absolute = |name: &str| absolute(variables, name);
     let data = match absolute("XDG_DATA_HOME") {
         Some(data) => data,
         None => absolute("HOME")

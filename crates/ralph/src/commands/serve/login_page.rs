@@ -1,4 +1,4 @@
-//! Leading a browser to the login.
+//! `open_login`: opens the login page in the default browser.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -10,10 +10,10 @@ use ralph_run::Home;
 
 use crate::console::write_stderr;
 
-/// How long a browser has to read the page that leads it to the login.
+/// How long a browser has to read the login page.
 pub(super) const LOGIN_PAGE_KEPT: Duration = Duration::from_secs(30);
 
-/// Opens the page, if there is something to open it with.
+/// Opens the page in the default browser, if there is one.
 pub(super) fn open_login(home: &Home, url: &str) -> Option<LoginPage> {
     let opener = if cfg!(target_os = "macos") {
         "open"
@@ -24,7 +24,7 @@ pub(super) fn open_login(home: &Home, url: &str) -> Option<LoginPage> {
         Ok(page) => page,
         Err(error) => {
             write_stderr(&format!(
-                "ralph: no page can be written ({error}): open the address yourself\n"
+                "ralph: cannot write the login page ({error}); open the address yourself\n"
             ));
             return None;
         }
@@ -37,15 +37,15 @@ pub(super) fn open_login(home: &Home, url: &str) -> Option<LoginPage> {
         .spawn();
     if opened.is_err() {
         write_stderr(&format!(
-            "ralph: there is no `{opener}` here: open the address yourself\n"
+            "ralph: `{opener}` is not installed; open the address yourself\n"
         ));
         return None;
     }
     Some(page)
 }
 
-/// A page of ours alone that leads to the login, for as long as it is kept. The arguments of programs can be seen by
-/// everybody on this machine, so the code must not be one.
+/// A private file that redirects to the login. The code must not be an argument of the browser, because every user can
+/// read those.
 #[derive(Debug)]
 pub(super) struct LoginPage {
     path: PathBuf,
@@ -54,7 +54,7 @@ pub(super) struct LoginPage {
 impl LoginPage {
     fn write(directory: &Path, url: &str) -> io::Result<Self> {
         let path = directory.join(format!("login-{}.html", std::process::id()));
-        // One of a process that had our number before.
+        // Left behind by a process with the same number.
         let _ = fs::remove_file(&path);
         let mut file = OpenOptions::new()
             .write(true)

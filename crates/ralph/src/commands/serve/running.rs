@@ -1,4 +1,4 @@
-//! `ralph serve` where a server of the same user listens already.
+//! `ralph serve` while a server of the same user is running.
 
 use ralph_run::Home;
 use ralph_run::machine::Signal;
@@ -11,10 +11,7 @@ use super::login_page::{LOGIN_PAGE_KEPT, open_login};
 use crate::commands::run;
 use crate::console::{write_stderr, write_stdout};
 
-/// Leads to the server that has the port. If that is none of this user, `otherwise` is what went wrong.
-///
-/// # Errors
-/// `otherwise`, or that the server which is there gives no login.
+/// Prints a login link of the server that has the port. Fails with `otherwise` if it is not a server of this user.
 pub(super) async fn lead_to_running(
     args: &ServeArgs,
     home: &Home,
@@ -28,11 +25,11 @@ pub(super) async fn lead_to_running(
         .await
         .map_err(|error| otherwise.context(error.to_string()))?;
     write_stdout(&format!(
-        "a server listens already on http://{}\n",
+        "a server is already listening on http://{}\n",
         running.address
     ));
     write_stdout(&format!("log in once, within ten minutes: {url}\n"));
-    write_stderr("ralph: it goes on as it was started; end that one to start it in another way\n");
+    write_stderr("ralph: it keeps its current options; stop it first to change them\n");
     if !args.open {
         return Ok(0);
     }
@@ -42,7 +39,7 @@ pub(super) async fn lead_to_running(
             (SignalKind::terminate(), Signal::Terminate),
         ];
         let mut signals = run::listen(kinds)?;
-        write_stderr("ralph: the browser has half a minute to read the link; then this ends\n");
+        write_stderr("ralph: waiting 30 s for the browser to read the link\n");
         tokio::select! {
             () = sleep(LOGIN_PAGE_KEPT) => {}
             Some(_) = signals.recv() => {}

@@ -1,4 +1,4 @@
-//! A run at a glance, for people.
+//! Renders `ralph show` as text.
 
 use jiff::Timestamp;
 use ralph_run::model::{ChangedFile, RunState};
@@ -9,10 +9,10 @@ use crate::commands::clean::format_bytes;
 use crate::commands::runs::{seconds, state};
 use crate::console::{format_clock, format_cost, format_duration, format_tokens, one_line, sanitise};
 
-/// Where values begin: after the longest label and a blank.
+/// The column of values.
 const INDENT: usize = 13;
 
-/// How much is shown of what the agent said last.
+/// How many lines of the last message are shown.
 const LAST_LINES: usize = 20;
 
 /// How many iterations, changes and files are shown.
@@ -24,7 +24,7 @@ struct Page {
 }
 
 impl Page {
-    /// `Workspace   /home/me/project`. A value that is not there has no line.
+    /// `Workspace   /home/me/project`. An empty value has no line.
     fn row(&mut self, label: &str, value: &str) {
         if !value.trim().is_empty() {
             let value = one_line(value, self.columns.saturating_sub(INDENT));
@@ -32,14 +32,14 @@ impl Page {
         }
     }
 
-    /// As a row, but never cut: it is to be copied.
+    /// As a row, but never cut, so that it can be copied.
     fn place(&mut self, label: &str, value: &str) {
         let value = one_line(value, usize::MAX);
         self.text.push_str(&format!("{}{value}\n", pad(label)));
     }
 }
 
-/// A longer label than expected moves its value, but never touches it.
+/// A long label moves its value, but never touches it.
 fn pad(label: &str) -> String {
     format!("{label:width$} ", width = INDENT - 1)
 }
@@ -102,11 +102,11 @@ fn summary(page: &mut Page, shown: &Shown, now: Timestamp) {
         page.place("Session", session);
     }
     let took = format_clock(seconds(run, now));
-    let for_so_long = if run.is_ended() { "took" } else { "runs for" };
+    let verb = if run.is_ended() { "took" } else { "running for" };
     page.row(
         "Started",
         &format!(
-            "{} UTC, {for_so_long} {took}",
+            "{} UTC, {verb} {took}",
             run.started_at.strftime("%Y-%m-%d %H:%M:%S")
         ),
     );
@@ -226,7 +226,7 @@ fn last_text(page: &mut Page, shown: &Shown) {
     }
 }
 
-/// A backend of the user's own has no name but `Agent`.
+/// A custom backend has no name of its own.
 fn agent_name(run: &RunFile) -> String {
     match run.display_name.as_str() {
         "Agent" => run.backend.to_string(),

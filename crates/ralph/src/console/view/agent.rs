@@ -1,15 +1,18 @@
-//! What happens in the agent.
+//! The part of `View` that shows events of the agent.
 
 use agent_api::{
-    Body, Delta, DiscardReason, Event, ItemDiscarded, ItemId, Notice, Part, Piece, PlanUpdated, Severity,
-    Status as AgentStatus, ToolFinished, ToolStarted, ToolStatus,
+    Body, CloseReason, Delta, DiscardReason, Event, ItemDiscarded, ItemId, Notice, Part, Piece, PlanUpdated,
+    RequestId, Severity, Status as AgentStatus, ToolFinished, ToolStarted, ToolStatus,
 };
 
+use super::calls::Call;
 use super::state::View;
 use crate::console::flow::Arrival;
+use crate::console::one_line::one_line;
 use crate::console::rows::{
-    describe_waiting, render_denial, render_permission, render_plan_proposed, render_question,
-    render_rate_limit, render_result, render_retry, render_session, render_task, render_usage,
+    describe_permission, render_denial, render_failure, render_permission, render_plan_proposed,
+    render_question, render_rate_limit, render_result, render_retry, render_session, render_task,
+    render_usage,
 };
 use crate::console::sanitise::sanitise;
 use crate::console::style::Style;
@@ -38,26 +41,26 @@ impl View {
             Body::ToolFinished(finished) => self.tool_finished(event, finished),
             Body::PlanUpdated(plan) => self.plan_updated(event, plan),
             Body::PermissionRequested(asked) => {
-                self.rows(
-                    event,
-                    &render_permission(look, asked, &self.hint(asked.request.as_str(), "--allow")),
-                );
+                let subject = describe_permission(asked);
+                let hint = self.open_request(&asked.request, "Permission", subject);
+                self.rows(event, &render_permission(look, asked, &hint));
             }
             Body::QuestionAsked(asked) => {
-                self.rows(
-                    event,
-                    &render_question(
-                        look,
-                        &asked.questions,
-                        &self.hint(asked.request.as_str(), "--choose ANSWER"),
-                    ),
-                );
+                let hint = self.open_request(&asked.request, "Question", String::new());
+                self.rows(event, &render_question(look, &asked.questions, &hint));
             }
             Body::PlanProposed(asked) => {
-                self.rows(
-                    event,
-                    &render_plan_proposed(look, &asked.plan, &self.hint(asked.request.as_str(), "--allow")),
-                );
+                let hint = self.open_request(&asked.request, "Plan", String::new());
+                self.rows(event, &render_plan_proposed(look, &asked.plan, &hint));
+            }
+            Body::RequestClosed(closed) => {
+                let style = match closed.reason {
+                    CloseReason::Answered => Style::Good,
+                    CloseReason::Denied | CloseReason::Withdrawn | CloseReason::Ended => Style::Warning,
+                };
+                if let Some((label, text)) = self.open_requests.close(closed) {
+                    self.rows(event, &look.row(style, label, &text));
+                }
             }
             Body::PermissionDenied(denial) => self.rows(event, &render_denial(look, denial)),
             Body::RetryScheduled(retry) => self.rows(event, &render_retry(look, retry)),
@@ -77,7 +80,11 @@ impl View {
                 self.rows(event, &render_session(look, session));
             }
             Body::TaskUpdated(task) if is_verbose => {
-                self.rows(event, &render_task(look, task).unwrap_or_default());
+                if let Some(row) = render_task(look, task)
+                    && self.ended_tasks.insert(task.task_id.clone())
+                {
+                    self.rows(event, &row);
+                }
             }
             Body::Notice(notice) => self.notice(event, notice),
             Body::Finished(finished) => {
@@ -146,12 +153,18 @@ impl View {
     }
 
     fn tool_finished(&mut self, event: &Event, finished: &ToolFinished) {
+        let look = self.look_of(event);
         let has_run = !matches!(finished.status, ToolStatus::Denied | ToolStatus::Cancelled);
-        if let Some(label) = self.calls.finish(&finished.item).filter(|_| has_run) {
-            self.rows(event, &self.look_of(event).row(Style::Tool, "Tool", &label));
+        let is_only = self.calls.len() == 1;
+        let call = self.calls.finish(&finished.item);
+        if let Some(call) = call.as_ref().filter(|call| has_run && !call.is_shown) {
+            self.rows(event, &look.row(Style::Tool, "Tool", &call.label));
         }
         if self.options.is_verbose() {
-            self.rows(event, &render_result(self.look_of(event), finished));
+            self.rows(event, &render_result(look, finished));
+        } else if finished.status == ToolStatus::Failed {
+            let tool = call.as_ref().filter(|_| !is_only).map(Call::tool);
+            self.rows(event, &render_failure(look, finished, tool));
         }
     }
 
@@ -184,7 +197,23 @@ impl View {
         }
     }
 
-    fn hint(&self, request: &str, reply: &str) -> String {
-        describe_waiting(&self.run_id, request, reply)
+    /// Gives the command that answers the request. Never cut: it is to be copied.
+    fn open_request(&mut self, id: &RequestId, label: &'static str, subject: String) -> String {
+        self.open_requests.open(id, label, subject);
+        let run = if self.run_id.is_empty() {
+            "latest"
+        } else {
+            &self.run_id
+        };
+        let which = match self.open_requests.len() {
+            1 => String::new(),
+            _ => format!(" --request {}", one_line(id.as_str(), usize::MAX)),
+        };
+        let reply = match label {
+            "Question" => "--choose ANSWER",
+            "Plan" => "--allow (or --deny REASON)",
+            _ => "--allow (or --always, --deny)",
+        };
+        format!("ralph answer {run}{which} {reply}")
     }
 }

@@ -1,22 +1,29 @@
-//! Tool calls that have not ended.
+//! `Calls`: the open tool calls, so that each is shown once.
 
 use agent_api::{ItemId, ToolKind, ToolStarted, ToolState};
 
-/// Tool calls that have not ended, the latest last. Each is shown once, as soon as it is known what it is about.
+/// Open tool calls, the latest last. Each is shown once, as soon as its subject is known.
 #[derive(Debug, Default)]
 pub(super) struct Calls(Vec<Call>);
 
 #[derive(Debug)]
-struct Call {
+pub(super) struct Call {
     item: ItemId,
-    label: String,
-    is_shown: bool,
+    pub(super) label: String,
+    pub(super) is_shown: bool,
+}
+
+impl Call {
+    /// The tool's name, which the label begins with.
+    pub(super) fn tool(&self) -> &str {
+        self.label.split(": ").next().unwrap_or_default()
+    }
 }
 
 impl Calls {
-    /// A call begins, or more is known about it. Gives the label if it is to be shown now.
+    /// A call begins, or more is known about it. Gives the label if it should be shown now.
     pub(super) fn start(&mut self, tool: &ToolStarted, label: String) -> Option<String> {
-        // A list of things to do is shown when it is read.
+        // A to-do list is shown by its `PlanUpdated`.
         let is_ready =
             tool.state == ToolState::Running && (tool.kind != ToolKind::Plan || tool.subject.is_some());
         let known = self.0.iter_mut().find(|call| call.item == tool.item);
@@ -33,7 +40,7 @@ impl Calls {
         (is_ready && !was_shown).then_some(label)
     }
 
-    /// The label of a call that was not shown yet; it counts as shown from now on.
+    /// The label of a call that was not shown yet, and is now.
     pub(super) fn show(&mut self, item: &ItemId) -> Option<String> {
         let call = self
             .0
@@ -43,23 +50,20 @@ impl Calls {
         Some(call.label.clone())
     }
 
-    /// A call has ended. Gives the label if it was never shown.
-    pub(super) fn finish(&mut self, item: &ItemId) -> Option<String> {
-        self.remove(item)
-            .filter(|call| !call.is_shown)
-            .map(|call| call.label)
+    /// A call was discarded. Whether it was shown.
+    pub(super) fn discard(&mut self, item: &ItemId) -> bool {
+        self.finish(item).is_some_and(|call| call.is_shown)
     }
 
-    /// A call does not count. Whether it was shown.
-    pub(super) fn discard(&mut self, item: &ItemId) -> bool {
-        self.remove(item).is_some_and(|call| call.is_shown)
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
     }
 
     pub(super) fn clear(&mut self) {
         self.0.clear();
     }
 
-    fn remove(&mut self, item: &ItemId) -> Option<Call> {
+    pub(super) fn finish(&mut self, item: &ItemId) -> Option<Call> {
         let place = self.0.iter().position(|call| call.item == *item)?;
         Some(self.0.remove(place))
     }

@@ -1,7 +1,8 @@
-//! What a person is shown of a run: records and events in, text out. Writes nothing.
+//! `View`: records in, text out. Writes nothing.
 
 mod agent;
 mod calls;
+mod open_requests;
 mod run;
 mod shown_errors;
 mod state;

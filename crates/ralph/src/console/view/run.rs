@@ -1,4 +1,4 @@
-//! What happens in the run around the agent.
+//! The part of `View` that shows events of the run itself.
 
 use ralph_run::model::Change;
 use ralph_run::{
@@ -47,6 +47,9 @@ impl View {
             RunBody::Warned(warned) => self.warned(warned),
             RunBody::SessionForked(forked) => self.page.push_rows(&render_forked(look, forked)),
             RunBody::CommandReceived(command) => {
+                if let (Some(request), None) = (&command.request, &command.refused) {
+                    self.open_requests.answer(request, command.by.as_deref());
+                }
                 self.flow
                     .push_aside(&render_command(look, command), &mut self.page);
             }
@@ -79,9 +82,9 @@ impl View {
             .push_rows(&self.look.row(Style::Warning, "Notice", &text));
     }
 
-    /// A session waits. Where to say something is told once; the line at the bottom keeps telling it.
+    /// Shows once how to send a message; the status line repeats it.
     pub(super) fn await_message(&mut self) {
-        if !std::mem::replace(&mut self.has_told_how_to_send, true) {
+        if !std::mem::replace(&mut self.has_shown_how_to_send, true) {
             let run = &self.run_id;
             let text =
                 format!("waiting for a message: `ralph send {run} TEXT` (stop with `ralph stop {run}`)");
@@ -128,7 +131,7 @@ impl View {
     fn warned(&mut self, warned: &Warned) {
         let row = self.look.rows(Style::Warning, "Warning", &warned.message);
         if warned.kind == WarningKind::UnreadableLines {
-            // Not part of what the agent says: once per run, and beside it.
+            // Once per run, and on stderr, because it is not part of the agent's output.
             self.push_stderr("Warning", &warned.message);
             if self.options.is_stderr_shared {
                 self.page.push_rows(&row);

@@ -1,16 +1,16 @@
-//! Trouble that several events tell of.
+//! `ShownErrors`: filters errors that several events report.
 
 use std::collections::VecDeque;
 
 /// How many errors are remembered.
-const MOST: usize = 16;
+const MAX_ERRORS: usize = 16;
 
-/// What was shown already, the latest last.
+/// The errors that were shown, the latest last.
 #[derive(Debug, Default)]
 pub(super) struct ShownErrors(VecDeque<String>);
 
 impl ShownErrors {
-    /// What is new in this error, if anything is: an error that says an earlier one and more is cut to the rest of it.
+    /// The new part of an error: an error that contains an earlier one is cut to the rest.
     pub(super) fn news(&mut self, text: &str) -> Option<String> {
         let text = text.trim();
         if text.is_empty() || self.0.iter().any(|shown| shown.contains(text)) {
@@ -18,7 +18,7 @@ impl ShownErrors {
         }
         let rests = self.0.iter().filter_map(|shown| rest(text, shown));
         let news = rests.min_by_key(|rest| rest.len()).unwrap_or(text).to_owned();
-        if self.0.len() == MOST {
+        if self.0.len() == MAX_ERRORS {
             self.0.pop_front();
         }
         self.0.push_back(text.to_owned());
@@ -30,7 +30,7 @@ impl ShownErrors {
     }
 }
 
-/// What stands before or behind `shown` in `text`, where a word ends.
+/// The part of `text` before or after `shown`, if it is separated by a joint.
 fn rest<'a>(text: &'a str, shown: &str) -> Option<&'a str> {
     const JOINTS: [char; 8] = [' ', '\n', ':', ';', ',', '.', '(', ')'];
     let behind = text
@@ -48,7 +48,7 @@ fn rest<'a>(text: &'a str, shown: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, ShownErrors};
+    use super::{MAX_ERRORS, ShownErrors};
 
     #[test]
     fn an_error_that_says_an_earlier_one_and_more_is_cut_to_what_is_new() {
@@ -73,10 +73,10 @@ mod tests {
     #[test]
     fn only_the_latest_errors_are_remembered() {
         let mut shown = ShownErrors::default();
-        for number in 0..=MOST {
+        for number in 0..=MAX_ERRORS {
             assert!(shown.news(&format!("error [{number}]")).is_some());
         }
         assert!(shown.news("error [0]").is_some());
-        assert!(shown.news(&format!("error [{MOST}]")).is_none());
+        assert!(shown.news(&format!("error [{MAX_ERRORS}]")).is_none());
     }
 }

@@ -1,10 +1,13 @@
-//! What is known of a run, and the ways to show something.
+//! `View`: renders records to text. `Console` writes the text.
+
+use std::collections::BTreeSet;
 
 use agent_api::{Body, ErrorClass, ErrorInfo, Event, Outcome};
 use ralph_run::model::RunModel;
 use ralph_run::{Record, RunEvent};
 
 use super::calls::Calls;
+use super::open_requests::OpenRequests;
 use super::shown_errors::ShownErrors;
 use crate::console::flow::{Arrival, Flow};
 use crate::console::one_line::one_line;
@@ -17,7 +20,6 @@ use crate::console::style::{Style, paint};
 /// How far lines of a subagent are indented.
 const INDENT: &str = "  ";
 
-/// What a person is shown of a run.
 #[derive(Debug)]
 pub(in crate::console) struct View {
     pub(super) options: Options,
@@ -25,20 +27,22 @@ pub(in crate::console) struct View {
     pub(in crate::console) page: Page,
     pub(in crate::console) run: RunModel,
     pub(super) flow: Flow,
-    /// Calls that have not ended.
     pub(super) calls: Calls,
+    pub(super) open_requests: OpenRequests,
+    /// Tasks whose end was shown: some agents report it twice.
+    pub(super) ended_tasks: BTreeSet<String>,
     /// `Claude: `, painted.
     pub(super) prefix: String,
     /// `[Thinking] `, painted.
     pub(super) thinking_prefix: String,
     pub(super) workspace: String,
     pub(super) run_id: String,
-    /// What was shown in this iteration: several events tell of the same trouble.
+    /// Errors of this iteration: several events can report the same one.
     pub(super) shown_errors: ShownErrors,
     pub(super) has_noted_discard: bool,
-    /// Whether it waits for messages.
+    /// The run is a conversation.
     pub(super) is_session: bool,
-    pub(super) has_told_how_to_send: bool,
+    pub(super) has_shown_how_to_send: bool,
 }
 
 impl View {
@@ -55,6 +59,8 @@ impl View {
             run: RunModel::new(),
             flow: Flow::new(pace),
             calls: Calls::default(),
+            open_requests: OpenRequests::default(),
+            ended_tasks: BTreeSet::new(),
             prefix: String::new(),
             thinking_prefix: String::new(),
             workspace: String::new(),
@@ -62,7 +68,7 @@ impl View {
             shown_errors: ShownErrors::default(),
             has_noted_discard: false,
             is_session: false,
-            has_told_how_to_send: false,
+            has_shown_how_to_send: false,
         };
         let has_colours = view.options.has_colours;
         paint(&mut view.thinking_prefix, has_colours, Style::Faint, "[Thinking]");
@@ -114,13 +120,13 @@ impl View {
     }
 
     pub(super) fn error(&mut self, error: &ErrorInfo) {
-        // Lines that cannot be read are counted, and told once.
+        // Unreadable lines are counted and reported once.
         if error.class != ErrorClass::Protocol {
             self.error_text(&describe_error(error));
         }
     }
 
-    /// An interrupt is no error, whatever the vendor says about it.
+    /// An interrupt is not an error, even if the agent reports one.
     pub(super) fn outcome_error(&mut self, outcome: Option<Outcome>, error: Option<&ErrorInfo>) {
         let is_interrupt = matches!(outcome, Some(Outcome::Interrupted | Outcome::Cancelled));
         if let Some(error) = error.filter(|_| !is_interrupt) {
@@ -128,7 +134,7 @@ impl View {
         }
     }
 
-    /// On both streams, and once if several events tell of it.
+    /// On both streams, and once if several events report it.
     pub(super) fn error_text(&mut self, text: &str) {
         let Some(text) = self.shown_errors.news(text) else {
             return;
@@ -138,7 +144,7 @@ impl View {
         self.push_stderr("Error", &text);
     }
 
-    /// What this program has to say by itself.
+    /// A message of ralph itself.
     pub(in crate::console) fn own_notice(&mut self, text: &str) {
         let row = self.look.row(Style::Warning, "Notice", text);
         self.page.push_rows(&row);
@@ -162,7 +168,6 @@ impl View {
         self.rows(event, &row);
     }
 
-    /// How lines about an event look, as far as they are cut.
     pub(super) fn look_of(&self, event: &Event) -> Look {
         let indent = if event.parent.is_some() { INDENT.len() } else { 0 };
         Look {
@@ -171,7 +176,7 @@ impl View {
         }
     }
 
-    /// Whole lines; those of a subagent indented and never in the midst of a text.
+    /// Whole lines. Those of a subagent are indented and never split a text.
     pub(super) fn rows(&mut self, event: &Event, rows: &str) {
         if event.parent.is_none() {
             self.page.push_rows(rows);
@@ -188,10 +193,12 @@ impl View {
         }
     }
 
-    /// Nothing more comes from this process.
+    /// The agent's process has ended.
     pub(super) fn end_attempt(&mut self) {
         self.flow.finish(&mut self.page);
         self.calls.clear();
+        self.open_requests.clear();
+        self.ended_tasks.clear();
         self.has_noted_discard = false;
     }
 }
