@@ -37,7 +37,6 @@ struct Level {
 }
 
 impl Budget {
-    #[must_use]
     pub fn new(limits: BudgetLimits, spent_before: MicroUsd) -> Self {
         Self {
             limits,
@@ -46,7 +45,6 @@ impl Budget {
         }
     }
 
-    #[must_use]
     pub fn account(&self) -> &UsageAccount {
         &self.account
     }
@@ -56,13 +54,11 @@ impl Budget {
     }
 
     /// What the task has cost, earlier runs included.
-    #[must_use]
     pub fn spent(&self) -> MicroUsd {
         self.spent_before + self.account.totals().cost.unwrap_or_default()
     }
 
     /// The first limit of which nothing is left.
-    #[must_use]
     pub fn exhausted(&self) -> Option<LimitKind> {
         self.levels()
             .find(|level| level.used >= level.limit)
@@ -70,7 +66,6 @@ impl Budget {
     }
 
     /// The figures of an exhausted limit and what to do, for people.
-    #[must_use]
     pub fn describe(&self, kind: LimitKind) -> Option<String> {
         let figures = self.levels().find(|level| level.kind == kind)?.figures();
         let advice = match kind {

@@ -81,9 +81,6 @@ pub struct Lock {
 
 impl Lock {
     /// Takes the workspace for a run.
-    ///
-    /// # Errors
-    /// When another run has it.
     pub fn workspace(home: &Home, workspace: &Path, info: &LockInfo) -> Result<Self, LockError> {
         let workspace = fs::canonicalize(workspace).map_err(|source| LockError::Io {
             path: workspace.to_owned(),
@@ -94,18 +91,12 @@ impl Lock {
     }
 
     /// Takes an agent's conversation for a run.
-    ///
-    /// # Errors
-    /// When another run has it.
     pub fn session(home: &Home, session_id: &str, info: &LockInfo) -> Result<Self, LockError> {
         let path = lock_file(home, "session", session_id.as_bytes());
         Self::take(home, &path, LockSubject::Session(session_id.to_owned()), info)
     }
 
     /// As [`Self::session`], but does not wait for a run that is just exiting.
-    ///
-    /// # Errors
-    /// When another run has it.
     pub(crate) fn try_session(home: &Home, session_id: &str, info: &LockInfo) -> Result<Self, LockError> {
         let path = lock_file(home, "session", session_id.as_bytes());
         let subject = LockSubject::Session(session_id.to_owned());

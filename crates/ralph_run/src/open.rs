@@ -17,7 +17,6 @@ pub enum Open<T> {
 }
 
 impl<T> Open<T> {
-    #[must_use]
     pub fn known(&self) -> Option<&T> {
         match self {
             Self::Known(value) => Some(value),
@@ -72,7 +71,6 @@ impl fmt::Display for Word<'_> {
 
 impl Open<EndReason> {
     /// For people, after "the run ended: ".
-    #[must_use]
     pub fn describe(&self) -> String {
         match self {
             Self::Known(reason) => reason.describe().to_owned(),
@@ -81,7 +79,6 @@ impl Open<EndReason> {
     }
 
     /// Whether something went wrong; `exit_code` decides about a reason that this version does not know.
-    #[must_use]
     pub fn is_failure(&self, exit_code: u8) -> bool {
         match self {
             Self::Known(reason) => reason.is_failure(),
@@ -91,7 +88,6 @@ impl Open<EndReason> {
 }
 
 impl Open<IterationOutcome> {
-    #[must_use]
     pub fn describe(&self) -> String {
         match self {
             Self::Known(outcome) => outcome.describe().to_owned(),

@@ -43,7 +43,6 @@ static PRICES: LazyLock<Option<PriceList>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../data/prices.json")).ok());
 
 /// Where the price list comes from, and of when it is.
-#[must_use]
 pub fn price_source() -> Option<&'static PriceSource> {
     PRICES.as_ref().map(|list| &list.source)
 }
@@ -52,7 +51,6 @@ pub fn price_source() -> Option<&'static PriceSource> {
 ///
 /// A name may carry a provider, a date or an option, as in `us.provider.model-4-5-20250929-v1:0` or `model-4-8[1m]`.
 /// Another version of a known model is an unknown model.
-#[must_use]
 pub fn estimate(model: &str, tokens: &Tokens) -> Option<MicroUsd> {
     let price = find(model)?;
     let parts = [
@@ -70,7 +68,6 @@ pub fn estimate(model: &str, tokens: &Tokens) -> Option<MicroUsd> {
 }
 
 /// How many tokens a model can hold, by the price list.
-#[must_use]
 pub fn context_window(model: &str) -> Option<u64> {
     let listed = find(model)?.context_window;
     let (mark, long) = LONG_CONTEXT;

@@ -34,7 +34,6 @@ pub struct Views {
 
 impl Views {
     /// Views whose output cannot be closed.
-    #[must_use]
     pub fn new(sinks: Vec<Box<dyn Sink>>) -> Self {
         Self {
             sinks,

@@ -107,7 +107,6 @@ impl UsageAccount {
     }
 
     /// The model that the open attempt named last.
-    #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.attempt.as_ref()?.model.as_deref()
     }
@@ -131,25 +130,21 @@ impl UsageAccount {
     }
 
     /// The open attempt so far, without its duration; `None` between attempts.
-    #[must_use]
     pub fn attempt(&self) -> Option<Totals> {
         self.attempt.as_ref().map(AttemptUsage::totals)
     }
 
-    #[must_use]
     pub fn ended(&self) -> Totals {
         self.ended
     }
 
     /// The run so far. The duration is that of its ended attempts.
-    #[must_use]
     pub fn totals(&self) -> Totals {
         self.ended + self.attempt().unwrap_or_default()
     }
 
     /// Whether a turn of the open attempt has ended and its cost is unknown. Before the end of a turn the agent may still
     /// report it.
-    #[must_use]
     pub fn is_unpriced(&self) -> bool {
         self.attempt.as_ref().is_some_and(|attempt| {
             attempt.settled_tokens.total() > 0 && (attempt.settled + attempt.open).cost.is_none()

@@ -146,3 +146,25 @@ fn a_run_continues_when_there_is_room_again_and_nothing_is_lost() {
     assert_eq!(records.last().unwrap()["event"]["data"]["reason"], "completed");
     assert_eq!(stage.run_file()["reason"], "completed");
 }
+
+/// As with a full quota: the file system has room, and neither the agent nor ralph has anything to write.
+#[test]
+fn a_silent_agent_does_not_hide_that_nothing_can_be_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let end = directory.path().join("end");
+    let script = works()
+        .wait_for_file(&end)
+        .emit(success("LOOP_COMPLETE"))
+        .read_to_end();
+    let stage = Stage::new(&script);
+    let mut running = Running::start(&stage);
+    running.limit_files(Some(100));
+    let told = running.read_until("cannot write to");
+    assert!(told.contains("os error"), "{told}");
+    running.limit_files(None);
+    running.read_until("can be written again");
+    fs::write(&end, "").unwrap();
+    let (code, rest) = running.wait();
+    assert_eq!(code, Some(0), "{rest}");
+    assert_whole(&stage.last_run().join("journal.ndjson"));
+}

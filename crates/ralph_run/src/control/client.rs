@@ -32,17 +32,11 @@ pub struct ControlClient {
 
 impl ControlClient {
     /// Connects to the runner that listens on `path`.
-    ///
-    /// # Errors
-    /// When there is none, or it speaks no version of the protocol that we do.
     pub async fn connect(path: impl AsRef<Path>) -> Result<Self, ControlError> {
         Self::connect_within(path, ANSWER_TIMEOUT).await
     }
 
     /// As [`Self::connect`], with another limit for how long each answer may take.
-    ///
-    /// # Errors
-    /// As [`Self::connect`].
     pub async fn connect_within(path: impl AsRef<Path>, limit: Duration) -> Result<Self, ControlError> {
         let path = path.as_ref();
         let greet = async {
@@ -91,13 +85,11 @@ impl ControlClient {
         self
     }
 
-    #[must_use]
     pub fn greeting(&self) -> &Greeting {
         &self.greeting
     }
 
     /// The version of the protocol that both sides speak.
-    #[must_use]
     pub fn protocol(&self) -> u32 {
         self.protocol
     }
@@ -109,18 +101,12 @@ impl ControlClient {
     }
 
     /// Asks for something, under a new id.
-    ///
-    /// # Errors
-    /// When the runner refuses or does not answer.
     pub async fn request(&mut self, command: ControlCommand) -> Result<Receipt, ControlError> {
         self.request_as(command_id(), command).await
     }
 
     /// Asks for something under an id of the caller's, so that it can be asked for again, on another connection too,
     /// and still happens once.
-    ///
-    /// # Errors
-    /// When the runner refuses or does not answer.
     pub async fn request_as(&mut self, id: String, command: ControlCommand) -> Result<Receipt, ControlError> {
         let line = line_of(&ControlRequest {
             id: id.clone(),
@@ -153,7 +139,6 @@ impl ControlClient {
 }
 
 /// An id that no other command has.
-#[must_use]
 pub fn command_id() -> String {
     // The keys of the standard library's hashes are random: 128 bits of them make an id.
     let random = || RandomState::new().hash_one(std::process::id());

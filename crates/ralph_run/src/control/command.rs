@@ -157,7 +157,6 @@ impl ControlCommand {
     ];
 
     /// The name of the command, as in JSON.
-    #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
             Self::Send { .. } => "send",
@@ -175,7 +174,6 @@ impl ControlCommand {
     }
 
     /// Whether it changes nothing: then a repeated one is answered anew.
-    #[must_use]
     pub fn is_query(&self) -> bool {
         matches!(self, Self::Status)
     }

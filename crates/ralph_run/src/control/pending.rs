@@ -115,7 +115,6 @@ impl PendingRequests {
         }
     }
 
-    #[must_use]
     pub fn get(&self, id: &RequestId) -> Option<&PendingRequest> {
         self.requests.iter().find(|request| request.id() == id)
     }
@@ -125,20 +124,15 @@ impl PendingRequests {
         self.requests.iter()
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.requests.len()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.requests.is_empty()
     }
 
     /// What the agent is to be told, in its own terms.
-    ///
-    /// # Errors
-    /// When there is no such request, or the answer does not fit it.
     pub fn resolve(&self, id: &RequestId, choice: AnswerChoice) -> Result<Answer, Refusal> {
         match self.get(id) {
             Some(request) => request.resolve(choice),
@@ -161,7 +155,6 @@ impl PendingRequests {
 }
 
 impl PendingRequest {
-    #[must_use]
     pub fn id(&self) -> &RequestId {
         match self {
             Self::Permission(asked) => &asked.request,
@@ -171,9 +164,6 @@ impl PendingRequest {
     }
 
     /// What the agent is to be told, in its own terms.
-    ///
-    /// # Errors
-    /// When the answer does not fit the request.
     pub fn resolve(&self, choice: AnswerChoice) -> Result<Answer, Refusal> {
         match (choice, self) {
             (AnswerChoice::Deny { reason }, _) => Ok(Answer::Deny { reason }),

@@ -63,9 +63,6 @@ impl Greeting {
     }
 
     /// The version that both sides speak: the newest of them.
-    ///
-    /// # Errors
-    /// When there is none.
     pub fn agree(&self, oldest: u32, newest: u32) -> Result<u32, ControlError> {
         let agreed = newest.min(self.protocol);
         if agreed < oldest || agreed < self.oldest_protocol {

@@ -55,7 +55,6 @@ impl Refusal {
     }
 
     /// The run has ended.
-    #[must_use]
     pub fn run_ended() -> Self {
         Self::new(RefusalCode::RunEnded, "the run has ended")
     }

@@ -64,9 +64,6 @@ impl ControlServer {
     }
 
     /// Listens for the clients of a run, in its directory or in a private folder where that cannot hold a socket.
-    ///
-    /// # Errors
-    /// When no place can hold the socket, with the cause for each.
     pub async fn bind_for_run(run: &RunDirectory, greeting: Greeting) -> io::Result<Self> {
         Ok(Self::serve(Socket::bind_for_run(run).await?, greeting))
     }
@@ -108,7 +105,6 @@ impl ControlServer {
         });
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.socket.path()
     }

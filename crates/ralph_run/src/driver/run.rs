@@ -30,6 +30,9 @@ use crate::state::{Durability, RunFile};
 /// How soon a change that people wait for is in `run.json`, and how soon others are.
 const URGENT_SAVE_INTERVAL: Duration = Duration::from_millis(100);
 const SAVE_INTERVAL: Duration = Duration::from_secs(3);
+/// How often `run.json` is written while the agent works, even if nothing has changed: a full quota shows only in a write
+/// that fails, and an agent that cannot write its output may be silent.
+const WRITE_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// How often files are saved and checked when nothing is urgent: idle runs are cheap only if they sleep.
 const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the end of a run waits for the files in `.ralph`, which other processes may lock. What is not saved by then is
@@ -244,7 +247,11 @@ impl Driver {
         self.keeper.sync_if_due();
         self.workspace.save_soon();
         self.take_accounted();
-        if self.is_file_due || self.is_file_stale && self.saved_at.elapsed() >= SAVE_INTERVAL {
+        let unsaved_for = self.saved_at.elapsed();
+        if self.is_file_due
+            || self.is_file_stale && unsaved_for >= SAVE_INTERVAL
+            || self.is_working() && unsaved_for >= WRITE_CHECK_INTERVAL
+        {
             self.save_run_file(Durability::Cached);
         }
         self.watch_storage().await;
@@ -353,11 +360,17 @@ impl Driver {
         }));
     }
 
+    /// Whether the agent has a turn to work on.
+    fn is_working(&self) -> bool {
+        self.attempt.is_some() && !self.machine.is_idle()
+    }
+
     pub(super) fn save_run_file(&mut self, durability: Durability) {
-        self.is_file_stale = false;
+        let saved = self.run_file.save(&self.spec.directory.run_file(), durability);
+        self.is_file_stale = self.storage.note_saved(&saved);
         self.is_file_due = false;
         self.saved_at = Instant::now();
-        if let Err(error) = self.run_file.save(&self.spec.directory.run_file(), durability) {
+        if let Err(error) = saved {
             tracing::warn!(%error, "the run's file could not be written");
         }
     }

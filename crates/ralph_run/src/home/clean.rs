@@ -35,9 +35,6 @@ pub struct Cleaned {
 }
 
 /// Removes runs that ended before `before`. What has not ended stays, however old it is.
-///
-/// # Errors
-/// When the runs cannot be listed.
 pub fn clean(home: &Home, before: Timestamp, mode: CleanMode) -> Result<Cleaned, HomeError> {
     let mut cleaned = Cleaned::default();
     for run in home.list()?.into_iter().rev() {
@@ -62,7 +59,6 @@ pub fn clean(home: &Home, before: Timestamp, mode: CleanMode) -> Result<Cleaned,
 }
 
 /// Removes these runs. What has not ended stays, and one that is not there is as good as removed.
-#[must_use]
 pub fn remove_ended(home: &Home, runs: &[String]) -> Cleaned {
     let mut cleaned = Cleaned::default();
     for run in runs.iter().filter_map(|run| home.run(run)) {

@@ -26,7 +26,6 @@ pub struct Home {
 
 impl Home {
     /// A home in `state`; `runtime` is the user's directory for sockets, if there is one. Makes nothing yet.
-    #[must_use]
     pub fn new(state: impl Into<PathBuf>, runtime: Option<PathBuf>) -> Self {
         Self {
             state: state.into(),
@@ -34,12 +33,10 @@ impl Home {
         }
     }
 
-    #[must_use]
     pub fn state_directory(&self) -> &Path {
         &self.state
     }
 
-    #[must_use]
     pub fn runs_directory(&self) -> PathBuf {
         self.state.join("runs")
     }
@@ -49,7 +46,6 @@ impl Home {
     }
 
     /// Where the control sockets of new runs are: in their own directories, unless those paths are too long.
-    #[must_use]
     pub fn socket_folder(&self) -> PathBuf {
         let run = self.run_directory(random_id(Timestamp::now()));
         let folder = run.socket().parent().map(Path::to_owned).unwrap_or_default();
@@ -66,9 +62,6 @@ impl Home {
     }
 
     /// Makes the state directory and what must be in it.
-    ///
-    /// # Errors
-    /// When it cannot be made, or cannot be trusted: another user owns it or can write to it.
     pub fn prepare(&self) -> Result<(), HomeError> {
         make_directory_all(&self.state).map_err(|source| HomeError::unusable(&self.state, source))?;
         check_directory(&self.state)?;
@@ -87,9 +80,6 @@ impl Home {
     }
 
     /// Makes the directory of a new run, and names it by the time.
-    ///
-    /// # Errors
-    /// As [`Self::prepare`].
     pub fn create_run(&self, at: Timestamp) -> Result<RunDirectory, HomeError> {
         self.prepare()?;
         let runs = self.runs_directory();
@@ -104,7 +94,6 @@ impl Home {
     }
 
     /// A new run id that no run has, for callers that need it before the directory exists.
-    #[must_use]
     pub fn new_run_id(&self, at: Timestamp) -> String {
         let names = (0..ATTEMPTS).map(|_| random_id(at));
         let free = names.into_iter().find(|id| self.run(id).is_none());
@@ -112,9 +101,6 @@ impl Home {
     }
 
     /// Makes the directory of a new run under a name from [`Self::new_run_id`].
-    ///
-    /// # Errors
-    /// As [`Self::prepare`], and when there is such a run.
     pub fn create_run_as(&self, id: &str) -> Result<RunDirectory, HomeError> {
         self.prepare()?;
         let path = self.runs_directory().join(id);
@@ -155,9 +141,6 @@ impl Home {
 
     /// The run that is meant: by its id, by the short part of it, or by a beginning of either that fits only one run. The
     /// short part counts before the whole id.
-    ///
-    /// # Errors
-    /// When there is none, or more than one.
     pub fn find(&self, typed: &str) -> Result<RunDirectory, FindError> {
         if let Some(run) = self.run(typed) {
             return Ok(run);
@@ -187,9 +170,6 @@ impl Home {
     }
 
     /// All runs, newest first.
-    ///
-    /// # Errors
-    /// When they cannot be looked at. A home that does not exist yet has none.
     pub fn list(&self) -> Result<Vec<RunDirectory>, HomeError> {
         let mut ids = self.names_in(&self.runs_directory())?;
         ids.sort_unstable_by(|first, second| second.cmp(first));
@@ -197,22 +177,17 @@ impl Home {
     }
 
     /// The run of exactly this name, without a look at the others; none if it is not there.
-    #[must_use]
     pub fn run(&self, id: &str) -> Option<RunDirectory> {
         let run = is_id(id).then(|| self.run_directory(id.to_owned()))?;
         run.path().is_dir().then_some(run)
     }
 
     /// Whether this run may not have ended.
-    #[must_use]
     pub fn is_active(&self, id: &str) -> bool {
         is_id(id) && self.active_directory().join(id).exists()
     }
 
     /// The runs that may not have ended; all runs if there is no list of them.
-    ///
-    /// # Errors
-    /// As [`Self::list`].
     pub fn list_active(&self) -> Result<Vec<RunDirectory>, HomeError> {
         let active = self.active_directory();
         if !active.is_dir() {

@@ -6,9 +6,6 @@ use std::path::Path;
 
 /// Opens a regular file for reading. Does not follow a symbolic link in the last component, and does not block on a
 /// named pipe.
-///
-/// # Errors
-/// If the file does not exist, cannot be opened or is not a regular file.
 pub fn open_regular_file(path: &Path) -> io::Result<File> {
     #[cfg(unix)]
     let file = {

@@ -32,57 +32,47 @@ impl RunDirectory {
         }
     }
 
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
     /// The part of the id that people type.
-    #[must_use]
     pub fn short_id(&self) -> &str {
         super::run_id::short_run_id(&self.id)
     }
 
     /// Marks the processes of this run, so that [`sweep`](agent_process::sweep) finds them after a crash.
-    #[must_use]
     pub fn marker(&self) -> Marker {
         Marker::new(RUN_ID_VARIABLE, &self.id)
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.path.join("journal.ndjson")
     }
 
-    #[must_use]
     pub fn run_file(&self) -> PathBuf {
         self.path.join("run.json")
     }
 
     /// What the `number`-th process of the run wrote, byte for byte.
-    #[must_use]
     pub fn raw_log(&self, number: u32) -> PathBuf {
         self.path.join("raw").join(format!("{number}.ndjson"))
     }
 
-    #[must_use]
     pub fn stderr_log(&self, number: u32) -> PathBuf {
         self.path.join("raw").join(format!("{number}.stderr"))
     }
 
     /// What the `number`-th verify command of the run wrote.
-    #[must_use]
     pub fn verify_log(&self, number: u32) -> PathBuf {
         self.path.join("raw").join(format!("verify-{number}.log"))
     }
 
     /// Where the runner takes commands. If the run directory cannot hold a socket, it holds a link to where it is.
-    #[must_use]
     pub fn socket(&self) -> PathBuf {
         let own = self.own_socket();
         match fs::read_link(&own) {
@@ -112,7 +102,6 @@ impl RunDirectory {
     }
 
     /// Disk space that removing it frees: files with other hard links do not count.
-    #[must_use]
     pub fn size_bytes(&self) -> u64 {
         size_of(self.path())
     }

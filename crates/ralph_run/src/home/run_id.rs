@@ -44,7 +44,6 @@ pub(super) fn is_id(name: &str) -> bool {
 }
 
 /// The part of a run's id that people type: what follows the date and the time.
-#[must_use]
 pub fn short_run_id(id: &str) -> &str {
     match id.rsplit_once('-') {
         Some((_, short)) if is_id(id) => short,

@@ -6,9 +6,6 @@ use crate::control::{ControlCommand, Refusal, RefusalCode, SendMode};
 
 impl Machine {
     /// Whether a command can be carried out now. Returns a note for the sender, where there is something to say.
-    ///
-    /// # Errors
-    /// Why it cannot.
     pub fn accept(&self, command: &ControlCommand) -> Result<Option<String>, Refusal> {
         match command {
             ControlCommand::Send { text, mode } => self.check_message(text, *mode)?,

@@ -64,7 +64,6 @@ pub struct ConversationPlan {
 
 impl Plan {
     /// The rules of the loop; `None` for a conversation.
-    #[must_use]
     pub fn as_loop(&self) -> Option<&LoopPlan> {
         match &self.work {
             WorkPlan::Loop(plan) => Some(plan),

@@ -42,7 +42,6 @@ pub(super) trait Work {
 }
 
 impl Machine {
-    #[must_use]
     pub fn new(plan: Plan) -> Self {
         Self(match plan.work.clone() {
             WorkPlan::Loop(work) => Kind::Loop(LoopMachine::new(plan, work)),
@@ -90,41 +89,34 @@ impl Machine {
         work.run_mut().take_effects()
     }
 
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         self.run().phase == Phase::Ended
     }
 
     /// Whether a message would still reach the agent.
-    #[must_use]
     pub fn takes_messages(&self) -> bool {
         self.work().takes_messages()
     }
 
     /// Whether a conversation waits for a message.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         matches!(self.run().phase, Phase::Running(Process::Idle) | Phase::Waiting)
     }
 
-    #[must_use]
     pub fn is_conversation(&self) -> bool {
         matches!(self.0, Kind::Conversation(_))
     }
 
     /// The number of iterations so far.
-    #[must_use]
     pub fn iteration(&self) -> u32 {
         self.run().iteration
     }
 
-    #[must_use]
     pub fn budget(&self) -> &Budget {
         &self.run().budget
     }
 
     /// Requests of the agent that wait for an answer.
-    #[must_use]
     pub fn requests(&self) -> &PendingRequests {
         &self.run().requests.pending
     }
@@ -134,7 +126,6 @@ impl Machine {
         self.run().queue.iter()
     }
 
-    #[must_use]
     pub fn place_of(&self, message_id: &str) -> MessagePlace {
         self.run().queue.place_of(message_id)
     }

@@ -52,19 +52,16 @@ impl ChangedFiles {
         self.files.iter()
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
     }
 
     /// Changes of files beyond the first 1,000.
-    #[must_use]
     pub fn omitted(&self) -> u32 {
         self.omitted
     }
 
     /// Lines added and removed in all listed files.
-    #[must_use]
     pub fn lines(&self) -> (u64, u64) {
         let sum = |lines: fn(&ChangedFile) -> u32| self.files.iter().map(|file| u64::from(lines(file))).sum();
         (sum(|file| file.added), sum(|file| file.removed))

@@ -108,14 +108,12 @@ pub enum Change {
 }
 
 impl RunModel {
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// A model without lists (iterations, checks, warnings, files, sessions, settled messages) and without the last
     /// text.
-    #[must_use]
     pub fn summary_only() -> Self {
         Self {
             detail: Detail::Summary,
@@ -388,13 +386,11 @@ impl RunModel {
 }
 
 impl RunModel {
-    #[must_use]
     pub fn state(&self) -> &RunState {
         &self.state
     }
 
     /// Usage and cost so far. The duration is that of the run: until its last record, without the time it was suspended, or as its end says.
-    #[must_use]
     pub fn totals(&self) -> Totals {
         if let Some((_, ended)) = &self.ended {
             return ended.totals;
@@ -410,123 +406,101 @@ impl RunModel {
         totals
     }
 
-    #[must_use]
     pub fn account(&self) -> &UsageAccount {
         &self.account
     }
 
     /// Requests of the agent that wait for an answer, oldest first. Redacted, as the journal is.
-    #[must_use]
     pub fn requests(&self) -> &PendingRequests {
         &self.requests
     }
 
-    #[must_use]
     pub fn messages(&self) -> &MessageLog {
         &self.messages
     }
 
     /// The newest 500 iterations, oldest first; [`Counts::iterations`] has their number.
-    #[must_use]
     pub fn iterations(&self) -> &VecDeque<Iteration> {
         &self.iterations
     }
 
     /// Finished verify commands of the current iteration.
-    #[must_use]
     pub fn verify(&self) -> &[VerifyFinished] {
         &self.verify
     }
 
     /// The newest 100 warnings, oldest first.
-    #[must_use]
     pub fn warnings(&self) -> &VecDeque<Warned> {
         &self.warnings
     }
 
-    #[must_use]
     pub fn files(&self) -> &ChangedFiles {
         &self.files
     }
 
     /// The newest 5,000 sessions of the agent, oldest first.
-    #[must_use]
     pub fn session_ids(&self) -> &[String] {
         &self.session_ids
     }
 
     /// The model: as requested, then as the agent reports it.
-    #[must_use]
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
     }
 
-    #[must_use]
     pub fn agent_version(&self) -> Option<&str> {
         self.agent_version.as_deref()
     }
 
-    #[must_use]
     pub fn permission_mode(&self) -> Option<&str> {
         self.permission_mode.as_deref()
     }
 
-    #[must_use]
     pub fn context(&self) -> Option<ContextUse> {
         self.context
     }
 
     /// The end of the agent's last text, at most 16 KiB.
-    #[must_use]
     pub fn last_text(&self) -> &str {
         self.last_text.as_str()
     }
 
-    #[must_use]
     pub fn counts(&self) -> Counts {
         self.counts
     }
 
     /// The first record, if it could be read.
-    #[must_use]
     pub fn started(&self) -> Option<&RunStarted> {
         self.started.as_deref()
     }
 
-    #[must_use]
     pub fn started_at(&self) -> Option<Timestamp> {
         self.started_at
     }
 
-    #[must_use]
     pub fn ended(&self) -> Option<&RunEnded> {
         self.ended.as_ref().map(|(_, ended)| ended)
     }
 
-    #[must_use]
     pub fn ended_at(&self) -> Option<Timestamp> {
         self.ended.as_ref().map(|(at, _)| *at)
     }
 
     /// The number of the last record; 0 before the first.
-    #[must_use]
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    #[must_use]
     pub fn last_at(&self) -> Option<Timestamp> {
         self.last_at
     }
 
     /// The current prompt of the loop, from 1.
-    #[must_use]
     pub fn iteration(&self) -> u32 {
         self.iteration
     }
 
     /// The current process of the iteration, from 1.
-    #[must_use]
     pub fn attempt(&self) -> u32 {
         self.attempt
     }

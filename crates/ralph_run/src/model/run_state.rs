@@ -75,7 +75,6 @@ pub enum WaitingFor {
 }
 
 impl RunState {
-    #[must_use]
     pub fn tool(name: &str, subject: Option<&str>) -> Self {
         Self::Tool {
             name: name.to_owned(),
@@ -84,7 +83,6 @@ impl RunState {
     }
 
     /// Whether a person has to act before the run continues.
-    #[must_use]
     pub fn needs_person(&self) -> bool {
         matches!(
             self,
@@ -95,12 +93,10 @@ impl RunState {
     }
 
     /// Whether the agent is working on a turn.
-    #[must_use]
     pub fn is_working(&self) -> bool {
         matches!(self, Self::Thinking | Self::Responding | Self::Tool { .. })
     }
 
-    #[must_use]
     pub fn has_ended(&self) -> bool {
         matches!(self, Self::Ended { .. })
     }

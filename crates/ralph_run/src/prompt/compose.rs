@@ -33,7 +33,6 @@ pub struct Memory<'a> {
 
 /// The prompt of an iteration. The same parts give the same text, byte by byte; all but the task is within
 /// the bounds of [`tail`].
-#[must_use]
 pub fn compose(parts: &PromptParts<'_>) -> String {
     let mut prompt = parts.task.trim_end().to_owned();
     let sections = [

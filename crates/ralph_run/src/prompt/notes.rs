@@ -16,7 +16,6 @@ pub struct Notes {
 }
 
 impl Notes {
-    #[must_use]
     pub fn memory(&self) -> Memory<'_> {
         Memory {
             path: SCRATCHPAD,
@@ -27,7 +26,6 @@ impl Notes {
 
 /// Reads the end of the scratchpad. A file that is missing or not a regular file reads as empty: the agent still learns
 /// where to write.
-#[must_use]
 pub fn read_notes(workspace: &Path) -> Notes {
     Notes {
         text: end_of_file(&workspace.join(SCRATCHPAD)).unwrap_or_default(),

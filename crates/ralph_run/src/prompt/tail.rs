@@ -13,7 +13,6 @@ const NOTE_BYTES: usize = 64;
 
 /// The end of a text within [`TAIL_LINES`] and [`TAIL_BYTES`]; a first line says how much is missing. Whole lines,
 /// unless the last one alone is too long.
-#[must_use]
 pub fn tail(text: &str) -> Cow<'_, str> {
     let text = text.trim_end();
     if text.len() <= TAIL_BYTES && text.lines().nth(TAIL_LINES).is_none() {

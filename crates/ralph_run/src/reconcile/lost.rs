@@ -51,9 +51,6 @@ pub enum ReconcileError {
 /// Ends runs whose runner is gone: kills what they left behind, closes their journals and files with the reason
 /// `lost` and the evidence, and adds what they spent to their tasks' accounts. A run with a live runner is never touched:
 /// its process and its lock on the journal are the evidence.
-///
-/// # Errors
-/// When the runs cannot be listed.
 pub fn reconcile(home: &Home, at: Timestamp) -> Result<Reconciliation, HomeError> {
     let mut found = Reconciliation::default();
     for run in home.list_active()? {

@@ -44,7 +44,6 @@ pub struct Secret {
 
 impl Secret {
     /// A secret and its name. `None` if the value is too short to be told from ordinary text.
-    #[must_use]
     pub fn new(name: &str, value: &str) -> Option<Self> {
         let value = value.trim();
         (value.len() >= MIN_BYTES).then(|| Self {

@@ -20,9 +20,6 @@ pub enum Durability {
 
 /// Replaces `path` by a private file with this content, or leaves it as it was. A link at `path` is replaced, not
 /// followed.
-///
-/// # Errors
-/// What the system said.
 pub fn write_atomic(path: &Path, content: &[u8], durability: Durability) -> io::Result<()> {
     replace(&System, path, content, durability)
 }

@@ -99,9 +99,6 @@ impl RunFile {
     pub const VERSION: u32 = 1;
 
     /// Reads a run's file.
-    ///
-    /// # Errors
-    /// When it cannot be read or is not one.
     pub fn load(path: &Path) -> Result<Self, StateError> {
         let text = fs::read(path).map_err(|source| StateError::io(path, source))?;
         let mut file: Self = serde_json::from_slice(&text).map_err(|source| StateError::Corrupt {
@@ -128,7 +125,6 @@ impl RunFile {
         write_atomic(path, &text, durability).map_err(|source| StateError::io(path, source))
     }
 
-    #[must_use]
     pub fn is_ended(&self) -> bool {
         self.status.state.has_ended()
     }

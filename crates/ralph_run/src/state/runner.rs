@@ -32,7 +32,6 @@ pub enum Liveness {
 }
 
 impl Runner {
-    #[must_use]
     pub fn current() -> Self {
         let pid = std::process::id();
         Self {
@@ -43,13 +42,11 @@ impl Runner {
     }
 
     /// Whether the process is still there.
-    #[must_use]
     pub fn is_alive(&self) -> bool {
         self.liveness() == Liveness::Alive
     }
 
     /// What is known about the process.
-    #[must_use]
     pub fn liveness(&self) -> Liveness {
         let Ok(boot_id) = boot_id() else {
             return Liveness::Unknown;
@@ -80,15 +77,11 @@ pub enum RunnerSignal {
 #[cfg(unix)]
 impl Runner {
     /// Whether the process is stopped, by Ctrl-Z for example.
-    #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.is_alive() && read_stat(self.pid).is_ok_and(|stat| stat.is_stopped)
     }
 
     /// Sends a signal to this very process.
-    ///
-    /// # Errors
-    /// When it is gone, or belongs to another user.
     pub fn signal(&self, signal: RunnerSignal) -> io::Result<()> {
         let signal = match signal {
             RunnerSignal::Terminate => rustix::process::Signal::TERM,

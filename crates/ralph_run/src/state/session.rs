@@ -16,7 +16,6 @@ pub struct SessionState {
 
 impl SessionState {
     /// The mode's conversation; without a mode, that of runs without one.
-    #[must_use]
     pub fn session_id(&self, mode: Option<&str>) -> Option<&str> {
         let id = self.entries.get(&key(mode))?.as_str()?;
         (!id.is_empty()).then_some(id)

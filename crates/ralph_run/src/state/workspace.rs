@@ -54,9 +54,6 @@ pub struct WorkspaceFiles {
 
 impl WorkspaceFiles {
     /// Makes `.ralph/`, and keeps git away from it before anything else is in it.
-    ///
-    /// # Errors
-    /// When something else is there, or the system does not let us.
     pub fn prepare(home: &Home, workspace: &Path) -> Result<Self, WorkspaceError> {
         let fail = |source| WorkspaceError::Io {
             path: workspace.to_owned(),
@@ -72,21 +69,16 @@ impl WorkspaceFiles {
         Ok(files)
     }
 
-    #[must_use]
     pub fn directory(&self) -> &Path {
         &self.root
     }
 
-    #[must_use]
     pub fn scratchpad(&self) -> PathBuf {
         self.root.join("scratchpad.md")
     }
 
     /// Lets people find the output of a process where they look for it. A hard link, so that it stays when the run
     /// is cleaned away; a symbolic one where that cannot be.
-    ///
-    /// # Errors
-    /// When neither can be made.
     pub fn link_log(&self, raw: &Path, name: &LogName<'_>) -> Result<PathBuf, WorkspaceError> {
         let directory = self.directory_for(&["logs", &directory_part(name.backend)])?;
         let stem = format!(
@@ -124,9 +116,6 @@ impl WorkspaceFiles {
     }
 
     /// Changes which session can be resumed.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn update_session_state(
         &self,
         backend: &str,
@@ -157,9 +146,6 @@ impl WorkspaceFiles {
     }
 
     /// Changes the account of a task and puts it at the top of the file.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
     pub fn update_budget(
         &self,
         task: Option<&str>,
