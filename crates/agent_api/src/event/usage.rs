@@ -30,6 +30,19 @@ const MOST_MICRO_USD: MicroUsd = MicroUsd::new(1_000_000_000_000);
 const MOST_TOKENS: u64 = 1_000_000_000_000;
 
 impl Usage {
+    /// Tokens without a cost, and the run's total with them.
+    #[must_use]
+    pub fn new(scope: UsageScope, tokens: Tokens, run: RunUsage) -> Self {
+        Self {
+            scope,
+            tokens,
+            cost: None,
+            model: None,
+            context: None,
+            run,
+        }
+    }
+
     /// Whether the figures can be true.
     pub(crate) fn is_plausible(&self) -> bool {
         let tokens = [self.tokens, self.run.tokens];
@@ -66,6 +79,15 @@ pub struct Cost {
     pub micro_usd: MicroUsd,
     /// Where the amount comes from.
     pub source: CostSource,
+}
+
+impl Cost {
+    /// A cost that the agent reported.
+    #[must_use]
+    pub const fn reported(micro_usd: MicroUsd) -> Self {
+        let source = CostSource::Reported;
+        Self { micro_usd, source }
+    }
 }
 
 /// Where a cost comes from.

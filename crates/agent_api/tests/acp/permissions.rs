@@ -298,7 +298,7 @@ async fn a_denied_call_is_told_as_denied_and_never_as_started() {
         Body::Notice(notice) if notice.code == "reason_not_told" => Some(notice.message.as_str()),
         _ => None,
     });
-    assert!(told.unwrap().contains("not told why"), "{told:?}");
+    assert!(told.unwrap().contains("without its reason"), "{told:?}");
 }
 
 #[tokio::test]

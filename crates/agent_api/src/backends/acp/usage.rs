@@ -5,7 +5,7 @@ use json_lines::Value;
 
 use super::quirks::UsageReport;
 use crate::emitter::Emitter;
-use crate::event::{Body, ContextUse, Cost, CostSource, RunUsage, Tokens, Usage, UsageScope};
+use crate::event::{Body, ContextUse, Cost, RunUsage, Tokens, Usage, UsageScope};
 
 /// The totals of one process.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Account {
         events.emit(Body::Usage(Box::new(Usage {
             scope: UsageScope::Session,
             tokens: Tokens::default(),
-            cost: self.session_cost.map(reported),
+            cost: self.session_cost.map(Cost::reported),
             model: None,
             context: used.map(|used| ContextUse {
                 used,
@@ -112,14 +112,8 @@ impl Account {
         is_turn_open: bool,
         events: &mut Emitter,
     ) {
-        events.emit(Body::Usage(Box::new(Usage {
-            scope,
-            tokens,
-            cost: None,
-            model,
-            context: None,
-            run: self.run(is_turn_open),
-        })));
+        let usage = Usage::new(scope, tokens, self.run(is_turn_open));
+        events.emit(Body::Usage(Box::new(Usage { model, ..usage })));
     }
 
     fn run(&self, is_turn_open: bool) -> RunUsage {
@@ -129,7 +123,7 @@ impl Account {
         });
         RunUsage {
             tokens: self.tokens,
-            cost: cost.map(reported),
+            cost: cost.map(Cost::reported),
             is_partial: is_turn_open || self.is_partial || !self.has_tokens,
             may_include_earlier_runs: cost.is_some() && self.basis == CostBasis::ResumedUnknown,
         }
@@ -191,13 +185,6 @@ fn quota_model(quota: &Value) -> Option<String> {
 fn dollars(cost: &Value) -> Option<MicroUsd> {
     let is_dollars = cost.text("currency").is_none_or(|currency| currency == "USD");
     MicroUsd::from_usd(cost.get("amount")?.as_f64().filter(|_| is_dollars)?)
-}
-
-fn reported(amount: MicroUsd) -> Cost {
-    Cost {
-        micro_usd: amount,
-        source: CostSource::Reported,
-    }
 }
 
 #[cfg(test)]

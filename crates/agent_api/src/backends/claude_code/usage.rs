@@ -8,7 +8,7 @@ use claude_code::event::{Assistant, StreamBody, TurnResult};
 use claude_code::{CostAccount, Dialect, Event as WireEvent};
 
 use super::mapper::MapperSetup;
-use crate::event::{Body, ContextUse, Cost, CostSource, RunUsage, Usage, UsageScope};
+use crate::event::{Body, ContextUse, Cost, RunUsage, Usage, UsageScope};
 
 /// The usage of one process, and how much of it was reported.
 #[derive(Debug)]
@@ -87,16 +87,13 @@ impl Account {
 
     fn step_usage(&self, count: Tokens, model: Option<String>, is_main: bool) -> Body {
         Body::Usage(Box::new(Usage {
-            scope: UsageScope::Step,
-            tokens: count,
-            cost: None,
             model,
             // A subagent has a context of its own, and what read nothing says nothing about it.
             context: (is_main && count.context() > 0).then(|| ContextUse {
                 used: count.context(),
                 size: self.context_size,
             }),
-            run: self.run(true),
+            ..Usage::new(UsageScope::Step, count, self.run(true))
         }))
     }
 
@@ -113,15 +110,12 @@ impl Account {
             (UsageScope::Turn, self.turn_cost(result))
         };
         Body::Usage(Box::new(Usage {
-            scope,
-            tokens: count.unwrap_or_default(),
-            cost: cost.map(reported),
+            cost: cost.map(Cost::reported),
             model: match models.as_slice() {
                 [(model, _)] => Some(str::to_owned(model)),
                 _ => None,
             },
-            context: None,
-            run: self.run(false),
+            ..Usage::new(scope, count.unwrap_or_default(), self.run(false))
         }))
     }
 
@@ -144,16 +138,9 @@ impl Account {
         let unsettled = self.account.unsettled_tokens();
         RunUsage {
             tokens: self.account.tokens() + unsettled,
-            cost: self.account.cost().map(reported),
+            cost: self.account.cost().map(Cost::reported),
             is_partial: is_open,
             may_include_earlier_runs: self.account.may_include_earlier_runs(),
         }
-    }
-}
-
-fn reported(amount: MicroUsd) -> Cost {
-    Cost {
-        micro_usd: amount,
-        source: CostSource::Reported,
     }
 }

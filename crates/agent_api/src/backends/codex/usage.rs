@@ -30,19 +30,13 @@ impl Account {
             Some(reported) => self.total = canonical(reported),
             None => self.is_partial = true,
         }
-        Usage {
-            scope: UsageScope::Session,
-            tokens: self.total,
+        let run = RunUsage {
+            tokens: self.total.since(self.earlier.unwrap_or_default()),
             cost: None,
-            model: None,
-            context: None,
-            run: RunUsage {
-                tokens: self.total.since(self.earlier.unwrap_or_default()),
-                cost: None,
-                is_partial: self.is_partial,
-                may_include_earlier_runs: self.earlier.is_none(),
-            },
-        }
+            is_partial: self.is_partial,
+            may_include_earlier_runs: self.earlier.is_none(),
+        };
+        Usage::new(UsageScope::Session, self.total, run)
     }
 }
 

@@ -13,18 +13,14 @@ pub(super) fn usage(stats: &Value, has_failed: bool) -> Usage {
         .iter()
         .filter(|(_, stats)| canonical(stats) != Tokens::default());
     let model = used.next().map(|(name, _)| name.to_string());
-    Usage {
-        scope: UsageScope::Run,
+    let run = RunUsage {
         tokens,
-        cost: None,
+        is_partial: has_failed,
+        ..RunUsage::default()
+    };
+    Usage {
         model: model.filter(|_| used.next().is_none()),
-        context: None,
-        run: RunUsage {
-            tokens,
-            cost: None,
-            is_partial: has_failed,
-            may_include_earlier_runs: false,
-        },
+        ..Usage::new(UsageScope::Run, tokens, run)
     }
 }
 

@@ -6,7 +6,7 @@ use json_lines::Value;
 use super::tools::Tools;
 use crate::emitter::Emitter;
 use crate::event::{
-    Body, Cost, CostSource, DiscardReason, ItemDiscarded, ItemId, Part, RunUsage, Tokens, Usage, UsageScope,
+    Body, Cost, DiscardReason, ItemDiscarded, ItemId, Part, RunUsage, Tokens, Usage, UsageScope,
 };
 
 /// No answer costs more, so a higher figure is wrong. It would spoil the sum.
@@ -114,22 +114,16 @@ impl Messages {
         let cost = cost.filter(|usd| *usd <= MAX_USD).and_then(MicroUsd::from_usd);
         self.cost += cost.unwrap_or_default();
         self.has_cost |= cost.is_some();
-        let as_cost = |micro_usd| Cost {
-            micro_usd,
-            source: CostSource::Reported,
+        let run = RunUsage {
+            tokens: self.used,
+            cost: self.has_cost.then(|| Cost::reported(self.cost)),
+            is_partial,
+            ..RunUsage::default()
         };
         Usage {
-            scope: UsageScope::Step,
-            tokens,
-            cost: cost.map(as_cost),
+            cost: cost.map(Cost::reported),
             model: message.text("model").map(str::to_owned),
-            context: None,
-            run: RunUsage {
-                tokens: self.used,
-                cost: self.has_cost.then(|| as_cost(self.cost)),
-                is_partial,
-                may_include_earlier_runs: false,
-            },
+            ..Usage::new(UsageScope::Step, tokens, run)
         }
     }
 

@@ -10,8 +10,7 @@ use json_lines::Value;
 use crate::backend::Mapper;
 use crate::emitter::Emitter;
 use crate::event::{
-    Body, Cost, CostSource, ErrorInfo, Outcome, RunUsage, SessionStarted, Tokens, TurnFinished, Usage,
-    UsageScope,
+    Body, Cost, ErrorInfo, Outcome, RunUsage, SessionStarted, Tokens, TurnFinished, Usage, UsageScope,
 };
 use agent_client::MicroUsd;
 
@@ -76,32 +75,20 @@ impl Turns {
     /// Adds the usage of one step.
     fn add_step(&mut self, tokens: Tokens, cost: Option<MicroUsd>, events: &mut Emitter) {
         self.used.tokens += tokens;
-        let cost = cost.map(reported);
         if let Some(step) = cost {
             let before = self.used.cost.map_or(MicroUsd::ZERO, |cost| cost.micro_usd);
-            self.used.cost = Some(reported(before + step.micro_usd));
+            self.used.cost = Some(Cost::reported(before + step));
         }
-        self.report(UsageScope::Step, tokens, cost, events);
+        self.report(UsageScope::Step, tokens, cost.map(Cost::reported), events);
     }
 
     fn report(&self, scope: UsageScope, tokens: Tokens, cost: Option<Cost>, events: &mut Emitter) {
-        events.emit(Body::Usage(Box::new(Usage {
-            scope,
-            tokens,
-            cost,
-            model: None,
-            context: None,
-            run: self.used,
-        })));
+        let usage = Usage::new(scope, tokens, self.used);
+        events.emit(Body::Usage(Box::new(Usage { cost, ..usage })));
     }
 
     /// Whether the last turn has ended.
     fn is_idle(&self) -> bool {
         self.count > 0 && !self.is_open
     }
-}
-
-fn reported(micro_usd: MicroUsd) -> Cost {
-    let source = CostSource::Reported;
-    Cost { micro_usd, source }
 }

@@ -66,18 +66,11 @@ impl ThreadUsage {
             run += totals.total.since(totals.earlier);
             all += totals.total;
         }
-        Usage {
-            scope: UsageScope::Session,
-            tokens: all,
-            cost: None,
-            model: None,
-            context: None,
-            run: RunUsage {
-                tokens: run,
-                cost: None,
-                is_partial: self.is_partial,
-                may_include_earlier_runs: false,
-            },
-        }
+        let run = RunUsage {
+            tokens: run,
+            is_partial: self.is_partial,
+            ..RunUsage::default()
+        };
+        Usage::new(UsageScope::Session, all, run)
     }
 }
