@@ -52,6 +52,26 @@ impl PendingRequests {
         }
     }
 
+    /// Whether [`Self::observe_record`] may learn something from this event.
+    pub(crate) fn is_concerned(event: &RunEvent) -> bool {
+        match event {
+            RunEvent::Agent(event) => matches!(
+                event.body,
+                Body::PermissionRequested(_)
+                    | Body::QuestionAsked(_)
+                    | Body::PlanProposed(_)
+                    | Body::RequestClosed(_)
+                    | Body::CommandAnswered(_)
+                    | Body::Finished(_)
+            ),
+            RunEvent::Run(body) => matches!(
+                body,
+                RunBody::AttemptStarted(_) | RunBody::AttemptEnded(_) | RunBody::RunEnded(_)
+            ),
+            RunEvent::Unknown(_) => false,
+        }
+    }
+
     pub fn observe(&mut self, body: &Body) {
         let request = match body {
             Body::PermissionRequested(asked) => PendingRequest::Permission(asked.clone()),

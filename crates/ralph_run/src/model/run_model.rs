@@ -196,6 +196,9 @@ impl RunModel {
     }
 
     fn apply_requests(&mut self, record: &Record, changes: &mut Vec<Change>) {
+        if !PendingRequests::is_concerned(&record.event) {
+            return;
+        }
         let before: Vec<PendingRequest> = self.requests.iter().cloned().collect();
         self.requests.observe_record(record);
         let closed = match &record.event {
