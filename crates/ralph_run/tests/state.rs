@@ -14,8 +14,8 @@ use agent_api::MicroUsd;
 use journal_sample::{at, my_role, role_after};
 use ralph_run::model::{RunState, WaitingFor};
 use ralph_run::{
-    BudgetState, Durability, EndReason, FindError, Home, HomeError, LimitKind, LogName, RunFile, RunStatus,
-    Runner, SessionState, StateError, WorkspaceError, WorkspaceFiles,
+    BudgetState, Durability, EndReason, FindError, Home, HomeError, LimitKind, LogName, RunFile,
+    SessionState, StateError, WorkspaceError, WorkspaceFiles,
 };
 use serde_json::{Value, json};
 

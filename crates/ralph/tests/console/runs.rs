@@ -94,16 +94,9 @@ fn a_call_that_was_not_allowed_is_not_shown_as_one_that_ran() {
 }
 
 fn asks(stage: &mut Stage, request: &str, subject: &str) {
-    stage.agent(Body::PermissionRequested(Box::new(PermissionRequested {
-        request: RequestId::new(request),
-        item: None,
-        tool: "Bash".to_owned(),
-        kind: ToolKind::Execute,
-        subject: Some(subject.to_owned()),
-        description: None,
-        input: None,
-        suggestions: None,
-    })));
+    let mut asked = PermissionRequested::new(RequestId::new(request), "Bash", ToolKind::Execute);
+    asked.subject = Some(subject.to_owned());
+    stage.agent(Body::PermissionRequested(Box::new(asked)));
 }
 
 fn answers(stage: &mut Stage, request: &str, by: Option<&str>) {
@@ -157,13 +150,7 @@ fn a_task_that_ends_twice_is_shown_once() {
         ("t1", TaskState::Completed),
         ("t2", TaskState::Failed),
     ] {
-        stage.agent(Body::TaskUpdated(Box::new(Task {
-            task_id: task_id.to_owned(),
-            item: None,
-            title: None,
-            state,
-            summary: None,
-        })));
+        stage.agent(Body::TaskUpdated(Box::new(Task::new(task_id, state))));
     }
     let (out, _) = stage.finish();
     assert_eq!(out, "[Task] completed: t1\n[Task] failed: t2\n");

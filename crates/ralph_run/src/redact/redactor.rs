@@ -32,7 +32,7 @@ pub enum RedactError {
 pub struct Finding {
     /// As in `[redacted:github]`.
     pub kind: String,
-    /// From 1.
+    /// Counts from 1.
     pub line: usize,
 }
 
@@ -107,21 +107,25 @@ impl Redactor {
             hits.extend(pattern_hits(pattern, text, Content::Text));
         }
         let first = hits.iter().min_by_key(|hit| hit.range.start)?;
-        let before = text.as_bytes().get(..first.range.start).unwrap_or_default();
         Some(Finding {
             kind: first.name.to_owned(),
-            line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
+            line: 1 + text[..first.range.start].matches('\n').count(),
         })
     }
 
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut text = Cow::Borrowed(text);
         let hits = self.hits(text.as_bytes(), 0, Content::Text);
+        self.replace(text, &hits, Content::Text)
+    }
+
+    /// Replaces these hits, then what matches a pattern.
+    fn replace<'a>(&self, text: &'a str, hits: &[Hit<'_>], content: Content) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(text);
         if !hits.is_empty() {
-            text = Cow::Owned(replaced(&text, &hits));
+            text = Cow::Owned(replaced(&text, hits));
         }
         for pattern in &self.patterns {
-            let hits = pattern_hits(pattern, &text, Content::Text);
+            let hits = pattern_hits(pattern, &text, content);
             if !hits.is_empty() {
                 text = Cow::Owned(replaced(&text, &hits));
             }
@@ -146,17 +150,9 @@ impl Redactor {
         let Ok(text) = str::from_utf8(searched) else {
             return false;
         };
-        let mut text = Cow::Borrowed(text);
-        if !hits.is_empty() {
-            text = Cow::Owned(replaced(&text, &hits));
-        }
-        for pattern in &self.patterns {
-            let hits = pattern_hits(pattern, &text, Content::JsonLine);
-            if !hits.is_empty() {
-                text = Cow::Owned(replaced(&text, &hits));
-            }
-        }
-        let Cow::Owned(text) = text else { return false };
+        let Cow::Owned(text) = self.replace(text, &hits, Content::JsonLine) else {
+            return false;
+        };
         line.truncate(start);
         line.extend_from_slice(text.as_bytes());
         true

@@ -1,12 +1,9 @@
 //! `check_prompt`: refuses a prompt that contains a secret. `ralph run` and the server use it before a run starts.
 
-use ralph_run::{Redactor, secrets_among};
+use ralph_run::{Finding, Redactor, secrets_among};
 
 use crate::failure::Failure;
 use crate::settings::Settings;
-
-/// How redacted text begins.
-const MARK: &str = "[redacted:";
 
 /// # Errors
 /// If the prompt contains a secret, unless `allow_secrets` is set.
@@ -39,35 +36,17 @@ pub(in crate::commands) fn find_secret(
             .iter()
             .map(|(name, value)| (name.as_str(), value.as_str())),
     );
-    // An invalid pattern is reported when the run is prepared.
+    // A pattern that is not a regular expression is reported when the run starts.
     let redactor = Redactor::new(secrets, patterns).ok()?;
-    first_difference(text, &redactor.redact(text))
-}
-
-fn first_difference(text: &str, redacted: &str) -> Option<String> {
-    let pairs = text.bytes().zip(redacted.bytes());
-    let same = pairs.take_while(|(one, other)| one == other).count();
-    if same == text.len() && same == redacted.len() {
-        return None;
-    }
-    let line = text.as_bytes()[..same]
-        .iter()
-        .filter(|byte| **byte == b'\n')
-        .count()
-        + 1;
-    // If the secret begins like the mark, the difference is after the mark's start.
-    let mark = redacted[..redacted.floor_char_boundary(same + MARK.len())].rfind(MARK)?;
-    let name: String = redacted[mark + MARK.len()..]
-        .chars()
-        .take_while(|it| *it != ']')
-        .collect();
-    let is_variable = name
-        .chars()
-        .all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_');
-    let what = match name.as_str() {
+    let Finding { kind, line } = redactor.find_first(text)?;
+    let is_variable = |kind: &str| {
+        kind.chars()
+            .all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_')
+    };
+    let what = match kind.as_str() {
         "pattern" => "text that matches a pattern of `redact`".to_owned(),
-        name if is_variable => format!("the value of `{name}`"),
-        name => format!("a secret of kind `{name}`"),
+        kind if is_variable(kind) => format!("the value of `{kind}`"),
+        kind => format!("a secret of kind `{kind}`"),
     };
     Some(format!("{what} (line {line})"))
 }

@@ -56,7 +56,7 @@ impl View {
             Body::RequestClosed(closed) => {
                 let style = match closed.reason {
                     CloseReason::Answered => Style::Good,
-                    CloseReason::Denied | CloseReason::Withdrawn | CloseReason::Ended => Style::Warning,
+                    _ => Style::Warning,
                 };
                 if let Some((label, text)) = self.open_requests.close(closed) {
                     self.rows(event, &look.row(style, label, &text));

@@ -46,7 +46,8 @@ impl OpenRequests {
             (CloseReason::Denied, "Plan") => "rejected",
             (CloseReason::Denied, _) => "denied",
             (CloseReason::Withdrawn, _) => "withdrawn by the agent",
-            (CloseReason::Ended, _) => return None,
+            // Also reasons of newer versions.
+            _ => return None,
         }
         .to_owned();
         if let Some(by) = &request.answered_by {
