@@ -2,7 +2,9 @@
 
 use crate::event::ToolKind;
 #[cfg(any(feature = "acp", feature = "pi"))]
-use crate::event::{ItemId, Json, PlanEntry, PlanStatus, ToolStarted, ToolState};
+use crate::event::{ItemId, Json, ToolStarted, ToolState};
+#[cfg(feature = "acp")]
+use crate::event::{PlanEntry, PlanStatus};
 #[cfg(any(feature = "acp", feature = "pi"))]
 use json_lines::Value;
 

@@ -4,7 +4,7 @@
 use json_lines::{Framed, Value};
 
 use super::super::text::TextBlocks;
-use super::Turns;
+use super::output::Turns;
 use crate::backend::Mapper;
 use crate::backends::tool_names::{kind_of, tool_started};
 use crate::backends::vendor_error::{api_error, nothing_said};

@@ -3,7 +3,7 @@
 use agent_client::MicroUsd;
 use json_lines::{Framed, Value};
 
-use super::Turns;
+use super::output::Turns;
 use crate::backend::Mapper;
 use crate::backends::tool_names::{kind_of, plan_entries, tool_started};
 use crate::backends::vendor_error::{api_error, nothing_said};
