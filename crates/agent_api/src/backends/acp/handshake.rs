@@ -272,7 +272,8 @@ impl AcpMapper {
     /// The mode that the agent must be put into; `None` if this client's answers to its requests are enough.
     ///
     /// # Errors
-    /// When the agent offers no mode in which it asks, or none in which it only plans: it would act unasked.
+    /// When the agent offers no mode in which it asks, or none in which it only plans: it would act unasked. When it
+    /// offers no mode in which it decides by itself, or plans and offers no mode in which it acts.
     pub(super) fn needed_mode(&self, mode: PermissionMode) -> Result<Option<String>, ErrorInfo> {
         let offered = self.config.mode.as_ref();
         let mut ids = self.quirks.mode_ids(mode);
@@ -280,9 +281,34 @@ impl AcpMapper {
         if id.is_some() {
             return Ok(id.map(str::to_owned));
         }
-        if mode == PermissionMode::Plan {
-            let text = "this agent offers no plan mode: choose another permission mode";
-            return Err(ErrorInfo::new(ErrorClass::Config, "no_plan_mode", text));
+        let missing = match mode {
+            PermissionMode::Plan => Some(("no_plan_mode", "this agent offers no plan mode")),
+            PermissionMode::Auto => Some((
+                "no_auto_mode",
+                "this agent offers no mode in which it decides by itself what is safe",
+            )),
+            PermissionMode::Ask
+            | PermissionMode::AcceptEdits
+            | PermissionMode::Refuse
+            | PermissionMode::Bypass => None,
+        };
+        if let Some((code, what)) = missing {
+            let text = format!("{what}: choose another permission mode");
+            return Err(ErrorInfo::new(ErrorClass::Config, code, text));
+        }
+        // Whoever answers its requests, an agent in its plan mode does nothing that it would ask for.
+        let is_current = |id: &str| offered.is_some_and(|offered| offered.current.as_deref() == Some(id));
+        if self.quirks.mode_ids(PermissionMode::Plan).any(is_current) {
+            let mut ids = self
+                .quirks
+                .mode_ids(PermissionMode::Ask)
+                .chain(self.quirks.acting_mode);
+            let id = offered.and_then(|offered| ids.find(|id| offered.offers(id)));
+            let text = "this agent is in its plan mode and offers no known mode in which it acts: start another session";
+            return match id {
+                Some(id) => Ok(Some(id.to_owned())),
+                None => Err(ErrorInfo::new(ErrorClass::Config, "no_acting_mode", text)),
+            };
         }
         match offered {
             Some(offered) if asks(mode) && !self.quirks.has_other_modes => {
