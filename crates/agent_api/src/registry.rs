@@ -254,6 +254,8 @@ fn resolve(backend: &dyn Backend, mut request: RunRequest) -> Result<RunRequest,
         (options.persistence == Some(Persistence::Off)).then_some(capability::SESSION_EPHEMERAL),
         options.model.is_some().then_some(capability::CONFIG_MODEL),
         needs_permissions.then_some(capability::CONFIG_PERMISSIONS),
+        (options.permission_mode == Some(PermissionMode::Auto))
+            .then_some(capability::CONFIG_AUTO_PERMISSIONS),
         chooses_tools.then_some(capability::CONFIG_TOOLS),
         has_limits.then_some(capability::CONFIG_LIMITS),
         has_system_prompt.then_some(capability::CONFIG_SYSTEM_PROMPT),

@@ -156,6 +156,9 @@ impl RunControl {
     /// # Errors
     /// When the run takes no settings.
     pub fn set_permission_mode(&self, mode: PermissionMode) -> Result<String, CommandError> {
+        if mode == PermissionMode::Auto {
+            self.check(capability::CONFIG_AUTO_PERMISSIONS)?;
+        }
         let command_id = next_id("set_permission_mode");
         self.encode(
             capability::SET,

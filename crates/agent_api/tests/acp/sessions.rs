@@ -126,15 +126,16 @@ async fn a_model_that_is_refused_or_not_offered_fails_the_run() {
 }
 
 #[tokio::test]
-async fn a_plan_without_a_plan_mode_does_not_run() {
-    let (events, finished) = run_with(
-        &prompted_with(&json!({})).read_to_end(),
-        in_mode(PermissionMode::Plan),
-    )
-    .await;
-    assert_eq!(finished.outcome, Outcome::Failed);
-    assert_eq!(finished.error.unwrap().code, "no_plan_mode");
-    assert!(names(&events).contains(&"session_started"));
+async fn a_run_in_a_mode_that_the_agent_does_not_have_does_not_begin() {
+    for (mode, code) in [
+        (PermissionMode::Plan, "no_plan_mode"),
+        (PermissionMode::Auto, "no_auto_mode"),
+    ] {
+        let (events, finished) = run_with(&prompted_with(&json!({})).read_to_end(), in_mode(mode)).await;
+        assert_eq!(finished.outcome, Outcome::Failed);
+        assert_eq!(finished.error.unwrap().code, code);
+        assert!(names(&events).contains(&"session_started"));
+    }
 }
 
 #[cfg(feature = "gemini")]

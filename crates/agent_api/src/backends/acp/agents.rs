@@ -139,7 +139,7 @@ pub(super) fn goose() -> AgentEntry {
         tested_versions: Some(("1.52.0", "1.52.0")),
         install_hint: "see https://goose-docs.ai for how to install goose",
         login_hint: "run `goose configure`",
-        capabilities: capabilities![SESSION_RESUME, TOOLS_RESULTS, USAGE],
+        capabilities: capabilities![SESSION_RESUME, CONFIG_AUTO_PERMISSIONS, TOOLS_RESULTS, USAGE],
         ..base(AgentKind::built_in("goose"), "goose", "goose")
     };
     entry(profile, "goose", &["acp"])
@@ -218,7 +218,12 @@ pub(super) fn custom() -> AgentEntry {
         version_args: &[],
         install_hint: "check the command: the name or the path of a program, without arguments",
         login_hint: "use the agent's own login command",
-        capabilities: capabilities![SESSION_RESUME, SESSION_FORK, TOOLS_RESULTS],
+        capabilities: capabilities![
+            SESSION_RESUME,
+            SESSION_FORK,
+            CONFIG_AUTO_PERMISSIONS,
+            TOOLS_RESULTS
+        ],
         is_chosen_automatically: false,
         ..base(AgentKind::built_in("acp"), "ACP agent", "")
     };

@@ -163,10 +163,10 @@ impl Quirks {
     /// refuse in its place.
     pub(super) fn mode_ids(&self, mode: PermissionMode) -> impl Iterator<Item = &'static str> {
         let stands_in = match mode {
-            PermissionMode::AcceptEdits | PermissionMode::Refuse | PermissionMode::Auto => {
-                Some(PermissionMode::Ask)
+            PermissionMode::AcceptEdits | PermissionMode::Refuse => Some(PermissionMode::Ask),
+            PermissionMode::Ask | PermissionMode::Plan | PermissionMode::Auto | PermissionMode::Bypass => {
+                None
             }
-            PermissionMode::Ask | PermissionMode::Plan | PermissionMode::Bypass => None,
         };
         let asking = stands_in.into_iter().flat_map(|mode| self.ids_of(mode));
         self.ids_of(mode).chain(asking)
