@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent_client::{PermissionHost, PermissionMode, Persistence, SessionChoice, VersionMemory};
 use futures_util::stream::{self, StreamExt as _};
 
-use crate::backend::{Backend, InstalledAgent, Launch};
+use crate::backend::{Backend, InstalledAgent, Launch, launch};
 use crate::capability;
 use crate::detect::{Detected, DetectionReport, Detector};
 use crate::error::Error;
@@ -151,7 +151,7 @@ impl AgentRegistry {
     pub fn preview(&self, name: &str, request: RunRequest, found: &InstalledAgent) -> Result<Launch, Error> {
         let backend = self.backend(name)?;
         let request = resolve(backend.as_ref(), request)?;
-        backend.launch(&request, found)
+        launch(backend.as_ref(), &request, found)
     }
 
     /// The first installed backend, in order of preference. Skips backends that must be asked for by name, such as the

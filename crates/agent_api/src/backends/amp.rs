@@ -58,6 +58,7 @@ pub fn profile() -> Profile {
             capability::FINAL_TEXT,
             capability::USAGE,
         ],
+        adds_files: true,
         auth_variables: &["AMP_API_KEY"],
         transport: StdoutMode::Spool,
         inactivity_limit: Some(Duration::from_secs(15 * 60)),

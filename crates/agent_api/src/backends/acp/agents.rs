@@ -80,6 +80,8 @@ fn base(kind: AgentKind, display_name: &'static str, program: &'static str) -> P
         // A command that writes nothing is not reported until it ends.
         inactivity_limit: Some(Duration::from_secs(30 * 60)),
         exit_trust: ExitTrust::NeedsResult,
+        // The protocol has no other way to run a command.
+        runs_commands: true,
         stderr_classes: STDERR_CLASSES,
         ..Profile::new(kind, program)
     }
