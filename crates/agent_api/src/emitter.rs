@@ -10,7 +10,7 @@ use agent_client::MicroUsd;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::bounds::{FINAL_TEXT_BYTES, SESSION_ID_BYTES, bounded, keep_end};
+use crate::bounds::{FINAL_TEXT_BYTES, OPEN_REQUESTS, SESSION_ID_BYTES, TEXT_BYTES, bounded, keep_end};
 use crate::event::{
     AgentKind, Body, CloseReason, CommandAnswered, Delta, DeltaMode, ErrorInfo, Event, ItemId, MessageState,
     MessageUpdated, Notice, Origin, Outcome, Part, PermissionRequested, Piece, RawRef, RequestClosed,
@@ -353,6 +353,18 @@ impl Emitter {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.events.is_empty()
+    }
+
+    /// How much of the queue to the consumer the next event takes: the agent's own words are not bounded like the rest.
+    pub(crate) fn next_weight(&self) -> Option<u32> {
+        let event = self.events.front()?;
+        let vendor_bytes = event.vendor.as_ref().map_or(0, Bytes::len);
+        Some(u32::try_from(1 + vendor_bytes / TEXT_BYTES).unwrap_or(u32::MAX))
+    }
+
+    /// Whether the agent may ask for something more. If not, the mapper denies the request.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.ledger.open_requests.len() < OPEN_REQUESTS
     }
 
     pub(crate) fn ledger(&self) -> &RunLedger {

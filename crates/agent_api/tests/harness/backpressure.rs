@@ -1,13 +1,13 @@
 //! A consumer that does not read holds the agent up; nothing is lost and commands still work.
 
 use agent_api::bounds::CHANNEL_EVENTS;
-use agent_api::{Body, CancelOutcome, Close, Outcome};
+use agent_api::{Body, CancelOutcome, Close, Outcome, RunOptions, VendorEvents};
 use serde_json::json;
 use test_support::script::Script;
 
 use super::stage::{
-    ending, folder, gone, let_others_run, next, open, play, play_request, rest, soon, take_finished, text,
-    two_way,
+    ending, folder, gone, let_others_run, next, open, play, play_request, request, rest, soon, take_finished,
+    text, two_way,
 };
 
 /// With 4 KiB each they fit into no pipe and no channel.
@@ -31,6 +31,23 @@ async fn a_consumer_that_does_not_read_stops_the_reading() {
     let (late, completed) = ending(played.handle).await;
     assert!(late == events, "both runs say the same");
     assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn events_that_carry_long_lines_wait_in_smaller_numbers() {
+    const MIB: usize = 1 << 20;
+    let line = format!("E x {}", "p".repeat(MIB));
+    let script = Script::new().emit_lines(vec![line; 40]).emit_lines(["S", "F"]);
+    let mut wanted = request(RunOptions::new());
+    wanted.options.vendor_events = Some(VendorEvents::Attached);
+    let played = play_request(&script, wanted.clone()).await;
+    // Another run is read to its end: whatever could pile up in this one has done so by then.
+    ending(play_request(&script, wanted).await.handle).await;
+    let_others_run().await;
+    let mapped = played.lines_mapped();
+    assert!((1..10).contains(&mapped), "{mapped} lines of a MiB");
+    let (events, _) = ending(played.handle).await;
+    assert_eq!(events.len(), 42);
 }
 
 #[tokio::test]
