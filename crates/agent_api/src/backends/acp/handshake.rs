@@ -177,8 +177,14 @@ impl AcpMapper {
     }
 
     fn sessions_listed(&mut self, answer: &Value, events: &mut Emitter) {
+        // Some agents list the sessions of other directories too.
+        let is_here = |session: &&Value| {
+            session
+                .text("cwd")
+                .is_none_or(|cwd| self.setup.workspace.is_at(cwd))
+        };
         // Of several that are equally old the first counts: lists begin with what was used last.
-        let sessions = answer.list("sessions").iter().rev();
+        let sessions = answer.list("sessions").iter().rev().filter(is_here);
         let latest = sessions.max_by_key(|session| session.text("updatedAt").unwrap_or_default());
         let id = latest.and_then(|session| session.text("sessionId"));
         match (id, self.resume_method.take()) {

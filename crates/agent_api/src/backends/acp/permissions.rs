@@ -74,6 +74,11 @@ impl Workspace {
         }
     }
 
+    /// Whether this is the path of the workspace itself.
+    pub(super) fn is_at(&self, path: &str) -> bool {
+        self.roots.iter().any(|root| root == Path::new(path))
+    }
+
     /// Whether these are paths of the workspace, and there is one. Only the paths themselves are looked at: a link
     /// inside the workspace that leads out of it is not noticed.
     pub(super) fn holds_all(&self, paths: &[String]) -> bool {
