@@ -311,7 +311,7 @@ impl<P: Protocol> Driver<P> {
         let activity = self.protocol.activity();
         let deadlines = &mut self.deadlines;
         if activity == Activity::BackgroundOnly {
-            deadlines.background_since.get_or_insert_with(Instant::now);
+            deadlines.background_since.get_or_insert_with(clock::now);
         } else {
             deadlines.background_since = None;
         }
@@ -357,7 +357,7 @@ impl<P: Protocol> Driver<P> {
             self.tell_idle();
         } else if self.deadlines.exit_at.is_none() {
             let since = self.deadlines.background_since;
-            let waited = since.map(|since| since.elapsed()).unwrap_or_default();
+            let waited = since.map(clock::elapsed_since).unwrap_or_default();
             self.protocol.on_background_timeout(waited);
             self.input.close();
             self.deadlines.exit_at = self.exit_deadline();
