@@ -491,6 +491,10 @@ impl RunLedger {
     /// An id that is too long to be told is not known.
     fn know_session(&mut self, id: Option<&String>) {
         if let Some(id) = id {
+            if self.session_id.as_ref().is_some_and(|known| known != id) {
+                // It is the total of the session before.
+                self.session_total = None;
+            }
             self.session_id = Some(id.clone()).filter(|id| id.len() <= SESSION_ID_BYTES);
         }
     }
