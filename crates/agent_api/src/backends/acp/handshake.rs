@@ -10,7 +10,9 @@ use super::quirks::{Quirks, ReplayOrder};
 use crate::backend::Mapper as _;
 use crate::capability;
 use crate::emitter::Emitter;
-use crate::event::{Body, ErrorClass, ErrorInfo, Outcome, SessionStarted, SessionUpdated, Severity};
+use crate::event::{
+    Body, ErrorClass, ErrorInfo, MessageState, Outcome, SessionStarted, SessionUpdated, Severity,
+};
 use crate::request::Attachment;
 use agent_client::{PermissionMode, SessionChoice};
 
@@ -114,9 +116,23 @@ impl AcpMapper {
             let error = ErrorInfo::new(ErrorClass::Config, "attachment_unsupported", missing);
             return self.fail_setup(error, events);
         }
+        self.refuse_attachments(events);
         self.stage = Stage::SettingUp;
         if !self.is_recording {
             self.open_session(capabilities, events);
+        }
+    }
+
+    /// Refuses messages that were sent before it was known what the agent takes.
+    fn refuse_attachments(&mut self, events: &mut Emitter) {
+        for message in std::mem::take(&mut self.queue) {
+            match (self.missing(&message.attachments), &message.id) {
+                (Some(missing), Some(id)) => {
+                    events.command_answered(id, Some(missing.to_owned()));
+                    events.message_updated(id, MessageState::Cancelled);
+                }
+                _ => self.queue.push_back(message),
+            }
         }
     }
 
