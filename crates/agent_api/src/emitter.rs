@@ -448,6 +448,12 @@ impl RunLedger {
                     self.last_error = Some((**error).clone());
                 }
             }
+            Body::TextBlock(block) if parent.is_none() && block.piece.index > 0 => {
+                let mut text = self.final_text.take().unwrap_or_default();
+                text.push_str(&block.text);
+                self.keep_text(&text);
+                self.is_degraded = self.has_open_turn();
+            }
             Body::TextBlock(block) if parent.is_none() && !block.text.trim().is_empty() => {
                 self.keep_text(&block.text);
                 self.is_degraded = self.has_open_turn();
