@@ -183,10 +183,8 @@ pub(super) fn gemini() -> AgentEntry {
         install_hint: "run `npm install -g @google/gemini-cli`",
         login_hint: "start `gemini` once and choose how to log in, or set `GEMINI_API_KEY`",
         // A session can be resumed a few seconds after its last turn. One that ended before was not written down, and
-        // resuming it fails with `no_such_session`.
+        // resuming it fails with `no_such_session`. So the agent, which stays when its input ends, has the usual time.
         capabilities: capabilities![SESSION_RESUME, USAGE],
-        // It stays when its input ends.
-        exit_after_idle: Duration::from_millis(500),
         // Without the first, a second process does the work, and the first one passes no signal on.
         environment: &[("GEMINI_CLI_NO_RELAUNCH", "true"), ("NO_COLOR", "1")],
         ..base(AgentKind::GEMINI, "Gemini", "gemini")
