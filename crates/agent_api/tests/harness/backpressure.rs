@@ -128,27 +128,44 @@ async fn a_message_that_comes_after_the_exit_is_refused_by_an_event() {
     assert!(handle.control.send("far too late").is_err());
 }
 
+/// The agent may be unable to read before it has written the rest of its output.
+#[tokio::test]
+async fn an_agent_that_gets_a_long_answer_is_read_on() {
+    let script = Script::new()
+        .emit_lines(["S", "R 2000000"])
+        .flood(100, 50_000)
+        .read_line()
+        .read_line()
+        .emit("F")
+        .read_to_end();
+    let played = play_request(&script, two_way(Close::WhenIdle)).await;
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
 /// Otherwise its answers would fill the memory.
 #[tokio::test]
 async fn an_agent_that_does_not_read_its_answers_is_not_read_either() {
     let folder = folder();
     let gate = folder.path().join("gate");
     let script = Script::new()
-        .emit_lines(["S", "R 2000000", "R 2000000", "T more"])
+        .emit_lines(["S", "R 2000000", "R 2000000", "R 2000000", "T more"])
         .wait_for_file(&gate)
+        .read_line()
         .read_line()
         .read_line()
         .read_line()
         .emit("F")
         .read_to_end();
     let played = play_request(&script, two_way(Close::WhenIdle)).await;
-    while played.lines_mapped() < 2 {
+    // One answer is being written, and one waits.
+    while played.lines_mapped() < 3 {
         tokio::task::yield_now().await;
     }
     // Another run is read to its end: whatever could be read of this one has been by then.
     ending(play(&Script::new().emit_lines(["S", "F"])).await.handle).await;
     let_others_run().await;
-    assert_eq!(played.lines_mapped(), 2);
+    assert_eq!(played.lines_mapped(), 3);
     open(&gate);
     let (events, completed) = ending(played.handle).await;
     assert_eq!(completed.finished.outcome, Outcome::Succeeded);
