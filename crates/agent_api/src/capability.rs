@@ -40,6 +40,8 @@ pub const TOOLS_RESULTS: &str = "agent_api.tools.results.v1";
 pub const CONFIG_MODEL: &str = "agent_api.config.model.v1";
 /// The permission mode can be chosen. Without this capability only `Bypass` is accepted.
 pub const CONFIG_PERMISSIONS: &str = "agent_api.config.permissions.v1";
+/// The agent can decide by itself what is safe: `PermissionMode::Auto`.
+pub const CONFIG_AUTO_PERMISSIONS: &str = "agent_api.config.auto_permissions.v1";
 /// Tools can be chosen, allowed and forbidden.
 pub const CONFIG_TOOLS: &str = "agent_api.config.tools.v1";
 /// The agent enforces a limit of turns or cost by itself.

@@ -10,7 +10,7 @@ use agent_client::MicroUsd;
 use bytes::Bytes;
 use serde_json::Value;
 
-use crate::bounds::{FINAL_TEXT_BYTES, SESSION_ID_BYTES, bounded, keep_end};
+use crate::bounds::{FINAL_TEXT_BYTES, OPEN_REQUESTS, SESSION_ID_BYTES, TEXT_BYTES, bounded, keep_end};
 use crate::event::{
     AgentKind, Body, CloseReason, CommandAnswered, Delta, DeltaMode, ErrorInfo, Event, ItemId, MessageState,
     MessageUpdated, Notice, Origin, Outcome, Part, PermissionRequested, Piece, RawRef, RequestClosed,
@@ -351,6 +351,18 @@ impl Emitter {
         self.events.is_empty()
     }
 
+    /// How much of the queue to the consumer the next event takes: the agent's own words are not bounded like the rest.
+    pub(crate) fn next_weight(&self) -> Option<u32> {
+        let event = self.events.front()?;
+        let vendor_bytes = event.vendor.as_ref().map_or(0, Bytes::len);
+        Some(u32::try_from(1 + vendor_bytes / TEXT_BYTES).unwrap_or(u32::MAX))
+    }
+
+    /// Whether the agent may ask for something more. If not, the mapper denies the request.
+    pub(crate) fn can_ask(&self) -> bool {
+        self.ledger.open_requests.len() < OPEN_REQUESTS
+    }
+
     pub(crate) fn ledger(&self) -> &RunLedger {
         &self.ledger
     }
@@ -432,6 +444,12 @@ impl RunLedger {
                     self.last_error = Some((**error).clone());
                 }
             }
+            Body::TextBlock(block) if parent.is_none() && block.piece.index > 0 => {
+                let mut text = self.final_text.take().unwrap_or_default();
+                text.push_str(&block.text);
+                self.keep_text(&text);
+                self.is_degraded = self.has_open_turn();
+            }
             Body::TextBlock(block) if parent.is_none() && !block.text.trim().is_empty() => {
                 self.keep_text(&block.text);
                 self.is_degraded = self.has_open_turn();
@@ -475,6 +493,10 @@ impl RunLedger {
     /// An id that is too long for an event is left out.
     fn know_session(&mut self, id: Option<&String>) {
         if let Some(id) = id {
+            if self.session_id.as_ref().is_some_and(|known| known != id) {
+                // It is the total of the session before.
+                self.session_total = None;
+            }
             self.session_id = Some(id.clone()).filter(|id| id.len() <= SESSION_ID_BYTES);
         }
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use agent_client::{PermissionHost, PermissionMode, Persistence, SessionChoice, VersionMemory};
 use futures_util::stream::{self, StreamExt as _};
 
-use crate::backend::{Backend, InstalledAgent, Launch};
+use crate::backend::{Backend, InstalledAgent, Launch, launch};
 use crate::capability;
 use crate::detect::{Detected, DetectionReport, Detector};
 use crate::error::Error;
@@ -151,7 +151,7 @@ impl AgentRegistry {
     pub fn preview(&self, name: &str, request: RunRequest, found: &InstalledAgent) -> Result<Launch, Error> {
         let backend = self.backend(name)?;
         let request = resolve(backend.as_ref(), request)?;
-        backend.launch(&request, found)
+        launch(backend.as_ref(), &request, found)
     }
 
     /// The first installed backend, in order of preference. Skips backends that must be asked for by name, such as the
@@ -260,6 +260,8 @@ fn resolve(backend: &dyn Backend, mut request: RunRequest) -> Result<RunRequest,
         (options.persistence == Some(Persistence::Off)).then_some(capability::SESSION_EPHEMERAL),
         options.model.is_some().then_some(capability::CONFIG_MODEL),
         needs_permissions.then_some(capability::CONFIG_PERMISSIONS),
+        (options.permission_mode == Some(PermissionMode::Auto))
+            .then_some(capability::CONFIG_AUTO_PERMISSIONS),
         chooses_tools.then_some(capability::CONFIG_TOOLS),
         has_limits.then_some(capability::CONFIG_LIMITS),
         has_system_prompt.then_some(capability::CONFIG_SYSTEM_PROMPT),

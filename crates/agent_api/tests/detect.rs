@@ -145,16 +145,32 @@ async fn a_version_is_asked_for_once_as_long_as_the_program_stays_the_same() {
 }
 
 #[tokio::test]
-async fn a_link_stands_for_what_it_points_to() {
+async fn a_launcher_behind_several_links_is_asked_for_each() {
+    let launcher = Installed::new("case $0 in *claude) echo 1.0.0;; *) echo 2.0.0;; esac");
+    let detector = Detector::new();
+    for (name, version) in [
+        ("claude", Version::new(1, 0, 0)),
+        ("codex", Version::new(2, 0, 0)),
+    ] {
+        let link = launcher.folder.path().join(name);
+        symlink(&launcher.program, &link).unwrap();
+        for _ in 0..2 {
+            let found = find(&detector, &link).await.unwrap();
+            assert_eq!(found.version, Some(version), "{name}");
+        }
+    }
+    assert_eq!(launcher.asked(), 2, "once for each name");
+}
+
+#[tokio::test]
+async fn a_link_that_points_to_another_file_is_another_program() {
     let installed = Installed::new("echo 1.0.0");
     let other = Installed::new("echo 2.0.0");
     let link = installed.folder.path().join("link");
     symlink(&installed.program, &link).unwrap();
     let detector = Detector::new();
-    find(&detector, &installed.program).await.unwrap();
     let found = find(&detector, &link).await.unwrap();
     assert_eq!(found.version, Some(Version::new(1, 0, 0)));
-    assert_eq!(installed.asked(), 1, "it is the same program");
     fs::remove_file(&link).unwrap();
     symlink(&other.program, &link).unwrap();
     let found = find(&detector, &link).await.unwrap();

@@ -67,6 +67,15 @@ pub async fn sleep(duration: Duration) {
     }
 }
 
+/// Waits for a future, at most this long by this clock; `None` if it took longer.
+pub async fn timeout<F: Future>(limit: Duration, future: F) -> Option<F::Output> {
+    tokio::select! {
+        biased;
+        output = future => Some(output),
+        () = sleep(limit) => None,
+    }
+}
+
 /// How long ago `at` was, by this clock.
 #[must_use]
 pub fn elapsed_since(at: Instant) -> Duration {
@@ -92,7 +101,7 @@ pub(crate) fn resume() -> Duration {
 mod tests {
     use std::time::Duration;
 
-    use super::{elapsed_since, now, resume, sleep_until, stop};
+    use super::{elapsed_since, now, resume, sleep_until, stop, timeout};
 
     #[tokio::test]
     async fn it_stands_still_until_it_is_resumed_and_deadlines_move_along() {
@@ -111,5 +120,19 @@ mod tests {
         let elapsed = elapsed_since(started);
         assert!(elapsed >= limit, "{elapsed:?}");
         assert!(started.elapsed() >= elapsed + stood_still);
+    }
+
+    #[tokio::test]
+    async fn a_limit_does_not_pass_while_it_stands_still() {
+        let limit = Duration::from_millis(30);
+        assert_eq!(timeout(limit, std::future::pending::<()>()).await, None);
+        let (answer, answered) = tokio::sync::oneshot::channel();
+        let waiting = tokio::spawn(timeout(limit, answered));
+        stop();
+        // By the system's clock the limit passes here.
+        tokio::time::sleep(10 * limit).await;
+        answer.send("late, and in time").unwrap();
+        assert_eq!(waiting.await.unwrap(), Some(Ok("late, and in time")));
+        resume();
     }
 }

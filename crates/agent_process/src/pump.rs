@@ -38,8 +38,8 @@ const SPOOL_QUIET: Duration = Duration::from_millis(200);
 /// How long the guard may take to kill everything before it counts as unresponsive.
 const KILL_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Upper bound for the reads after [`LAST_READ_TIMEOUT`]: more than a pipe can hold, in case a process that is not a
-/// descendant keeps writing.
+/// Upper bound for what waits after all descendants are gone, and for the reads after [`LAST_READ_TIMEOUT`]: more than a
+/// pipe can hold, in case a process that is not a descendant keeps writing.
 const MAX_LAST_READ_BYTES: usize = 4 << 20;
 
 /// Bytes for the child's stdin that are still to be written.
@@ -246,11 +246,18 @@ impl Pump {
     fn reads_stdout(&self) -> bool {
         match &self.stdout {
             // After the last writer is gone, the pipe is emptied so that log and report are complete.
-            Some(OutputSource::Stream(_)) => self.pending.is_empty() || self.state.gone,
+            Some(OutputSource::Stream(_)) => {
+                self.pending.is_empty() || (self.state.gone && self.pending_bytes() < MAX_LAST_READ_BYTES)
+            }
             // The spool is its own log, so without a consumer it need not be read.
             Some(OutputSource::Spool { .. }) => self.pending.is_empty() && !self.consumer_gone,
             None => false,
         }
+    }
+
+    fn pending_bytes(&self) -> usize {
+        let chunks = self.pending.iter().flatten();
+        chunks.map(Bytes::len).sum()
     }
 
     fn is_finished(&self) -> bool {
@@ -757,6 +764,33 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_flood_on_stdout_does_not_starve_stderr() {
+        let (_, theirs) = open_streams(&SpawnSpec::new("cat")).unwrap();
+        let stdout = OutputSource::Stream(Box::pin(tokio::io::repeat(b'o')));
+        let (pump, mut output, _report) = pump("cat", theirs, stdout, Box::pin(&b"heard\n"[..]));
+        let (chunks, mut heard) = tokio::sync::mpsc::channel(2);
+        let pump = tokio::spawn(pump.with_stderr_stream(Some(chunks)).run());
+        let reading = tokio::spawn(async move { while output.recv().await.is_some() {} });
+        assert_eq!(heard.recv().await.unwrap(), "heard\n");
+        pump.abort();
+        reading.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_writer_that_is_no_descendant_does_not_fill_the_memory_at_the_end() {
+        let (ours, theirs) = open_streams(&SpawnSpec::new("true")).unwrap();
+        let (mut pump, _output, _report) = pump("true", theirs, ours.stdout, ours.stderr);
+        pump.on_gone();
+        let mut read_bytes = 0;
+        while pump.reads_stdout() && read_bytes < 10 * super::MAX_LAST_READ_BYTES {
+            pump.buffer.resize(super::MAX_READ_BYTES, b'o');
+            pump.on_stdout(Ok(super::MAX_READ_BYTES));
+            read_bytes += super::MAX_READ_BYTES;
+        }
+        assert!(read_bytes < 2 * super::MAX_LAST_READ_BYTES, "{read_bytes}");
+    }
+
+    #[tokio::test]
     async fn a_spool_that_grows_is_drained_although_nobody_reads_it() {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("raw.ndjson");
@@ -779,15 +813,6 @@ mod tests {
         pump.deadlines.drained = Some(Instant::now());
         pump.on_deadline();
         assert!(pump.state.killing && pump.deadlines.drained.is_none());
-    }
-
-    #[tokio::test]
-    async fn the_output_ends_before_the_guard_is_reaped() {
-        let (ours, theirs) = open_streams(&SpawnSpec::new("true")).unwrap();
-        let (pump, mut output, _report) = pump("true", theirs, ours.stdout, ours.stderr);
-        let child = pump.into_child();
-        assert!(output.recv().await.is_none());
-        drop(child);
     }
 
     #[cfg(target_os = "linux")]

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::path::PathBuf;
 
-use agent_client::Version;
+use agent_client::{Expansion, Version};
 use agent_process::SpawnSpec;
 use bytes::Bytes;
 
@@ -102,6 +102,32 @@ impl Launch {
             notes: Vec::new(),
         }
     }
+}
+
+/// [`Backend::launch`], with notes on what the agent may read into a prompt that should be plain text.
+///
+/// # Errors
+/// When the request cannot be carried out.
+pub(crate) fn launch(
+    backend: &dyn Backend,
+    request: &RunRequest,
+    found: &InstalledAgent,
+) -> Result<Launch, Error> {
+    let mut launch = backend.launch(request, found)?;
+    let profile = backend.profile();
+    let (name, prompt) = (profile.display_name, &request.prompt);
+    if request.options.expansion.unwrap_or_default() == Expansion::Literal {
+        if profile.runs_commands && prompt.starts_with('/') {
+            let text =
+                format!("{name} may run the start of the prompt as a command: begin with another character");
+            launch.notes.push(("command_expanded".to_owned(), text));
+        }
+        if profile.adds_files && prompt.contains('@') {
+            let text = format!("{name} adds the file that `@file` in a prompt names if there is one");
+            launch.notes.push(("mentions_expanded".to_owned(), text));
+        }
+    }
+    Ok(launch)
 }
 
 /// Something that must outlive the process.

@@ -7,6 +7,7 @@ mod profile;
 mod untested_version;
 
 pub use command::{Answer, Command};
+pub(crate) use launch::launch;
 pub use launch::{Backend, BackendConfig, HeldUntilExit, InstalledAgent, Launch, LaunchInput};
 pub use mapper::Mapper;
 pub use profile::{

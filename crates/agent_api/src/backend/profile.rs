@@ -68,6 +68,10 @@ pub struct Profile {
     pub exit_codes: &'static [ExitCode],
     /// Words on stderr that classify a failure to start; the first match wins.
     pub stderr_classes: &'static [StderrClass],
+    /// Whether the agent runs a command for a prompt that starts with `/`, even if the prompt should be plain text.
+    pub runs_commands: bool,
+    /// Whether the agent adds the file that `@file` in a prompt names, even if the prompt should be plain text.
+    pub adds_files: bool,
     /// Variables that the agent gets unless the request sets them.
     pub environment: &'static [(&'static str, &'static str)],
 }
@@ -105,6 +109,8 @@ impl Profile {
             exit_trust: ExitTrust::Decides,
             exit_codes: &[],
             stderr_classes: &[],
+            runs_commands: false,
+            adds_files: false,
             environment: &[],
         }
     }

@@ -55,6 +55,7 @@ pub fn profile() -> Profile {
             capability::CONFIG_MODEL,
             capability::USAGE,
         ],
+        adds_files: true,
         auth_variables: &["AMP_API_KEY"],
         transport: StdoutMode::Spool,
         inactivity_limit: Some(Duration::from_secs(15 * 60)),

@@ -22,5 +22,7 @@ pub const SESSION_ID_BYTES: usize = 1_024;
 pub const LIST_ENTRIES: usize = 512;
 /// How many events can wait for a consumer. When there are more, nothing is read from the agent.
 pub const CHANNEL_EVENTS: usize = 128;
+/// How many requests of an agent can wait for an answer. More are denied.
+pub(crate) const OPEN_REQUESTS: usize = 1_024;
 /// The final text of a completion. A longer one is cut at its start, which is replaced by `(truncated)…`.
 pub const FINAL_TEXT_BYTES: usize = 1_048_576;

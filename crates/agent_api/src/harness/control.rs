@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use agent_client::{CancelOutcome, LinkError, PermissionMode, RunLink};
+use agent_process::clock;
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -156,6 +157,9 @@ impl RunControl {
     /// # Errors
     /// When the run takes no settings.
     pub fn set_permission_mode(&self, mode: PermissionMode) -> Result<String, CommandError> {
+        if mode == PermissionMode::Auto {
+            self.check(capability::CONFIG_AUTO_PERMISSIONS)?;
+        }
         let command_id = next_id("set_permission_mode");
         self.encode(
             capability::SET,
@@ -188,9 +192,9 @@ impl RunControl {
             body,
         };
         self.pass_on(RunCommand::Request(command, answer))?;
-        match tokio::time::timeout(REQUEST_TIMEOUT, answered).await {
-            Ok(answer) => answer.map_err(|_| CommandError::Closed)?,
-            Err(_) => Err(CommandError::Unanswered {
+        match clock::timeout(REQUEST_TIMEOUT, answered).await {
+            Some(answer) => answer.map_err(|_| CommandError::Closed)?,
+            None => Err(CommandError::Unanswered {
                 timeout: REQUEST_TIMEOUT,
             }),
         }

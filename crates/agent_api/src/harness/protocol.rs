@@ -347,7 +347,7 @@ impl Protocol for MapperProtocol {
     }
 
     fn next_weight(&self) -> Option<u32> {
-        (!self.emitter.is_empty()).then_some(1)
+        self.emitter.next_weight()
     }
 
     fn next_item(&mut self) -> Option<Event> {

@@ -9,7 +9,7 @@ use agent_process::{StdinMode, StdoutMode};
 use super::control::RunControl;
 use super::handle::{Completion, RunHandle};
 use super::protocol::MapperProtocol;
-use crate::backend::{Backend, InstalledAgent, Launch, LaunchInput, Profile};
+use crate::backend::{Backend, InstalledAgent, Launch, LaunchInput, Profile, launch};
 use crate::bounds::CHANNEL_EVENTS;
 use crate::error::Error;
 use crate::event::Severity;
@@ -33,7 +33,7 @@ pub(crate) async fn start(
         mapper,
         keep_alive,
         notes,
-    } = backend.launch(request, found)?;
+    } = launch(backend, request, found)?;
     let options = &request.options;
     spec.raw_log.clone_from(&options.raw_log);
     spec.stderr_log.clone_from(&options.stderr_log);

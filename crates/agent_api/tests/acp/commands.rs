@@ -4,13 +4,14 @@ use agent_api::{
     Answer, Body, CancelOutcome, Close, CloseReason, MessageState, Outcome, PermissionMode, ToolStatus,
 };
 use serde_json::json;
+use test_support::script::Script;
 
 use super::scripted::{
     PROMPT, conversation, ending, in_mode, initialized, names, options, permission_request, play, prompt,
     prompted, prompted_with, result_line, run, run_with, selected, stopped, text_chunk, update, wait_for,
 };
 
-fn asked() -> test_support::script::Script {
+fn asked() -> Script {
     prompted().emit(permission_request())
 }
 
@@ -49,6 +50,38 @@ async fn an_image_is_sent_to_an_agent_that_takes_images_and_refused_for_others()
     let (_, completed) = ending(play(&script, request()).await).await;
     let error = completed.finished.error.unwrap();
     assert_eq!(error.code, "attachment_unsupported");
+}
+
+#[tokio::test]
+async fn an_image_that_was_sent_too_early_is_refused_for_an_agent_that_takes_none() {
+    let gate = tempfile::tempdir().unwrap();
+    let open = gate.path().join("open");
+    let script = Script::new()
+        .wait_for_file(&open)
+        .then(prompted())
+        .emit(stopped(PROMPT, "end_turn"))
+        .read_to_end();
+    let played = play(&script, conversation(options(), Close::WhenIdle)).await;
+    let image = agent_api::Attachment::image("image/png", [1, 2, 3]);
+    let id = played.handle.control.send_with("Look.", vec![image]).unwrap();
+    std::fs::write(open, "").unwrap();
+    let (events, completed) = ending(played).await;
+    assert_eq!(
+        (completed.finished.outcome, completed.finished.turns),
+        (Outcome::Succeeded, 1)
+    );
+    let told: Vec<_> = events
+        .iter()
+        .filter_map(|event| match &event.body {
+            Body::MessageUpdated(message) if message.message_id == id => Some(Ok(message.state)),
+            Body::CommandAnswered(answer) if answer.command_id == id => Some(Err(answer.error.is_some())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [Ok(MessageState::Queued), Err(true), Ok(MessageState::Cancelled)]
+    );
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use serde_json::json;
 use test_support::script::{Script, Signal};
 
 use super::scripted::{
-    PROMPT, ending, error_line, has_notice, initialized, names, options, play_with, prompted, result_line,
-    run, stopped, text_chunk, update,
+    PROMPT, ending, error_line, has_notice, initialized, names, options, play, play_with, prompted,
+    result_line, run, stopped, text_chunk, update,
 };
 
 #[tokio::test]
@@ -210,4 +210,16 @@ async fn requests_that_this_client_does_not_know_are_refused() {
     let (events, finished) = run(&script.emit(stopped(PROMPT, "end_turn")).read_to_end()).await;
     assert_eq!(finished.outcome, Outcome::Succeeded);
     assert!(has_notice(&events, "unsupported_request"));
+}
+
+#[tokio::test]
+async fn the_last_text_of_a_turn_without_an_end_is_all_of_it() {
+    let text = "0123456789abcde\n".repeat(10_000);
+    let script = prompted().emit(text_chunk(&text)).exit(1);
+    let played = play(&script, RunRequest::new("Go.").options(options())).await;
+    let (_, completed) = ending(played).await;
+    assert!(
+        completed.final_text.is_some_and(|last| last == text),
+        "not the last piece alone"
+    );
 }

@@ -8,7 +8,7 @@ use test_support::script::Script;
 
 use super::scripted::{
     PROMPT, conversation, ending, error_line, has_notice, in_mode, names, options, play, prompt, prompted,
-    prompted_with, run_with, stopped, update, wait_for,
+    prompted_with, result_line, run_with, stopped, text_chunk, update, wait_for,
 };
 
 fn request(id: &str, call: &Value) -> String {
@@ -333,4 +333,81 @@ async fn an_allowed_call_is_told_as_started() {
     let (events, _) = ending(played).await;
     assert_eq!(starts_as_running(&events), 1);
     assert_eq!(status(&events), Some(ToolStatus::Completed));
+}
+
+async fn leaves_plan_mode(agent: &str, current: &str, offered: &[&str], mode: PermissionMode, left_by: &str) {
+    let info = json!({"name": agent, "version": "1.0.0"});
+    let mut session = modes(current, offered);
+    session["sessionId"] = json!("s1");
+    let script = Script::new()
+        .expect_line(json!({"id": 1, "method": "initialize"}))
+        .emit(result_line(
+            1,
+            &json!({"protocolVersion": 1, "agentInfo": info, "agentCapabilities": {}}),
+        ))
+        .expect_line(json!({"id": 2, "method": "session/new"}))
+        .emit(result_line(2, &session))
+        .expect_line(prompt(PROMPT, "Go."))
+        .emit(text_chunk("planning"))
+        .expect_line(json!({"id": 4, "method": "session/set_mode", "params": {"modeId": left_by}}))
+        .emit(result_line(4, &json!({})))
+        .emit(request(
+            "p1",
+            &json!({"toolCallId": "t1", "title": "make", "kind": "execute"}),
+        ))
+        .expect_line(answered("p1", "once"))
+        .emit(stopped(PROMPT, "end_turn"))
+        .read_to_end();
+    let mut played = play(
+        &script,
+        conversation(in_mode(PermissionMode::Plan), Close::WhenIdle),
+    )
+    .await;
+    wait_for(&mut played.handle.events, "delta").await;
+    let control = played.handle.control.clone();
+    control.set_permission_mode(mode).unwrap();
+    if mode != PermissionMode::Bypass {
+        let shown = asked(&mut played).await;
+        control.answer(&shown.request, Answer::Allow).unwrap();
+    }
+    let (_, completed) = ending(played).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded, "{agent}");
+}
+
+#[tokio::test]
+async fn an_agent_without_a_mode_that_allows_everything_leaves_its_plan_mode_all_the_same() {
+    let modes = "https://agentclientprotocol.com/protocol/session-modes#";
+    let [plan, agent] = ["plan", "agent"].map(|name| format!("{modes}{name}"));
+    leaves_plan_mode("Copilot", &plan, &[&agent, &plan], PermissionMode::Bypass, &agent).await;
+    for mode in [PermissionMode::Bypass, PermissionMode::Ask] {
+        leaves_plan_mode("OpenCode", "plan", &["build", "plan"], mode, "build").await;
+    }
+}
+
+#[tokio::test]
+async fn an_agent_that_cannot_leave_its_plan_mode_is_not_said_to_have_left_it() {
+    let script = prompted_with(&modes("plan", &["plan", "other"]))
+        .expect_line(prompt(PROMPT, "Go."))
+        .emit(text_chunk("planning"))
+        .read_line()
+        .emit(stopped(PROMPT, "end_turn"))
+        .read_to_end();
+    let mut played = play(
+        &script,
+        conversation(in_mode(PermissionMode::Plan), Close::WhenIdle),
+    )
+    .await;
+    wait_for(&mut played.handle.events, "delta").await;
+    played
+        .handle
+        .control
+        .set_permission_mode(PermissionMode::Bypass)
+        .unwrap();
+    let answered = wait_for(&mut played.handle.events, "command_answered").await;
+    assert!(
+        matches!(&answered.body, Body::CommandAnswered(answer) if answer.error.is_some()),
+        "{answered:?}"
+    );
+    played.handle.control.interrupt().unwrap();
+    ending(played).await;
 }

@@ -1,6 +1,6 @@
 //! Programs that do not speak the protocol: what they wrote instead is quoted, and nobody waits for long.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agent_api::{Outcome, RunRequest};
 use test_support::script::Script;
@@ -27,15 +27,13 @@ async fn a_program_that_only_prints_text_is_quoted() {
 async fn a_program_that_greets_and_waits_is_not_waited_for_as_long_as_a_silent_one() {
     let script = Script::new().emit("Welcome to MyAgent 1.0!").read_to_end();
     let request = RunRequest::new("Go.").options(options());
-    let started = Instant::now();
-    let limit = Duration::from_secs(24);
+    let limit = Duration::from_secs(3);
     let played = play_with(&script, request, |backend| backend.initialize_limit(limit)).await;
     let (_, completed) = ending(played).await;
-    let taken = started.elapsed();
-    assert!(taken < Duration::from_secs(20), "{taken:?}");
     assert_eq!(completed.finished.outcome, Outcome::Failed);
     let error = completed.finished.error.unwrap();
     assert_eq!(error.code, "no_answer");
+    assert!(error.message.contains("within 2 s"), "{}", error.message);
     assert!(
         error.message.contains("Welcome to MyAgent 1.0!"),
         "{}",

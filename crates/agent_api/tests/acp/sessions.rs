@@ -69,6 +69,33 @@ async fn the_last_session_is_the_one_that_was_updated_last() {
 }
 
 #[tokio::test]
+async fn the_last_session_of_another_directory_is_not_continued() {
+    let workspace = tempfile::tempdir().unwrap();
+    let sessions = json!({"sessions": [
+        {"sessionId": "elsewhere", "cwd": "/somewhere/else", "updatedAt": "2026-03-01T00:00:00Z"},
+        {"sessionId": "s1", "cwd": workspace.path(), "updatedAt": "2026-01-01T00:00:00Z"},
+    ]});
+    let listed = |sessions: &serde_json::Value| {
+        initialized(&json!({"loadSession": true, "sessionCapabilities": {"list": {}}}))
+            .expect_line(json!({"id": 2, "method": "session/list", "params": {"cwd": workspace.path()}}))
+            .emit(result_line(2, sessions))
+    };
+    let mut options = resuming(SessionChoice::Last);
+    options.cwd = Some(workspace.path().to_owned());
+    let script = listed(&sessions)
+        .expect_line(json!({"id": 3, "method": "session/load", "params": {"sessionId": "s1"}}))
+        .emit(result_line(3, &json!({})))
+        .expect_line(prompt(4, "Go."))
+        .emit(stopped(4, "end_turn"))
+        .read_to_end();
+    let (_, finished) = run_with(&script, options.clone()).await;
+    assert_eq!(finished.outcome, Outcome::Succeeded);
+    let elsewhere = json!({"sessions": [sessions["sessions"][0]]});
+    let (_, finished) = run_with(&listed(&elsewhere).read_to_end(), options).await;
+    assert_eq!(finished.error.unwrap().code, "no_such_session");
+}
+
+#[tokio::test]
 async fn a_session_that_cannot_be_continued_is_an_error_and_no_new_session() {
     for choice in [
         SessionChoice::Resume("s1".into()),
@@ -126,15 +153,16 @@ async fn a_model_that_is_refused_or_not_offered_fails_the_run() {
 }
 
 #[tokio::test]
-async fn a_plan_without_a_plan_mode_does_not_run() {
-    let (events, finished) = run_with(
-        &prompted_with(&json!({})).read_to_end(),
-        in_mode(PermissionMode::Plan),
-    )
-    .await;
-    assert_eq!(finished.outcome, Outcome::Failed);
-    assert_eq!(finished.error.unwrap().code, "no_plan_mode");
-    assert!(names(&events).contains(&"session_started"));
+async fn a_run_in_a_mode_that_the_agent_does_not_have_does_not_begin() {
+    for (mode, code) in [
+        (PermissionMode::Plan, "no_plan_mode"),
+        (PermissionMode::Auto, "no_auto_mode"),
+    ] {
+        let (events, finished) = run_with(&prompted_with(&json!({})).read_to_end(), in_mode(mode)).await;
+        assert_eq!(finished.outcome, Outcome::Failed);
+        assert_eq!(finished.error.unwrap().code, code);
+        assert!(names(&events).contains(&"session_started"));
+    }
 }
 
 #[cfg(feature = "gemini")]

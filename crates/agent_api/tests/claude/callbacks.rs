@@ -7,7 +7,7 @@ use agent_api::backends::claude_code::ClaudeCode;
 use agent_api::backends::claude_code::host::{Hook, HookEvent, HookOutput, Host};
 use agent_api::{
     AgentRegistry, Answer, Attachment, Body, Close, CommandError, Completed, Environment, Event, Input,
-    Outcome, RunHandle, RunOptions, RunRequest, ToolKind, VendorEvents,
+    MessageState, Outcome, RunHandle, RunOptions, RunRequest, ToolKind, VendorEvents,
 };
 use serde_json::{Map, Value, json};
 use test_support::script::{Script, ScriptedAgent};
@@ -122,18 +122,94 @@ async fn a_hook_of_the_caller_is_announced_before_the_prompt_and_called() {
     assert_eq!(completed.finished.outcome, Outcome::Succeeded);
 }
 
+/// A host with a hook, which the CLI must know before the prompt.
+fn with_hook() -> Host {
+    Host::new().hook(Hook::new(HookEvent::Stop, |_| async { HookOutput::proceed() }))
+}
+
+fn states_of(events: &[Event], id: &str) -> Vec<MessageState> {
+    let state = |event: &Event| match &event.body {
+        Body::MessageUpdated(message) if message.message_id == id => Some(message.state),
+        _ => None,
+    };
+    events.iter().filter_map(state).collect()
+}
+
+#[tokio::test]
+async fn a_message_waits_for_the_prompt_that_waits_for_the_hooks() {
+    let folder = tempfile::tempdir().unwrap();
+    let gate = folder.path().join("gate");
+    let user = |text: &str| json!({"type": "user", "message": {"content": text}});
+    let script = Script::new()
+        .expect_line(json!({"request": {"subtype": "initialize"}}))
+        .wait_for_file(&gate)
+        .answer(DONE)
+        .expect_line(user("Go."))
+        .expect_line(user("And then?"))
+        .emit_lines([INIT, RESULT])
+        .read_to_end();
+    let request = RunRequest::new("Go.")
+        .options(options())
+        .input(Input::Messages(Close::WhenIdle));
+    let (mut handle, _agent) = start(script, request, with_hook()).await;
+    let id = handle.control.send("And then?").unwrap();
+    let queued = handle.events.next().await.unwrap();
+    assert_eq!(states_of(&[queued], &id), [MessageState::Queued]);
+    std::fs::write(gate, "").unwrap();
+    assert!(handle.wait().await.unwrap().is_success());
+}
+
+#[tokio::test]
+async fn messages_that_waited_for_the_hooks_in_vain_are_cancelled() {
+    let folder = tempfile::tempdir().unwrap();
+    for end in [Script::new().answer(REFUSED).read_to_end(), Script::new().exit(1)] {
+        let gate = folder.path().join("gate");
+        let script = Script::new().read_line().wait_for_file(&gate).then(end);
+        let request = RunRequest::new("Go.")
+            .options(options())
+            .input(Input::Messages(Close::WhenIdle));
+        let (handle, _agent) = start(script, request, with_hook()).await;
+        let id = handle.control.send("And then?").unwrap();
+        std::fs::write(&gate, "").unwrap();
+        let (events, completed) = handle.collect().await.unwrap();
+        assert!(!completed.is_success());
+        assert_eq!(
+            states_of(&events, &id),
+            [MessageState::Queued, MessageState::Cancelled]
+        );
+        std::fs::remove_file(gate).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_cli_that_does_not_answer_about_hooks_is_given_up() {
+    let script = Script::new().read_line().read_to_end();
+    let request = RunRequest::new("Go.").options(options());
+    let (handle, _agent) = start(script, request, with_hook()).await;
+    tokio::time::pause();
+    let completed = handle.wait().await.unwrap();
+    assert_eq!(completed.finished.outcome, Outcome::Failed);
+    assert_eq!(completed.finished.error.unwrap().code, "no_answer");
+    assert!(completed.finished.duration_ms >= 60_000);
+}
+
 #[tokio::test]
 async fn a_cli_that_takes_no_hooks_is_not_given_the_prompt() {
     let script = Script::new().read_line().answer(REFUSED).read_to_end();
-    let hook = Hook::new(HookEvent::Stop, |_| async { HookOutput::proceed() });
-    let request = RunRequest::new("Go.").options(options());
-    let (events, completed) = play(script, request, Host::new().hook(hook)).await;
+    let request = RunRequest::new("Go.").options(options().vendor_events(VendorEvents::Attached));
+    let (events, completed) = play(script, request, with_hook()).await;
     assert_eq!(completed.finished.outcome, Outcome::Failed);
     let code = events.iter().find_map(|event| match &event.body {
         Body::TurnFinished(turn) => turn.error.as_ref().map(|error| error.code.clone()),
         _ => None,
     });
     assert_eq!(code.as_deref(), Some("hooks_refused"));
+    // What the script has read after its answer.
+    let lines = events.iter().find_map(|event| {
+        let line: Value = serde_json::from_slice(event.vendor.as_ref()?).ok()?;
+        (line["type"] == "fake_input").then(|| line["lines"].clone())
+    });
+    assert_eq!(lines, Some(json!(0)));
 }
 
 #[tokio::test]

@@ -43,6 +43,21 @@ async fn a_run_that_is_killed_in_the_second_of_two_turns_is_no_success() {
 }
 
 #[tokio::test]
+async fn the_total_of_a_session_is_not_that_of_the_one_after_it() {
+    let reset = r#"{"type":"conversation_reset","new_conversation_id":"c","session_id":"s"}"#;
+    let next = INIT.replace(r#""session_id":"s""#, r#""session_id":"next""#);
+    let script = Script::new()
+        .read_to_end()
+        .emit_lines([INIT, RESULT, reset, &next])
+        .exit(1);
+    let completed = run(script, Input::PromptOnly).await;
+    assert_eq!(
+        (completed.session_id.as_deref(), completed.session_total),
+        (Some("next"), None)
+    );
+}
+
+#[tokio::test]
 async fn an_end_without_a_text_does_not_take_the_answer_back() {
     let answer = said("answer");
     let script = Script::new()

@@ -360,3 +360,25 @@ fn an_answer_repeats_the_ids_questions_and_labels_of_the_cli_however_long() {
         json!({question: format!("{}, {}", labels[0], labels[1])})
     );
 }
+
+#[test]
+fn more_requests_than_anyone_could_answer_are_denied() {
+    let mut mapper = ClaudeMapper::new(MapperSetup::default());
+    let mut emitter = Emitter::new(AgentKind::CLAUDE_CODE);
+    for number in 0..1_100 {
+        let request = json!({"type": "control_request", "request_id": format!("r{number}"), "request": {
+            "subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "make"}}});
+        feed(&mut mapper, &mut emitter, &request.to_string());
+    }
+    let events: Vec<Event> = std::iter::from_fn(|| emitter.next_event()).collect();
+    let count = |name: &str| bodies(&events).filter(|body| body.name() == name).count();
+    assert_eq!(
+        (count("permission_requested"), count("permission_denied")),
+        (1_024, 76)
+    );
+    assert_eq!(
+        emitter.take_replies().len(),
+        76,
+        "the CLI waits for an answer to each"
+    );
+}

@@ -1,13 +1,13 @@
 //! A consumer that does not read holds the agent up; nothing is lost and commands still work.
 
 use agent_api::bounds::CHANNEL_EVENTS;
-use agent_api::{Body, CancelOutcome, Close, Outcome};
+use agent_api::{Body, CancelOutcome, Close, Outcome, RunOptions, VendorEvents};
 use serde_json::json;
 use test_support::script::Script;
 
 use super::stage::{
-    ending, folder, gone, let_others_run, next, open, play, play_request, rest, soon, take_finished, text,
-    two_way,
+    ending, folder, gone, let_others_run, next, open, play, play_request, request, rest, soon, take_finished,
+    text, two_way,
 };
 
 /// With 4 KiB each they fit into no pipe and no channel.
@@ -31,6 +31,23 @@ async fn a_consumer_that_does_not_read_stops_the_reading() {
     let (late, completed) = ending(played.handle).await;
     assert!(late == events, "both runs say the same");
     assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
+#[tokio::test]
+async fn events_that_carry_long_lines_wait_in_smaller_numbers() {
+    const MIB: usize = 1 << 20;
+    let line = format!("E x {}", "p".repeat(MIB));
+    let script = Script::new().emit_lines(vec![line; 40]).emit_lines(["S", "F"]);
+    let mut wanted = request(RunOptions::new());
+    wanted.options.vendor_events = Some(VendorEvents::Attached);
+    let played = play_request(&script, wanted.clone()).await;
+    // Another run is read to its end: whatever could pile up in this one has done so by then.
+    ending(play_request(&script, wanted).await.handle).await;
+    let_others_run().await;
+    let mapped = played.lines_mapped();
+    assert!((1..10).contains(&mapped), "{mapped} lines of a MiB");
+    let (events, _) = ending(played.handle).await;
+    assert_eq!(events.len(), 42);
 }
 
 #[tokio::test]
@@ -111,27 +128,44 @@ async fn a_message_that_comes_after_the_exit_is_refused_by_an_event() {
     assert!(handle.control.send("far too late").is_err());
 }
 
+/// The agent may be unable to read before it has written the rest of its output.
+#[tokio::test]
+async fn an_agent_that_gets_a_long_answer_is_read_on() {
+    let script = Script::new()
+        .emit_lines(["S", "R 2000000"])
+        .flood(100, 50_000)
+        .read_line()
+        .read_line()
+        .emit("F")
+        .read_to_end();
+    let played = play_request(&script, two_way(Close::WhenIdle)).await;
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}
+
 /// Otherwise its answers would fill the memory.
 #[tokio::test]
 async fn an_agent_that_does_not_read_its_answers_is_not_read_either() {
     let folder = folder();
     let gate = folder.path().join("gate");
     let script = Script::new()
-        .emit_lines(["S", "R 2000000", "R 2000000", "T more"])
+        .emit_lines(["S", "R 2000000", "R 2000000", "R 2000000", "T more"])
         .wait_for_file(&gate)
+        .read_line()
         .read_line()
         .read_line()
         .read_line()
         .emit("F")
         .read_to_end();
     let played = play_request(&script, two_way(Close::WhenIdle)).await;
-    while played.lines_mapped() < 2 {
+    // One answer is being written, and one waits.
+    while played.lines_mapped() < 3 {
         tokio::task::yield_now().await;
     }
     // Another run is read to its end: whatever could be read of this one has been by then.
     ending(play(&Script::new().emit_lines(["S", "F"])).await.handle).await;
     let_others_run().await;
-    assert_eq!(played.lines_mapped(), 2);
+    assert_eq!(played.lines_mapped(), 3);
     open(&gate);
     let (events, completed) = ending(played.handle).await;
     assert_eq!(completed.finished.outcome, Outcome::Succeeded);

@@ -9,8 +9,8 @@ use test_support::script::{Script, Signal};
 use super::clock::Clock;
 use super::line_agent::{ANSWER_LIMIT, EXIT_AFTER_IDLE};
 use super::stage::{
-    ending, folder, is_resolved, let_others_run, next, open, play, play_request, request, shell_with, text,
-    two_way,
+    ending, folder, is_resolved, let_others_run, next, open, play, play_request, request, shell_with, soon,
+    text, two_way,
 };
 
 const LIMIT: Duration = Duration::from_secs(60);
@@ -517,4 +517,51 @@ async fn a_tool_call_may_be_silent_for_a_quarter_of_an_hour_by_default() {
     let (_, completed) = ending(played.handle).await;
     assert_eq!(completed.finished.outcome, Outcome::Stalled);
     assert!(Duration::from_millis(completed.finished.duration_ms) >= limit);
+}
+
+/// Writes until it is stopped.
+fn flooding(lines: [&str; 2]) -> Script {
+    Script::new().emit_lines(lines).flood(u64::MAX, 50_000)
+}
+
+#[tokio::test]
+async fn an_agent_that_is_done_and_writes_without_end_is_stopped() {
+    let clock = Clock::stop();
+    let mut played = play(&flooding(["S", "F"])).await;
+    next(&mut played.handle.events).await;
+    next(&mut played.handle.events).await;
+    let reading = tokio::spawn(played.handle.wait());
+    clock.advance(EXIT_AFTER_IDLE).await;
+    clock.go_on();
+    let finished = soon(reading).await.unwrap().unwrap().finished;
+    assert_eq!(finished.outcome, Outcome::Succeeded);
+    assert!(finished.exit.was_stopped);
+}
+
+#[tokio::test]
+async fn an_agent_that_answers_a_cancel_message_with_endless_output_is_stopped() {
+    let clock = Clock::stop();
+    let mut played = play_request(&flooding(["C", "S"]), two_way(Close::ByCaller)).await;
+    next(&mut played.handle.events).await;
+    played.handle.control.cancel();
+    let reading = tokio::spawn(played.handle.wait());
+    clock.advance(LIMIT).await;
+    clock.go_on();
+    let finished = soon(reading).await.unwrap().unwrap().finished;
+    assert_eq!(finished.outcome, Outcome::Cancelled);
+    assert!(finished.exit.was_stopped);
+}
+
+#[tokio::test]
+async fn the_time_in_which_nobody_reads_is_not_part_of_the_time_to_exit() {
+    let clock = Clock::stop();
+    // The rest of its output fits into no pipe.
+    let script = Script::new().emit_bytes("S\nF\nN 1000\n").flood(1_000, 50_000);
+    let mut played = play(&script).await;
+    next(&mut played.handle.events).await;
+    clock.advance(2 * EXIT_AFTER_IDLE).await;
+    let finished = soon(played.handle.wait()).await.unwrap().finished;
+    drop(clock);
+    assert_eq!(finished.exit.code, Some(0), "{finished:?}");
+    assert!(!finished.exit.was_stopped);
 }

@@ -76,7 +76,13 @@ async fn closure(stage: &Stage) {
     let request = RunRequest::new(prompt())
         .options(stage.options().permission_mode(PermissionMode::Ask))
         .on_permission(|_| async { Answer::deny("not now") });
-    let (events, _) = stage.run(request).await.collect().await.unwrap();
+    let (events, completed) = stage.run(request).await.collect().await.unwrap();
+    assert_ne!(
+        completed.finished.outcome,
+        Outcome::Failed,
+        "{:?}",
+        completed.finished
+    );
     assert_eq!(closed(&events), Some(CloseReason::Denied));
     assert!(!stage.workspace.path().join("asked.txt").exists());
 }
@@ -109,7 +115,13 @@ async fn refused_edit(stage: &Stage) {
         vec![Block::write("refused.txt", "hello\n")],
         vec![Block::text("Done.")],
     ]);
-    let (events, _) = finish(stage.start(&prompt, options).await).await;
+    let (events, completed) = finish(stage.start(&prompt, options).await).await;
+    assert_ne!(
+        completed.finished.outcome,
+        Outcome::Failed,
+        "{:?}",
+        completed.finished
+    );
     let denials = events
         .iter()
         .filter(|event| matches!(event.body, Body::PermissionDenied(_)));

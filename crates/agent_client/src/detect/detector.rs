@@ -92,17 +92,12 @@ impl ProgramDetector {
             return Ok(DetectedProgram { path, version: None });
         }
         let program = ProgramFile::of(&path);
-        // Within one process a symbolic link is the same program as its target.
-        let key = ProgramFile {
-            path: program.target.clone(),
-            ..program.clone()
-        };
-        if let Some(version) = self.cached(&key) {
+        if let Some(version) = self.cached(&program) {
             return Ok(DetectedProgram { path, version });
         }
         let recalled = self.memory.as_ref().and_then(|memory| memory.recall(&program));
         if recalled.is_some() {
-            self.cache(key, recalled);
+            self.cache(program, recalled);
             return Ok(DetectedProgram {
                 path,
                 version: recalled,
@@ -112,7 +107,7 @@ impl ProgramDetector {
         if let (Some(memory), Some(version)) = (&self.memory, version) {
             memory.remember(&program, version);
         }
-        self.cache(key, version);
+        self.cache(program, version);
         Ok(DetectedProgram { path, version })
     }
 

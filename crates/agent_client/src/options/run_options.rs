@@ -91,13 +91,14 @@ macro_rules! run_options {
         }
 
         impl fmt::Debug for RunOptions {
-            /// Leaves out what may be secret: values of variables and extensions, arguments, system prompts.
+            /// Leaves out what may be secret: values of variables and extensions, arguments, system prompts, JSON.
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 let mut shown = formatter.debug_struct("RunOptions");
                 $(
                     $(#[cfg($cfg)])?
                     if let Some(value) = &self.$name {
-                        shown.field(stringify!($name), value);
+                        let is_secret = SECRET_OPTIONS.contains(&stringify!($name));
+                        shown.field(stringify!($name), if is_secret { &"…" } else { value });
                     }
                 )+
                 $( shown.field(stringify!($list), run_options!(@$show self.$list)); )+
@@ -111,6 +112,9 @@ macro_rules! run_options {
     (@values $list:expr) => { &$list };
     (@count $list:expr) => { &$list.len() };
 }
+
+/// Options whose values are JSON of the caller's, which may hold secrets.
+const SECRET_OPTIONS: [&str; 2] = ["agents", "output_schema"];
 
 run_options! {
     options {
@@ -265,6 +269,8 @@ mod tests {
             .extra_args(["--key=SECRET"])
             .environment(Environment::clear().set("KEY", "SECRET"))
             .extension("key", "SECRET")
+            .agents(serde_json::json!({"reviewer": {"prompt": "SECRET"}}))
+            .output_schema(serde_json::json!({"const": "SECRET"}))
             .permission_mode(PermissionMode::Plan)
             .persistence(Persistence::Off);
         let text = format!("{options:?}");

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use agent_process::clock;
 use tokio::task::{AbortHandle, JoinSet};
 
 /// The caller's own code that answers a request of the agent. It runs as a task of its own, so the agent's output is
@@ -67,8 +68,9 @@ impl<C: Send + 'static> Callbacks<C> {
             CallbackOrder::Withdraw(key) => self.withdraw(&key),
             CallbackOrder::Start(callback) => {
                 self.withdraw(&callback.key);
-                let limited = tokio::time::timeout(callback.timeout, callback.answer);
-                let task = self.tasks.spawn(async { limited.await.ok() });
+                let task = self
+                    .tasks
+                    .spawn(clock::timeout(callback.timeout, callback.answer));
                 self.running.insert(
                     task.id(),
                     Running {

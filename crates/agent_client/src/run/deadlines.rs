@@ -87,6 +87,11 @@ impl Deadlines {
         }
     }
 
+    /// The consumer did not read for this long, so the agent may not have been able to write the rest of its output.
+    pub(super) fn postpone_exit(&mut self, by: Duration) {
+        self.exit_at = self.exit_at.and_then(|at| at.checked_add(by));
+    }
+
     /// The next deadline.
     pub(super) fn next(&self, situation: Situation) -> Option<(Instant, Expired)> {
         let timeout = self.timeout_at.map(|at| (at, Expired::Timeout));

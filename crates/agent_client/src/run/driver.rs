@@ -101,8 +101,15 @@ impl<P: Protocol> Driver<P> {
         consumer: &mut Option<EventSender<P::Item>>,
     ) -> ExitReport {
         let mut report = None;
+        let mut read_at = None;
+        let mut blocked_since = None;
         loop {
             let is_blocked = !self.flush(consumer);
+            if is_blocked {
+                blocked_since.get_or_insert_with(clock::now);
+            } else if let Some(since) = blocked_since.take() {
+                self.deadlines.postpone_exit(clock::elapsed_since(since));
+            }
             let has_ended = self.lines.is_none();
             if has_ended
                 && self.stderr.has_ended()
@@ -115,6 +122,16 @@ impl<P: Protocol> Driver<P> {
             let may_read = has_reply_room && (!is_blocked || self.may_run_ahead());
             let next_weight = self.protocol.next_weight().unwrap_or_default();
             let deadline = self.next_deadline(is_blocked);
+            // Output that waits is read before a deadline counts, because it may be what the deadline is about. After
+            // one read the deadline counts, or an agent that never stops writing would have none. The process itself
+            // enforces the timeout.
+            if let Some((at, expired)) = deadline
+                && expired != Expired::Timeout
+                && read_at.is_some_and(|read_at| at <= read_at)
+            {
+                self.on_expired(expired, is_blocked);
+                continue;
+            }
             let wake_at = deadline.map_or_else(clock::now, |(at, _)| at);
             tokio::select! {
                 biased;
@@ -139,10 +156,12 @@ impl<P: Protocol> Driver<P> {
                 () = self.input.reply_read(), if !has_reply_room => {}
                 command = self.callbacks.next(), if !self.callbacks.is_empty() => self.handle_answer(command),
                 line = next_line(&mut self.lines), if may_read && !has_ended => {
+                    read_at = Some(clock::now());
                     self.handle_read(line, is_blocked);
                     self.handle_buffered_lines(consumer);
                 }
                 line = self.stderr.next(), if may_read && !self.stderr.has_ended() => {
+                    read_at = Some(clock::now());
                     self.deadlines.last_activity = clock::now();
                     if let Some(line) = line {
                         self.protocol.on_stderr(line);
@@ -292,7 +311,7 @@ impl<P: Protocol> Driver<P> {
         let activity = self.protocol.activity();
         let deadlines = &mut self.deadlines;
         if activity == Activity::BackgroundOnly {
-            deadlines.background_since.get_or_insert_with(Instant::now);
+            deadlines.background_since.get_or_insert_with(clock::now);
         } else {
             deadlines.background_since = None;
         }
@@ -338,7 +357,7 @@ impl<P: Protocol> Driver<P> {
             self.tell_idle();
         } else if self.deadlines.exit_at.is_none() {
             let since = self.deadlines.background_since;
-            let waited = since.map(|since| since.elapsed()).unwrap_or_default();
+            let waited = since.map(clock::elapsed_since).unwrap_or_default();
             self.protocol.on_background_timeout(waited);
             self.input.close();
             self.deadlines.exit_at = self.exit_deadline();

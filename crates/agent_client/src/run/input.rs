@@ -28,7 +28,7 @@ pub(super) struct InputLine {
     pub(super) permit: Option<CommandPermit>,
 }
 
-/// Replies that the agent has not read yet.
+/// Replies that wait behind the line that is being written.
 #[derive(Debug, Default)]
 struct Replies {
     bytes: AtomicUsize,
@@ -104,7 +104,7 @@ impl InputWriter {
         !self.is_open() || self.replies.have_room()
     }
 
-    /// Waits until the agent has read a reply.
+    /// Waits until the next reply is being written.
     pub(super) async fn reply_read(&self) {
         self.replies.written.notified().await;
     }
@@ -152,6 +152,12 @@ async fn write_lines(
             permit,
             ..
         } = line;
+        if reply_bytes > 0 {
+            // The line that is being written no longer counts. However long it is, the agent may have to write before
+            // it can read it.
+            replies.bytes.fetch_sub(reply_bytes, Ordering::AcqRel);
+            replies.written.notify_one();
+        }
         if is_revocable && written.as_ref().is_some_and(oneshot::Sender::is_closed) {
             continue;
         }
@@ -159,10 +165,6 @@ async fn write_lines(
             break;
         }
         drop(permit);
-        if reply_bytes > 0 {
-            replies.bytes.fetch_sub(reply_bytes, Ordering::AcqRel);
-            replies.written.notify_one();
-        }
         if let Some(written) = written {
             // A caller that gave up in the meantime needs no receipt.
             let _ = written.send(());

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agent_client::{Expansion, RunLink};
-use agent_process::Control;
+use agent_process::{Control, clock};
 use bytes::Bytes;
 use json_lines::RawJson;
 use tokio::sync::oneshot;
@@ -117,8 +117,8 @@ impl SessionSender {
             received.await.map_err(|_| Error::Closed)
         };
         let subtype = || request.subtype().to_owned();
-        let response = tokio::time::timeout(self.control_deadline, exchange).await;
-        let response = response.map_err(|_| Error::Unanswered {
+        let response = clock::timeout(self.control_deadline, exchange).await;
+        let response = response.ok_or_else(|| Error::Unanswered {
             subtype: subtype(),
             deadline: self.control_deadline,
         })??;
@@ -199,8 +199,8 @@ impl SessionSender {
 
     async fn write_in_time(&self, line: Bytes, purpose: Purpose) -> Result<(), Error> {
         let deadline = self.send_deadline;
-        let written = tokio::time::timeout(deadline, self.write(line, purpose)).await;
-        written.map_err(|_| Error::Unread { deadline })?
+        let written = clock::timeout(deadline, self.write(line, purpose)).await;
+        written.ok_or(Error::Unread { deadline })?
     }
 
     async fn write(&self, line: Bytes, purpose: Purpose) -> Result<(), Error> {

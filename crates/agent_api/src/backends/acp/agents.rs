@@ -80,6 +80,8 @@ fn base(kind: AgentKind, display_name: &'static str, program: &'static str) -> P
         // A command that writes nothing is not reported until it ends.
         inactivity_limit: Some(Duration::from_secs(30 * 60)),
         exit_trust: ExitTrust::NeedsResult,
+        // The protocol has no other way to run a command.
+        runs_commands: true,
         stderr_classes: STDERR_CLASSES,
         ..Profile::new(kind, program)
     }
@@ -142,7 +144,7 @@ pub(super) fn goose() -> AgentEntry {
         tested_versions: Some(("1.52.0", "1.52.0")),
         install_hint: "see https://goose-docs.ai for how to install goose",
         login_hint: "run `goose configure`",
-        capabilities: capabilities![SESSION_RESUME, TOOLS_RESULTS, USAGE],
+        capabilities: capabilities![SESSION_RESUME, CONFIG_AUTO_PERMISSIONS, TOOLS_RESULTS, USAGE],
         ..base(AgentKind::built_in("goose"), "goose", "goose")
     };
     AgentEntry {
@@ -187,10 +189,8 @@ pub(super) fn gemini() -> AgentEntry {
         install_hint: "run `npm install -g @google/gemini-cli`",
         login_hint: "start `gemini` once and choose how to log in, or set `GEMINI_API_KEY`",
         // A session can be resumed a few seconds after its last turn. One that ended before was not written down, and
-        // resuming it fails with `no_such_session`.
+        // resuming it fails with `no_such_session`. So the agent, which stays when its input ends, has the usual time.
         capabilities: capabilities![SESSION_RESUME, USAGE],
-        // It stays when its input ends.
-        exit_after_idle: Duration::from_millis(500),
         // Without the first, a second process does the work, and the first one passes no signal on.
         environment: &[("GEMINI_CLI_NO_RELAUNCH", "true"), ("NO_COLOR", "1")],
         ..base(AgentKind::GEMINI, "Gemini", "gemini")
@@ -224,7 +224,12 @@ pub(super) fn custom() -> AgentEntry {
         version_args: &[],
         install_hint: "check the command: the name or the path of a program, without arguments",
         login_hint: "use the agent's own login command",
-        capabilities: capabilities![SESSION_RESUME, SESSION_FORK, TOOLS_RESULTS],
+        capabilities: capabilities![
+            SESSION_RESUME,
+            SESSION_FORK,
+            CONFIG_AUTO_PERMISSIONS,
+            TOOLS_RESULTS
+        ],
         is_chosen_automatically: false,
         ..base(AgentKind::built_in("acp"), "ACP agent", "")
     };

@@ -10,7 +10,9 @@ use super::quirks::{Quirks, ReplayOrder};
 use crate::backend::Mapper as _;
 use crate::capability;
 use crate::emitter::Emitter;
-use crate::event::{Body, ErrorClass, ErrorInfo, Outcome, SessionStarted, SessionUpdated, Severity};
+use crate::event::{
+    Body, ErrorClass, ErrorInfo, MessageState, Outcome, SessionStarted, SessionUpdated, Severity,
+};
 use crate::request::Attachment;
 use agent_client::{PermissionMode, SessionChoice};
 
@@ -114,9 +116,23 @@ impl AcpMapper {
             let error = ErrorInfo::new(ErrorClass::Config, "attachment_unsupported", missing);
             return self.fail_setup(error, events);
         }
+        self.refuse_attachments(events);
         self.stage = Stage::SettingUp;
         if !self.is_recording {
             self.open_session(capabilities, events);
+        }
+    }
+
+    /// Refuses messages that were sent before it was known what the agent takes.
+    fn refuse_attachments(&mut self, events: &mut Emitter) {
+        for message in std::mem::take(&mut self.queue) {
+            match (self.missing(&message.attachments), &message.id) {
+                (Some(missing), Some(id)) => {
+                    events.command_answered(id, Some(missing.to_owned()));
+                    events.message_updated(id, MessageState::Cancelled);
+                }
+                _ => self.queue.push_back(message),
+            }
         }
     }
 
@@ -177,8 +193,14 @@ impl AcpMapper {
     }
 
     fn sessions_listed(&mut self, answer: &Value, events: &mut Emitter) {
+        // Some agents list the sessions of other directories too.
+        let is_here = |session: &&Value| {
+            session
+                .text("cwd")
+                .is_none_or(|cwd| self.setup.workspace.is_at(cwd))
+        };
         // Of several that are equally old the first counts: lists begin with what was used last.
-        let sessions = answer.list("sessions").iter().rev();
+        let sessions = answer.list("sessions").iter().rev().filter(is_here);
         let latest = sessions.max_by_key(|session| session.text("updatedAt").unwrap_or_default());
         let id = latest.and_then(|session| session.text("sessionId"));
         match (id, self.resume_method.take()) {
@@ -272,7 +294,8 @@ impl AcpMapper {
     /// The mode that the agent must be put into; `None` if this client's answers to its requests are enough.
     ///
     /// # Errors
-    /// When the agent offers no mode in which it asks, or none in which it only plans: it would act unasked.
+    /// When the agent offers no mode in which it asks, or none in which it only plans: it would act unasked. When it
+    /// offers no mode in which it decides by itself, or plans and offers no mode in which it acts.
     pub(super) fn needed_mode(&self, mode: PermissionMode) -> Result<Option<String>, ErrorInfo> {
         let offered = self.config.mode.as_ref();
         let mut ids = self.quirks.mode_ids(mode);
@@ -280,9 +303,34 @@ impl AcpMapper {
         if id.is_some() {
             return Ok(id.map(str::to_owned));
         }
-        if mode == PermissionMode::Plan {
-            let text = "this agent offers no plan mode: choose another permission mode";
-            return Err(ErrorInfo::new(ErrorClass::Config, "no_plan_mode", text));
+        let missing = match mode {
+            PermissionMode::Plan => Some(("no_plan_mode", "this agent offers no plan mode")),
+            PermissionMode::Auto => Some((
+                "no_auto_mode",
+                "this agent offers no mode in which it decides by itself what is safe",
+            )),
+            PermissionMode::Ask
+            | PermissionMode::AcceptEdits
+            | PermissionMode::Refuse
+            | PermissionMode::Bypass => None,
+        };
+        if let Some((code, what)) = missing {
+            let text = format!("{what}: choose another permission mode");
+            return Err(ErrorInfo::new(ErrorClass::Config, code, text));
+        }
+        // Whoever answers its requests, an agent in its plan mode does nothing that it would ask for.
+        let is_current = |id: &str| offered.is_some_and(|offered| offered.current.as_deref() == Some(id));
+        if self.quirks.mode_ids(PermissionMode::Plan).any(is_current) {
+            let mut ids = self
+                .quirks
+                .mode_ids(PermissionMode::Ask)
+                .chain(self.quirks.acting_mode);
+            let id = offered.and_then(|offered| ids.find(|id| offered.offers(id)));
+            let text = "this agent is in its plan mode and offers no known mode in which it acts: start another session";
+            return match id {
+                Some(id) => Ok(Some(id.to_owned())),
+                None => Err(ErrorInfo::new(ErrorClass::Config, "no_acting_mode", text)),
+            };
         }
         match offered {
             Some(offered) if asks(mode) && !self.quirks.has_other_modes => {

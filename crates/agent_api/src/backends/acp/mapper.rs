@@ -194,7 +194,7 @@ impl AcpMapper {
             tools: ToolCalls::default(),
             requests: OpenRequests::default(),
             user_messages: 0,
-            prose: Prose::new(),
+            prose: Prose::default(),
         }
     }
 

@@ -9,13 +9,12 @@ use serde_json::json;
 
 use crate::backend::Answer;
 use crate::backends::json_rpc::JsonRpc;
+use crate::bounds::OPEN_REQUESTS;
 use crate::event::{CloseReason, ItemId, Json, RequestId};
 use agent_client::PermissionMode;
 
 /// No path of a file is longer; one that was cut is not judged.
 const MAX_PATH_BYTES: usize = 4_000;
-/// More requests are not kept open: further ones are cancelled.
-const MAX_OPEN_REQUESTS: usize = 1_024;
 /// Agents offer three or four answers.
 const MAX_OPTIONS: usize = 64;
 
@@ -73,6 +72,11 @@ impl Workspace {
         Self {
             roots: [Some(given), without_links].into_iter().flatten().collect(),
         }
+    }
+
+    /// Whether this is the path of the workspace itself.
+    pub(super) fn is_at(&self, path: &str) -> bool {
+        self.roots.iter().any(|root| root == Path::new(path))
     }
 
     /// Whether these are paths of the workspace, and there is one. Only the paths themselves are looked at: a link
@@ -213,7 +217,7 @@ pub(super) struct OpenRequests {
 
 impl OpenRequests {
     pub(super) fn is_full(&self) -> bool {
-        self.open.len() >= MAX_OPEN_REQUESTS
+        self.open.len() >= OPEN_REQUESTS
     }
 
     pub(super) fn insert(&mut self, request: PermissionRequest) -> RequestId {

@@ -1,7 +1,7 @@
 //! `Prose`: lines that are not JSON, from a program that has not answered `initialize` yet. It may not speak the
 //! protocol at all, and what it wrote says why.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use json_lines::Framed;
 
@@ -10,27 +10,18 @@ const QUOTED_LINES: usize = 3;
 const QUOTED_BYTES: usize = 200;
 
 /// What a program wrote instead of messages.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Prose {
-    started: Instant,
     lines: Vec<String>,
-    /// When it last wrote such a line, counted from the start; `None` if a message came after it.
-    last_at: Option<Duration>,
+    /// Whether the last line was such a line.
+    is_last: bool,
 }
 
 impl Prose {
-    pub(super) fn new() -> Self {
-        Self {
-            started: Instant::now(),
-            lines: Vec::new(),
-            last_at: None,
-        }
-    }
-
     /// A line without a message.
     pub(super) fn note(&mut self, line: Option<String>) {
         let Some(line) = line else { return };
-        self.last_at = Some(self.started.elapsed());
+        self.is_last = true;
         if self.lines.len() < QUOTED_LINES {
             self.lines.push(line);
         }
@@ -38,13 +29,13 @@ impl Prose {
 
     /// A message came: it speaks the protocol.
     pub(super) fn note_message(&mut self) {
-        self.last_at = None;
+        self.is_last = false;
     }
 
-    /// How long the program may take to answer. One that only writes text is not waited for as long as a silent one.
+    /// How long after its start the program may take to answer. One that only writes text is not waited for as long as
+    /// a silent one.
     pub(super) fn limit(&self, limit: Duration) -> Duration {
-        let after_text = self.last_at.map(|at| at.saturating_add(limit / 3));
-        after_text.map_or(limit, |after_text| after_text.min(limit))
+        if self.is_last { limit / 3 * 2 } else { limit }
     }
 
     pub(super) fn is_empty(&self) -> bool {

@@ -17,6 +17,8 @@ pub(super) struct Quirks {
     pub(super) modes: &'static [(PermissionMode, &'static str)],
     /// Whether the agent's modes have nothing to do with permissions: it asks in all of them, or in none.
     pub(super) has_other_modes: bool,
+    /// The mode in which the agent acts, for one that has other modes and a plan mode.
+    pub(super) acting_mode: Option<&'static str>,
 }
 
 /// What the `usage` of a prompt's answer covers.
@@ -58,6 +60,7 @@ const STANDARD: Quirks = Quirks {
     prefixes: &[],
     modes: &[],
     has_other_modes: false,
+    acting_mode: None,
 };
 
 static UNKNOWN: Quirks = STANDARD;
@@ -68,6 +71,7 @@ static KNOWN: [Quirks; 8] = [
         usage: UsageReport::LastStep,
         // Its modes are its agents. Variables make it ask.
         has_other_modes: true,
+        acting_mode: Some("build"),
         ..STANDARD
     },
     Quirks {
@@ -159,10 +163,10 @@ impl Quirks {
     /// refuse in its place.
     pub(super) fn mode_ids(&self, mode: PermissionMode) -> impl Iterator<Item = &'static str> {
         let stands_in = match mode {
-            PermissionMode::AcceptEdits | PermissionMode::Refuse | PermissionMode::Auto => {
-                Some(PermissionMode::Ask)
+            PermissionMode::AcceptEdits | PermissionMode::Refuse => Some(PermissionMode::Ask),
+            PermissionMode::Ask | PermissionMode::Plan | PermissionMode::Auto | PermissionMode::Bypass => {
+                None
             }
-            PermissionMode::Ask | PermissionMode::Plan | PermissionMode::Bypass => None,
         };
         let asking = stands_in.into_iter().flat_map(|mode| self.ids_of(mode));
         self.ids_of(mode).chain(asking)

@@ -1,7 +1,5 @@
 //! The results of tool calls: text, exit codes and file changes. Agents keep them in different places; all are tried.
 
-use std::time::{Duration, Instant};
-
 use json_lines::Value;
 use similar::TextDiff;
 
@@ -9,8 +7,9 @@ use super::call_content::{CallContent, Diff, StreamedOutput};
 use crate::bounds::LIST_ENTRIES;
 use crate::event::{ChangeKind, FileChange, ToolKind};
 
-/// How long all diffs of a call may take to compute. What is not compared by then counts as replaced as a whole.
-const DIFF_TIME: Duration = Duration::from_millis(50);
+/// How many steps all diffs of a call may take to compute. One that takes more is left out: it would be longer than an
+/// event can be.
+const MAX_DIFF_STEPS: usize = 100_000_000;
 
 /// What a call gave, as text.
 pub(super) struct Results {
@@ -101,8 +100,8 @@ pub(super) fn changes(
     }
     // The agent's own diff has the right line numbers; the texts may be only the replaced part of a file.
     let own = own_diff(raw).filter(|_| diffs.len() == 1);
-    let deadline = Instant::now().checked_add(DIFF_TIME);
-    let changes = diffs.iter().map(|diff| change(diff, own, deadline));
+    let mut steps_left = MAX_DIFF_STEPS;
+    let changes = diffs.iter().map(|diff| change(diff, own, &mut steps_left));
     changes.take(LIST_ENTRIES).collect()
 }
 
@@ -140,7 +139,7 @@ fn hunks(diff: &str) -> Option<&str> {
     diff.get(start + 1..)
 }
 
-fn change(diff: &Diff, own: Option<&str>, deadline: Option<Instant>) -> FileChange {
+fn change(diff: &Diff, own: Option<&str>, steps_left: &mut usize) -> FileChange {
     let kind = match diff.word.as_deref() {
         Some("add") => ChangeKind::Added,
         Some("delete") => ChangeKind::Deleted,
@@ -151,17 +150,34 @@ fn change(diff: &Diff, own: Option<&str>, deadline: Option<Instant>) -> FileChan
     };
     let computed = || {
         let (old, new) = diff.texts.as_ref()?;
-        compared(old, new, deadline?)
+        compared(old, new, steps_left)
     };
     FileChange::new(&diff.path, kind, own.map(str::to_owned).or_else(computed))
 }
 
-/// The hunks of a unified diff. The search for the shortest one takes time that grows with the square of what differs,
-/// and all of a run waits for it: after the deadline, what is left is replaced as a whole.
-fn compared(old: &str, new: &str, deadline: Instant) -> Option<String> {
-    let diff = TextDiff::configure().deadline(deadline).diff_lines(old, new);
+/// The hunks of a unified diff. The search for the shortest one takes steps that grow with the square of what differs,
+/// and all of a run waits for it.
+fn compared(old: &str, new: &str, steps_left: &mut usize) -> Option<String> {
+    let steps = differing_lines(old, new).saturating_pow(2);
+    *steps_left = steps_left.checked_sub(steps)?;
+    let diff = TextDiff::from_lines(old, new);
     let text = diff.unified_diff().missing_newline_hint(false).to_string();
     Some(text).filter(|text| !text.is_empty())
+}
+
+/// How many lines both texts have between the first and the last difference.
+fn differing_lines(old: &str, new: &str) -> usize {
+    let (mut old, mut new) = (old.lines(), new.lines());
+    let is_same = |pair: (Option<&str>, Option<&str>)| pair.0.is_some() && pair.0 == pair.1;
+    while is_same((old.clone().next(), new.clone().next())) {
+        old.next();
+        new.next();
+    }
+    while is_same((old.clone().next_back(), new.clone().next_back())) {
+        old.next_back();
+        new.next_back();
+    }
+    old.count() + new.count()
 }
 
 #[cfg(test)]
@@ -207,6 +223,18 @@ mod tests {
         let raw = json!({"metadata": {"diff": "Index: a\n--- a\n+++ a\n@@ -7 +7 @@\n-y\n+z\n"}});
         let changes = changes(ToolKind::Edit, &content(&part), &Value::from(&raw), &[]);
         assert_eq!(changes[0].diff.as_deref(), Some("@@ -7 +7 @@\n-y\n+z\n"));
+    }
+
+    #[test]
+    fn a_small_change_in_a_long_text_is_compared_and_a_hopeless_comparison_is_left_out() {
+        let lines = |range: std::ops::Range<u32>| range.map(|line| format!("{line}\n")).collect::<String>();
+        let long = lines(0..20_000);
+        let block = |new: &str| json!({"type": "diff", "path": "a", "oldText": long, "newText": new});
+        let changed = |new: &str| changes(ToolKind::Edit, &content(&block(new)), &Value::Null, &[]);
+        let small = changed(&long.replace("\n10000\n", "\nother\n"));
+        assert_eq!(small[0].lines, Some((1, 1)));
+        let hopeless = changed(&lines(20_000..40_000));
+        assert_eq!((&*hopeless[0].path, &hopeless[0].diff), ("a", &None));
     }
 
     #[test]

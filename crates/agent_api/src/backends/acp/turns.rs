@@ -149,7 +149,8 @@ impl AcpMapper {
                 text,
                 attachments,
             } => {
-                if self.stage == Stage::Ready
+                // What the agent takes is not known before it has answered `initialize`.
+                if self.stage != Stage::Initializing
                     && let Some(missing) = self.missing(attachments)
                 {
                     return Err(unsayable(missing));

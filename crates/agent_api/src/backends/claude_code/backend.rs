@@ -113,6 +113,7 @@ pub fn profile() -> Profile {
             capability::TOOLS_RESULTS,
             capability::CONFIG_MODEL,
             capability::CONFIG_PERMISSIONS,
+            capability::CONFIG_AUTO_PERMISSIONS,
             capability::CONFIG_TOOLS,
             capability::CONFIG_LIMITS,
             capability::CONFIG_SYSTEM_PROMPT,

@@ -1,5 +1,7 @@
 //! Commands to the CLI: messages, interrupts, settings and answers to its requests.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use claude_code::event::{ControlResponse, ControlResponseBody};
 use claude_code::input::{
@@ -16,8 +18,8 @@ use crate::backend::{Answer, Command};
 use crate::emitter::Emitter;
 use crate::error::CommandError;
 use crate::event::{
-    Body, CloseReason, CommandAnswered, ErrorClass, ErrorInfo, Outcome, RequestClosed, RequestId, Severity,
-    TurnFinished,
+    Body, CloseReason, CommandAnswered, ErrorClass, ErrorInfo, MessageState, Outcome, RequestClosed,
+    RequestId, Severity, TurnFinished,
 };
 use crate::request::Attachment;
 
@@ -44,7 +46,13 @@ impl ClaudeMapper {
                 // As receipts write it.
                 self.unanswered.push(id.to_string());
                 let capabilities = self.setup.capabilities.unwrap_or_else(Capabilities::current);
-                composed_message(message, self.setup.expansion, &capabilities)
+                let line = composed_message(message, self.setup.expansion, &capabilities);
+                if let Some(held) = &mut self.held_prompt {
+                    *held = [held.as_ref(), &line].concat().into();
+                    events.message_updated(message_id, MessageState::Queued);
+                    return Ok(None);
+                }
+                line
             }
             Command::Interrupt { command_id } => host_request(command_id, &HostRequest::Interrupt),
             Command::SetModel { command_id, model } => {
@@ -161,6 +169,8 @@ fn permission(given: &Answer, open: &OpenRequest) -> Result<(PermissionAnswer, C
 
 /// The id of the request that announces hooks and tools.
 pub(super) const INITIALIZE: &str = "initialize";
+/// How long after its start the CLI may take to answer it.
+pub(super) const INITIALIZE_LIMIT: Duration = Duration::from_secs(60);
 
 impl ClaudeMapper {
     pub(super) fn map_response(&mut self, response: &ControlResponse, events: &mut Emitter) {
@@ -188,7 +198,13 @@ impl ClaudeMapper {
     fn map_initialized(&mut self, error: Option<&str>, events: &mut Emitter) {
         match (self.held_prompt.take(), error) {
             (Some(prompt), None) => events.reply(prompt),
-            (Some(_), Some(error)) => self.refuse_to_start(error, events),
+            (Some(_), Some(error)) => {
+                let message = format!("the CLI does not take the hooks and tools of this run: {error}");
+                self.refuse_to_start(
+                    ErrorInfo::new(ErrorClass::Config, "hooks_refused", message),
+                    events,
+                );
+            }
             (None, Some(error)) => events.notice(Severity::Warning, "initialize_refused", error),
             (None, None) => {}
         }
@@ -196,14 +212,33 @@ impl ClaudeMapper {
     }
 
     /// A run whose hooks would not be called must not begin.
-    fn refuse_to_start(&mut self, reason: &str, events: &mut Emitter) {
+    fn refuse_to_start(&mut self, error: ErrorInfo, events: &mut Emitter) {
         self.is_refused = true;
+        self.cancel_messages(events);
         self.begin_turn(events);
         let number = self.end_turn(events);
-        let message = format!("the CLI does not take the hooks and tools of this run: {reason}");
         events.emit(Body::TurnFinished(Box::new(TurnFinished {
-            error: Some(ErrorInfo::new(ErrorClass::Config, "hooks_refused", message)),
+            error: Some(error),
             ..TurnFinished::new(number, Outcome::Failed)
         })));
+    }
+
+    /// Messages that waited for the prompt, which the CLI will never get.
+    pub(super) fn cancel_messages(&mut self, events: &mut Emitter) {
+        for id in std::mem::take(&mut self.unanswered) {
+            events.message_updated(id, MessageState::Cancelled);
+        }
+    }
+
+    /// The CLI has not answered the request that announces hooks and tools.
+    pub(super) fn give_up_initialize(&mut self, events: &mut Emitter) {
+        if self.held_prompt.take().is_some() {
+            let message = format!(
+                "the CLI did not answer `{INITIALIZE}` within {} s: run it in a terminal to see whether it waits for \
+                 a login",
+                INITIALIZE_LIMIT.as_secs()
+            );
+            self.refuse_to_start(ErrorInfo::new(ErrorClass::Process, "no_answer", message), events);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use bytes::Bytes;
 use claude_code::event::{CommandState, RateLimitStatus as WireLimit, StreamBody};
@@ -13,6 +14,7 @@ use claude_code::{
 };
 use json_lines::Framed;
 
+use super::commands::INITIALIZE_LIMIT;
 use super::dialect_extras::DialectExtras;
 use super::items::Items;
 use super::permission_requests::PermissionRequests;
@@ -48,7 +50,7 @@ pub struct ClaudeMapper {
     pub(super) requests: Vec<String>,
     /// The caller's hooks and tools.
     pub(super) host: Host,
-    /// The first message, until the CLI knows the hooks and tools.
+    /// The first message and those after it, until the CLI knows the hooks and tools.
     pub(super) held_prompt: Option<Bytes>,
     /// The CLI does not take the hooks and tools: nothing was asked of it.
     pub(super) is_refused: bool,
@@ -286,6 +288,21 @@ impl Mapper for ClaudeMapper {
         } else {
             0
         }
+    }
+
+    fn map_end(&mut self, events: &mut Emitter) {
+        if self.held_prompt.is_some() {
+            events.at(None);
+            self.cancel_messages(events);
+        }
+    }
+
+    fn deadline(&self) -> Option<Duration> {
+        self.held_prompt.is_some().then_some(INITIALIZE_LIMIT)
+    }
+
+    fn deadline_passed(&mut self, events: &mut Emitter) {
+        self.give_up_initialize(events);
     }
 
     fn encode(&mut self, command: &Command, events: &mut Emitter) -> Result<Option<Bytes>, CommandError> {

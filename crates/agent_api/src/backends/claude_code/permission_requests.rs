@@ -83,8 +83,12 @@ impl ClaudeMapper {
     pub(super) fn map_request(&mut self, request: &ControlRequest, events: &mut Emitter) {
         let wire_id = request.request_id.as_deref().unwrap_or_default();
         match &request.body {
-            ControlRequestBody::CanUseTool(ask) if self.setup.denies_requests => {
-                let reason = "permission denied: this run takes no answers";
+            ControlRequestBody::CanUseTool(ask) if self.setup.denies_requests || !events.can_ask() => {
+                let reason = if self.setup.denies_requests {
+                    "permission denied: this run takes no answers"
+                } else {
+                    "permission denied: too many requests wait for an answer"
+                };
                 events.emit(Body::PermissionDenied(Box::new(Denial {
                     item: ask.tool_use_id.as_deref().map(ItemId::new),
                     tool: ask.tool_name.as_deref().unwrap_or_default().to_owned(),

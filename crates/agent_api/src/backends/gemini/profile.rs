@@ -38,6 +38,8 @@ pub fn profile() -> Profile {
             capability::ADD_DIRS,
             capability::USAGE,
         ],
+        runs_commands: true,
+        adds_files: true,
         // A Node program: what is still in a pipe is lost when it exits.
         transport: StdoutMode::Spool,
         // It retries failed requests for minutes, visible on stderr only, and writes nothing while a command runs.

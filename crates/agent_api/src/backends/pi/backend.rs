@@ -49,6 +49,8 @@ pub fn profile() -> Profile {
             capability::USAGE,
             capability::COST,
         ],
+        // Skills and prompt templates.
+        runs_commands: true,
         // A Node program: what is still in a pipe is lost when it exits.
         transport: StdoutMode::Spool,
         // It writes nothing while a command is silent.

@@ -41,6 +41,8 @@ pub fn profile() -> Profile {
             capability::ADD_DIRS,
             capability::USAGE,
         ],
+        runs_commands: true,
+        adds_files: true,
         // A Node program: what is still in a pipe is lost when it exits.
         transport: StdoutMode::Spool,
         // In a conversation. Otherwise a signal to the group: the process that is started is a wrapper.

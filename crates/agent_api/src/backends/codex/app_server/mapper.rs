@@ -137,7 +137,8 @@ impl AppServerMapper {
     /// A request of the agent's. Each gets an answer, because the agent waits for it.
     fn map_request(&mut self, method: &str, id: &Value, params: &Value, events: &mut Emitter) {
         self.enter_thread(params, events);
-        let is_served = match self.settings.reason_to_deny(method) {
+        let too_many = (!events.can_ask()).then_some("too many requests wait for an answer");
+        let is_served = match self.settings.reason_to_deny(method).or(too_many) {
             None => self.approvals.ask(method, id, params, &self.items, events),
             Some(reason) => deny(method, id, params, reason, &mut self.items, events),
         };
