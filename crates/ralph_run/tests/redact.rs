@@ -234,6 +234,23 @@ fn patterns_of_the_user_work_on_text_and_within_strings_of_json() {
     );
 }
 
+/// A pattern is written for what an agent says, not for how JSON escapes it.
+#[test]
+fn patterns_with_quotes_anchors_and_newlines_work_within_strings_of_json() {
+    for (pattern, text, expected) in [
+        (r#"token="[^"]+""#, r#"a token="abc" b"#, "a [redacted:pattern] b"),
+        (r"^SECRET.*$", "SECRET of ours", "[redacted:pattern]"),
+        (r"(?m)^key: .*$", "x\nkey: 1\ny", "x\n[redacted:pattern]\ny"),
+        (r"C:\\keys\\\w+", r"in C:\keys\mine", "in [redacted:pattern]"),
+        (r"BEGIN\n[a-z]+\nEND", "BEGIN\nabc\nEND", "[redacted:pattern]"),
+    ] {
+        let redactor = with_pattern(pattern);
+        let line = redacted_line(&redactor, &json!({ "text": text, "n": 1 }));
+        assert_eq!(line, json!({ "text": expected, "n": 1 }), "{pattern}");
+        assert_eq!(redactor.redact(text), expected, "{pattern}");
+    }
+}
+
 #[test]
 fn patterns_that_match_nothing_or_everything_keep_json_valid() {
     let value = json!({ "é": "x\n\"🦀\\", "n": [1, true, null, "" ] });

@@ -308,7 +308,7 @@ impl From<Refusal> for Problem {
             RefusalCode::NoSuchMessage => ProblemCode::MessageNotFound,
             RefusalCode::AlreadyAnswered => ProblemCode::AlreadyAnswered,
             RefusalCode::AlreadySent => ProblemCode::AlreadySent,
-            RefusalCode::Other => ProblemCode::Refused,
+            RefusalCode::Forbidden | RefusalCode::Other => ProblemCode::Refused,
         };
         Self::new(code, refusal.message)
     }

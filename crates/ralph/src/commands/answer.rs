@@ -10,7 +10,7 @@ use ralph_run::{Home, RunDirectory};
 use serde_json::{Value, json};
 
 use super::run_client;
-use crate::console::{one_line, render_json, write_text};
+use crate::console::{one_line, render_json, visible, write_text};
 
 /// List an agent's open requests, or answer one
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -200,14 +200,14 @@ fn render_list(pending: &PendingRequests) -> String {
     let mut list = String::new();
     for request in pending.iter() {
         for line in lines(request) {
-            list.push_str(&one_line(&line, COLUMNS));
+            list.push_str(&visible(&line).replace('\n', "\n  "));
             list.push('\n');
         }
     }
     list
 }
 
-/// The first line names the request; further ones are indented by a dash, because white space is joined.
+/// The first line names the request.
 fn lines(request: &PendingRequest) -> Vec<String> {
     let id = request.id();
     match request {

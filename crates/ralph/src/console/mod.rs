@@ -23,6 +23,7 @@ mod style;
 mod terminal;
 mod tool_line;
 mod view;
+mod visible;
 
 pub use background_writer::BackgroundWriter;
 pub use characters::is_forbidden;
@@ -36,3 +37,4 @@ pub use run_rows::render_summary;
 pub use sanitise::{Sanitiser, sanitise};
 pub use stdio::is_stderr_shared;
 pub use terminal::Console;
+pub use visible::visible;

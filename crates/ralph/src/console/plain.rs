@@ -14,8 +14,9 @@ pub fn write_stdout(text: &str) {
     write_text(&mut std::io::stdout().lock(), text);
 }
 
+/// Writes a message of ralph's own. It is sanitised: it may quote a repository's file or an agent.
 pub fn write_stderr(text: &str) {
-    write_text(&mut std::io::stderr().lock(), text);
+    write_text(&mut std::io::stderr().lock(), &sanitise(text));
 }
 
 /// An error as `ralph: …`: sanitised, and on several lines only where it has a list.

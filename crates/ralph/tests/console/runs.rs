@@ -99,6 +99,26 @@ fn asks(stage: &mut Stage, request: &str, subject: &str) {
     stage.agent(Body::PermissionRequested(Box::new(asked)));
 }
 
+#[test]
+fn a_request_shows_the_whole_command_with_nothing_hidden() {
+    let mut stage = Stage::new(Options {
+        width: Some(60),
+        ..Options::piped(Mode::Default)
+    });
+    stage.begin(1);
+    stage.begin_iteration(1);
+    stage.begin_attempt(1);
+    let long = format!("find . {} | xargs rm -f", "-name x ".repeat(20));
+    asks(&mut stage, "1", "ls \u{1b}]0;touch HIDDEN #\u{7}\nrm second");
+    asks(&mut stage, "2", &long);
+    let (out, _) = stage.finish();
+    assert!(
+        out.contains("[Permission] Bash: ls \\u{1b}]0;touch HIDDEN #\\u{7}\n  rm second\n"),
+        "{out}"
+    );
+    assert!(out.contains(&long), "{out}");
+}
+
 fn answers(stage: &mut Stage, request: &str, by: Option<&str>) {
     stage.run(RunBody::CommandReceived(Box::new(CommandReceived {
         command: "answer".to_owned(),

@@ -11,6 +11,7 @@ mod bad_input;
 mod disk;
 mod endings;
 mod files;
+mod hostile;
 mod naming;
 mod other_agents;
 mod prompts;

@@ -173,9 +173,23 @@ impl ControlCommand {
         }
     }
 
-    /// Whether it changes nothing: then a repeated one is answered anew.
+    /// Whether it changes nothing. A repeated query is answered again.
     pub fn is_query(&self) -> bool {
         matches!(self, Self::Status)
+    }
+
+    /// Whether the agent of the run may give it. It may end its own run, but not speak in its user's name.
+    pub(super) fn is_open_to_agents(&self) -> bool {
+        match self {
+            Self::Interrupt | Self::Stop | Self::Kill | Self::Status => true,
+            Self::Send { .. }
+            | Self::EditMessage { .. }
+            | Self::WithdrawMessage { .. }
+            | Self::Answer { .. }
+            | Self::CloseInput
+            | Self::SetModel { .. }
+            | Self::SetPermissionMode { .. } => false,
+        }
     }
 }
 

@@ -42,8 +42,8 @@ impl Hub {
     }
 }
 
-/// Serves one client until it or the run is gone and all is answered.
-pub(super) async fn serve(stream: UnixStream, hub: Hub) {
+/// Serves one client until it or the run is gone and all is answered. An agent may not speak in its user's name.
+pub(super) async fn serve(stream: UnixStream, hub: Hub, is_agent: bool) {
     let (read, write) = stream.into_split();
     let (outbox, queue) = mpsc::unbounded_channel();
     let greeting = line_of(&*hub.greeting.borrow());
@@ -52,6 +52,7 @@ pub(super) async fn serve(stream: UnixStream, hub: Hub) {
         outbox,
         room: Arc::new(Semaphore::new(MAX_UNREAD)),
         framer: LineFramer::new(MAX_LINE_BYTES),
+        is_agent,
     };
     let writer = write_lines(write, greeting, queue);
     tokio::pin!(writer);
@@ -103,6 +104,7 @@ struct Client {
     outbox: mpsc::UnboundedSender<Outgoing>,
     room: Arc<Semaphore>,
     framer: LineFramer,
+    is_agent: bool,
 }
 
 impl Client {
@@ -150,6 +152,10 @@ impl Client {
             Ok(request) => request,
             Err((id, refusal)) => return self.refuse(id, refusal, room),
         };
+        if self.is_agent && !request.command.is_open_to_agents() {
+            let what = "an agent cannot answer, instruct or permit itself: this is for the user of the run";
+            return self.refuse(Some(request.id), Refusal::new(RefusalCode::Forbidden, what), room);
+        }
         let outbox = self.outbox.clone();
         let waiter = Waiter { outbox, room };
         let reply = if request.command.is_query() {

@@ -28,6 +28,8 @@ pub enum RefusalCode {
     Busy,
     /// Too many clients are connected already.
     TooManyClients,
+    /// The agent of the run asks for what only its user may do.
+    Forbidden,
     /// The agent, or this run, cannot do that.
     Unsupported,
     /// No such request is open.

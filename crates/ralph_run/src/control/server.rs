@@ -16,7 +16,7 @@ use super::protocol::{Greeting, Receipt, Response, line_of};
 use super::receipts::{Receipts, Waiter};
 use super::refusal::Refusal;
 use super::socket::{Socket, is_allowed};
-use crate::home::RunDirectory;
+use crate::home::{RUN_ID_VARIABLE, RunDirectory};
 use crate::model::RunState;
 
 /// How many commands wait between the clients and the run's loop.
@@ -139,8 +139,9 @@ async fn accept(listener: UnixListener, hub: Hub, owner: u32) {
                 Ok(peer) if !is_allowed(peer.uid(), owner) => {
                     tracing::warn!(uid = peer.uid(), "another user spoke to the control socket");
                 }
-                Ok(_) if clients.len() < MAX_CLIENTS => {
-                    clients.spawn(serve(stream, hub.clone()));
+                Ok(peer) if clients.len() < MAX_CLIENTS => {
+                    let is_agent = peer.pid().is_some_and(|pid| is_started_by_run(pid, &hub));
+                    clients.spawn(serve(stream, hub.clone(), is_agent));
                 }
                 Ok(_) => turn_away(stream),
                 Err(error) => tracing::debug!(%error, "a client left before it was asked who it is"),
@@ -153,6 +154,15 @@ async fn accept(listener: UnixListener, hub: Hub, owner: u32) {
     }
     drop(listener);
     while clients.join_next().await.is_some() {}
+}
+
+/// Whether the process carries the marker of this run, as everything does that its agent starts.
+fn is_started_by_run(pid: i32, hub: &Hub) -> bool {
+    let marker = format!("{RUN_ID_VARIABLE}={}", hub.greeting.borrow().run_id);
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    environment
+        .split(|byte| *byte == 0)
+        .any(|entry| entry == marker.as_bytes())
 }
 
 /// Where the answer to a command goes. One that is dropped says that the run has ended.

@@ -306,7 +306,10 @@ impl Driver {
             task: self.spec.started.task.clone(),
             cost: cost.unwrap_or_default(),
             max_cost: self.spec.plan.limits.cost,
-            iterations: self.spec.iterations_before + self.machine.iteration(),
+            iterations: self
+                .spec
+                .iterations_before
+                .saturating_add(self.machine.iteration()),
             max_iterations: self.spec.plan.as_loop().map(|plan| plan.max_iterations),
         });
         self.workspace.save_soon();

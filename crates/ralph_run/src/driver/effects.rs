@@ -153,6 +153,8 @@ impl Driver {
             (None, None) => "not started".to_owned(),
         };
         let summary = format!("`{command}` failed ({how}):\n{}", tail(&output));
+        // It becomes part of the next prompt, which goes to the agent's vendor.
+        let summary = self.spec.redactor.redact(&summary).into_owned();
         self.keeper.body(RunBody::VerifyFinished(VerifyFinished {
             command,
             is_ok: verified.is_ok,

@@ -11,6 +11,7 @@ use json_lines::{Framed, LineFramer};
 
 use super::check::{Checker, MAX_LINE_BYTES};
 use super::damage::{Damage, DamageKind};
+use crate::home::open_linked_file;
 use crate::record::{Record, RunBody, RunEvent};
 
 const CHUNK_BYTES: usize = 64 << 10;
@@ -45,7 +46,7 @@ impl JournalFollower {
         Ok(Self {
             path: path.to_owned(),
             file: FileFollower::open(path, 0)?,
-            earlier: File::open(path)?,
+            earlier: open_linked_file(path)?,
             framer: LineFramer::new(MAX_LINE_BYTES),
             checker: Checker::new(from_seq),
             base_line: 0,

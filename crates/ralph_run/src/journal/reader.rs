@@ -9,6 +9,7 @@ use json_lines::LineFramer;
 
 use super::check::{Checker, MAX_LINE_BYTES};
 use super::damage::{Damage, DamageKind};
+use crate::home::open_linked_file;
 use crate::record::Record;
 
 const CHUNK_BYTES: usize = 128 << 10;
@@ -18,7 +19,7 @@ const CHUNK_BYTES: usize = 128 << 10;
 /// # Errors
 /// When the file cannot be opened.
 pub fn read_journal(path: &Path) -> io::Result<JournalReader<File>> {
-    Ok(JournalReader::new(File::open(path)?))
+    Ok(JournalReader::new(open_linked_file(path)?))
 }
 
 /// The records of a journal, and what is wrong with it, in the order of the file.

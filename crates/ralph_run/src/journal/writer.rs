@@ -9,6 +9,9 @@ use super::file::JournalFile;
 use crate::home::new_file;
 use crate::record::Record;
 
+const CREATE_LOCK_TIMEOUT: Duration = Duration::from_secs(2);
+const LOCK_POLL_INTERVAL: Duration = Duration::from_millis(2);
+
 /// Records wait for each other up to this much, where the caller lets them.
 const BATCH_BYTES: usize = 128 << 10;
 /// What waits at most while the disk takes nothing.
@@ -80,7 +83,14 @@ impl JournalWriter {
     /// When it cannot be made, or is there already.
     pub fn create(path: &Path) -> Result<Self, JournalError> {
         let file = new_file(path).map_err(|source| unusable(path, source))?;
-        lock(&file, path)?;
+        // A process that looks for lost runs may open the new file before it is locked, for a moment.
+        let deadline = Instant::now() + CREATE_LOCK_TIMEOUT;
+        while let Err(error) = lock(&file, path) {
+            if !matches!(error, JournalError::Held(_)) || Instant::now() >= deadline {
+                return Err(error);
+            }
+            std::thread::sleep(LOCK_POLL_INTERVAL);
+        }
         Ok(Self::on(Box::new(file), path, 0))
     }
 

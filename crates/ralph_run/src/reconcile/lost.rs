@@ -112,6 +112,8 @@ fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdi
         Err(JournalError::Unusable { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error.into()),
     };
+    // With the journal's lock the runner is gone for good: what it saved last counts, not what was read above.
+    let file = RunFile::load(&run.run_file()).ok().or(file);
     let Some(mut file) = file.or_else(|| rebuild(run, &model)) else {
         // Nothing but a directory: the run is being started, or its runner was killed at once.
         let modified = fs::metadata(run.path()).and_then(|directory| directory.modified());

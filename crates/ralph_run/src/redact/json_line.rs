@@ -1,5 +1,7 @@
 //! Which parts of a JSON line `Redactor` may replace: values, and names that are not ours.
 
+use std::ops::Range;
+
 /// Follows a line of JSON from left to right: what is in a string, and what is only half an escape.
 #[derive(Debug)]
 pub(super) struct Strings<'a> {
@@ -36,24 +38,25 @@ impl<'a> Strings<'a> {
         // Past the target: it is the second half of an escape.
         self.is_in_string && self.at == target && self.line.get(target) != Some(&b'"')
     }
+}
 
-    /// The end of a piece of a string: at most `end`, but neither beyond the string nor within an escape.
-    pub(super) fn clip(&self, end: usize) -> usize {
-        let mut at = self.at;
-        while at < end {
-            let length = match &self.line[at..] {
-                [b'"', ..] | [] => break,
-                [b'\\', b'u', ..] => 6,
-                [b'\\', ..] => 2,
-                [..] => 1,
-            };
-            if at + length > end {
-                break;
+/// The strings of a line of JSON, with their quotes.
+pub(super) fn string_literals(line: &str) -> impl Iterator<Item = Range<usize>> {
+    let bytes = line.as_bytes();
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let start = at + memchr::memchr(b'"', bytes.get(at..)?)?;
+        let mut end = start + 1;
+        loop {
+            end += memchr::memchr2(b'"', b'\\', bytes.get(end..)?)?;
+            if bytes[end] == b'"' {
+                at = end + 1;
+                return Some(start..at);
             }
-            at += length;
+            // An escaped character.
+            end += 2;
         }
-        at
-    }
+    })
 }
 
 /// Whether the end of one of our own names follows: it is not replaced, even if it equals a secret.
@@ -66,7 +69,7 @@ pub(super) fn is_within_name(line: &[u8], found: &[u8], end: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Strings, is_within_name};
+    use super::{Strings, is_within_name, string_literals};
 
     #[test]
     fn only_characters_of_strings_count() {
@@ -82,22 +85,11 @@ mod tests {
     }
 
     #[test]
-    fn a_piece_ends_with_its_string_and_outside_of_escapes() {
-        let line = r#"["ab\u00e9c\n","d"]"#;
-        let mut strings = Strings::new(line.as_bytes());
-        assert!(strings.has_character_at(2));
-        for (end, clipped) in [
-            (3, 3),
-            (4, 4),
-            (5, 4),
-            (9, 4),
-            (10, 10),
-            (12, 11),
-            (13, 13),
-            (17, 13),
-        ] {
-            assert_eq!(strings.clip(end), clipped, "{end}");
-        }
+    fn strings_are_found_with_their_escapes() {
+        let line = r#"{"a\"b":["","\\"],"c":1}"#;
+        let found: Vec<&str> = string_literals(line).map(|range| &line[range]).collect();
+        assert_eq!(found, [r#""a\"b""#, r#""""#, r#""\\""#, r#""c""#]);
+        assert_eq!(string_literals(r#""open \"#).count(), 0);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::ops::Range;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use regex::Regex;
 
-use super::json_line::{Strings, is_within_name};
+use super::json_line::{Strings, is_within_name, string_literals};
 use super::kind::{KINDS, Kind};
 use super::secret::Secret;
 use super::shape::begins_word;
@@ -104,7 +104,7 @@ impl Redactor {
     pub fn find_first(&self, text: &str) -> Option<Finding> {
         let mut hits = self.hits(text.as_bytes(), 0, Content::Text);
         for pattern in &self.patterns {
-            hits.extend(pattern_hits(pattern, text, Content::Text));
+            hits.extend(pattern_hits(pattern, text));
         }
         let first = hits.iter().min_by_key(|hit| hit.range.start)?;
         Some(Finding {
@@ -120,17 +120,56 @@ impl Redactor {
 
     /// Replaces these hits, then what matches a pattern.
     fn replace<'a>(&self, text: &'a str, hits: &[Hit<'_>], content: Content) -> Cow<'a, str> {
-        let mut text = Cow::Borrowed(text);
-        if !hits.is_empty() {
-            text = Cow::Owned(replaced(&text, hits));
+        let text = match hits {
+            [] => Cow::Borrowed(text),
+            _ => Cow::Owned(replaced(text, hits)),
+        };
+        if self.patterns.is_empty() {
+            return text;
         }
+        let changed = match content {
+            Content::Text => self.replace_patterns(&text),
+            Content::JsonLine => self.replace_patterns_in_strings(&text),
+        };
+        changed.map_or(text, Cow::Owned)
+    }
+
+    /// The text without what matches a pattern; `None` if nothing does.
+    fn replace_patterns(&self, text: &str) -> Option<String> {
+        let mut changed: Option<String> = None;
         for pattern in &self.patterns {
-            let hits = pattern_hits(pattern, &text, content);
+            let text = changed.as_deref().unwrap_or(text);
+            let hits = pattern_hits(pattern, text);
             if !hits.is_empty() {
-                text = Cow::Owned(replaced(&text, &hits));
+                changed = Some(replaced(text, &hits));
             }
         }
-        text
+        changed
+    }
+
+    /// The same for each string of a line of JSON, as the text it stands for: a user writes patterns for what an agent
+    /// says, not for its escaped form.
+    fn replace_patterns_in_strings(&self, line: &str) -> Option<String> {
+        let mut out = String::new();
+        let mut copied = 0;
+        for literal in string_literals(line) {
+            let Ok(text) = serde_json::from_str::<Cow<'_, str>>(&line[literal.clone()]) else {
+                continue;
+            };
+            let Some(Ok(changed)) = self
+                .replace_patterns(&text)
+                .map(|text| serde_json::to_string(&text))
+            else {
+                continue;
+            };
+            out.push_str(&line[copied..literal.start]);
+            out.push_str(&changed);
+            copied = literal.end;
+        }
+        (copied > 0).then(|| {
+            out.push_str(&line[copied..]);
+            out
+        })
     }
 
     /// Takes the secrets out of a line of JSON, which stays JSON of the same shape: only characters within strings are
@@ -279,32 +318,13 @@ fn compile(pattern: &str) -> Result<Regex, RedactError> {
     })
 }
 
-/// Matches of a pattern. In JSON each is cut where its string ends: `password=.*` must not eat the rest of the line.
-fn pattern_hits(pattern: &Regex, text: &str, content: Content) -> Vec<Hit<'static>> {
-    let mut hits = Vec::new();
-    let mut strings = Strings::new(text.as_bytes());
-    let mut at = 0;
-    while let Some(found) = pattern.find_at(text, at) {
-        let (start, found_end) = (found.start(), found.end());
-        let end = match content {
-            Content::Text => found_end,
-            Content::JsonLine if strings.has_character_at(start) => strings.clip(found_end),
-            Content::JsonLine => start,
-        };
-        if end > start {
-            let name = "pattern";
-            hits.push(Hit {
-                range: start..end,
-                name,
-            });
-            at = end;
-        } else if start < text.len() {
-            at = text.ceil_char_boundary(start + 1);
-        } else {
-            break;
-        }
-    }
-    hits
+fn pattern_hits(pattern: &Regex, text: &str) -> Vec<Hit<'static>> {
+    let matches = pattern.find_iter(text).filter(|found| !found.is_empty());
+    let hit = |found: regex::Match<'_>| Hit {
+        range: found.range(),
+        name: "pattern",
+    };
+    matches.map(hit).collect()
 }
 
 fn replaced(text: &str, hits: &[Hit<'_>]) -> String {

@@ -1,6 +1,6 @@
 //! `RunFile`: `run.json`, the request and the status of a run. Lists and clients read it instead of the journal.
 
-use std::fs;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use agent_api::{AgentKind, MicroUsd};
@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::atomic::{Durability, write_atomic};
 use super::json_file::StateError;
 use super::runner::Runner;
+use crate::home::open_regular_file;
 use crate::model::RunState;
 use crate::open::Open;
 use crate::reason::EndReason;
@@ -100,7 +101,7 @@ impl RunFile {
 
     /// Reads a run's file.
     pub fn load(path: &Path) -> Result<Self, StateError> {
-        let text = fs::read(path).map_err(|source| StateError::io(path, source))?;
+        let text = read(path).map_err(|source| StateError::io(path, source))?;
         let mut file: Self = serde_json::from_slice(&text).map_err(|source| StateError::Corrupt {
             path: path.to_owned(),
             source,
@@ -128,4 +129,15 @@ impl RunFile {
     pub fn is_ended(&self) -> bool {
         self.status.state.has_ended()
     }
+}
+
+/// Larger files are not ours.
+const MAX_BYTES: u64 = 16 << 20;
+
+/// An agent of the same user can put anything here: neither a pipe nor a giant may keep `ralph runs` or `ralph stop` from
+/// working.
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    open_regular_file(path)?.take(MAX_BYTES).read_to_end(&mut text)?;
+    Ok(text)
 }

@@ -1,7 +1,7 @@
 //! `WorkspaceFiles`: sessions, budget and log links in `.ralph/` of the workspace. An agent may delete them at any time.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use super::atomic::{Durability, write_atomic};
 use super::budget::BudgetState;
 use super::json_file::{self, Loaded, StateError};
 use super::session::SessionState;
-use crate::home::{Home, make_directory, new_file};
+use crate::home::{Home, make_directory, open_regular_file};
 use crate::lock::{lock_briefly, lock_file};
 
 /// Other processes hold the lock for one write each.
@@ -249,12 +249,10 @@ impl WorkspaceFiles {
     fn make_directory_for(&self, parts: &[&str]) -> Result<PathBuf, WorkspaceError> {
         ensure_directory(&self.root)?;
         let ignore = self.root.join(".gitignore");
-        if fs::symlink_metadata(&ignore).is_err() {
-            let written = new_file(&ignore).and_then(|mut file| file.write_all(b"*\n"));
-            match written {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                other => other.map_err(|source| WorkspaceError::Io { path: ignore, source })?,
-            }
+        if !ignores_everything(&ignore) {
+            // Also one that came with the repository: raw logs must not be committed by accident.
+            write_atomic(&ignore, b"*\n", Durability::Cached)
+                .map_err(|source| WorkspaceError::Io { path: ignore, source })?;
         }
         let mut directory = self.root.clone();
         for part in parts {
@@ -266,6 +264,18 @@ impl WorkspaceFiles {
 }
 
 const BUDGET_FILE: &str = "budget.json";
+
+/// Whether this `.gitignore` excludes its whole folder.
+fn ignores_everything(path: &Path) -> bool {
+    const LOOKED_AT_BYTES: u64 = 64 << 10;
+    let mut text = String::new();
+    let read = open_regular_file(path).and_then(|file| file.take(LOOKED_AT_BYTES).read_to_string(&mut text));
+    let mut rules = text
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    read.is_ok() && rules.clone().any(|rule| rule == "*") && !rules.any(|rule| rule.starts_with('!'))
+}
 
 fn session_file(backend: &str) -> String {
     format!("{}-session.json", directory_part(backend))

@@ -17,6 +17,7 @@ use crate::console::rows::{
 use crate::console::sanitise::sanitise;
 use crate::console::style::Style;
 use crate::console::tool_line::{describe_plan, describe_tool};
+use crate::console::visible::escape_hidden;
 
 impl View {
     pub(super) fn agent_event(&mut self, event: &Event) {
@@ -146,7 +147,7 @@ impl View {
     }
 
     fn tool_started(&mut self, event: &Event, tool: &ToolStarted) {
-        let label = describe_tool(tool, &self.workspace);
+        let label = escape_hidden(&describe_tool(tool, &self.workspace));
         if let Some(label) = self.calls.start(tool, label) {
             self.rows(event, &self.look_of(event).row(Style::Tool, "Tool", &label));
         }
