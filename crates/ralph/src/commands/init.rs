@@ -52,7 +52,7 @@ pub fn init(args: &InitArgs, cwd: &Path) -> anyhow::Result<String> {
         report.push_str(&format!("{done} {}{why}\n", path.display()));
     }
     report.push_str(
-        "\nNext:\n  1. describe the task in PROMPT.md, and how to verify it in ralph.yml\n  2. ralph doctor\n  3. ralph run\n",
+        "\nNext:\n  1. edit PROMPT.md, and `verify` in ralph.yml\n  2. ralph doctor\n  3. ralph run\n",
     );
     Ok(report)
 }

@@ -99,16 +99,15 @@ pub fn execute(
     }
     let workspace = find_workspace(args.directory.as_deref(), cwd)?;
     let subject = look(&workspace)?;
+    let has_file = subject.is_some();
     let subject = subject.filter(|subject| !subject.wanted.is_empty());
     let Some(subject) = subject else {
-        if args.json {
-            write_stdout(&render_json_pretty(&nothing(&workspace))?);
-        } else {
-            write_stdout(&format!(
-                "{} has nothing that needs trust.\n",
-                show(&workspace.join(CONFIG_FILE).to_string_lossy())
-            ));
-        }
+        let path = show(&workspace.join(CONFIG_FILE).to_string_lossy());
+        write_stdout(&match (args.json, has_file) {
+            (true, _) => render_json_pretty(&nothing(&workspace))?,
+            (false, true) => format!("{path} has no settings that need trust.\n"),
+            (false, false) => format!("{path} does not exist.\n"),
+        });
         return Ok(0);
     };
     let decision = subject.decide(Some(home));
@@ -295,7 +294,7 @@ fn list(args: &TrustArgs, home: &Home) -> anyhow::Result<u8> {
         let state = match (&row.reason, row.state) {
             (Some(reason), _) => reason.clone(),
             (None, State::Trusted) => "is trusted".to_owned(),
-            (None, _) => "has nothing that needs trust".to_owned(),
+            (None, _) => "has no settings that need trust".to_owned(),
         };
         write_stdout(&format!(
             "{}  {state}{}\n",

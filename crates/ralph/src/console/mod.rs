@@ -30,7 +30,7 @@ pub use characters::is_forbidden;
 pub use console_thread::{ConsoleEnd, ConsoleThread};
 pub use figures::{format_clock, format_cost, format_duration, format_tokens};
 pub use json::{render_json, render_json_pretty};
-pub use one_line::one_line;
+pub use one_line::{one_line, wrap};
 pub use options::{Mode, Options, Stdout};
 pub use plain::{render_error, terminal_width, write_stderr, write_stdout, write_text};
 pub use run_rows::render_summary;

@@ -1,4 +1,4 @@
-//! `one_line()`: untrusted text as one line of limited width.
+//! `one_line()`: untrusted text as one line of limited width; `wrap()`: trusted text in lines of limited width.
 
 use unicode_width::UnicodeWidthChar as _;
 
@@ -26,6 +26,42 @@ pub fn one_line(text: &str, columns: usize) -> String {
         rest = other;
     }
     line.text
+}
+
+/// Trusted or sanitised text in lines of at most `columns`, split between words. The caller writes the first `indent`
+/// columns; the other lines begin with as many spaces.
+pub fn wrap(text: &str, indent: usize, columns: usize) -> String {
+    let mut wrapped = String::new();
+    let mut used = indent;
+    for word in text.split_whitespace() {
+        let length = width(word);
+        if used > indent && used + 1 + length > columns {
+            wrapped.push_str(&format!("\n{:indent$}", ""));
+            used = indent;
+        } else if used > indent {
+            wrapped.push(' ');
+            used += 1;
+        }
+        wrapped.push_str(word);
+        used += length;
+    }
+    wrapped
+}
+
+/// Sanitised text without line ends, cut with `…`. Unlike [`one_line`], it keeps its indentation.
+pub(super) fn cut_line(line: &str, columns: usize) -> String {
+    let line = line.trim_end().replace('\t', "    ");
+    if width(&line) <= columns {
+        return line;
+    }
+    let mut used = 0;
+    let fits = |character: &char| {
+        used += character.width().unwrap_or(0);
+        used < columns
+    };
+    let mut cut: String = line.chars().take_while(fits).collect();
+    cut.push('…');
+    cut
 }
 
 /// How many columns trusted or sanitised text takes.

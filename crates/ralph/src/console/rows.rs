@@ -8,7 +8,7 @@ use agent_api::{
 };
 
 use super::figures::{format_cost, format_tokens};
-use super::one_line::{one_line, width};
+use super::one_line::{cut_line, one_line, width};
 use super::options::Options;
 use super::sanitise::sanitise;
 use super::style::{Style, paint};
@@ -55,13 +55,19 @@ impl Look {
         rows
     }
 
-    /// `[Result] text`: the first 200 characters, whatever the width.
+    /// `[Result] text` with its first lines, each cut.
     fn excerpt(&self, style: Style, label: &str, text: &str) -> String {
-        let mut row = String::new();
-        self.push_label(&mut row, style, label);
-        row.push_str(&one_line(text, MAX_COLUMNS));
-        row.push('\n');
-        row
+        const MAX_LINES: usize = 6;
+        let text = sanitise(text);
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let mut rows = self.row(style, label, lines.next().unwrap_or_default());
+        for line in lines.by_ref().take(MAX_LINES - 1) {
+            rows.push_str(&format!("  {}\n", cut_line(line, self.columns.saturating_sub(2))));
+        }
+        if lines.next().is_some() {
+            rows.push_str("  …\n");
+        }
+        rows
     }
 
     fn push_label(&self, out: &mut String, style: Style, label: &str) {
@@ -150,11 +156,14 @@ pub(super) fn render_result(look: Look, finished: &ToolFinished) -> String {
     look.excerpt(style, "Result", &text)
 }
 
-/// `[Failed] error[E0308]: mismatched types`: one line about a call that failed, with its tool where several are open.
+/// `[Failed] Exit code 2: cat: x: No such file`: one line about a call that failed, with its tool if several are open.
 pub(super) fn render_failure(look: Look, finished: &ToolFinished, tool: Option<&str>) -> String {
-    let output = finished.output.trim();
-    let output = &output[..output.floor_char_boundary(16 * 1_024)];
-    let text = match (tool, output) {
+    // The first line says what failed, the last one often why.
+    let mut lines = finished.output.lines().filter(|line| !line.trim().is_empty());
+    let (first, last) = (lines.next(), lines.next_back());
+    let gap = if lines.next().is_some() { " … " } else { ": " };
+    let parts: Vec<&str> = first.into_iter().chain(last).collect();
+    let text = match (tool, parts.join(gap).as_str()) {
         (None, "") => "no output".to_owned(),
         (None, output) => output.to_owned(),
         (Some(tool), "") => tool.to_owned(),

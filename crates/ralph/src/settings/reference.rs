@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use super::layer::Setting;
 use super::table::{MODE_SETTINGS, SETTINGS};
+use crate::console::wrap;
 
 const HEAD: &str = "# Settings
 
@@ -96,7 +97,7 @@ pub fn render_settings_help(names: &[String], columns: usize) -> Option<String> 
             let _ = write!(page, ", or {}", setting.short_key);
         }
         page.push('\n');
-        push_wrapped(&mut page, &setting.meaning.replace('`', ""), columns);
+        push_indented(&mut page, &setting.meaning.replace('`', ""), columns);
         let flag = if setting.key.is_empty() { "" } else { setting.flag };
         let places = [flag, setting.variable]
             .into_iter()
@@ -111,39 +112,22 @@ pub fn render_settings_help(names: &[String], columns: usize) -> Option<String> 
             };
             facts.push(format!("default {default}"));
         }
-        push_wrapped(&mut page, &facts.join("; "), columns);
+        push_indented(&mut page, &facts.join("; "), columns);
         page.push('\n');
     }
     if names.is_empty() {
         page.push_str("A mode (modes.NAME) can set:\n");
         let keys: Vec<&str> = MODE_SETTINGS.iter().map(|setting| setting.key).collect();
-        push_wrapped(&mut page, &keys.join(", "), columns);
+        push_indented(&mut page, &keys.join(", "), columns);
     } else {
         page.pop();
     }
     Some(page)
 }
 
-/// The text in lines of at most `columns`, indented.
-fn push_wrapped(page: &mut String, text: &str, columns: usize) {
-    const INDENT: &str = "    ";
-    let mut width = usize::MAX;
-    for word in text.split_whitespace() {
-        let length = word.chars().count();
-        if width.saturating_add(1 + length) > columns {
-            if width < usize::MAX {
-                page.push('\n');
-            }
-            page.push_str(INDENT);
-            width = INDENT.len();
-        } else {
-            page.push(' ');
-            width += 1;
-        }
-        page.push_str(word);
-        width += length;
-    }
-    page.push('\n');
+fn push_indented(page: &mut String, text: &str, columns: usize) {
+    const INDENT: usize = 4;
+    let _ = writeln!(page, "{:INDENT$}{}", "", wrap(text, INDENT, columns));
 }
 
 fn default(setting: &Setting) -> String {

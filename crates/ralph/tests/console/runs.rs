@@ -102,7 +102,7 @@ fn asks(stage: &mut Stage, request: &str, subject: &str) {
 #[test]
 fn a_request_shows_the_whole_command_with_nothing_hidden() {
     let mut stage = Stage::new(Options {
-        width: Some(60),
+        width: 60,
         ..Options::piped(Mode::Default)
     });
     stage.begin(1);
@@ -177,14 +177,14 @@ fn a_task_that_ends_twice_is_shown_once() {
 }
 
 #[test]
-fn a_call_that_failed_is_shown_with_the_first_line_of_its_output() {
+fn a_call_that_failed_is_shown_with_the_first_and_last_line_of_its_output() {
     let mut stage = Stage::new(Options::piped(Mode::Default));
     stage.begin(1);
     stage.agent(tool("a", "Bash", ToolKind::Execute, "make"));
     stage.agent(tool_finished(
         "a",
         ToolStatus::Failed,
-        "\nmake: *** no rule\nmore",
+        "\nExit code 2\nmaking\n\nno rule\n",
     ));
     stage.agent(tool("b", "Bash", ToolKind::Execute, "true"));
     stage.agent(tool("c", "Read", ToolKind::Read, "/project/x"));
@@ -194,7 +194,7 @@ fn a_call_that_failed_is_shown_with_the_first_line_of_its_output() {
     let (out, _) = stage.finish();
     assert_eq!(
         out,
-        "[Tool] Bash: make\n[Failed] make: *** no rule more\n[Tool] Bash: true\n[Tool] Read: x\n[Tool] Bash: true\n\
+        "[Tool] Bash: make\n[Failed] Exit code 2 … no rule\n[Tool] Bash: true\n[Tool] Read: x\n[Tool] Bash: true\n\
          [Failed] Read\n"
     );
 }

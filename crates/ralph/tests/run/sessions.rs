@@ -378,8 +378,11 @@ fn another_model_and_mode_are_recorded_with_their_names() {
 fn what_is_not_for_a_conversation_is_refused() {
     let stage = Stage::empty();
     for (args, words) in [
-        (&["--once"][..], "`--interactive` and `--once`"),
-        (&["--verify", "true"], "`--interactive` and `--verify`"),
+        (&["--once"][..], "`--interactive` cannot be used with `--once`"),
+        (
+            &["--verify", "true"],
+            "`--interactive` cannot be used with `--verify`",
+        ),
     ] {
         let mut all = vec!["run", "-i", "-b", "demo"];
         all.extend(args);

@@ -2,10 +2,12 @@
 
 use super::Report;
 use super::check::{Check, Level};
-use crate::console::one_line;
+use crate::commands::listing::columns;
+use crate::console::{one_line, wrap};
 
-/// The width of the subject column.
+/// The width of the subject column, and where the text begins.
 const SUBJECT: usize = 12;
+const INDENT: usize = 10 + SUBJECT;
 
 pub(super) fn render(report: &Report) -> String {
     let mut text = format!("ralph {}\n", report.ralph_version);
@@ -39,7 +41,7 @@ pub(super) fn render(report: &Report) -> String {
             None => "A run cannot start: fix what is marked `failed` first.".to_owned(),
         },
     };
-    text.push_str(&format!("\n{verdict}\n"));
+    text.push_str(&format!("\n{}\n", wrap(&verdict, 0, columns())));
     text
 }
 
@@ -56,11 +58,11 @@ fn checks<'a>(text: &mut String, checks: &'a [Check], subject: impl Fn(&'a Check
             Level::Missing => "missing",
             Level::Failed => "failed",
         };
-        let found = one_line(&check.found, usize::MAX);
+        let found = wrap(&one_line(&check.found, usize::MAX), INDENT, columns());
         text.push_str(&format!("  {mark:8}{:SUBJECT$}{found}\n", subject(check)));
         if let Some(advice) = &check.advice {
-            let advice = one_line(advice, usize::MAX);
-            text.push_str(&format!("  {:8}{:SUBJECT$}→ {advice}\n", "", ""));
+            let advice = wrap(&one_line(advice, usize::MAX), INDENT + 2, columns());
+            text.push_str(&format!("{:INDENT$}→ {advice}\n", ""));
         }
     }
 }
