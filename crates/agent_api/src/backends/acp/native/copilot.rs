@@ -142,7 +142,7 @@ impl CopilotMapper {
             // The key is damaged.
             None => self.error.is_some(),
         };
-        if self.turns.is_open || !self.turns.is_idle() {
+        if !self.turns.is_idle() {
             self.open(events);
             self.finish(
                 if has_failed {

@@ -35,7 +35,7 @@ pub(in crate::backends::acp) const OPENCODE: NativeOutput = NativeOutput {
 #[derive(Debug, Default)]
 pub(super) struct Turns {
     count: u32,
-    pub(super) is_open: bool,
+    is_open: bool,
     pub(super) used: RunUsage,
 }
 
