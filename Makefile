@@ -34,6 +34,7 @@ test: ## everything: format, lints, docs, doctests, tests, also with the real CL
 	cd web && npm run --silent check && npm run --silent test
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --all-features -- -D warnings
+	scripts/check-features
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --all-features --no-deps
 	cargo test --locked --workspace --all-features --doc
 	cargo build --locked -p ralph -p test_support --bins
