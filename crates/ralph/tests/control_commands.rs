@@ -26,6 +26,13 @@ use tempfile::TempDir;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
+/// Where the tests run: `latest` is a run of this workspace.
+fn workspace() -> String {
+    let cwd = std::env::current_dir().unwrap();
+    let workspace = ralph::settings::find_workspace(None, &cwd).unwrap();
+    workspace.to_str().unwrap().to_owned()
+}
+
 /// For whatever has to happen: reached only when it does not.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -99,7 +106,7 @@ fn place() -> Place {
 
 fn run_file(run: &RunDirectory, changes: Value) -> RunFile {
     let mut file = json!({
-        "version": 1, "run_id": run.id(), "workspace": "/somewhere", "backend": "claude_code",
+        "version": 1, "run_id": run.id(), "workspace": workspace(), "backend": "claude_code",
         "display_name": "Claude", "started_at": "2026-01-01T00:00:00Z", "status": {"state": "running"},
         "runner": Runner::current(), "ralph_version": "0.1.0",
     });
@@ -142,7 +149,7 @@ fn agent(name: &str, data: Value) -> Value {
 }
 
 fn run_started(run: &RunDirectory) -> Record {
-    let data = json!({"format_version": 1, "run_id": run.id(), "ralph_version": "0.1.0", "workspace": "/somewhere",
+    let data = json!({"format_version": 1, "run_id": run.id(), "ralph_version": "0.1.0", "workspace": workspace(),
         "backend": "claude_code", "display_name": "Claude", "max_iterations": 1});
     record(1, json!({"type": "run_started", "data": data}))
 }
@@ -525,8 +532,8 @@ async fn what_is_asked_is_listed() {
     writer.append(&record(4, plan)).unwrap();
     assert_eq!(
         list(&[]).await,
-        "req_1 permission Bash: rm -rf build\nreq_2 question\n- Which colour?\n- choose: red | blue\n\
-         req_3 plan\n- # Plan 1. do it\n"
+        "req_1 permission Bash: rm -rf build\nreq_2 question\n- Which \\u{1b}[31mcolour?\n- choose: red | blue\n\
+         req_3 plan\n- # Plan\n  1. do it\n"
     );
     let asked: Value = serde_json::from_str(&list(&["--json"]).await).unwrap();
     assert_eq!(asked[0]["kind"], "permission");

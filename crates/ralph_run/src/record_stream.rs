@@ -9,6 +9,7 @@ use agent_api::{Body, Event};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::{TryRecvError, TrySendError};
 
+use crate::home::open_linked_file;
 use crate::journal::{Damage, JournalFollower};
 use crate::record::{Record, RunEvent};
 use crate::sink::Sink;
@@ -117,7 +118,7 @@ impl RecordStream {
     /// # Errors
     /// If the journal cannot be opened.
     pub fn follow(journal: &Path, from_seq: u64) -> io::Result<(FollowGuard, Self)> {
-        std::fs::File::open(journal)?;
+        open_linked_file(journal)?;
         let (updates, mut stream) = Self::channel(Some(journal));
         stream.source = Source::Journal;
         stream.last_seq = from_seq.saturating_sub(1);

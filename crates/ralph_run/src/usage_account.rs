@@ -178,6 +178,14 @@ impl AttemptUsage {
                 price = self.price(tokens);
                 self.open = self.open + price;
             }
+        } else if usage.tokens == self.settled_tokens && self.seen_tokens != self.settled_tokens {
+            // A turn that was cut off: Claude's result leaves out the answer that was being written, which is paid for all
+            // the same. What was seen of it stays, as an estimate.
+            self.settled = reported.unwrap_or(self.settled);
+            return UsageStep {
+                tokens: Tokens::default(),
+                price,
+            };
         } else {
             self.settled = reported.unwrap_or_else(|| {
                 let new = usage.tokens.since(self.settled_tokens);

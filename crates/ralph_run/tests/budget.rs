@@ -188,6 +188,24 @@ fn a_cost_that_the_agent_updates_within_a_turn_replaces_the_estimate() {
     assert_eq!(cost(account.totals()), (Some(19_000 + 100 * 15), true));
 }
 
+/// Claude's result of an interrupted turn has no figures for the answer that it was writing.
+#[test]
+fn a_turn_that_was_cut_off_costs_its_estimate() {
+    let mut account = started(None);
+    apply(&mut account, &partial(1_000, None));
+    apply(&mut account, &settled(0, reported(0)));
+    assert_eq!(cost(account.totals()), (Some(15_000), true));
+    assert_eq!(account.totals().tokens, output(1_000));
+    let totals = end(&mut account, Some(run_usage(output(0), reported(0), false)));
+    assert_eq!(cost(totals), (Some(15_000), true));
+    // The same after a turn that ended well.
+    start(&mut account, None);
+    apply(&mut account, &settled(100, reported(2_000)));
+    apply(&mut account, &partial(300, reported(2_000)));
+    let totals = end(&mut account, Some(run_usage(output(100), reported(2_000), false)));
+    assert_eq!(cost(totals), (Some(2_000 + 200 * 15), true));
+}
+
 #[test]
 fn a_cost_after_an_estimated_turn_replaces_the_estimate_of_that_turn() {
     let mut account = started(None);

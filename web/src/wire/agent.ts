@@ -405,7 +405,7 @@ export type RunUsage = {
   /** Whether figures are missing, because a turn is open or ended without them. Then the total is estimated from the
    * messages so far. The estimate is usually low; broken answers that the agent does not count can make it high. */
   is_partial?: boolean;
-  /** Whether `cost` may include earlier runs of a resumed session, which cannot be told apart. */
+  /** Whether `cost` may include earlier runs of a resumed session, which the agent does not separate. */
   may_include_earlier_runs?: boolean;
 };
 

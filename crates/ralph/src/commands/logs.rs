@@ -7,7 +7,7 @@ use std::time::Duration;
 use agent_process::FileFollower;
 use anyhow::Context as _;
 use clap::Args;
-use ralph_run::{EndReason, Home, RecordStream, RunDirectory};
+use ralph_run::{EndReason, Home, RecordStream, RunDirectory, open_regular_file};
 
 use super::run_client;
 use super::watch::{self, Leave, watch};
@@ -167,7 +167,7 @@ fn copy_raw(run: &RunDirectory) -> io::Result<()> {
     let mut number = 0;
     while let Some(next) = next_raw(run, number) {
         number = next;
-        raw.copy(&mut File::open(run.raw_log(number))?)?;
+        raw.copy(&mut open_regular_file(&run.raw_log(number))?)?;
     }
     Ok(())
 }
@@ -195,7 +195,7 @@ async fn follow_raw(run: &RunDirectory) -> io::Result<()> {
         if let Some(next) = next {
             number = next;
             let path = run.raw_log(number);
-            current = Some((File::open(&path)?, FileFollower::open(&path, 0)?));
+            current = Some((open_regular_file(&path)?, FileFollower::open(&path, 0)?));
             continue;
         }
         if is_over {

@@ -199,7 +199,7 @@ pub(super) fn open_for_run(
         write_stderr(&format!("It {reason}.\n"));
     }
     match ask("[t]rust it and run, run [w]ithout these settings, or [q]uit? ")?.as_str() {
-        "t" | "trust" => {
+        "t" | "trust" | "y" | "yes" => {
             subject.trust(home, Timestamp::now()).map_err(|error| {
                 Failure::config(format!("{error}; or add `--trust` to trust it for this run"))
             })?;

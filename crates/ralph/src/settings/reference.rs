@@ -63,7 +63,7 @@ pub fn render_reference() -> String {
             setting.meaning
         );
     }
-    page.push_str("\n## Modes\n\n`modes` maps names to these keys. `planner` (tools that read; web search if it is allowed; one iteration; keeps its session) and `coder` (tools that read and change files) are built in. [agents.md](agents.md) lists their tools for each agent. `ralph.yml` changes only the keys it names.\n\n| key | takes | meaning |\n|---|---|---|\n");
+    page.push_str("\n## Modes\n\n`modes` maps names to these keys. `planner` (tools that read, and the shell; web search if it is allowed; one iteration; keeps its session) and `coder` (tools that read and change files) are built in. [agents.md](agents.md) lists their tools for each agent. `ralph.yml` changes only the keys it names.\n\n| key | takes | meaning |\n|---|---|---|\n");
     for Setting {
         key, takes, meaning, ..
     } in MODE_SETTINGS

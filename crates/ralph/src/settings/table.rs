@@ -203,7 +203,7 @@ layer! {
     iteration_timeout: Duration {
         key: "event_loop.iteration_timeout_seconds", flag: "--iteration-timeout", variable: "RALPH_ITERATION_TIMEOUT",
         default: "0", is_limit: true
-    } "Stop an iteration that takes longer than this."
+    } "End the run when an iteration takes longer than this."
 
     /// Turn limit of each iteration [default: none]
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Limits")]

@@ -139,16 +139,17 @@ fn allow_next(stage: &Stage) -> Value {
 }
 
 fn wait_for_end(stage: &Stage) {
-    while stage.run_file()["status"]["state"] != "ended" {
-        std::thread::yield_now();
-    }
+    test_support::wait_until("the end of the run", || {
+        stage.run_file()["status"]["state"] == "ended"
+    });
 }
 
 /// The data of the last record of this type.
 fn last(stage: &Stage, name: &str) -> Value {
     let records = stage.records();
     let found = records.iter().rfind(|record| record["event"]["type"] == name);
-    found.unwrap_or_else(|| panic!("no `{name}` in {records:#?}"))["event"]["data"].clone()
+    assert!(found.is_some(), "no `{name}` in {records:#?}");
+    found.unwrap()["event"]["data"].clone()
 }
 
 #[test]

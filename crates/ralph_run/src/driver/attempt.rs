@@ -111,7 +111,10 @@ impl Driver {
             | SessionChoice::Last
             | SessionChoice::ForkLast { .. } => None,
         };
-        if let (SessionChoice::Resume(_), Some(session_total)) = (&session, self.session_total) {
+        if let (SessionChoice::Resume(id), Some((known, session_total))) = (&session, &self.session_total)
+            && id == known
+        {
+            let session_total = *session_total;
             options.cost_basis = Some(CostBasis::Resumed { session_total });
         }
         options.session = Some(session);
@@ -203,7 +206,10 @@ impl Driver {
         let Some(attempt) = self.attempt.take() else {
             return;
         };
-        self.changes.clear();
+        // Changes that the process did not live to confirm hold for the next one.
+        for (_, change) in std::mem::take(&mut self.changes) {
+            self.changed(change);
+        }
         let report = match completed {
             Ok(completed) => self.report(attempt, completed),
             // The task that followed the process is gone.
@@ -225,7 +231,9 @@ impl Driver {
 
     fn report(&mut self, attempt: Attempt, completed: Completed) -> AttemptReport {
         self.note_output(&completed);
-        self.session_total = completed.session_total.or(self.session_total);
+        if let (Some(id), Some(total)) = (&completed.session_id, completed.session_total) {
+            self.session_total = Some((id.clone(), total));
+        }
         let finished = completed.finished;
         let said = completed.final_text.filter(|text| !text.trim().is_empty());
         let is_untold = completed.is_degraded || said.is_none();

@@ -43,7 +43,7 @@ impl Driver {
         }
     }
 
-    fn changed(&mut self, change: Change) {
+    pub(super) fn changed(&mut self, change: Change) {
         match change {
             Change::Model(model) => {
                 self.run_file.model.clone_from(&model);

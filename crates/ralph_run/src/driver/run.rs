@@ -70,8 +70,8 @@ pub(super) struct Driver {
     pub(super) control: Option<ControlServer>,
     /// Changed settings that the agent has not confirmed yet, by the command's id.
     pub(super) changes: Vec<(String, Change)>,
-    /// What the conversation had cost when its last process ended.
-    pub(super) session_total: Option<MicroUsd>,
+    /// The session and what it had cost when its last process ended.
+    pub(super) session_total: Option<(String, MicroUsd)>,
 }
 
 enum Wake {

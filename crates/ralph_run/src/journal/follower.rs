@@ -43,10 +43,12 @@ impl JournalFollower {
     /// # Errors
     /// When the file cannot be opened.
     pub fn open(path: &Path, from_seq: u64) -> io::Result<Self> {
+        // First: opening a pipe in its place to follow it would wait for ever.
+        let earlier = open_linked_file(path)?;
         Ok(Self {
             path: path.to_owned(),
             file: FileFollower::open(path, 0)?,
-            earlier: open_linked_file(path)?,
+            earlier,
             framer: LineFramer::new(MAX_LINE_BYTES),
             checker: Checker::new(from_seq),
             base_line: 0,

@@ -1,6 +1,7 @@
 //! `--resume RUN`: continues the session of an earlier run. Also for runs that the server starts.
 
-use anyhow::bail;
+use std::path::Path;
+
 use ralph_run::{FindError, Home, RunDirectory, RunFile};
 
 use crate::commands::run_client;
@@ -20,14 +21,7 @@ pub(super) fn resolve_run(settings: &mut Settings, home: &Home) -> anyhow::Resul
         },
     };
     let file = run_client::load(&run)?;
-    if std::path::Path::new(&file.workspace) != settings.workspace {
-        bail!(Failure::usage(format!(
-            "run {} worked in `{}`; resume it there, with `-C {1}`",
-            run.short_id(),
-            file.workspace
-        )));
-    }
-    *id = session_of(&run, &file).map_err(Failure::usage)?;
+    *id = session_of(&run, &file, &settings.workspace).map_err(Failure::usage)?;
     use_backend_of(&run, &file, settings).map_err(Failure::usage)?;
     Ok(Some(run.id().to_owned()))
 }
@@ -58,9 +52,20 @@ pub(in crate::commands) fn use_backend_of(
     Ok(())
 }
 
-/// The session with which a run can be continued, or why there is none.
-pub(in crate::commands) fn session_of(run: &RunDirectory, file: &RunFile) -> Result<String, String> {
+/// The session with which a run can be continued in this workspace, or why there is none.
+pub(in crate::commands) fn session_of(
+    run: &RunDirectory,
+    file: &RunFile,
+    workspace: &Path,
+) -> Result<String, String> {
     let id = run.short_id();
+    let here = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
+    if Path::new(&file.workspace) != here {
+        return Err(format!(
+            "run {id} worked in `{}`; resume it there, with `-C {0}`",
+            file.workspace
+        ));
+    }
     if file.is_ephemeral {
         return Err(format!(
             "run {id} cannot be resumed: it was started with `--ephemeral`, so its session was not saved"

@@ -89,7 +89,7 @@ fn arguments(request: &StartRun, resumed: Option<&(RunDirectory, RunFile)>) -> R
     check_workspace(&request.workspace)?;
     let backend = request.backend.as_deref().map(backend_named).transpose()?;
     let resume = resumed
-        .map(|(run, file)| session_of(run, file).map_err(invalid))
+        .map(|(run, file)| session_of(run, file, &request.workspace).map_err(invalid))
         .transpose()?;
     let max_cost = request.max_cost_usd.map(money).transpose()?;
     let settings = SettingsLayer {
