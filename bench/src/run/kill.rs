@@ -29,7 +29,11 @@ struct Tally {
     damaged: usize,
     no_prefix: usize,
     survivors: usize,
+    miscounted: usize,
 }
+
+/// What is run: tool calls from captured streams, a check, and an account of its task.
+const ARGUMENTS: [&str; 8] = ["run", "--quiet", "-p", "x", "--task", "bench", "--verify", "true"];
 
 /// A run to kill: where its agent's family is recorded, and what the agent writes.
 struct Scene {
@@ -41,11 +45,11 @@ struct Scene {
 /// `bench run_kill`.
 pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let arguments = Arguments::parse(given, &["rounds"])?;
-    let rounds = arguments.number("rounds", 200)?;
+    let rounds = arguments.number("rounds", 1_000)?;
     let scene = Scene::new()?;
     // As long as it takes when nobody kills it, so that every moment can be hit, the end included.
     let start = Instant::now();
-    scene.stage.ralph(&["run", "--quiet", "--once", "-p", "x"]).status().map_err(explain)?;
+    scene.stage.ralph(&ARGUMENTS).status().map_err(explain)?;
     let whole = start.elapsed();
     scene.clear()?;
     let seed = RandomState::new();
@@ -67,6 +71,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         ("**journal with damage** (allowed: 0)", tally.damaged),
         ("**raw log that is not the start of what was written** (allowed: 0)", tally.no_prefix),
         ("**with survivors** (allowed: 0)", tally.survivors),
+        ("**with a cost that its task does not have exactly once** (allowed: 0)", tally.miscounted),
     ];
     for (what, count) in rows {
         println!("| {what} | {count} |");
@@ -96,7 +101,7 @@ impl Scene {
     }
 
     fn round(&self, moment: Duration, tally: &mut Tally) -> Result<(), String> {
-        let mut command = self.stage.ralph(&["run", "--once", "-p", "x"]);
+        let mut command = self.stage.ralph(&ARGUMENTS);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(explain)?;
         std::thread::sleep(moment);
@@ -115,6 +120,9 @@ impl Scene {
         let is_reported = String::from_utf8_lossy(&next.stderr).contains(&format!("run {id} was lost: "));
         // Who was recorded only after the first look is found by the second.
         tally.survivors += usize::from(!recorded::alive(&self.pids.0).map_err(explain)?.is_empty());
+        // Two more look for lost runs: what was booked must not be booked again.
+        timed(&mut self.stage.ralph(&["runs"]))?;
+        tally.miscounted += usize::from(self.booked() != cost(&run));
         let after = count_records(&run);
         tally.damaged += usize::from(records.is_none() || after.is_none());
         match (is_reported, state(&run)) {
@@ -128,6 +136,13 @@ impl Scene {
             tally.damaged += 1;
         }
         Ok(())
+    }
+
+    /// What the task has cost by its account, in millionths of a dollar.
+    fn booked(&self) -> u64 {
+        let budget = read_json(&self.stage.path("workspace/.ralph/state/budget.json"));
+        let dollars = budget.and_then(|budget| budget["total_cost_usd"].as_f64());
+        dollars.map_or(0, |dollars| (dollars * 1e6).round() as u64)
     }
 
     fn is_prefix(&self, run: &Path) -> Result<bool, String> {
@@ -167,7 +182,16 @@ fn has_end(run: &Path) -> bool {
 
 /// What the run's file says that it is doing.
 fn state(run: &Path) -> Option<String> {
-    let text = std::fs::read(run.join("run.json")).ok()?;
-    let file: serde_json::Value = serde_json::from_slice(&text).ok()?;
+    let file = read_json(&run.join("run.json"))?;
     file["status"]["state"].as_str().map(str::to_owned)
+}
+
+/// What the run has cost, in millionths of a dollar.
+fn cost(run: &Path) -> u64 {
+    let file = read_json(&run.join("run.json")).unwrap_or_default();
+    file["status"]["totals"]["cost"].as_u64().unwrap_or(0)
+}
+
+fn read_json(path: &Path) -> Option<serde_json::Value> {
+    serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }

@@ -26,7 +26,7 @@ pub(super) fn escape_hidden(text: &str) -> String {
     shown
 }
 
-/// [`escape_hidden`], cut in the middle if the text is very long. Says how much is missing.
+/// The same as `escape_hidden()`, cut in the middle if the text is very long. Says how much is missing.
 pub fn visible(text: &str) -> String {
     let shown = escape_hidden(text);
     let length = shown.chars().count();
