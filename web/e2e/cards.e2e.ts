@@ -111,8 +111,6 @@ test('calls that go on at once have a card each, and a failed check is told', as
   for (const name of names.toReversed()) script.emit(toolResult(name, `${name} is made`));
   script.emit(text('LOOP_COMPLETE'), result()).readToEnd();
   const run = await server.start(stage.workspace('parallel', script), {
-    once: false,
-    limits: { iterations: 1 },
     verify: ['echo it is wrong; exit 3'],
   });
   const visitor = await visit();

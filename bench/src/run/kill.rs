@@ -108,8 +108,8 @@ impl Scene {
         child.kill().map_err(explain)?;
         child.wait().map_err(explain)?;
         let gone = recorded::wait_until_gone(&self.pids.0, LIMIT).map_err(explain)?;
-        tally.survivors += usize::from(gone.is_err());
         let Some(run) = self.stage.runs().pop() else {
+            tally.survivors += usize::from(gone.is_err());
             tally.not_begun += 1;
             return Ok(());
         };
@@ -118,8 +118,10 @@ impl Scene {
         let (_, next) = timed(&mut self.stage.ralph(&["runs"]))?;
         let id = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_reported = String::from_utf8_lossy(&next.stderr).contains(&format!("run {id} was lost: "));
-        // Who was recorded only after the first look is found by the second.
-        tally.survivors += usize::from(!recorded::alive(&self.pids.0).map_err(explain)?.is_empty());
+        // A process that recorded itself only after the first look is found by the second. It gets as much time: its
+        // guard may still be stopping it.
+        let gone = gone.is_ok() && recorded::wait_until_gone(&self.pids.0, LIMIT).map_err(explain)?.is_ok();
+        tally.survivors += usize::from(!gone);
         // Two more look for lost runs: what was booked must not be booked again.
         timed(&mut self.stage.ralph(&["runs"]))?;
         tally.miscounted += usize::from(self.booked() != cost(&run));

@@ -24,7 +24,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let rounds = arguments.number("rounds", 9)?;
     let fixtures = arguments.text("fixtures", FIXTURES);
     let corpora = [
-        (Corpus::of_mixed(Path::new(&fixtures), size_bytes)?, 0.25),
+        (Corpus::of_mixed(Path::new(&fixtures), size_bytes)?, 0.2),
         (Corpus::of_fixtures(Path::new(&fixtures), size_bytes)?, 0.2),
     ];
     println!("\n## A flood through `ralph run --quiet`: raw log, journal and redaction, median of {rounds} rounds\n");

@@ -1,11 +1,12 @@
 //! `Pump`: the task that owns a running child. Reads and logs its output, writes its stdin, stops it, and reports its
 //! exit.
 
+mod ending;
+mod output;
+
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -13,13 +14,13 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use crate::child::{Child, ChildEvent, ChildSignal};
+use crate::child::{Child, ChildSignal};
 use crate::clock;
 use crate::exit::{Exit, ExitReport, StopStep, WaitStatus};
 use crate::log::Log;
 use crate::process::Command;
 use crate::spec::{Limits, Marker};
-use crate::streams::{BoxRead, BoxWrite, OutputRead, OutputSource, ReadFirst, StderrFeed, read_next};
+use crate::streams::{BoxRead, BoxWrite, OutputSource, ReadFirst, StderrFeed, read_next};
 use crate::suspend::Registration;
 use crate::tail::Tail;
 
@@ -27,18 +28,10 @@ use crate::tail::Tail;
 const MIN_READ_BYTES: usize = 4 * 1024;
 const MAX_READ_BYTES: usize = 128 * 1024;
 
-/// How long to read on after all descendants are gone. Only bytes already in the pipe can come then, but a process that
-/// is not a descendant may hold the pipe open.
-const LAST_READ_TIMEOUT: Duration = Duration::from_millis(500);
-
-/// How long a spool must not grow after the child's exit while descendants live. Unlike a pipe, a file does not show
-/// when its last writer is gone.
-const SPOOL_QUIET: Duration = Duration::from_millis(200);
-
 /// How long the guard may take to kill everything before it counts as unresponsive.
 const KILL_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// Upper bound for what waits after all descendants are gone, and for the reads after [`LAST_READ_TIMEOUT`]: more than a
+/// Upper bound for what waits after all descendants are gone, and for the last reads: more than a
 /// pipe can hold, in case a process that is not a descendant keeps writing.
 const MAX_LAST_READ_BYTES: usize = 4 << 20;
 
@@ -289,160 +282,6 @@ impl Pump {
         }
     }
 
-    /// The first cause counts, and none after the child's exit.
-    fn set_stop_cause(&mut self, cause: Exit) {
-        if self.state.status.is_none() {
-            self.state.cause.get_or_insert(cause);
-        }
-    }
-
-    fn begin_stop(&mut self, cause: Exit) {
-        if self.state.status.is_some() || self.state.step.is_some() {
-            return;
-        }
-        self.set_stop_cause(cause);
-        if !Child::HAS_SIGNALS {
-            self.kill();
-            return;
-        }
-        self.child.signal(ChildSignal::Interrupt);
-        self.state.step = Some(StopStep::Interrupt);
-        self.deadlines.next_step = after(self.limits.interrupt_grace);
-    }
-
-    fn next_step(&mut self) {
-        match self.state.step {
-            Some(StopStep::Interrupt) => {
-                self.child.signal(ChildSignal::Terminate);
-                // A child that is suspended (SIGSTOP) handles SIGTERM only after it continues.
-                self.child.signal(ChildSignal::Continue);
-                self.state.step = Some(StopStep::Terminate);
-                self.deadlines.next_step = after(self.limits.terminate_grace);
-            }
-            Some(StopStep::Terminate) => self.kill(),
-            Some(StopStep::Kill) | None => {}
-        }
-    }
-
-    fn kill(&mut self) {
-        if self.state.status.is_none() {
-            self.state.step = Some(StopStep::Kill);
-        }
-        self.kill_descendants();
-    }
-
-    /// Kills the child, if it still runs, and all its descendants.
-    fn kill_descendants(&mut self) {
-        if !self.state.killing {
-            self.state.killing = true;
-            self.child.kill_all();
-            self.deadlines.gone = after(KILL_TIMEOUT);
-        }
-    }
-
-    fn on_child(&mut self, event: ChildEvent) {
-        match event {
-            ChildEvent::Exited { status, descendants } => {
-                self.state.status = Some(status);
-                self.deadlines.timeout = None;
-                self.deadlines.next_step = None;
-                self.deadlines.end_of_output = None;
-                if self.is_drained() || (descendants == Some(0) && self.is_spooled()) {
-                    self.kill_descendants();
-                } else {
-                    self.deadlines.drain_end = after(self.limits.drain);
-                    self.arm_drain_deadline();
-                }
-            }
-            ChildEvent::Gone { killed, remaining } => {
-                self.state.survivors_killed = killed;
-                self.state.survivors_remaining = remaining;
-                if remaining > 0 {
-                    tracing::warn!(remaining, "some descendants of the child could not be killed");
-                }
-                self.on_gone();
-            }
-            ChildEvent::Frozen => self.freezing = None,
-            ChildEvent::Lost => {
-                self.state.lost = self.state.status.is_none();
-                #[cfg(target_os = "linux")]
-                self.kill_unguarded();
-                self.on_gone();
-            }
-        }
-    }
-
-    /// After the guard was killed or stopped responding: finds the processes by their marker and the child's id.
-    #[cfg(target_os = "linux")]
-    fn kill_unguarded(&mut self) {
-        let swept = self.marker.as_ref().map_or(0, crate::sweep::sweep);
-        // The child itself is one of them, unless it had exited.
-        let own = u32::from(self.state.status.is_none());
-        self.state.survivors_killed = swept.saturating_sub(own);
-        self.child.kill_orphan();
-    }
-
-    fn on_gone(&mut self) {
-        self.freezing = None;
-        self.state.gone = true;
-        self.state.killing = true;
-        self.deadlines = Deadlines {
-            last_read: after(LAST_READ_TIMEOUT),
-            ..Deadlines::default()
-        };
-        if let Some(OutputSource::Spool { finished, .. }) = &mut self.stdout {
-            *finished = true;
-        }
-        self.end_unread_spool();
-    }
-
-    /// A spool whose consumer is gone need not be read to its end.
-    fn end_unread_spool(&mut self) {
-        if self.consumer_gone && self.state.gone && self.is_spooled() {
-            self.end_stdout();
-        }
-    }
-
-    /// Sets when to stop waiting for output after the child's exit.
-    fn arm_drain_deadline(&mut self) {
-        let end = self.deadlines.drain_end;
-        self.deadlines.drained = match self.spool_bytes() {
-            Some(bytes) => {
-                self.state.spool_bytes = bytes;
-                after(SPOOL_QUIET).into_iter().chain(end).min()
-            }
-            None => end,
-        };
-    }
-
-    /// After the drain deadline: a spool that has grown meanwhile gets more time, even if its reader is slow.
-    fn on_drain_deadline(&mut self, now: Instant) {
-        let has_grown = self
-            .spool_bytes()
-            .is_some_and(|bytes| bytes > self.state.spool_bytes);
-        if has_grown && self.deadlines.drain_end.is_none_or(|end| now < end) {
-            self.arm_drain_deadline();
-        } else {
-            self.kill_descendants();
-        }
-    }
-
-    /// The length of the spool now.
-    fn spool_bytes(&self) -> Option<u64> {
-        match &self.stdout {
-            Some(OutputSource::Spool { follower, .. }) => Some(follower.length_bytes()),
-            Some(OutputSource::Stream(_)) | None => None,
-        }
-    }
-
-    fn is_drained(&self) -> bool {
-        self.stdout.is_none() && self.stderr.is_none()
-    }
-
-    fn is_spooled(&self) -> bool {
-        matches!(self.stdout, Some(OutputSource::Spool { .. }))
-    }
-
     fn on_consumer_gone(&mut self) {
         self.consumer_gone = true;
         self.pending.clear();
@@ -459,187 +298,6 @@ impl Pump {
                 self.stdin = None;
             }
         }
-    }
-
-    /// The other stream is read first next time.
-    fn on_read(&mut self, read: OutputRead) {
-        match read {
-            OutputRead::Stdout(read) => {
-                self.read_first = ReadFirst::Stderr;
-                self.on_stdout(read);
-            }
-            OutputRead::Stderr(read) => {
-                self.read_first = ReadFirst::Stdout;
-                self.on_stderr(read);
-            }
-        }
-    }
-
-    fn on_stderr(&mut self, read: io::Result<Bytes>) {
-        match read {
-            Ok(bytes) if !bytes.is_empty() => {
-                self.tail.push(&bytes);
-                self.stderr_log.write(&bytes);
-                if let Some(feed) = &mut self.stderr_feed {
-                    feed.pass(bytes);
-                }
-            }
-            Ok(_) | Err(_) => {
-                self.stderr = None;
-                self.stderr_feed = None;
-                self.on_stream_end();
-            }
-        }
-    }
-
-    fn on_stdout(&mut self, read: io::Result<usize>) {
-        match read {
-            Ok(0) => self.end_stdout(),
-            Ok(read) => {
-                self.read_bytes = next_read_bytes(self.read_bytes, read);
-                let chunk = self.buffer.split().freeze();
-                self.state.stdout_bytes += chunk.len() as u64;
-                // Before the chunk is delivered: the log must have it even if the consumer fails on it.
-                self.raw_log.write(&chunk);
-                self.deliver(Ok(chunk));
-            }
-            Err(error) => {
-                self.deliver(Err(error));
-                self.end_stdout();
-            }
-        }
-    }
-
-    /// Sends a chunk to the consumer, after those that are pending.
-    fn deliver(&mut self, chunk: io::Result<Bytes>) {
-        match self.pending.is_empty() {
-            _ if self.consumer_gone => {}
-            true => self.deliver_now(chunk),
-            false => self.pending.push_back(chunk),
-        }
-    }
-
-    fn deliver_now(&mut self, chunk: io::Result<Bytes>) {
-        match self.chunks.try_send(chunk) {
-            Ok(()) => {}
-            Err(mpsc::error::TrySendError::Full(chunk)) => self.pending.push_front(chunk),
-            Err(mpsc::error::TrySendError::Closed(_)) => self.on_consumer_gone(),
-        }
-    }
-
-    fn end_stdout(&mut self) {
-        if let Some(OutputSource::Spool { follower, .. }) = &self.stdout {
-            self.state.log_truncated = follower.was_truncated();
-            // A spool without a consumer is not read to its end.
-            self.state.stdout_bytes = self.state.stdout_bytes.max(follower.length_bytes());
-        }
-        self.stdout = None;
-        self.on_stream_end();
-    }
-
-    /// Before the child's exit, the end of stdout starts the deadline for exiting. After it, the drain may be over.
-    fn on_stream_end(&mut self) {
-        if self.state.status.is_some() {
-            if self.is_drained() {
-                self.deadlines.drained = None;
-                self.kill_descendants();
-            }
-        } else if self.stdout.is_none() && self.state.step.is_none() {
-            self.deadlines.end_of_output = after(self.limits.exit_after_end_of_output);
-        }
-    }
-
-    fn on_deadline(&mut self) {
-        let now = clock::now();
-        if passed(&mut self.deadlines.timeout, now) {
-            self.begin_stop(Exit::TimedOut);
-        }
-        if passed(&mut self.deadlines.next_step, now) {
-            self.next_step();
-        }
-        if passed(&mut self.deadlines.end_of_output, now) {
-            self.begin_stop(Exit::TimedOut);
-        }
-        if passed(&mut self.deadlines.drained, now) {
-            self.on_drain_deadline(now);
-        }
-        if passed(&mut self.deadlines.gone, now) {
-            tracing::warn!("a guard does not respond; killing its child without it");
-            self.state.lost = self.state.status.is_none();
-            #[cfg(target_os = "linux")]
-            self.kill_unguarded();
-            self.on_gone();
-        }
-        if passed(&mut self.deadlines.last_read, now) {
-            self.read_remaining();
-        }
-    }
-
-    /// Empties the pipes without waiting, then closes them.
-    fn read_remaining(&mut self) {
-        let mut context = Context::from_waker(Waker::noop());
-        let mut read_bytes = 0;
-        while read_bytes < MAX_LAST_READ_BYTES {
-            self.buffer.reserve(MAX_READ_BYTES);
-            let stdout = self
-                .stdout
-                .as_mut()
-                .filter(|source| matches!(source, OutputSource::Stream(_)));
-            let read = read_next(stdout, &mut self.buffer, self.stderr.as_mut(), self.read_first);
-            // Without tokio's budget for a task, which would end the loop early.
-            let Poll::Ready(read) = pin!(tokio::task::unconstrained(read)).poll(&mut context) else {
-                break;
-            };
-            read_bytes += match &read {
-                OutputRead::Stdout(Ok(bytes)) => *bytes,
-                OutputRead::Stderr(Ok(bytes)) => bytes.len(),
-                OutputRead::Stdout(Err(_)) | OutputRead::Stderr(Err(_)) => 0,
-            };
-            self.on_read(read);
-        }
-        self.stderr = None;
-        if matches!(self.stdout, Some(OutputSource::Stream(_))) {
-            self.end_stdout();
-        }
-    }
-
-    /// Sends the exit report once everything is read, or once only a slow consumer of a spool is left to wait for.
-    fn report_when_known(&mut self) {
-        let slow_spool = match &self.stdout {
-            Some(OutputSource::Spool { follower, .. }) if !self.pending.is_empty() => Some(follower),
-            Some(OutputSource::Spool { .. } | OutputSource::Stream(_)) | None => None,
-        };
-        let is_known = self.stderr.is_none() && (self.stdout.is_none() || slow_spool.is_some());
-        if !self.state.gone || !is_known {
-            return;
-        }
-        if let Some(follower) = slow_spool {
-            self.state.stdout_bytes = self.state.stdout_bytes.max(follower.length_bytes());
-            self.state.log_truncated = follower.was_truncated();
-        }
-        let Some(exit) = self.exit.take() else { return };
-        let state = &mut self.state;
-        let outcome = match (state.cause, state.lost, state.status) {
-            (Some(cause), _, _) => cause,
-            (None, true, _) | (None, _, None) => Exit::Lost,
-            (None, false, Some(WaitStatus::Code(code))) => Exit::Code(code),
-            (None, false, Some(WaitStatus::Signal(signal))) => Exit::Signal(signal),
-        };
-        // The caller may have dropped the receiver.
-        let _ = exit.send(ExitReport {
-            exit: outcome,
-            status: state.status,
-            stopped_by: state.step,
-            survivors_killed: state.survivors_killed,
-            survivors_remaining: state.survivors_remaining,
-            stderr_tail: self.tail.bytes(),
-            stderr_bytes: self.tail.total_bytes(),
-            stdout_bytes: state.stdout_bytes,
-            raw_log_error: self.raw_log.take_error(),
-            stderr_log_error: self.stderr_log.take_error(),
-            log_truncated: state.log_truncated,
-            stdin_cut: state.stdin_cut || self.stdin.is_some(),
-        });
     }
 }
 
@@ -687,7 +345,8 @@ async fn wait_until(deadline: Option<Instant>) {
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    use super::{LAST_READ_TIMEOUT, Pump};
+    use super::Pump;
+    use super::ending::LAST_READ_TIMEOUT;
     use crate::child::Child;
     use crate::exit::{ExitReport, WaitStatus};
     use crate::process::Command;

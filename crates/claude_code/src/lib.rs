@@ -18,9 +18,6 @@ pub mod host;
 pub mod input;
 #[cfg(feature = "process")]
 mod probe;
-#[cfg(all(doctest, feature = "process"))]
-#[doc = include_str!("../../../README.md")]
-mod workspace_readme {}
 mod receipt;
 pub mod reconcile;
 mod request;

@@ -25,6 +25,9 @@ mod cli;
 mod demo_project;
 mod input_events;
 mod messages;
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 mod script;
 mod session;
 mod tools;

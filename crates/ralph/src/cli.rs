@@ -16,6 +16,7 @@ use crate::commands::help::HelpArgs;
 use crate::commands::init::InitArgs;
 use crate::commands::interrupt::InterruptArgs;
 use crate::commands::logs::LogsArgs;
+use crate::commands::notify::NotifyArgs;
 use crate::commands::queue::QueueArgs;
 use crate::commands::reindex::ReindexArgs;
 use crate::commands::replay::ReplayArgs;
@@ -26,6 +27,7 @@ use crate::commands::send::SendArgs;
 use crate::commands::serve::ServeArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::stop::StopArgs;
+use crate::commands::top_up::TopUpArgs;
 use crate::commands::trust::TrustArgs;
 
 /// Run coding agents in a loop that people can watch, trust and stop
@@ -65,6 +67,7 @@ pub enum Command {
     Answer(AnswerArgs),
     Interrupt(InterruptArgs),
     Stop(StopArgs),
+    TopUp(TopUpArgs),
     Runs(RunsArgs),
     Show(ShowArgs),
     Logs(LogsArgs),
@@ -72,6 +75,7 @@ pub enum Command {
     Doctor(DoctorArgs),
     Init(InitArgs),
     Trust(TrustArgs),
+    Notify(NotifyArgs),
     Clean(CleanArgs),
     Serve(ServeArgs),
     Search(SearchArgs),
@@ -98,11 +102,13 @@ impl Command {
             | Self::Answer(_)
             | Self::Interrupt(_)
             | Self::Stop(_)
+            | Self::TopUp(_)
             | Self::Runs(_)
             | Self::Show(_)
             | Self::Doctor(_)
             | Self::Init(_)
             | Self::Trust(_)
+            | Self::Notify(_)
             | Self::Clean(_)
             | Self::Serve(_)
             | Self::Search(_)

@@ -86,8 +86,9 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Answer(args) => commands::answer::execute(&args, &home()?, &mut stdout()).await,
         Command::Interrupt(args) => commands::interrupt::execute(&args, &home()?, &mut stdout()).await,
         Command::Stop(args) => commands::stop::execute(&args, &home()?, &mut stdout()).await,
+        Command::TopUp(args) => commands::top_up::execute(&args, &home()?, &mut stdout()).await,
         Command::Runs(args) => commands::runs::execute(&args, &home()?, &cwd),
-        Command::Show(args) => commands::show::execute(&args, &home()?),
+        Command::Show(args) => commands::show::execute(&args, &home()?).await,
         Command::Logs(args) => commands::logs::execute(&args, &home()?, &view(&args.view)?).await,
         Command::Replay(args) => commands::replay::execute(&args, &home()?, &view(&args.view)?, &cwd).await,
         Command::Doctor(args) => commands::doctor::execute(&args, &home()?, &variables, &cwd).await,
@@ -96,6 +97,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
             Ok(0)
         }
         Command::Trust(args) => commands::trust::execute(&args, &home()?, &variables, &cwd),
+        Command::Notify(args) => commands::notify::execute(&args, &home()?, &variables, &cwd),
         Command::Clean(args) => commands::clean::execute(&args, &home()?),
         Command::Serve(args) => commands::serve::execute(&args, &home()?, &variables).await,
         Command::Search(args) => commands::search::execute(&args, &home()?, &variables).await,

@@ -532,7 +532,7 @@ async fn what_is_asked_is_listed() {
     writer.append(&record(4, plan)).unwrap();
     assert_eq!(
         list(&[]).await,
-        "req_1 permission Bash: rm -rf build\nreq_2 question\n- Which \\u{1b}[31mcolour?\n- choose: red | blue\n\
+        "req_1 permission Bash: rm -rf build\nreq_2 question\n- Which \\u{1b}[31mcolour?\n- choose: 1 red | 2 blue\n\
          req_3 plan\n- # Plan\n  1. do it\n"
     );
     let asked: Value = serde_json::from_str(&list(&["--json"]).await).unwrap();
@@ -599,6 +599,19 @@ async fn an_option_is_chosen_by_its_number_or_label_and_nothing_else() {
     ]});
     let _writer = journal(&run, &[record(2, agent("question_asked", asked))]);
     let mut taken = runner(&run, None).await;
+    let in_words = ["--text", "2", "--text", "any", "--text", "x"];
+    answer::execute(&answer_of(&in_words), &place.home, &mut Text::default())
+        .await
+        .unwrap();
+    let in_words = taken.recv().await;
+    let Some(ControlCommand::Answer {
+        answer: AnswerChoice::Answers { answers },
+        ..
+    }) = in_words
+    else {
+        unreachable!("{in_words:?}")
+    };
+    assert_eq!(answers, ["2", "any", "x"], "words are not numbers");
     let mut answers = async |words: &[&str]| {
         let words: Vec<&str> = words.iter().flat_map(|word| ["--choose", word]).collect();
         let answered = answer::execute(&answer_of(&words), &place.home, &mut Text::default()).await;
@@ -697,7 +710,7 @@ async fn a_run_is_shown_from_its_beginning_to_its_end() {
     let text = agent("text_block", json!({"item": "i", "text": "hello"}));
     let mut writer = journal(&run, &[record(2, text)]);
     let (console_of_all, mut seen) = console();
-    let attached = watch(&run, 1, console_of_all, pending());
+    let attached = watch(&run, 1, console_of_all, None, pending());
     let going_on = async {
         assert_eq!(seen.recv().await, Some(1));
         assert_eq!(seen.recv().await, Some(2));
@@ -710,7 +723,10 @@ async fn a_run_is_shown_from_its_beginning_to_its_end() {
     assert_eq!(end.unwrap(), Watch::Ended(7));
 
     let (console, mut seen) = console();
-    assert_eq!(watch(&run, 3, console, pending()).await.unwrap(), Watch::Ended(7));
+    assert_eq!(
+        watch(&run, 3, console, None, pending()).await.unwrap(),
+        Watch::Ended(7)
+    );
     assert_eq!((seen.recv().await, seen.recv().await), (Some(3), None));
 }
 
@@ -725,7 +741,10 @@ async fn leaving_does_not_touch_the_run() {
         seen.recv().await.unwrap();
         130
     };
-    assert_eq!(watch(&run, 1, console, leave).await.unwrap(), Watch::Left(130));
+    assert_eq!(
+        watch(&run, 1, console, None, leave).await.unwrap(),
+        Watch::Left(130)
+    );
     assert!(taken.try_recv().is_err());
 }
 
@@ -748,7 +767,7 @@ async fn a_reader_that_reads_nothing_does_not_keep_anybody_from_leaving() {
     let (_never, turns) = std::sync::mpsc::channel();
     let console = Console::new(Options::piped(Mode::Json), Full(turns), io::sink());
     let leave = async { 143 };
-    let watching = watch(&run, 1, console, leave);
+    let watching = watch(&run, 1, console, None, leave);
     assert_eq!(
         timeout(PATIENCE, watching).await.unwrap().unwrap(),
         Watch::Left(143)
@@ -762,7 +781,7 @@ async fn a_watcher_notices_that_the_runner_died() {
     let _writer = journal(&run, &[]);
     save(&run, nobody());
     let (console, mut seen) = console();
-    let error = timeout(PATIENCE, watch(&run, 1, console, pending()))
+    let error = timeout(PATIENCE, watch(&run, 1, console, None, pending()))
         .await
         .unwrap()
         .unwrap_err();
@@ -777,6 +796,6 @@ async fn watching_ends_when_the_output_is_closed() {
     let _writer = journal(&run, &[]);
     let (console, seen) = console();
     drop(seen);
-    let watching = watch(&run, 1, console, pending());
+    let watching = watch(&run, 1, console, None, pending());
     assert_eq!(timeout(PATIENCE, watching).await.unwrap().unwrap(), Watch::Closed);
 }

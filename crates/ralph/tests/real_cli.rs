@@ -84,7 +84,8 @@ fn an_answer_is_shown_live_verified_and_paid_for() {
     for part in [
         "Claude: ",
         "[Tool] Bash: echo hello",
-        "[Result] hello",
+        " ✓ ",
+        "\n    hello\n",
         "[Usage]",
         "[Verify] true: ok",
         "$0.0",
@@ -238,7 +239,67 @@ fn a_conversation_has_turns_can_be_interrupted_and_continues_in_one_process() {
         (&"completed".into(), &0.into())
     );
     // What it cost is told once, whatever is summed up over the turns.
-    assert_eq!(file["status"]["totals"]["turns"], 4);
+    let turns = stage.records("turn_finished");
+    let steps: u64 = turns.iter().filter_map(|turn| turn["steps"].as_u64()).sum();
+    assert_eq!(file["status"]["totals"]["turns"], steps);
+}
+
+#[test]
+fn a_rejected_request_is_waited_for_instead_of_failing() {
+    let stage = Stage::new();
+    stage.command(&["run", "--detach", "-p", "SCENARIO:ratelimit_rejected"]);
+    let file = wait_for("the wait", || {
+        let file = stage.run_file();
+        (file["status"]["for"] == "limit").then_some(file)
+    });
+    assert_eq!(file["status"]["iteration"], 1, "{file}");
+    stage.command(&["stop", "latest"]);
+    assert_eq!(stage.run_file()["reason"], "stopped");
+    assert_eq!(stage.records("cooldown_started")[0]["cause"], "usage_limit");
+}
+
+#[test]
+fn what_waiting_does_not_fix_ends_the_run_at_once() {
+    for (scenario, code, reason) in [
+        ("SCENARIO:err400credit", 69, "no_credit"),
+        ("SCENARIO:err400long", 1, "prompt_too_long"),
+    ] {
+        let (exit_code, ended, shown) = Stage::new().run(scenario, &[]);
+        assert_eq!((exit_code, ended), (Some(code), reason.into()), "{shown}");
+    }
+}
+
+#[test]
+fn a_cost_limit_that_is_reached_can_be_raised() {
+    let stage = Stage::new();
+    stage.command(&[
+        "run",
+        "--detach",
+        "--once",
+        "--ask",
+        "--permission-mode",
+        "bypass",
+        "--max-cost",
+        "0.01",
+        "-p",
+        "SCENARIO:bash",
+    ]);
+    wait_for("the limit", || {
+        (stage.run_file()["status"]["for"] == "budget").then_some(())
+    });
+    stage.command(&["top-up", "latest", "--cost", "5"]);
+    wait_for("ended", || {
+        (stage.run_file()["status"]["state"] == "ended").then_some(())
+    });
+    assert_eq!(stage.run_file()["reason"], "completed");
+    assert_eq!(stage.records("limit_raised")[0]["to"], 5_010_000);
+}
+
+#[test]
+fn the_turns_that_are_shown_are_those_of_the_limit() {
+    let (code, reason, shown) = Stage::new().run("SCENARIO:loop", &["--max-turns", "3"]);
+    assert_eq!((code, &reason["limit"]), (Some(2), &"turns".into()), "{shown}");
+    assert!(shown.contains("Turns: 3"), "{shown}");
 }
 
 #[test]

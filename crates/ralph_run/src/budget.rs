@@ -1,6 +1,9 @@
 //! `Budget`: the limits of a run, compared with its usage. The machine asks it before every spawn and after every event.
 
+use std::time::Duration;
+
 use agent_api::MicroUsd;
+use jiff::SignedDuration;
 
 use crate::reason::LimitKind;
 use crate::record::{Warned, WarningKind};
@@ -9,13 +12,17 @@ use crate::usage_account::UsageAccount;
 /// A warning is given from this part of a limit on.
 const WARN_PERCENT: u128 = 80;
 
-/// How much a run may spend. `None` and 0 mean no limit.
+/// How much a run may use. `None` and 0 mean no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BudgetLimits {
     /// Includes what earlier runs of the same task have cost.
     pub cost: Option<MicroUsd>,
     /// Tokens of this run, cached ones included.
     pub tokens: Option<u64>,
+    /// Iterations of a loop.
+    pub iterations: Option<u32>,
+    /// The time of the run, without the time that it waits for a usage limit or for a higher limit.
+    pub runtime: Option<Duration>,
 }
 
 /// Limits and usage of a run. Whether a limit is exhausted is a comparison; only the warnings are remembered.
@@ -25,11 +32,14 @@ pub struct Budget {
     /// What earlier runs of the same task have cost.
     spent_before: MicroUsd,
     account: UsageAccount,
+    /// Iterations that have ended.
+    iterations: u32,
+    runtime: Duration,
     warned: Vec<LimitKind>,
     has_warned_unpriced: bool,
 }
 
-/// One limit and how much of it is used.
+/// One limit and how much of it is used: micro-dollars, tokens, iterations or milliseconds.
 struct Level {
     kind: LimitKind,
     used: u64,
@@ -53,9 +63,41 @@ impl Budget {
         &mut self.account
     }
 
+    /// The limits as they are now: a top-up raises them.
+    pub fn limits(&self) -> BudgetLimits {
+        self.limits
+    }
+
     /// What the task has cost, earlier runs included.
     pub fn spent(&self) -> MicroUsd {
         self.spent_before + self.account.totals().cost.unwrap_or_default()
+    }
+
+    pub(crate) fn end_iteration(&mut self) {
+        self.iterations = self.iterations.saturating_add(1);
+    }
+
+    /// Whether the iteration that runs, or ran last, is the last one.
+    pub(crate) fn is_last_iteration(&self, number: u32) -> bool {
+        self.limits
+            .iterations
+            .is_some_and(|limit| limit > 0 && number >= limit)
+    }
+
+    /// How long the run has worked so far.
+    pub fn set_runtime(&mut self, runtime: Duration) {
+        self.runtime = runtime;
+    }
+
+    /// How long until the time limit warns or is exhausted; `None` without a limit, or when it is exhausted.
+    pub(crate) fn time_to_runtime_level(&self) -> Option<Duration> {
+        let limit = self.limits.runtime.filter(|limit| !limit.is_zero())?;
+        let warning = limit / 100 * 80;
+        let level = match self.warned.contains(&LimitKind::Runtime) || self.runtime >= warning {
+            true => limit,
+            false => warning,
+        };
+        level.checked_sub(self.runtime).filter(|left| !left.is_zero())
     }
 
     /// The first limit of which nothing is left.
@@ -67,7 +109,7 @@ impl Budget {
 
     /// The figures of an exhausted limit and what to do, for people.
     pub fn describe(&self, kind: LimitKind) -> Option<String> {
-        let figures = self.levels().find(|level| level.kind == kind)?.figures();
+        let figures = self.figures(kind)?;
         let advice = match kind {
             LimitKind::Cost if self.spent_before > MicroUsd::ZERO => {
                 format!(
@@ -76,9 +118,17 @@ impl Budget {
                 )
             }
             LimitKind::Cost => "; raise `--max-cost` to continue".to_owned(),
-            _ => "; raise `--max-tokens` to continue".to_owned(),
+            LimitKind::Iterations => "; raise `--max-iterations` to continue".to_owned(),
+            LimitKind::Runtime => "; raise `--max-runtime` to continue".to_owned(),
+            LimitKind::Tokens => "; raise `--max-tokens` to continue".to_owned(),
+            LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage => return None,
         };
         Some(format!("used {figures}{advice}"))
+    }
+
+    /// How much of a limit is used, for people: `$10.02 of $10.00`.
+    pub fn figures(&self, kind: LimitKind) -> Option<String> {
+        Some(self.levels().find(|level| level.kind == kind)?.figures())
     }
 
     /// Warnings that are due: each limit gets one when 80% of it is used, and a cost limit one if it cannot hold because
@@ -93,13 +143,14 @@ impl Budget {
             self.warned.push(level.kind);
             let (kind, name) = match level.kind {
                 LimitKind::Cost => (WarningKind::CostNearLimit, "cost"),
-                _ => (WarningKind::TokensNearLimit, "token"),
+                LimitKind::Iterations => (WarningKind::IterationsNearLimit, "iteration"),
+                LimitKind::Runtime => (WarningKind::RuntimeNearLimit, "time"),
+                LimitKind::Tokens | LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage => {
+                    (WarningKind::TokensNearLimit, "token")
+                }
             };
             let message = format!("80% of the {name} limit is used: {}", level.figures());
-            warnings.push(Warned {
-                kind: kind.into(),
-                message,
-            });
+            warnings.push(Warned::new(kind, message));
         }
         if self.has_cost_limit() && self.account.is_unpriced() && !self.has_warned_unpriced {
             self.has_warned_unpriced = true;
@@ -107,15 +158,43 @@ impl Budget {
                 Some(model) => format!("the model `{model}`"),
                 None => "the agent's model".to_owned(),
             };
-            warnings.push(Warned {
-                kind: WarningKind::Degraded.into(),
-                message: format!(
+            warnings.push(Warned::new(WarningKind::Degraded, format!(
                     "the price of {model} is not known, so the cost limit has no effect: use `--max-tokens` or \
                      `--max-runtime`"
-                ),
-            });
+                )));
         }
         warnings
+    }
+
+    /// Raises a limit that the run has. Returns the new one, as `limit_raised` records it.
+    pub(crate) fn raise(&mut self, kind: LimitKind, amount: u64) -> Option<u64> {
+        let limits = &mut self.limits;
+        let raised = match kind {
+            LimitKind::Cost => {
+                let limit = limits.cost.as_mut().filter(|limit| **limit > MicroUsd::ZERO)?;
+                *limit += MicroUsd::new(amount);
+                limit.as_micro_usd()
+            }
+            LimitKind::Tokens => {
+                let limit = limits.tokens.as_mut().filter(|limit| **limit > 0)?;
+                *limit = limit.saturating_add(amount);
+                *limit
+            }
+            LimitKind::Iterations => {
+                let limit = limits.iterations.as_mut().filter(|limit| **limit > 0)?;
+                *limit = limit.saturating_add(u32::try_from(amount).unwrap_or(u32::MAX));
+                u64::from(*limit)
+            }
+            LimitKind::Runtime => {
+                let limit = limits.runtime.as_mut().filter(|limit| !limit.is_zero())?;
+                *limit = limit.saturating_add(Duration::from_secs(amount));
+                limit.as_secs()
+            }
+            LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage => return None,
+        };
+        // 80% of the new limit are another figure.
+        self.warned.retain(|warned| *warned != kind);
+        Some(raised)
     }
 
     fn has_cost_limit(&self) -> bool {
@@ -133,10 +212,22 @@ impl Budget {
             self.account.totals().tokens.total(),
             self.limits.tokens,
         );
-        [cost, tokens].into_iter().filter_map(|(kind, used, limit)| {
-            let limit = limit.filter(|limit| *limit > 0)?;
-            Some(Level { kind, used, limit })
-        })
+        let iterations = (
+            LimitKind::Iterations,
+            u64::from(self.iterations),
+            self.limits.iterations.map(u64::from),
+        );
+        let runtime = (
+            LimitKind::Runtime,
+            milliseconds(self.runtime),
+            self.limits.runtime.map(milliseconds),
+        );
+        [cost, tokens, iterations, runtime]
+            .into_iter()
+            .filter_map(|(kind, used, limit)| {
+                let limit = limit.filter(|limit| *limit > 0)?;
+                Some(Level { kind, used, limit })
+            })
     }
 }
 
@@ -149,7 +240,30 @@ impl Level {
         let Self { kind, used, limit } = self;
         match kind {
             LimitKind::Cost => format!("{} of {}", MicroUsd::new(*used), MicroUsd::new(*limit)),
-            _ => format!("{used} of {limit} tokens"),
+            LimitKind::Iterations => format!("{used} of {limit} iterations"),
+            LimitKind::Runtime => {
+                let words = |amount: u64| friendly_duration(Duration::from_millis(amount));
+                format!("{} of {}", words(*used), words(*limit))
+            }
+            LimitKind::Tokens | LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage => {
+                format!("{used} of {limit} tokens")
+            }
         }
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// `90s` as `1m 30s`; in whole seconds, from a second on.
+pub(crate) fn friendly_duration(duration: Duration) -> String {
+    let duration = match duration.as_secs() {
+        0 => duration,
+        seconds => Duration::from_secs(seconds),
+    };
+    match SignedDuration::try_from(duration) {
+        Ok(duration) => format!("{duration:#}"),
+        Err(_) => "forever".to_owned(),
     }
 }

@@ -19,12 +19,13 @@ mod redact;
 mod sink;
 mod state;
 mod usage_account;
+pub mod watchdog;
 
 pub use budget::{Budget, BudgetLimits};
-pub use driver::{DriveError, RunSpec, drive};
+pub use driver::{DriveError, RoleSpec, RunSpec, Task, TaskReader, drive};
 pub use home::{
     Candidate, CleanMode, Cleaned, FindError, Home, HomeError, RUN_ID_VARIABLE, RunDirectory, clean,
-    open_regular_file, remove_ended, short_run_id,
+    open_linked_file, open_regular_file, remove_ended, short_run_id,
 };
 pub use journal::{
     Damage, DamageKind, JournalError, JournalFollower, JournalReader, JournalWriter, PendingSync, Resumed,
@@ -36,13 +37,13 @@ pub use prices::{PriceSource, context_window, estimate, price_source};
 pub use reason::{EndReason, LimitKind};
 pub use reconcile::{LostRun, ReconcileError, Reconciliation, reconcile};
 pub use record::{
-    AttemptEnded, AttemptStarted, CommandReceived, Continued, CooldownCause, CooldownStarted, FORMAT_VERSION,
-    IterationEnded, IterationOutcome, IterationStarted, MessageAwaited, MessageSent, Record, RunBody,
-    RunEnded, RunEvent, RunKind, RunStarted, SessionForked, StopStarted, Suspended, Totals, UnknownEvent,
-    VerifyFinished, VerifyStarted, Warned, WarningKind,
+    AttemptEnded, AttemptStarted, BudgetAwaited, CommandReceived, Continued, CooldownCause, CooldownStarted,
+    Evidence, FORMAT_VERSION, IterationEnded, IterationOutcome, IterationStarted, LimitRaised,
+    MessageAwaited, MessageSent, Record, RunBody, RunEnded, RunEvent, RunKind, RunStarted, SessionForked,
+    StopStarted, Suspended, Totals, UnknownEvent, VerifyFinished, VerifyStarted, Warned, WarningKind,
 };
 pub use record_stream::{FollowGuard, PacedSender, RecordSender, RecordStream, ViewUpdate};
-pub use redact::{Finding, RedactError, Redactor, Secret, secrets_among};
+pub use redact::{FoundSecret, RedactError, Redactor, Secret, secrets_among};
 pub use sink::{Sink, Views};
 pub use state::{
     BudgetState, ChargedRun, Durability, Liveness, Loaded, LogName, RunFile, RunStatus, Runner, RunnerSignal,

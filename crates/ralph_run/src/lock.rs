@@ -267,7 +267,7 @@ pub(crate) fn remove_unused(home: &Home, before: std::time::SystemTime) {
 }
 
 /// The 64-bit FNV-1a hash: stable over versions, which the standard library's is not.
-fn fnv1a(bytes: &[u8]) -> u64 {
+pub(crate) fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
     })

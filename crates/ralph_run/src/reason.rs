@@ -19,6 +19,12 @@ pub enum EndReason {
     NotLoggedIn,
     /// There is no such model.
     ModelNotFound,
+    /// The account has no credit left.
+    NoCredit,
+    /// The prompt does not fit into the model's context.
+    PromptTooLong,
+    /// A rule of the watchdog stopped it.
+    Watchdog,
     /// The agent is not installed, or does not start.
     BackendUnavailable,
     /// A limit was reached.
@@ -60,6 +66,8 @@ pub enum LimitKind {
     Turns,
     /// Of tokens.
     Tokens,
+    /// Of the vendor: the agent's usage limit does not reset soon enough.
+    Usage,
 }
 
 impl EndReason {
@@ -73,11 +81,13 @@ impl EndReason {
             | Self::Denied
             | Self::Crashed
             | Self::NoResult
+            | Self::PromptTooLong
+            | Self::Watchdog
             | Self::StorageFailed
             | Self::Stopped
             | Self::Lost => 1,
             Self::Limit(_) => 2,
-            Self::NotLoggedIn | Self::ModelNotFound | Self::BackendUnavailable => 69,
+            Self::NotLoggedIn | Self::ModelNotFound | Self::NoCredit | Self::BackendUnavailable => 69,
             Self::HungUp => 129,
             Self::Interrupted => 130,
             Self::OutputClosed => 141,
@@ -101,6 +111,9 @@ impl EndReason {
             | Self::Denied
             | Self::NotLoggedIn
             | Self::ModelNotFound
+            | Self::NoCredit
+            | Self::PromptTooLong
+            | Self::Watchdog
             | Self::BackendUnavailable
             | Self::Crashed
             | Self::NoResult
@@ -119,6 +132,9 @@ impl EndReason {
             Self::Denied => "a tool call was denied",
             Self::NotLoggedIn => "not logged in",
             Self::ModelNotFound => "no such model",
+            Self::NoCredit => "no credit left",
+            Self::PromptTooLong => "the prompt is too long",
+            Self::Watchdog => "stopped by the watchdog",
             Self::BackendUnavailable => "the agent is not available",
             Self::Limit(LimitKind::Iterations) => "iteration limit reached",
             Self::Limit(LimitKind::Runtime) => "time limit reached",
@@ -126,6 +142,7 @@ impl EndReason {
             Self::Limit(LimitKind::Cost) => "cost limit reached",
             Self::Limit(LimitKind::Turns) => "turn limit reached",
             Self::Limit(LimitKind::Tokens) => "token limit reached",
+            Self::Limit(LimitKind::Usage) => "usage limit reached",
             Self::Interrupted => "interrupted",
             Self::Stopped => "stopped",
             Self::Terminated => "terminated",

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use crate::control::PermissionChoice;
 use crate::machine::SendMode;
 use crate::open::Open;
-use crate::reason::EndReason;
+use crate::reason::{EndReason, LimitKind};
 
 /// The version of the journal's format. Readers refuse a newer one.
 pub const FORMAT_VERSION: u32 = 1;
@@ -123,6 +123,10 @@ pub enum RunBody {
     MessageAwaited(MessageAwaited),
     /// The run pauses before the next iteration.
     CooldownStarted(CooldownStarted),
+    /// A limit is reached, and the run waits for somebody to raise it.
+    BudgetAwaited(BudgetAwaited),
+    /// A limit was raised while the run goes on.
+    LimitRaised(LimitRaised),
     /// The run is being stopped: by a person, a signal or a limit. `run_ended` follows.
     StopStarted(StopStarted),
     /// Ctrl-Z: the runner, its agent and all clocks of the run are stopped.
@@ -180,6 +184,9 @@ pub struct RunStarted {
     /// Whether the agent keeps nothing of the conversation: it cannot be gone on with.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_ephemeral: bool,
+    /// The commit that was checked out in the workspace, if it is a git repository.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_commit: Option<String>,
 }
 
 /// Whether a run works by itself or waits for messages.
@@ -202,6 +209,9 @@ pub struct IterationStarted {
     pub number: u32,
     /// What the agent is told, redacted.
     pub prompt: String,
+    /// Which role works, in a loop of roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
 }
 
 /// A process was started.
@@ -271,6 +281,9 @@ pub struct VerifyFinished {
     pub log: Option<String>,
     /// How long it took.
     pub duration_ms: u64,
+    /// Its time limit, if that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timed_out_after_ms: Option<u64>,
 }
 
 /// A prompt of the loop has ended.
@@ -302,6 +315,8 @@ pub enum IterationOutcome {
     VerifyFailed,
     /// The agent failed.
     Failed,
+    /// The iteration took longer than it may, and the next one starts.
+    TimedOut,
     /// It was ended from outside: a limit, a person, a signal.
     Ended,
 }
@@ -315,6 +330,7 @@ impl IterationOutcome {
             Self::Continues => "continued",
             Self::VerifyFailed => "verification failed",
             Self::Failed => "failed",
+            Self::TimedOut => "timed out",
             Self::Ended => "stopped",
         }
     }
@@ -366,6 +382,30 @@ pub struct Warned {
     pub kind: Open<WarningKind>,
     /// For people.
     pub message: String,
+    /// The records that show it, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+}
+
+/// A record that a warning is based on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct Evidence {
+    /// The record's number.
+    pub seq: u64,
+    /// What it shows, in one short line.
+    pub text: String,
+}
+
+impl Warned {
+    /// A warning without evidence.
+    pub fn new(kind: WarningKind, message: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            message: message.into(),
+            evidence: Vec::new(),
+        }
+    }
 }
 
 /// What a warning is about.
@@ -389,6 +429,30 @@ pub enum WarningKind {
     Unanswered,
     /// What was asked for cannot be had in full.
     Degraded,
+    /// 80% of the iterations are used.
+    IterationsNearLimit,
+    /// 80% of the time is used.
+    RuntimeNearLimit,
+    /// The agent has been silent for a long time.
+    Silence,
+    /// The same tool call again and again.
+    RepeatedCall,
+    /// The same command fails again and again.
+    RepeatedFailure,
+    /// The same answer as in the iteration before, and nothing was changed.
+    RepeatedAnswer,
+    /// A file has a content again that it had before.
+    FlippedFile,
+    /// The run spends much faster than it did before.
+    BurnRate,
+    /// A file outside the workspace or outside `watch.scope` was changed.
+    OutOfScope,
+    /// The context window is nearly full.
+    ContextNearlyFull,
+    /// The agent wrote events of types that this version does not know.
+    UnknownEvents,
+    /// A notification could not be sent.
+    NotificationFailed,
 }
 
 /// The agent goes on under another session id than it was asked for.
@@ -477,6 +541,34 @@ pub enum CooldownCause {
     Pause,
     /// The agent's usage limit is reached, and resets at `until`.
     UsageLimit,
+    /// The last iteration failed, and another try makes sense only after a while.
+    Backoff,
+}
+
+/// A limit is reached, and the run waits for somebody to raise it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct BudgetAwaited {
+    /// Which limit.
+    #[cfg_attr(feature = "ts", ts(as = "LimitKind"))]
+    pub limit: Open<LimitKind>,
+    /// How much is used, for people.
+    pub message: String,
+    /// When the run ends if the limit is not raised; none waits without limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(type = "string | null"))]
+    pub until: Option<Timestamp>,
+}
+
+/// A limit was raised while the run goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct LimitRaised {
+    /// Which limit.
+    #[cfg_attr(feature = "ts", ts(as = "LimitKind"))]
+    pub limit: Open<LimitKind>,
+    /// The new limit: micro-dollars, tokens, iterations or seconds.
+    pub to: u64,
 }
 
 /// The run is being stopped.

@@ -348,10 +348,10 @@ mod tests {
     }
 
     fn warning() -> RunEvent {
-        RunEvent::Run(RunBody::Warned(Warned {
-            kind: WarningKind::Degraded.into(),
-            message: "x".to_owned(),
-        }))
+        RunEvent::Run(RunBody::Warned(Warned::new(
+            WarningKind::Degraded,
+            "x".to_owned(),
+        )))
     }
 
     fn ended() -> RunEvent {

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use agent_api::Event;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
-use crate::record::Record;
+use crate::record::{Record, Warned};
 
 /// Receives what a run records, already redacted.
 ///
@@ -30,6 +30,8 @@ pub struct Views {
     /// Resolves when nothing reads the output of the runner any more, which ends the run. If the sender is dropped, the
     /// output counts as open.
     pub output_closed: Option<oneshot::Receiver<()>>,
+    /// Warnings of views, which the run records: only the runner writes its journal.
+    pub warnings: Option<mpsc::UnboundedReceiver<Warned>>,
 }
 
 impl Views {
@@ -38,6 +40,7 @@ impl Views {
         Self {
             sinks,
             output_closed: None,
+            warnings: None,
         }
     }
 }

@@ -89,7 +89,7 @@ impl UsageAccount {
             Body::Usage(usage) => {
                 self.apply_usage(usage.model.as_deref(), &usage.run);
             }
-            Body::TurnFinished(_) => self.add_turn(),
+            Body::TurnFinished(turn) => self.add_turns(turn.steps.unwrap_or(1)),
             Body::Finished(finished) => {
                 self.apply_usage(None, &finished.usage);
             }
@@ -111,9 +111,11 @@ impl UsageAccount {
         self.attempt.as_ref()?.model.as_deref()
     }
 
-    pub fn add_turn(&mut self) {
+    /// Adds the steps of a turn as the agent counts them, which is also what it compares with `--max-turns`.
+    pub fn add_turns(&mut self, steps: u64) {
+        let steps = u32::try_from(steps).unwrap_or(u32::MAX);
         let attempt = self.open_attempt();
-        attempt.turns = attempt.turns.saturating_add(1);
+        attempt.turns = attempt.turns.saturating_add(steps);
     }
 
     /// Applies a report of the open attempt's usage so far.

@@ -139,8 +139,7 @@ fn processes_add_up() {
     for (tokens, cost) in [(10, 100), (20, 150)] {
         start(&mut account, None);
         apply(&mut account, &settled(tokens, reported(cost)));
-        account.add_turn();
-        account.add_turn();
+        account.add_turns(2);
         end(
             &mut account,
             Some(run_usage(output(tokens), reported(cost), false)),
@@ -256,7 +255,7 @@ fn a_lost_process_has_used_what_was_seen() {
     let mut account = started(None);
     apply(&mut account, &settled(1_000, reported(100)));
     apply(&mut account, &partial(3_000, None));
-    account.add_turn();
+    account.add_turns(1);
     let open = estimate(MODEL, &output(2_000)).map_or(0, MicroUsd::as_micro_usd);
     assert!(open > 0);
     let seen = account.totals();
@@ -272,6 +271,7 @@ fn the_token_limit_holds_where_the_cost_is_unknown() {
     let limits = BudgetLimits {
         cost: Some(usd(1)),
         tokens: Some(1_000),
+        ..BudgetLimits::default()
     };
     let mut budget = Budget::new(limits, MicroUsd::ZERO);
     start(budget.account_mut(), Some("scripted-model"));
@@ -371,6 +371,7 @@ fn one_exhausted_limit_does_not_hide_the_warning_of_another() {
     let limits = BudgetLimits {
         cost: Some(usd(100)),
         tokens: Some(100),
+        ..BudgetLimits::default()
     };
     let mut budget = Budget::new(limits, MicroUsd::ZERO);
     start(budget.account_mut(), None);
@@ -387,6 +388,8 @@ fn zero_is_no_limit() {
     let limits = BudgetLimits {
         cost: Some(MicroUsd::ZERO),
         tokens: Some(0),
+        iterations: Some(0),
+        runtime: Some(std::time::Duration::ZERO),
     };
     let mut budget = Budget::new(limits, usd(5));
     start(budget.account_mut(), None);

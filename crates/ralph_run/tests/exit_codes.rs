@@ -13,6 +13,7 @@ fn the_page_names_every_reason_beside_its_code() {
         LimitKind::Cost,
         LimitKind::Turns,
         LimitKind::Tokens,
+        LimitKind::Usage,
     ];
     let mut reasons = vec![
         EndReason::Completed,
@@ -21,6 +22,9 @@ fn the_page_names_every_reason_beside_its_code() {
         EndReason::Denied,
         EndReason::NotLoggedIn,
         EndReason::ModelNotFound,
+        EndReason::NoCredit,
+        EndReason::PromptTooLong,
+        EndReason::Watchdog,
         EndReason::BackendUnavailable,
         EndReason::Interrupted,
         EndReason::Stopped,

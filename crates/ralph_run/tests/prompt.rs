@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::sample::select;
 use proptest::{prop_assert, proptest};
-use ralph_run::prompt::{Memory, PromptParts, TAIL_BYTES, TAIL_LINES, compose, tail};
+use ralph_run::prompt::{Memory, PromptParts, RoleParts, TAIL_BYTES, TAIL_LINES, compose, tail};
 
 #[test]
 fn a_task_alone_stays_as_it_is() {
@@ -33,6 +33,7 @@ fn all_parts_have_their_place() {
         completion_promise: Some("LOOP_COMPLETE"),
         verify: &["cargo test".to_owned(), "cargo clippy".to_owned()],
         last_failure: Some("`cargo test` exited with 101:\ntest parse ... FAILED\n"),
+        ..PromptParts::default()
     };
     insta::assert_snapshot!(compose(&parts), @r"
     # Task
@@ -177,4 +178,50 @@ proptest! {
         };
         prop_assert!(text.trim_end().ends_with(kept));
     }
+}
+
+#[test]
+fn a_role_has_its_instructions_first_and_the_last_message_of_the_role_before() {
+    let message = "1. parse\n2. print\n```\n";
+    let mut parts = PromptParts {
+        instructions: Some("Build the next step.\n"),
+        task: "Write a parser.\n",
+        iteration: 2,
+        role: Some(RoleParts {
+            name: "build",
+            keeps_session: false,
+            handover: Some(("plan", message)),
+        }),
+        ..PromptParts::default()
+    };
+    insta::assert_snapshot!(compose(&parts), @r"
+    Build the next step.
+
+    Write a parser.
+
+    ## This iteration
+
+    This is iteration 2 of a loop in which several roles take turns at this task. Your role is `build`. You start without the conversation of the others: only the files and the last message of the role before you carry over.
+
+    ## The last message of `plan`
+
+    ````
+    1. parse
+    2. print
+    ```
+    ````
+    ");
+    let long = "word ".repeat(100_000);
+    parts.role = Some(RoleParts {
+        name: "build",
+        keeps_session: true,
+        handover: Some(("plan", &long)),
+    });
+    let prompt = compose(&parts);
+    assert!(
+        prompt.contains("You keep your own conversation"),
+        "{}",
+        &prompt[..400]
+    );
+    assert!(prompt.len() < 40_000, "{}", prompt.len());
 }

@@ -83,6 +83,31 @@ fn each_modes_session_is_kept_with_what_others_wrote() {
 }
 
 #[test]
+fn a_session_that_no_run_of_this_user_has_saved_is_not_continued() {
+    let place = place();
+    let files = place.files();
+    files
+        .update_session_state("claude", at(NOW), |state| state.set_session_id(None, "mine"))
+        .unwrap();
+    let file = place.workspace.join(".ralph/state/claude-session.json");
+    fs::write(&file, r#"{"planner_session_id":"theirs","session_id":"mine"}"#).unwrap();
+    let sessions = || {
+        let state = files.session_state("claude", at(NOW)).unwrap().value;
+        [None, Some("planner")].map(|mode| state.session_id(mode).map(str::to_owned))
+    };
+    assert_eq!(sessions(), [Some("mine".to_owned()), None]);
+    // Saving another one does not make it ours.
+    files
+        .update_session_state("claude", at(NOW), |state| {
+            state.set_session_id(Some("coder"), "new")
+        })
+        .unwrap();
+    assert_eq!(sessions(), [Some("mine".to_owned()), None]);
+    fs::write(&file, r#"{"session_id":"theirs"}"#).unwrap();
+    assert_eq!(sessions(), [None, None]);
+}
+
+#[test]
 fn a_session_that_is_gone_is_forgotten_and_no_other() {
     let place = place();
     let files = place.files();

@@ -10,13 +10,13 @@ pub fn future_journal(format_version: u32) -> String {
         format!(
             r#"{{"type":"run_started","data":{{"format_version":{format_version},"run_id":"{FUTURE_RUN}","ralph_version":"9.0.0","workspace":"/w","backend":"demo","display_name":"Demo","max_iterations":5,"kind":"swarm","planet":"Mars"}}}}"#
         ),
-        r#"{"type":"iteration_started","data":{"number":1,"prompt":"Repair it.","role":"coder"}}"#.to_owned(),
+        r#"{"type":"iteration_started","data":{"number":1,"prompt":"Repair it.","weather":"fine"}}"#.to_owned(),
         r#"{"type":"attempt_started","data":{"number":1,"pid":7,"raw_log":"raw/1.ndjson","program":"demo"}}"#.to_owned(),
         r#"{"agent_kind":"demo","type":"session_started","data":{"session_id":"s-1","mood":"good"}}"#.to_owned(),
         r#"{"type":"sandbox_entered","data":{"z":1.50,"a":[1, 2]}}"#.to_owned(),
         r#"{"agent_kind":"demo","raw":{"line":2,"offset":0,"length":3},"type":"dream","data":{"of":"electric sheep"}}"#.to_owned(),
         r#"{"agent_kind":"demo","type":"text_block","data":{"item":"m/0","text":"All is well.","tone":"calm"}}"#.to_owned(),
-        r#"{"type":"warned","data":{"kind":"agent_loops","message":"The agent repeats itself.","evidence":[7]}}"#.to_owned(),
+        r#"{"type":"warned","data":{"kind":"agent_loops","message":"The agent repeats itself.","certainty":0.9}}"#.to_owned(),
         r#"{"type":"command_received","data":{"command_id":"c","command":"teleport","mode":"sideways"}}"#.to_owned(),
         r#"{"type":"attempt_ended","data":{"outcome":"transcended","exit":{"code":0,"signal":null,"was_stopped":false},"totals":{"tokens":{"input":10,"output":5},"cost":2000,"turns":1,"duration_ms":5,"joules":3},"session_id":"s-1"}}"#.to_owned(),
         r#"{"type":"iteration_ended","data":{"number":1,"outcome":"handed_over","totals":{"tokens":{},"cost":2000,"turns":1,"duration_ms":5}}}"#.to_owned(),

@@ -1503,6 +1503,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/{id}/top-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Raises limits of a run. One that waits for that continues. */
+        post: {
+            parameters: {
+                query?: never;
+                header?: {
+                    /** @description The same request under the same key is done once, for 24 hours. */
+                    "idempotency-key"?: string;
+                };
+                path: {
+                    /** @description The run. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["AddToLimits"];
+                };
+            };
+            responses: {
+                /** @description The run has it. */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CommandReceipt"];
+                    };
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                405: components["responses"]["Problem"];
+                409: components["responses"]["Problem"];
+                413: components["responses"]["Problem"];
+                415: components["responses"]["Problem"];
+                421: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/search": {
         parameters: {
             query?: never;
@@ -2167,6 +2225,29 @@ export interface components {
             reason: components["schemas"]["EndReason"];
             /** @enum {string} */
             state: "ended";
+        };
+        /** @description How much to add to each limit. At least one. */
+        AddToLimits: {
+            /**
+             * Format: int64
+             * @description To the cost limit, in micro-dollars.
+             */
+            cost?: number | null;
+            /**
+             * Format: int32
+             * @description To the iteration limit.
+             */
+            iterations?: number | null;
+            /**
+             * Format: int64
+             * @description To the time limit.
+             */
+            seconds?: number | null;
+            /**
+             * Format: int64
+             * @description To the token limit.
+             */
+            tokens?: number | null;
         };
         /** @description An answer. */
         Answer: {

@@ -9,7 +9,7 @@ const FOR: Record<WaitingFor['for'], string> = {
   permission: 'Waiting for permission',
   question: 'Waiting for an answer',
   plan: 'Waiting for plan approval',
-  budget: 'Waiting for a higher cost limit',
+  budget: 'Waiting for a higher limit',
   limit: 'Waiting for the usage limit to reset',
   message: 'Waiting for a message',
 };
@@ -21,6 +21,7 @@ const LIMITS = {
   cost: 'Cost limit reached',
   turns: 'Turn limit reached',
   tokens: 'Token limit reached',
+  usage: 'Usage limit reached',
 };
 
 const ENDS: Record<Extract<EndReason, string>, [string, Tone]> = {
@@ -30,6 +31,9 @@ const ENDS: Record<Extract<EndReason, string>, [string, Tone]> = {
   denied: ['A tool call was denied', 'bad'],
   not_logged_in: ['The agent is not logged in', 'bad'],
   model_not_found: ['No such model', 'bad'],
+  no_credit: ['No credit left', 'bad'],
+  prompt_too_long: ['The prompt is too long', 'bad'],
+  watchdog: ['Stopped by the watchdog', 'bad'],
   backend_unavailable: ['The agent is not available', 'bad'],
   interrupted: ['Interrupted', 'idle'],
   stopped: ['Stopped', 'idle'],

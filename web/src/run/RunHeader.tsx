@@ -32,10 +32,11 @@ export function RunHeader({ run, id, plan }: { run: RunSummary | undefined; id: 
             </span>
           )}
         </div>
-        <div className="mt-0.5 flex min-h-5 flex-wrap items-center gap-x-4 gap-y-0.5 text-muted text-xs tabular-nums">
+        {/* In a wide window it stays one line, however long its figures get: nothing below may move. */}
+        <div className="mt-0.5 flex min-h-5 flex-wrap items-center gap-x-4 gap-y-0.5 text-muted text-xs tabular-nums xl:flex-nowrap xl:overflow-hidden xl:whitespace-nowrap">
           {run && <Facts run={run} now={now} />}
-          <PlanFact plan={plan} />
         </div>
+        <PlanFact plan={plan} />
         {run?.message && <p className="mt-1 break-words text-muted text-xs">{run.message}</p>}
       </div>
     </header>
@@ -47,7 +48,7 @@ function Facts({ run, now }: { run: RunSummary; now: number }) {
   const read = tokens.input + tokens.cache_read + tokens.cache_write;
   return (
     <>
-      <span className="truncate" title={run.workspace}>
+      <span className="min-w-0 truncate" title={run.workspace}>
         {shortPath(run.workspace)}
       </span>
       <span>{[run.display_name, run.model].filter(Boolean).join(' · ')}</span>
@@ -97,11 +98,14 @@ function PlanFact({ plan }: { plan: PlanEntry[] }) {
   const done = plan.filter((entry) => entry.status === 'completed').length;
   const now = plan.find((entry) => entry.status === 'in_progress');
   return (
-    <span className="flex min-w-0 items-center gap-1" title={plan.map((entry) => entry.text).join('\n')}>
+    <p
+      className="mt-0.5 flex min-w-0 items-center gap-1 text-muted text-xs tabular-nums"
+      title={plan.map((entry) => entry.text).join('\n')}
+    >
       <ListTodo aria-hidden className="size-3.5 shrink-0" />
       <span className="truncate">
         {done} of {plan.length} done{now ? `: ${now.text}` : ''}
       </span>
-    </span>
+    </p>
   );
 }

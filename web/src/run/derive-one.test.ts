@@ -37,6 +37,12 @@ test('steps of the run are rows with their data', () => {
   expect(kindOf('permission_denied', { tool: 'Bash' })).toBe('denied');
 });
 
+test('waits and limits that are raised are rows of their own', () => {
+  expect(kindOf('cooldown_started', { cause: 'usage_limit' })).toBe('pause');
+  expect(kindOf('budget_awaited', { limit: 'cost' })).toBe('limit_reached');
+  expect(kindOf('limit_raised', { limit: 'cost', to: 1 })).toBe('limit_raised');
+});
+
 test('a change of the session tells all that has changed, and is no row for people if nothing has', () => {
   const body = bodyOfOne(agent(1, 'session_updated', { model: 'big', title: 'Tests' }));
   expect(body).toEqual({

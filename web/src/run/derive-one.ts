@@ -25,6 +25,12 @@ export function bodyOfOne(record: RunRecord): RowBody {
       return { kind: 'denied', denial: event.data };
     case 'warned':
       return { kind: 'warning', warning: event.data };
+    case 'cooldown_started':
+      return { kind: 'pause', pause: event.data };
+    case 'budget_awaited':
+      return { kind: 'limit_reached', awaited: event.data };
+    case 'limit_raised':
+      return { kind: 'limit_raised', raised: event.data };
     case 'run_started':
       return { kind: 'run_start', run: event.data };
     case 'attempt_started':

@@ -1,12 +1,15 @@
 import type {
   AttemptEnded,
   AttemptStarted,
+  BudgetAwaited,
   CloseReason,
   CommandReceived,
+  CooldownStarted,
   Denial,
   ErrorInfo,
   IterationEnded,
   IterationStarted,
+  LimitRaised,
   MessageState,
   Notice,
   PermissionRequested,
@@ -78,6 +81,9 @@ export type RowBody =
   | { kind: 'turn_end'; turn: TurnFinished; usage: Usage | null }
   | { kind: 'run_end'; run: RunEnded }
   | { kind: 'warning'; warning: Warned }
+  | { kind: 'pause'; pause: CooldownStarted }
+  | { kind: 'limit_reached'; awaited: BudgetAwaited }
+  | { kind: 'limit_raised'; raised: LimitRaised }
   | { kind: 'command'; command: CommandReceived; state: SentState | null }
   /** What has nothing to show but itself: records of the machinery, and those of a newer version. */
   | { kind: 'record'; type: string; data: unknown; isKnown: boolean };
@@ -136,6 +142,9 @@ const CATEGORY_OF: Record<Plain, Category> = {
   compaction: 'notices',
   rate_limit: 'notices',
   warning: 'notices',
+  pause: 'steps',
+  limit_reached: 'steps',
+  limit_raised: 'steps',
   session_change: 'notices',
   session_fork: 'notices',
   error: 'errors',

@@ -138,6 +138,10 @@ export type ErrorInfo = {
   http_status?: number;
   /** Whether the same request may work later. */
   is_retryable?: boolean;
+  /** When the same request may work again, in seconds since 1970, where the vendor says so. */
+  resets_at?: number;
+  /** How long to wait before the same request, where the vendor says so. */
+  retry_after_seconds?: number;
   /** The line of the agent's output that could not be read. */
   position?: Position;
 };

@@ -59,6 +59,16 @@ export type AttemptStarted = {
   agent_version?: string;
 };
 
+/** A limit is reached, and the run waits for somebody to raise it. */
+export type BudgetAwaited = {
+  /** Which limit. */
+  limit: LimitKind;
+  /** How much is used, for people. */
+  message: string;
+  /** When the run ends if the limit is not raised; none waits without limit. */
+  until?: string;
+};
+
 /** Somebody told the run something. */
 export type CommandReceived = {
   /** The client's own id of the command; a repeated one is ignored. */
@@ -133,10 +143,11 @@ export type ControlCommand =
       /** The mode. */
       mode: PermissionChoice;
     }
+  | { command: 'top_up' } & TopUp
   | { command: 'status' };
 
 /** Why a run pauses. */
-export type CooldownCause = 'pause' | 'usage_limit';
+export type CooldownCause = 'pause' | 'usage_limit' | 'backoff';
 
 /** The run pauses before the next iteration. */
 export type CooldownStarted = {
@@ -153,6 +164,9 @@ export type EndReason =
   | 'denied'
   | 'not_logged_in'
   | 'model_not_found'
+  | 'no_credit'
+  | 'prompt_too_long'
+  | 'watchdog'
   | 'backend_unavailable'
   | { limit: LimitKind }
   | 'interrupted'
@@ -164,6 +178,14 @@ export type EndReason =
   | 'no_result'
   | 'storage_failed'
   | 'lost';
+
+/** A record that a warning is based on. */
+export type Evidence = {
+  /** The record's number. */
+  seq: number;
+  /** What it shows, in one short line. */
+  text: string;
+};
 
 /** A prompt of the loop has ended. */
 export type IterationEnded = {
@@ -178,7 +200,7 @@ export type IterationEnded = {
 };
 
 /** How a prompt of the loop ended. */
-export type IterationOutcome = 'completed' | 'continues' | 'verify_failed' | 'failed' | 'ended';
+export type IterationOutcome = 'completed' | 'continues' | 'verify_failed' | 'failed' | 'timed_out' | 'ended';
 
 /** A prompt of the loop begins. */
 export type IterationStarted = {
@@ -186,10 +208,20 @@ export type IterationStarted = {
   number: number;
   /** What the agent is told, redacted. */
   prompt: string;
+  /** Which role works, in a loop of roles. */
+  role?: string;
 };
 
 /** Which limit. */
-export type LimitKind = 'iterations' | 'runtime' | 'iteration_timeout' | 'cost' | 'turns' | 'tokens';
+export type LimitKind = 'iterations' | 'runtime' | 'iteration_timeout' | 'cost' | 'turns' | 'tokens' | 'usage';
+
+/** A limit was raised while the run goes on. */
+export type LimitRaised = {
+  /** Which limit. */
+  limit: LimitKind;
+  /** The new limit: micro-dollars, tokens, iterations or seconds. */
+  to: number;
+};
 
 /** A session has no process just now. */
 export type MessageAwaited = {
@@ -243,6 +275,8 @@ export type RunBody =
   | { type: 'message_sent'; data: MessageSent }
   | { type: 'message_awaited'; data: MessageAwaited }
   | { type: 'cooldown_started'; data: CooldownStarted }
+  | { type: 'budget_awaited'; data: BudgetAwaited }
+  | { type: 'limit_raised'; data: LimitRaised }
   | { type: 'stop_started'; data: StopStarted }
   | { type: 'suspended'; data: Suspended }
   | { type: 'continued'; data: Continued }
@@ -316,6 +350,8 @@ export type RunStarted = {
   resumed_from?: string;
   /** Whether the agent keeps nothing of the conversation: it cannot be gone on with. */
   is_ephemeral?: boolean;
+  /** The commit that was checked out in the workspace, if it is a git repository. */
+  start_commit?: string;
 };
 
 /** What a run is doing.
@@ -405,6 +441,16 @@ export type Suspended = {
   pid: number;
 };
 
+/** How much is added to each limit. */
+export type TopUp = {
+  /** Micro-dollars. */
+  cost?: number;
+  tokens?: number;
+  iterations?: number;
+  /** Of the time limit. */
+  seconds?: number;
+};
+
 /** What something cost, and what it used. */
 export type Totals = {
   /** Tokens. */
@@ -433,6 +479,8 @@ export type VerifyFinished = {
   log?: string;
   /** How long it took. */
   duration_ms: number;
+  /** Its time limit, if that ended it. */
+  timed_out_after_ms?: number;
 };
 
 /** A verify command begins. */
@@ -447,6 +495,8 @@ export type Warned = {
   kind: WarningKind;
   /** For people. */
   message: string;
+  /** The records that show it, oldest first. */
+  evidence?: Array<Evidence>;
 };
 
 /** What a warning is about. */
@@ -458,4 +508,16 @@ export type WarningKind =
   | 'log_truncated'
   | 'storage'
   | 'unanswered'
-  | 'degraded';
+  | 'degraded'
+  | 'iterations_near_limit'
+  | 'runtime_near_limit'
+  | 'silence'
+  | 'repeated_call'
+  | 'repeated_failure'
+  | 'repeated_answer'
+  | 'flipped_file'
+  | 'burn_rate'
+  | 'out_of_scope'
+  | 'context_nearly_full'
+  | 'unknown_events'
+  | 'notification_failed';

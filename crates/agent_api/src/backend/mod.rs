@@ -10,6 +10,7 @@ pub use command::{Answer, Command};
 pub(crate) use launch::launch;
 pub use launch::{Backend, BackendConfig, HeldUntilExit, InstalledAgent, Launch, LaunchInput};
 pub use mapper::Mapper;
+pub(crate) use profile::TOOL_INACTIVITY_LIMIT;
 pub use profile::{
     ExitCode, ExitTrust, InterruptBy, LoginCheck, LoginFile, Profile, RootRefusal, StderrClass, ToolNames,
 };

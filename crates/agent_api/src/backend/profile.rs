@@ -6,6 +6,9 @@ use agent_process::{Limits, StdoutMode};
 
 use crate::event::{AgentKind, ErrorClass, Outcome};
 
+/// Tool calls may be silent for this long: a shell command may take ten minutes, and not every agent sends heartbeats.
+pub(crate) const TOOL_INACTIVITY_LIMIT: Duration = Duration::from_secs(15 * 60);
+
 /// The facts about one agent. [`Profile::new`] gives the defaults; a backend sets what differs.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -119,6 +122,13 @@ impl Profile {
     #[must_use]
     pub fn has(&self, capability: &str) -> bool {
         self.capabilities.contains(&capability)
+    }
+
+    /// The longest silence that is normal while a tool call is open. `None` means no limit.
+    #[must_use]
+    pub fn tool_inactivity_limit(&self) -> Option<Duration> {
+        self.inactivity_limit
+            .map(|limit| limit.max(TOOL_INACTIVITY_LIMIT))
     }
 
     /// The name that people type and that log directories carry.

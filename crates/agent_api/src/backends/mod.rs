@@ -26,6 +26,8 @@ pub mod qwen;
 #[cfg(feature = "_json_lines")]
 mod recording;
 #[cfg(feature = "_json_lines")]
+mod retry_hint;
+#[cfg(feature = "_json_lines")]
 mod tool_names;
 #[cfg(feature = "_json_lines")]
 mod vendor_error;

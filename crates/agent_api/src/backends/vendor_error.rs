@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::retry_hint::retry_hint;
 use crate::event::{ErrorClass, ErrorInfo};
 
 /// Words, in lower case, and what they mean. The first that fits counts, so the special ones come first.
@@ -65,7 +66,32 @@ pub(super) fn classified(message: &str) -> ErrorInfo {
     let mut info = ErrorInfo::new(class, word(class), for_people(message));
     info.http_status = http_status;
     info.is_retryable = is_retryable(class, http_status);
+    add_retry_hint(&mut info, message);
     info
+}
+
+/// Notes when a request that hit a limit may work again. What resets is a rate limit, however the vendor calls it.
+pub(super) fn add_retry_hint(info: &mut ErrorInfo, message: &str) {
+    let is_limit = match info.class {
+        ErrorClass::RateLimit | ErrorClass::Overloaded => true,
+        ErrorClass::Quota => {
+            let low = message.to_lowercase();
+            ["try again at", "try again in", "resets ", "reset after"]
+                .iter()
+                .any(|words| low.contains(words))
+        }
+        _ => false,
+    };
+    let hint = retry_hint(message);
+    if !is_limit && (info.class != ErrorClass::Quota || hint.is_empty()) {
+        return;
+    }
+    info.resets_at = hint.resets_at;
+    info.retry_after_seconds = hint.after_seconds;
+    if info.class == ErrorClass::Quota {
+        info.class = ErrorClass::RateLimit;
+        info.is_retryable = true;
+    }
 }
 
 /// An error from a vendor's words and the HTTP status that it gives beside them.
@@ -208,6 +234,30 @@ mod tests {
             let info = classified(message);
             assert_eq!((info.class, info.http_status), (class, status), "{message}");
         }
+    }
+
+    #[test]
+    fn a_quota_that_resets_is_a_rate_limit_and_an_empty_account_is_not() {
+        let error = classified("You've hit your usage limit. Try again in 2 hours 5 minutes.");
+        assert_eq!(
+            (error.class, error.is_retryable, error.retry_after_seconds),
+            (ErrorClass::RateLimit, true, Some(7_500))
+        );
+        let error = classified("You've hit your usage limit. Upgrade to Pro or try again at 3:05 PM.");
+        assert_eq!(
+            (error.class, error.retry_after_seconds),
+            (ErrorClass::RateLimit, None)
+        );
+        let error = classified(
+            r#"[API Error: {"error":{"code":429,"message":"Quota exceeded","details":[{"retryDelay":"34s"}]}}]"#,
+        );
+        assert_eq!(
+            (error.class, error.retry_after_seconds),
+            (ErrorClass::RateLimit, Some(34))
+        );
+        let error =
+            classified("You exceeded your current quota, please check your plan and billing details.");
+        assert_eq!((error.class, error.is_retryable), (ErrorClass::Quota, false));
     }
 
     #[test]

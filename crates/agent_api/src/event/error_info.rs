@@ -20,6 +20,12 @@ pub struct ErrorInfo {
     /// Whether the same request may work later.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_retryable: bool,
+    /// When the same request may work again, in seconds since 1970, where the vendor says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resets_at: Option<u64>,
+    /// How long to wait before the same request, where the vendor says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after_seconds: Option<u32>,
     /// The line of the agent's output that could not be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<Position>,
@@ -35,6 +41,8 @@ impl ErrorInfo {
             message: message.into(),
             http_status: None,
             is_retryable: false,
+            resets_at: None,
+            retry_after_seconds: None,
             position: None,
         }
     }

@@ -9,14 +9,12 @@ use agent_process::{StdinMode, StdoutMode};
 use super::control::RunControl;
 use super::handle::{Completion, RunHandle};
 use super::protocol::MapperProtocol;
-use crate::backend::{Backend, InstalledAgent, Launch, LaunchInput, Profile, launch};
+use crate::backend::{Backend, InstalledAgent, Launch, LaunchInput, Profile, TOOL_INACTIVITY_LIMIT, launch};
 use crate::bounds::CHANNEL_EVENTS;
 use crate::error::Error;
 use crate::event::Severity;
 use crate::request::RunRequest;
 
-/// Tool calls may be silent for this long: a shell command may take ten minutes, and not every agent sends heartbeats.
-const TOOL_INACTIVITY_LIMIT: Duration = Duration::from_secs(15 * 60);
 /// How long background tasks may be silent after the last turn.
 const BACKGROUND_GRACE: Duration = Duration::from_secs(30);
 

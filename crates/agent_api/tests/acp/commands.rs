@@ -307,3 +307,15 @@ async fn the_model_can_be_changed_during_a_run() {
     let (_, completed) = ending(played).await;
     assert_eq!(completed.finished.outcome, Outcome::Succeeded);
 }
+
+#[tokio::test]
+async fn an_input_that_is_closed_during_the_handshake_still_carries_the_prompt() {
+    let script = prompted()
+        .emit_lines([text_chunk("Done."), stopped(PROMPT, "end_turn")])
+        .read_to_end();
+    let played = play(&script, conversation(options(), Close::ByCaller)).await;
+    played.handle.control.close_input();
+    let (_, completed) = ending(played).await;
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+    assert_eq!(completed.final_text.as_deref(), Some("Done."));
+}

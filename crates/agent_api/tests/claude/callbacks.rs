@@ -288,3 +288,21 @@ async fn events_carry_the_words_of_the_cli_only_on_request() {
     };
     assert_eq!(text(&plain), text(&attached), "what is stored does not change");
 }
+
+#[tokio::test]
+async fn an_input_that_is_closed_before_the_hooks_are_known_still_carries_the_prompt() {
+    let script = Script::new()
+        .expect_line(json!({"request": {"subtype": "initialize"}}))
+        .answer(DONE)
+        .expect_line(json!({"type": "user"}))
+        .emit_lines([INIT, RESULT])
+        .read_to_end();
+    let hook = Hook::new(HookEvent::PreToolUse, |_| async { HookOutput::deny("no") });
+    let request = RunRequest::new("Go.")
+        .options(options())
+        .input(Input::Messages(Close::ByCaller));
+    let (handle, _agent) = start(script, request, Host::new().hook(hook)).await;
+    handle.control.close_input();
+    let (_, completed) = handle.collect().await.unwrap();
+    assert_eq!(completed.finished.outcome, Outcome::Succeeded);
+}

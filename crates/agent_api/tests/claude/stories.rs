@@ -52,7 +52,7 @@ fn turns_end_as_what_they_are() {
         ("api_down", (Failed, Some(Class::Network))),
         ("api_529_once", (Succeeded, None)),
         ("not_logged_in", (Failed, Some(Class::Auth))),
-        ("limit_rejected", (Failed, Some(Class::Quota))),
+        ("limit_rejected", (Failed, Some(Class::RateLimit))),
         ("max_turns_1", (LimitReached(Limit::Turns), Some(Class::Vendor))),
         ("max_budget", (LimitReached(Limit::Budget), Some(Class::Vendor))),
         ("stop_refusal", (Refused, Some(Class::Vendor))),

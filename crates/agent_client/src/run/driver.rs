@@ -49,6 +49,8 @@ pub(super) struct Progress {
     is_detached: bool,
     /// The caller knows that the agent waits for a message.
     is_told_idle: bool,
+    /// The input is to be closed once the handshake is over, because the prompt is written only then.
+    is_close_due: bool,
     /// Why the loop stops the process, and what the agent was doing.
     stop: Option<(StopCause, Activity)>,
     /// The timeout passed while the consumer did not read: what the agent had said by then may still be unread.
@@ -308,6 +310,10 @@ impl<P: Protocol> Driver<P> {
 
     /// Closes the input of an agent that has nothing left to do, and expects it to exit.
     fn update_idle_state(&mut self) {
+        if self.progress.is_close_due && !self.is_in_handshake() {
+            self.progress.is_close_due = false;
+            self.input.close();
+        }
         let activity = self.protocol.activity();
         let deadlines = &mut self.deadlines;
         if activity == Activity::BackgroundOnly {
@@ -369,16 +375,20 @@ impl<P: Protocol> Driver<P> {
     }
 
     fn close_input(&mut self) {
-        self.input.close();
+        self.progress.is_close_due = true;
         self.update_idle_state();
+    }
+
+    /// Whether the agent has not answered yet what decides about the prompt.
+    fn is_in_handshake(&self) -> bool {
+        let deadline = self.protocol.deadline();
+        deadline.is_some() && deadline != self.deadlines.passed && !self.protocol.is_over()
     }
 
     fn on_controls_dropped(&mut self) {
         self.progress.is_uncontrolled = true;
         self.close = Close::WhenIdle;
-        if self.without_controls == WithoutControls::CloseInput {
-            self.input.close();
-        }
+        self.progress.is_close_due |= self.without_controls == WithoutControls::CloseInput;
         self.update_idle_state();
     }
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use agent_api::{Question, RequestId};
+use agent_api::RequestId;
 use anyhow::bail;
 use clap::Args;
 use ralph_run::control::{AnswerChoice, ControlCommand, PendingRequest, PendingRequests};
@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::run_client;
 use crate::console::{one_line, render_json, visible, write_text};
+use crate::keyboard::{denial, option_labels};
 
 /// List an agent's open requests, or answer one
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -18,9 +19,10 @@ use crate::console::{one_line, render_json, visible, write_text};
   ralph answer latest                 list open requests
   ralph answer latest --allow         allow the only open request
   ralph answer g4k7m2 --deny \"not in production\"
-  ralph answer g4k7m2 --request req_7 --choose \"Use tokio\"
+  ralph answer g4k7m2 --request req_7 --choose 2
+  ralph answer g4k7m2 --text \"Use tokio, but only for tests\"
 
-Without --allow, --always, --deny or --choose, open requests are listed.")]
+Without an answer, open requests are listed.")]
 pub struct AnswerArgs {
     /// Run id or a unique beginning of it, or `latest`
     pub run: String,
@@ -41,17 +43,21 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", group = "reply")]
     pub deny: Option<String>,
 
-    /// Answer to a question: an option or its number; repeat it for more questions
-    #[arg(long, value_name = "ANSWER", group = "reply")]
+    /// Choose an option by number or name, as 1,3 if several are allowed; once for each question
+    #[arg(long, value_name = "OPTION", group = "reply")]
     pub choose: Vec<String>,
+
+    /// Answer in your own words; once for each question
+    #[arg(long, value_name = "ANSWER", group = "reply")]
+    pub text: Vec<String>,
 
     /// Print JSON
     #[arg(long, conflicts_with = "reply")]
     pub json: bool,
 }
 
-/// The reason for the agent if none is given.
-const NO_REASON: &str = "The user does not want this.";
+/// Who answered, in the journal and for other views.
+const ACTOR: &str = "ralph answer";
 
 /// How much of one request a list shows.
 const COLUMNS: usize = 160;
@@ -66,14 +72,16 @@ impl AnswerArgs {
             return Some(AnswerChoice::AllowAlways);
         }
         if let Some(reason) = &self.deny {
-            let is_given = !reason.trim().is_empty();
-            let reason = if is_given { reason } else { NO_REASON };
-            return Some(AnswerChoice::Deny {
-                reason: reason.to_owned(),
-            });
+            return Some(denial(reason));
         }
-        let answers = self.choose.clone();
-        (!answers.is_empty()).then_some(AnswerChoice::Answers { answers })
+        let answers = if self.choose.is_empty() {
+            &self.text
+        } else {
+            &self.choose
+        };
+        (!answers.is_empty()).then(|| AnswerChoice::Answers {
+            answers: answers.clone(),
+        })
     }
 }
 
@@ -98,9 +106,13 @@ pub async fn execute(args: &AnswerArgs, home: &Home, out: &mut dyn Write) -> any
     let answered = request.id().clone();
     let command = ControlCommand::Answer {
         request: answered.clone(),
-        answer: with_option_labels(request, choice)?,
+        answer: match args.choose.is_empty() {
+            true => choice,
+            false => with_option_labels(request, choice)?,
+        },
     };
-    run_client::ask(&run, command).await?;
+    let mut client = run_client::connect(&run).await?.named(ACTOR);
+    run_client::request(&mut client, &run, command).await?;
     write_text(
         out,
         &format!(
@@ -125,20 +137,13 @@ fn with_option_labels(request: &PendingRequest, choice: AnswerChoice) -> anyhow:
         if question.options.is_empty() {
             return Ok(typed.clone());
         }
-        let parts: Vec<&str> = match question.is_multiple {
-            true => typed.split(',').map(str::trim).collect(),
-            false => vec![typed.trim()],
-        };
-        let labels: Option<Vec<&str>> = parts.iter().map(|part| option_label(question, part)).collect();
-        // A label may contain a comma.
-        let labels = labels.or_else(|| Some(vec![option_label(question, typed.trim())?]));
-        labels.map(|labels| labels.join(", ")).ok_or_else(|| {
+        option_labels(question, typed).ok_or_else(|| {
             let options = question.options.iter().zip(1..);
             let options: Vec<String> = options
                 .map(|(option, number)| format!("{number} {}", option.label))
                 .collect();
             anyhow::anyhow!(
-                "`{}` is not an option of \"{}\"; choose {}, or answer in your own words with `--deny TEXT`",
+                "`{}` is not an option of \"{}\"; choose {}, or answer in your own words with `--text ANSWER`",
                 one_line(typed, COLUMNS),
                 one_line(&question.text, COLUMNS),
                 one_line(&options.join(", "), COLUMNS)
@@ -147,16 +152,6 @@ fn with_option_labels(request: &PendingRequest, choice: AnswerChoice) -> anyhow:
     });
     let answers = labels.collect::<anyhow::Result<_>>()?;
     Ok(AnswerChoice::Answers { answers })
-}
-
-/// The option with this number, counted from 1, or with this label.
-fn option_label<'a>(question: &'a Question, typed: &str) -> Option<&'a str> {
-    let by_label = question
-        .options
-        .iter()
-        .find(|option| option.label.eq_ignore_ascii_case(typed));
-    let by_number = || question.options.get(typed.parse::<usize>().ok()?.checked_sub(1)?);
-    by_label.or_else(by_number).map(|option| option.label.as_str())
 }
 
 /// The open requests, from the journal.
@@ -226,8 +221,11 @@ fn lines(request: &PendingRequest) -> Vec<String> {
             for question in &asked.questions {
                 lines.push(format!("- {}", question.text));
                 if !question.options.is_empty() {
-                    let labels: Vec<&str> = question.options.iter().map(|it| it.label.as_str()).collect();
-                    lines.push(format!("- choose: {}", labels.join(" | ")));
+                    let options = (1..).zip(&question.options);
+                    let options: Vec<String> = options
+                        .map(|(number, option)| format!("{number} {}", option.label))
+                        .collect();
+                    lines.push(format!("- choose: {}", options.join(" | ")));
                 }
             }
             lines

@@ -6,6 +6,7 @@ use ralph_run::Home;
 use super::run_client;
 use super::watch::{self, Leave, watch};
 use crate::console::Console;
+use crate::keyboard::{KeyboardSetup, Messages};
 use crate::settings::{View, ViewArgs};
 
 /// Watch a run from the start
@@ -14,6 +15,7 @@ use crate::settings::{View, ViewArgs};
   ralph attach
   ralph attach g4k7m2 -v
 
+Keys work as in `ralph run`: m sends a message, y and n answer a request.
 Ctrl-C detaches; the run continues. The exit code is the run's.")]
 pub struct AttachArgs {
     /// Run id or a unique beginning of it, or `latest`
@@ -32,7 +34,11 @@ pub struct AttachArgs {
 pub async fn execute(args: &AttachArgs, home: &Home, view: &View) -> anyhow::Result<u8> {
     let run = run_client::find_live(home, &args.run)?;
     let mut leave = Leave::listen()?;
-    let console = Console::on_stdio(watch::options(view, Some(&run)));
-    let watched = watch(&run, args.from, console, leave.asked()).await?;
+    let mut options = watch::options(view, Some(&run));
+    let keyboard = KeyboardSetup::open(&run, &options, Messages::Taken, "ctrl-c detach");
+    options.asks_git = true;
+    options.has_keyboard = keyboard.is_some();
+    let console = Console::on_stdio(options);
+    let watched = watch(&run, args.from, console, keyboard, leave.asked()).await?;
     Ok(watched.exit_code(&run, |code| code))
 }

@@ -57,7 +57,11 @@ pub async fn execute(
     variables: &dyn Fn(&str) -> Option<String>,
     cwd: &Path,
 ) -> anyhow::Result<u8> {
-    let (settings, checks) = settings(home, variables, cwd)?;
+    let FoundSettings {
+        settings,
+        checks,
+        refusal,
+    } = settings(home, variables, cwd)?;
     let agents = agents::find(&settings, variables).await?;
     let directories = machine::directories(home, &settings.workspace);
     let is_broken = checks
@@ -71,10 +75,13 @@ pub async fn execute(
         Some(backend) => agent.is_usable && agent.backend == *backend,
         None => agent.is_usable && agent.is_real,
     };
-    let start_error = check_start(&settings)
-        .await
-        .err()
-        .map(|error| format!("{error:#}"));
+    let start_error = match refusal {
+        Some(refusal) => Some(refusal),
+        None => check_start(&settings)
+            .await
+            .err()
+            .map(|error| format!("{error:#}")),
+    };
     let report = Report {
         is_ready: !is_broken && start_error.is_none() && agents.iter().any(can_run),
         start_error,
@@ -94,24 +101,36 @@ pub async fn execute(
 }
 
 /// The settings of a run that would start here; the defaults if they are invalid.
+struct FoundSettings {
+    settings: Settings,
+    checks: Vec<Check>,
+    /// Why no run starts, if `ralph.yml` needs to be trusted first.
+    refusal: Option<String>,
+}
+
 fn settings(
     home: &Home,
     variables: &dyn Fn(&str) -> Option<String>,
     cwd: &Path,
-) -> Result<(Settings, Vec<Check>), SettingsError> {
+) -> Result<FoundSettings, SettingsError> {
     let workspace = find_workspace(None, cwd)?;
     let has_file = workspace.join(CONFIG_FILE).exists();
     let args = RunArgs::default();
     let opened = open_file(None, cwd, &Policy::as_stored(home));
-    let loaded = opened.and_then(|opened| Ok((opened.resolve(&args, variables)?, opened.notice())));
+    let loaded = opened.and_then(|opened| Ok((opened.resolve(&args, variables)?, opened)));
     match loaded {
-        Ok(((settings, warnings), notice)) => {
+        Ok(((settings, warnings), opened)) => {
+            let refusal = Some(opened.refusal()).filter(|refusal| !refusal.is_empty());
+            let level = match refusal {
+                Some(_) => Level::Failed,
+                None => Level::Warning,
+            };
             let mut checks = vec![if has_file {
                 Check::ok(CONFIG_FILE, workspace.join(CONFIG_FILE).display().to_string())
             } else {
                 Check::ok(CONFIG_FILE, "not found, using defaults").advise("`ralph init` writes one")
             }];
-            checks.extend(notice.map(|notice| Check::warning("trust", notice)));
+            checks.extend(opened.notice().map(|notice| Check::new("trust", level, notice)));
             checks.extend(
                 warnings
                     .iter()
@@ -123,7 +142,11 @@ fn settings(
                     .into_iter()
                     .map(|warning| Check::warning("environment", warning)),
             );
-            Ok((settings, checks))
+            Ok(FoundSettings {
+                settings,
+                checks,
+                refusal,
+            })
         }
         Err(error) => {
             let context = Context {
@@ -131,7 +154,11 @@ fn settings(
                 workspace,
             };
             let (settings, _) = resolve(&args, &|_| None, None, &context)?;
-            Ok((settings, vec![Check::failed("settings", error.to_string())]))
+            Ok(FoundSettings {
+                settings,
+                checks: vec![Check::failed("settings", error.to_string())],
+                refusal: None,
+            })
         }
     }
 }

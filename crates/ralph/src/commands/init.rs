@@ -57,6 +57,11 @@ pub fn init(args: &InitArgs, cwd: &Path) -> anyhow::Result<String> {
     Ok(report)
 }
 
+/// Whether a prompt is the `PROMPT.md` that was written here, unchanged.
+pub(super) fn is_template(prompt: &str) -> bool {
+    prompt.replace("\r\n", "\n").trim() == PROMPT.trim()
+}
+
 /// Suggests the command that this kind of project is tested with.
 fn config(workspace: &Path) -> String {
     let found = TESTS.iter().find(|(file, _)| workspace.join(file).exists());

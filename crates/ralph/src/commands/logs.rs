@@ -70,7 +70,7 @@ async fn print(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
         .with_context(|| format!("run {} has no journal yet", run.id()))?;
     // Later records are not waited for.
     drop(guard);
-    let mut console = ConsoleThread::start(Console::on_stdio(plain(view, run)), stream)?;
+    let mut console = ConsoleThread::start(Console::on_stdio(plain(view, run)), stream, None)?;
     tokio::select! {
         biased;
         code = leave.asked() => {
@@ -88,7 +88,7 @@ async fn print(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
 async fn follow(run: &RunDirectory, view: &View) -> anyhow::Result<u8> {
     let mut leave = Leave::listen()?;
     let console = Console::on_stdio(plain(view, run));
-    let watched = watch(run, 1, console, leave.asked()).await?;
+    let watched = watch(run, 1, console, None, leave.asked()).await?;
     // The run's own exit code is not this command's.
     Ok(watched.exit_code(run, |_| 0))
 }

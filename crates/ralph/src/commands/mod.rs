@@ -12,6 +12,7 @@ pub mod init;
 pub mod interrupt;
 mod listing;
 pub mod logs;
+pub mod notify;
 pub mod queue;
 pub mod reindex;
 pub mod replay;
@@ -23,5 +24,9 @@ pub mod send;
 pub mod serve;
 pub mod show;
 pub mod stop;
+pub mod top_up;
 pub mod trust;
 pub mod watch;
+
+pub(crate) use run::find_secret;
+pub(crate) use run_client::describe_refusal;

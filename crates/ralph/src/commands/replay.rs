@@ -60,7 +60,7 @@ pub async fn execute(args: &ReplayArgs, home: &Home, view: &View, cwd: &Path) ->
     let mut leave = Leave::listen()?;
     let (sender, stream) = RecordStream::paced();
     let console = Console::on_stdio(options).with_clock(move || clock.now());
-    let mut console = ConsoleThread::start(console, stream)?;
+    let mut console = ConsoleThread::start(console, stream, None)?;
     let mut shown = 0_u64;
     for record in records {
         let record = match record {

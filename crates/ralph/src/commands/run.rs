@@ -7,12 +7,16 @@ mod foreground;
 mod hidden_env;
 mod launch;
 mod prepare;
+mod prompt;
 mod resume;
+mod scope;
 mod secrets;
 mod signals;
+mod silence_limits;
 #[cfg(test)]
 mod tests;
 mod unsupported;
+mod verify_programs;
 
 pub(super) use agent::{check_bypass, options, registry};
 pub use detach::{RunnerArgs, runner};
@@ -20,12 +24,11 @@ pub(super) use foreground::console_options;
 pub use launch::{Start, StartError, Started, start_detached};
 use prepare::FirstPrompt;
 pub(super) use resume::{session_of, use_backend_of};
-pub(super) use secrets::{check_prompt, find_secret};
-pub(super) use signals::{ending, listen};
+pub(super) use secrets::check_prompt;
+pub(crate) use secrets::find_secret;
+pub(super) use signals::{CtrlZ, ending, guard_terminal, listen};
 
 use std::io::IsTerminal as _;
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -34,10 +37,7 @@ use ralph_run::{Home, reconcile};
 use super::trust;
 use crate::console::write_stderr;
 use crate::settings::values::{StdinMarker, parse_stdin_marker};
-use crate::settings::{
-    Origin, PromptSource, Settings, SettingsError, SettingsLayer, Verbosity, ViewArgs,
-    check_workspace_prompt, load_prompt, unknown_variables,
-};
+use crate::settings::{Settings, SettingsLayer, Verbosity, ViewArgs, unknown_variables};
 
 /// Run an agent until its work is verified or a limit is reached
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -46,12 +46,16 @@ use crate::settings::{
   ralph run --verify \"cargo test\"      ... and the tests pass
   ralph run -p \"Fix the test\" --once   one prompt, one answer
   ralph run --mode planner -p \"Plan the migration\"
-  ralph run -b NAME --model MODEL      another agent; see `ralph doctor`
+  ralph run -b demo                    another agent; see `ralph doctor`
   git diff | ralph run - --once -- --effort=high
                                        prompt from stdin, an agent's own flag
   ralph run --detach && ralph attach   in the background
-  ralph run --interactive              a conversation; see `ralph send`
+  ralph run --interactive              a conversation; Ctrl-D ends it
   ralph run --dry-run                  print what would run
+
+Without -p, -P and PROMPT.md, a pipe or file on stdin is the prompt.
+In a terminal, keys work while the agent runs: m sends it a message, y and n
+answer its requests. Ctrl-C interrupts it, Ctrl-Z suspends the run.
 
 A flag wins over a RALPH_ variable, ralph.yml and the default, in this order.
 `ralph help config` lists every setting.
@@ -84,7 +88,7 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Limits")]
     pub reset_budget: bool,
 
-    /// Start a conversation; send messages with `ralph send`
+    /// Start a conversation; type messages, or use `ralph send`
     #[arg(short, long, help_heading = "Session")]
     pub interactive: bool,
 
@@ -156,8 +160,7 @@ pub async fn execute(
             write_stderr(&format!("warning: {warning}\n"));
         }
     }
-    let prompt = read_prompt(&settings)?;
-    secrets::check_prompt(&settings, prompt.as_deref())?;
+    let prompt = prompt::read_prompt(&mut settings)?;
     if settings.dry_run {
         return dry_run::execute(home, &settings, prompt.as_deref(), opened.left_out()).await;
     }
@@ -171,43 +174,15 @@ pub async fn execute(
     if settings.detach {
         return detach::execute(home, settings, prompt, resumed_from).await;
     }
+    settings.asks_about_limits |= is_watched(&settings);
     let first_prompt = FirstPrompt { prompt, resumed_from };
     foreground::run(home, &settings, first_prompt).await
 }
 
-/// The prompt. Without one and without a PROMPT.md, a pipe or file on stdin is the prompt.
-fn read_prompt(settings: &Settings) -> Result<Option<String>, SettingsError> {
-    if let PromptSource::File(path) = &settings.prompt
-        && matches!(
-            settings.origins.get("event_loop.prompt_file"),
-            Some(Origin::File | Origin::Default)
-        )
-    {
-        check_workspace_prompt(path, &settings.workspace)?;
-    }
-    let stdin = std::io::stdin();
+/// Whether a person at this terminal sees that a limit is reached and can raise it.
+fn is_watched(settings: &Settings) -> bool {
     let is_quiet = settings.view.verbosity == Verbosity::Quiet;
-    match &settings.prompt {
-        PromptSource::Stdin if stdin.is_terminal() && !is_quiet => {
-            write_stderr("ralph: reading the prompt from the terminal; press Ctrl-D at its end\n");
-        }
-        PromptSource::File(path) if settings.is_default("event_loop.prompt_file") && !path.exists() => {
-            if is_stdin_piped()
-                && let Ok(prompt) = load_prompt(&PromptSource::Stdin, stdin.lock())
-            {
-                return Ok(prompt);
-            }
-        }
-        PromptSource::Stdin | PromptSource::File(_) | PromptSource::Text(_) | PromptSource::Nothing => {}
-    }
-    load_prompt(&settings.prompt, stdin.lock())
-}
-
-/// Neither a terminal nor a device such as `/dev/null`.
-fn is_stdin_piped() -> bool {
-    let stdin = std::io::stdin().as_fd().try_clone_to_owned();
-    let metadata = stdin.and_then(|stdin| std::fs::File::from(stdin).metadata());
-    metadata.is_ok_and(|metadata| metadata.is_file() || metadata.file_type().is_fifo())
+    std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && !is_quiet
 }
 
 /// Fails with the error of `ralph run` if a run with these settings cannot start.

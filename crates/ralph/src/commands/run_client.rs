@@ -138,6 +138,11 @@ pub(super) fn explain(run: &RunDirectory, error: ControlError) -> anyhow::Error 
     }
 }
 
+/// The same in one line, for a view that continues.
+pub(crate) fn describe_refusal(run: &RunDirectory, error: ControlError) -> String {
+    one_line(&format!("{:#}", explain(run, error)), MESSAGE_COLUMNS)
+}
+
 /// The records of a run's journal. `ralph logs` reports damaged ones.
 pub(super) fn records(run: &RunDirectory) -> anyhow::Result<impl Iterator<Item = Record>> {
     let journal =

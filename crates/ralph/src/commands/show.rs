@@ -2,7 +2,7 @@
 
 mod render;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use jiff::Timestamp;
@@ -15,6 +15,7 @@ use crate::commands::listing::columns;
 use crate::commands::run_client;
 use crate::commands::runs::note_lost;
 use crate::console::{render_json_pretty, write_stdout};
+use crate::git::{Commits, commits_since};
 
 /// Show the state, cost, changes and files of a run
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -45,6 +46,8 @@ struct Shown {
     warnings: Vec<Warned>,
     /// Files that the agent changed, at most 1,000.
     changes: Vec<ChangedFile>,
+    /// Commits that were made during the run, newest first; `None` if git cannot say.
+    commits: Option<Commits>,
     last_text: String,
     ended: Option<RunEnded>,
     open_requests: usize,
@@ -63,7 +66,7 @@ struct File {
 }
 
 /// Shows a run.
-pub fn execute(args: &ShowArgs, home: &Home) -> anyhow::Result<u8> {
+pub async fn execute(args: &ShowArgs, home: &Home) -> anyhow::Result<u8> {
     note_lost(home)?;
     let run = run_client::find(home, &args.run)?;
     let mut file = run_client::load(&run)?;
@@ -72,6 +75,7 @@ pub fn execute(args: &ShowArgs, home: &Home) -> anyhow::Result<u8> {
         // The journal is newer than the run's file.
         file.status.state.clone_from(model.state());
     }
+    let commits = commits(&model).await;
     let shown = Shown {
         run: file,
         directory: run.path().to_owned(),
@@ -80,6 +84,7 @@ pub fn execute(args: &ShowArgs, home: &Home) -> anyhow::Result<u8> {
         verify: model.verify().to_vec(),
         warnings: model.warnings().iter().cloned().collect(),
         changes: model.files().iter().cloned().collect(),
+        commits,
         last_text: model.last_text().to_owned(),
         ended: model.ended().cloned(),
         open_requests: model.requests().len(),
@@ -93,6 +98,13 @@ pub fn execute(args: &ShowArgs, home: &Home) -> anyhow::Result<u8> {
         render(&shown, Timestamp::now(), columns())
     });
     Ok(0)
+}
+
+async fn commits(model: &RunModel) -> Option<Commits> {
+    let started = model.started()?;
+    let start = started.start_commit.as_deref()?;
+    let until = model.ended_at().unwrap_or_else(Timestamp::now);
+    commits_since(Path::new(&started.workspace), start, until).await
 }
 
 fn read(run: &RunDirectory) -> (RunModel, Vec<String>) {

@@ -8,13 +8,13 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use ralph_run::machine::Signal;
 use ralph_run::{EndReason, RecordStream, RunDirectory};
-use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
-use super::run::{console_options, listen};
+use super::run::{CtrlZ, console_options, ending, guard_terminal, listen};
 use super::run_client;
 use crate::console::{BackgroundWriter, Console, ConsoleEnd, ConsoleThread, Options};
+use crate::keyboard::{KeyboardSetup, TerminalInput};
 use crate::settings::View;
 
 /// How long a reader that has stopped reading is waited for when the user leaves.
@@ -23,16 +23,12 @@ const LEAVE_TIMEOUT: Duration = Duration::from_millis(300);
 /// How often it is checked whether the runner is alive: a dead one writes no end.
 const LIVENESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Ctrl-C or SIGTERM.
+/// Ctrl-C, SIGTERM, or a terminal that is closed.
 pub(super) struct Leave(UnboundedReceiver<Signal>);
 
 impl Leave {
     pub(super) fn listen() -> io::Result<Self> {
-        let kinds = [
-            (SignalKind::interrupt(), Signal::Interrupt),
-            (SignalKind::terminate(), Signal::Terminate),
-        ];
-        listen(kinds).map(Self)
+        listen(ending()).map(Self)
     }
 
     /// Resolves to the exit code when the user wants to leave.
@@ -96,12 +92,18 @@ pub async fn watch(
     run: &RunDirectory,
     from_seq: u64,
     console: Console,
+    keyboard: Option<(TerminalInput, KeyboardSetup)>,
     leave: impl Future<Output = u8>,
 ) -> anyhow::Result<Watch> {
     let (guard, stream) = RecordStream::follow(&run.journal(), from_seq)
         .with_context(|| format!("run {} has no journal yet", run.id()))?;
     let mut guard = Some(guard);
-    let mut console = ConsoleThread::start(console, stream)?;
+    // Dropped on every way out, which restores the terminal.
+    let (terminal, setup) = keyboard.unzip();
+    let mut console = ConsoleThread::start(console, stream, setup)?;
+    if let Some(terminal) = &terminal {
+        guard_terminal(terminal.control(), console.handle(), CtrlZ::StopsThisProcess)?;
+    }
     let mut liveness = interval(LIVENESS_INTERVAL);
     liveness.set_missed_tick_behavior(MissedTickBehavior::Delay);
     tokio::pin!(leave);

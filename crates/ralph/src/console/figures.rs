@@ -13,12 +13,11 @@ pub fn format_duration(milliseconds: u64) -> String {
     }
 }
 
-/// `01:23`, from an hour on `1:02:03`.
-pub fn format_clock(seconds: u64) -> String {
-    let (minutes, seconds) = (seconds / 60, seconds % 60);
-    match minutes {
-        0..60 => format!("{minutes:02}:{seconds:02}"),
-        _ => format!("{}:{:02}:{seconds:02}", minutes / 60, minutes % 60),
+/// `12s`, from a minute on `1m 23s` and `2h 05m`: for clocks that tick.
+pub fn format_seconds(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds}s"),
+        _ => format_duration(seconds.saturating_mul(1_000)),
     }
 }
 
@@ -59,7 +58,7 @@ pub fn format_tokens(tokens: &Tokens) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{format_clock, format_cost, format_duration, format_tokens};
+    use super::{format_cost, format_duration, format_seconds, format_tokens};
     use agent_api::{MicroUsd, Tokens};
 
     #[test]
@@ -69,8 +68,11 @@ mod tests {
             shown,
             ["0ms", "1.2s", "59.9s", "1m 00s", "1m 23s", "1h 00m", "2h 05m"]
         );
-        assert_eq!([0, 83, 3_723].map(format_clock), ["00:00", "01:23", "1:02:03"]);
-        assert!(!format_duration(u64::MAX).is_empty() && !format_clock(u64::MAX).is_empty());
+        assert_eq!(
+            [0, 59, 83, 3_723].map(format_seconds),
+            ["0s", "59s", "1m 23s", "1h 02m"]
+        );
+        assert!(!format_duration(u64::MAX).is_empty() && !format_seconds(u64::MAX).is_empty());
     }
 
     #[test]

@@ -1,33 +1,35 @@
 //! `Page`: text that the view has rendered and the console has not written yet.
 
-use unicode_width::UnicodeWidthChar as _;
+use super::line_wrapper::LineWrapper;
+use super::style::Style;
 
 /// Text to be written, and the position of the cursor after it.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Page {
     /// For stdout.
     pub(super) out: String,
     /// For stderr.
     pub(super) err: String,
-    /// The width of the last line on stdout, if it is incomplete.
-    open_columns: usize,
+    /// The last line on stdout.
+    line: LineWrapper,
 }
 
 impl Page {
-    pub(super) fn open_columns(&self) -> usize {
-        self.open_columns
+    pub(super) fn new(width: usize) -> Self {
+        Self {
+            out: String::new(),
+            err: String::new(),
+            line: LineWrapper::new(width),
+        }
     }
 
-    /// Continues the current line.
-    pub(super) fn push_text(&mut self, text: &str) {
-        if !text.is_empty() {
-            self.out.push_str(text);
-            let (before, line) = match text.rsplit_once('\n') {
-                Some((_, line)) => (0, line),
-                None => (self.open_columns, text),
-            };
-            self.open_columns = width_after(before, line);
-        }
+    pub(super) fn set_width(&mut self, width: usize) {
+        self.line.set_width(width);
+    }
+
+    /// Whether the last line is incomplete.
+    pub(super) fn is_line_open(&self) -> bool {
+        self.line.column() > 0
     }
 
     /// Whole lines, on lines of their own.
@@ -39,25 +41,31 @@ impl Page {
     }
 
     pub(super) fn end_line(&mut self) {
-        if self.open_columns > 0 {
-            self.out.push('\n');
-            self.open_columns = 0;
+        if self.is_line_open() {
+            self.push_newline();
         }
     }
-}
 
-/// The column after `line`, which may contain our own colors, and tabs.
-fn width_after(before: usize, line: &str) -> usize {
-    const TAB: usize = 8;
-    let mut columns = before;
-    let mut characters = line.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            // A color: sanitised text has no other sequences.
-            '\u{1b}' => while characters.next().is_some_and(|next| next != 'm') {},
-            '\t' => columns += TAB - columns % TAB,
-            _ => columns += character.width().unwrap_or(0),
-        }
+    pub(super) fn push_newline(&mut self) {
+        self.line.push_newline(&mut self.out);
     }
-    columns
+
+    /// Trusted text with our own styles, at the beginning of a line.
+    pub(super) fn push_label(&mut self, label: &str) {
+        self.line.push_label(label, &mut self.out);
+    }
+
+    /// Continues the line, and breaks it between words.
+    pub(super) fn push_words(&mut self, text: &str, style: Option<Style>) {
+        self.line.push_words(text, style, &mut self.out);
+    }
+
+    /// Continues the line, and breaks it only at the edge.
+    pub(super) fn push_verbatim(&mut self, text: &str, style: Option<Style>) {
+        self.line.push_verbatim(text, style, &mut self.out);
+    }
+
+    pub(super) fn set_indent(&mut self, columns: usize) {
+        self.line.set_indent(columns);
+    }
 }

@@ -1,12 +1,13 @@
 //! `Paragraph`: renders one block of streamed text.
 
+use super::markdown::Markdown;
 use super::page::Page;
 use super::sanitise::Sanitiser;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {
-    /// At once.
-    Live,
+    /// At once, wrapped for a terminal and with its Markdown styled.
+    Live { has_styles: bool },
     /// Whole lines.
     Lines,
 }
@@ -23,6 +24,7 @@ pub(super) struct Paragraph {
     /// The incomplete line, with `Pace::Lines`.
     line: String,
     is_line_ended: bool,
+    markdown: Markdown,
     scratch: String,
 }
 
@@ -36,6 +38,7 @@ impl Paragraph {
             blank: String::new(),
             line: String::new(),
             is_line_ended: false,
+            markdown: Markdown::new(pace == Pace::Live { has_styles: true }),
             scratch: String::new(),
         }
     }
@@ -58,7 +61,10 @@ impl Paragraph {
             self.has_begun = true;
             let prefix = std::mem::take(&mut self.prefix);
             page.end_line();
-            self.show(&prefix, page);
+            match self.pace {
+                Pace::Live { .. } => page.push_label(&prefix),
+                Pace::Lines => self.line.push_str(&prefix),
+            }
             self.show(shown.trim_start(), page);
         }
         if self.has_begun {
@@ -82,26 +88,31 @@ impl Paragraph {
         if self.is_line_ended {
             return;
         }
-        if self.has_begun && self.pace == Pace::Lines {
-            page.push_rows(&self.line);
-            self.line.clear();
-            page.out.push('\n');
-        } else {
-            page.end_line();
+        match self.pace {
+            Pace::Live { .. } => {
+                self.markdown.end_line(page);
+                page.end_line();
+            }
+            Pace::Lines if self.has_begun => {
+                page.push_rows(&self.line);
+                self.line.clear();
+                page.out.push('\n');
+            }
+            Pace::Lines => page.end_line(),
         }
     }
 
     fn show(&mut self, text: &str, page: &mut Page) {
         self.is_line_ended &= text.is_empty();
-        if self.pace == Pace::Live {
-            page.push_text(text);
+        if self.pace != Pace::Lines {
+            self.markdown.push(text, page);
             return;
         }
         let whole = memchr::memrchr(b'\n', text.as_bytes()).map_or(0, |last| last + 1);
         if whole > 0 {
             page.push_rows(&self.line);
             self.line.clear();
-            page.push_text(&text[..whole]);
+            page.out.push_str(&text[..whole]);
         }
         self.line.push_str(&text[whole..]);
     }

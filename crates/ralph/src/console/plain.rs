@@ -42,6 +42,11 @@ pub fn terminal_width() -> Option<usize> {
     terminal_size::terminal_size().map(|(width, _)| usize::from(width.0))
 }
 
+/// How many rows the terminal has, if there is one and it says.
+pub(super) fn terminal_height() -> Option<usize> {
+    terminal_size::terminal_size().map(|(_, height)| usize::from(height.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::render_error;

@@ -1,27 +1,30 @@
 //! Lines with a label, such as `[Tool] Read: src/main.rs`.
 
-use std::borrow::Cow;
-
 use agent_api::{
     Denial, ErrorInfo, PermissionRequested, Question, RateLimit, RateLimitStatus, Retry, SessionStarted,
-    Task, TaskState, ToolFinished, ToolStatus, Usage, UsageScope,
+    Task, TaskState, Usage, UsageScope,
 };
 
-use super::figures::{format_cost, format_tokens};
-use super::one_line::{cut_line, one_line, width};
+use super::figures::{format_cost, format_duration, format_tokens};
+use super::one_line::{one_line, width, wrap};
 use super::options::Options;
+use super::request_rows::render_detail;
 use super::sanitise::sanitise;
 use super::style::{Style, paint};
 use super::visible::{escape_hidden, visible};
 
 /// The width of lines without a terminal, and of results.
 const MAX_COLUMNS: usize = 200;
+/// How far further lines of a text are indented.
+const INDENT: usize = 2;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     pub(super) has_colours: bool,
     /// The limit of one-line texts, label included.
     pub(super) columns: usize,
+    /// Whether longer texts are broken between words there.
+    pub(super) wraps: bool,
 }
 
 impl Look {
@@ -34,6 +37,7 @@ impl Look {
         Self {
             has_colours: options.has_colours,
             columns,
+            wraps: options.is_terminal,
         }
     }
 
@@ -51,22 +55,20 @@ impl Look {
     pub(super) fn rows(&self, style: Style, label: &str, text: &str) -> String {
         let mut rows = String::new();
         self.push_label(&mut rows, style, label);
-        push_indented(&mut rows, text);
-        rows
-    }
-
-    /// `[Result] text` with its first lines, each cut.
-    fn excerpt(&self, style: Style, label: &str, text: &str) -> String {
-        const MAX_LINES: usize = 6;
         let text = sanitise(text);
-        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        let mut rows = self.row(style, label, lines.next().unwrap_or_default());
-        for line in lines.by_ref().take(MAX_LINES - 1) {
-            rows.push_str(&format!("  {}\n", cut_line(line, self.columns.saturating_sub(2))));
+        for (number, line) in text.trim().lines().enumerate() {
+            let indent = if number == 0 { width(label) + 3 } else { INDENT };
+            if number > 0 {
+                rows.push_str(&format!("\n{:INDENT$}", ""));
+            }
+            let is_long = indent + width(line) > self.columns;
+            if self.wraps && is_long && !line.starts_with(char::is_whitespace) {
+                rows.push_str(&wrap(line, indent.min(self.columns / 2), self.columns));
+            } else {
+                rows.push_str(line.trim_end());
+            }
         }
-        if lines.next().is_some() {
-            rows.push_str("  …\n");
-        }
+        rows.push('\n');
         rows
     }
 
@@ -74,18 +76,6 @@ impl Look {
         paint(out, self.has_colours, style, &format!("[{label}]"));
         out.push(' ');
     }
-}
-
-/// All lines of an untrusted text, the second and further ones indented.
-fn push_indented(out: &mut String, text: &str) {
-    let text = sanitise(text);
-    let mut lines = text.trim().lines();
-    out.push_str(lines.next().unwrap_or_default().trim_end());
-    for line in lines {
-        out.push_str("\n  ");
-        out.push_str(line.trim_end());
-    }
-    out.push('\n');
 }
 
 /// `529 Overloaded`.
@@ -109,7 +99,7 @@ pub(super) fn render_retry(look: Look, retry: &Retry) -> String {
         _ => {}
     }
     if let Some(delay) = retry.delay_ms {
-        text.push_str(&format!(" in {}.{} s", delay / 1_000, delay / 100 % 10));
+        text.push_str(&format!(" in {}", format_duration(delay)));
     }
     if !text.is_empty() {
         text.push_str(": ");
@@ -122,54 +112,6 @@ pub(super) fn render_session(look: Look, session: &SessionStarted) -> String {
     let parts = [session.model.as_deref(), session.session_id.as_deref()];
     let parts: Vec<&str> = parts.into_iter().flatten().collect();
     look.row(Style::Faint, "Session", &parts.join(" "))
-}
-
-pub(super) fn render_result(look: Look, finished: &ToolFinished) -> String {
-    let status = match finished.status {
-        ToolStatus::Completed => "",
-        ToolStatus::Failed => "failed",
-        ToolStatus::Denied => "denied",
-        ToolStatus::Cancelled => "cancelled",
-        ToolStatus::Background => "in the background",
-    };
-    // More than is shown.
-    let output = &finished.output[..finished.output.floor_char_boundary(16 * 1_024)];
-    let attached = finished.attachments.join(", ");
-    let text = match (
-        status,
-        if output.trim().is_empty() {
-            &attached
-        } else {
-            output
-        },
-    ) {
-        ("", "") => Cow::Borrowed("(nothing)"),
-        ("", text) => Cow::Borrowed(text),
-        (status, "") => Cow::Borrowed(status),
-        (status, text) => Cow::Owned(format!("{status}: {text}")),
-    };
-    let style = if finished.status == ToolStatus::Failed {
-        Style::Error
-    } else {
-        Style::Faint
-    };
-    look.excerpt(style, "Result", &text)
-}
-
-/// `[Failed] Exit code 2: cat: x: No such file`: one line about a call that failed, with its tool if several are open.
-pub(super) fn render_failure(look: Look, finished: &ToolFinished, tool: Option<&str>) -> String {
-    // The first line says what failed, the last one often why.
-    let mut lines = finished.output.lines().filter(|line| !line.trim().is_empty());
-    let (first, last) = (lines.next(), lines.next_back());
-    let gap = if lines.next().is_some() { " … " } else { ": " };
-    let parts: Vec<&str> = first.into_iter().chain(last).collect();
-    let text = match (tool, parts.join(gap).as_str()) {
-        (None, "") => "no output".to_owned(),
-        (None, output) => output.to_owned(),
-        (Some(tool), "") => tool.to_owned(),
-        (Some(tool), output) => format!("{tool}: {output}"),
-    };
-    look.row(Style::Error, "Failed", &text)
 }
 
 /// `[Usage] in 1200 (cached 1000) out 34 $0.0096`; nothing for a single call of the model, which its turn includes.
@@ -188,7 +130,7 @@ pub(super) fn render_usage(look: Look, usage: &Usage) -> Option<String> {
 }
 
 /// `Bash: cargo test`.
-pub(super) fn describe_permission(asked: &PermissionRequested) -> String {
+pub(crate) fn describe_permission(asked: &PermissionRequested) -> String {
     escape_hidden(&match &asked.subject {
         Some(subject) => format!("{}: {subject}", asked.tool),
         None => asked.tool.clone(),
@@ -202,7 +144,9 @@ pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &
         text.push_str(description);
     }
     // Never cut to the width: what is approved must be seen.
-    let mut rows = look.rows(Style::Warning, "Permission", &visible(&text));
+    let look_as_written = Look { wraps: false, ..look };
+    let mut rows = look_as_written.rows(Style::Warning, "Permission", &visible(&text));
+    rows.push_str(&render_detail(look, asked));
     push_faint(&mut rows, look, hint);
     rows
 }
@@ -233,6 +177,9 @@ pub(super) fn render_plan_proposed(look: Look, plan: &str, hint: &str) -> String
 }
 
 fn push_faint(rows: &mut String, look: Look, text: &str) {
+    if text.is_empty() {
+        return;
+    }
     paint(rows, look.has_colours, Style::Faint, &format!("  {text}"));
     rows.push('\n');
 }

@@ -1,10 +1,15 @@
 //! Rows about the run itself: iterations, verify commands, messages, the summary.
 
-use agent_api::{ExitInfo, Outcome};
+use agent_api::{ExitInfo, MicroUsd, Outcome};
+use jiff::Timestamp;
 use ralph_run::model::{Message, MessageState};
-use ralph_run::{AttemptEnded, CommandReceived, RunEnded, SessionForked, Totals, VerifyFinished};
+use ralph_run::{
+    AttemptEnded, BudgetAwaited, CommandReceived, CooldownCause, CooldownStarted, LimitKind, LimitRaised,
+    SessionForked, Totals, VerifyFinished,
+};
 
-use super::figures::{format_cost, format_duration, format_tokens};
+use super::digest::describe_verify;
+use super::figures::{format_cost, format_duration};
 use super::one_line::one_line;
 use super::rows::Look;
 use super::sanitise::sanitise;
@@ -13,25 +18,27 @@ use super::style::{Style, paint};
 /// How many lines of a failed verify command are shown.
 const VERIFY_LINES: usize = 20;
 
-/// `--- Iteration 2 of 50 ---`.
-pub(super) fn render_iteration(look: Look, number: u32, most: u32) -> String {
+/// `--- Iteration 2 of 50: review ---`.
+pub(super) fn render_iteration(look: Look, number: u32, most: u32, role: Option<&str>) -> String {
+    let role = role.map_or_else(String::new, |role| {
+        format!(": {}", one_line(role, look.columns / 2))
+    });
     match most {
-        0 => heading(look, &format!("Iteration {number}")),
-        _ => heading(look, &format!("Iteration {number} of {most}")),
+        0 => heading(look, &format!("Iteration {number}{role}")),
+        _ => heading(look, &format!("Iteration {number} of {most}{role}")),
     }
 }
 
 pub(super) fn render_verify(look: Look, verify: &VerifyFinished) -> String {
-    let took = format_duration(verify.duration_ms);
-    let command = one_line(&verify.command, look.columns / 2);
+    let style = match verify.is_ok {
+        true => Style::Good,
+        false if verify.exit.was_stopped && verify.timed_out_after_ms.is_none() => Style::Warning,
+        false => Style::Error,
+    };
+    let mut rows = look.rows(style, "Verify", &describe_verify(verify));
     if verify.is_ok {
-        return look.row(Style::Good, "Verify", &format!("{command}: ok ({took})"));
+        return rows;
     }
-    let mut rows = look.row(
-        Style::Error,
-        "Verify",
-        &format!("{command}: failed, {} ({took})", describe_exit(&verify.exit)),
-    );
     let output = sanitise(&verify.output);
     let lines: Vec<&str> = output.trim_end().lines().collect();
     for line in &lines[lines.len().saturating_sub(VERIFY_LINES)..] {
@@ -60,6 +67,64 @@ pub(super) fn render_attempt_retry(look: Look, ended: &AttemptEnded) -> String {
     };
     let text = format!("{what} ({}), trying once more", describe_exit(&ended.exit));
     look.row(Style::Warning, "Retry", &text)
+}
+
+/// A pause that takes longer than the one between iterations; empty for that one.
+pub(super) fn render_cooldown(look: Look, cooldown: &CooldownStarted, at: Timestamp, run: &str) -> String {
+    let left = u64::try_from(cooldown.until.duration_since(at).as_millis()).unwrap_or(0);
+    let left = format_duration(left);
+    let text = match cooldown.cause {
+        CooldownCause::Pause => return String::new(),
+        CooldownCause::Backoff => format!("the agent failed; trying again in {left}"),
+        CooldownCause::UsageLimit => format!(
+            "usage limit reached; continuing at {} (in {left}); stop with `ralph stop {run}`",
+            clock_time(cooldown.until, at)
+        ),
+    };
+    look.rows(Style::Warning, "Waiting", &text)
+}
+
+/// A limit that is reached, and how to raise it.
+pub(super) fn render_budget_awaited(look: Look, awaited: &BudgetAwaited, run: &str) -> String {
+    let option = match awaited.limit.known() {
+        Some(LimitKind::Tokens) => "--tokens 100k",
+        Some(LimitKind::Iterations) => "--iterations 10",
+        Some(LimitKind::Runtime) => "--time 1h",
+        Some(LimitKind::Cost | LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage) | None => {
+            "--cost 5"
+        }
+    };
+    let text = format!(
+        "{}; continue with `ralph top-up {run} {option}`, or stop with `ralph stop {run}`",
+        awaited.message
+    );
+    look.rows(Style::Warning, "Waiting", &text)
+}
+
+pub(super) fn render_limit_raised(look: Look, raised: &LimitRaised) -> String {
+    let to = raised.to;
+    let text = match raised.limit.known() {
+        Some(LimitKind::Cost) => format!("cost limit raised to {}", format_cost(MicroUsd::new(to))),
+        Some(LimitKind::Tokens) => format!("token limit raised to {to}"),
+        Some(LimitKind::Iterations) => format!("iteration limit raised to {to}"),
+        Some(LimitKind::Runtime) => format!(
+            "time limit raised to {}",
+            format_duration(to.saturating_mul(1_000))
+        ),
+        Some(LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage) | None => {
+            format!("a limit was raised to {to}")
+        }
+    };
+    look.row(Style::Good, "Limit", &text)
+}
+
+/// `14:05 UTC`, with the date if it is another day.
+fn clock_time(moment: Timestamp, now: Timestamp) -> String {
+    let day = |moment: Timestamp| moment.strftime("%Y-%m-%d").to_string();
+    match day(moment) == day(now) {
+        true => moment.strftime("%H:%M UTC").to_string(),
+        false => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),
+    }
 }
 
 pub(super) fn render_forked(look: Look, forked: &SessionForked) -> String {
@@ -112,49 +177,20 @@ pub(super) fn render_iteration_end(look: Look, number: u32, totals: &Totals) -> 
     rows
 }
 
-/// `--- Run ended: completed ---`, its totals and where its files are.
-pub fn render_summary(ended: &RunEnded, files: Option<&str>, has_colours: bool) -> String {
-    let look = Look {
-        has_colours,
-        columns: usize::MAX,
-    };
-    let mut rows = String::new();
-    let style = if ended.exit_code == 0 {
-        Style::Good
-    } else {
-        Style::Error
-    };
-    let heading = format!("--- Run ended: {} ---", one_line(&ended.reason.describe(), 80));
-    paint(&mut rows, look.has_colours, style, &heading);
-    rows.push('\n');
-    push_totals(&mut rows, &ended.totals);
-    rows.push_str(&format!(
-        "Iterations: {} | Tokens: {}\n",
-        ended.iterations,
-        format_tokens(&ended.totals.tokens)
-    ));
-    if let Some(files) = files {
-        rows.push_str("Files: ");
-        rows.push_str(&one_line(files, usize::MAX));
-        rows.push('\n');
-    }
-    rows
-}
-
 fn heading(look: Look, text: &str) -> String {
     let mut row = String::new();
     paint(
         &mut row,
         look.has_colours,
-        Style::Heading,
+        Style::Strong,
         &format!("--- {text} ---"),
     );
     row.push('\n');
     row
 }
 
-/// `Duration: 1234ms | Cost: $0.0096 | Turns: 3`.
-fn push_totals(out: &mut String, totals: &Totals) {
+/// `Duration: 1.2s | Cost: $0.0096 | Turns: 3`.
+pub(super) fn push_totals(out: &mut String, totals: &Totals) {
     let cost = match totals.cost.map(format_cost) {
         Some(cost) if totals.is_estimate => format!("about {cost}"),
         Some(cost) => cost,

@@ -7,7 +7,11 @@ pub(super) enum Style {
     Error,
     Warning,
     Good,
-    Heading,
+    /// A line that a diff removes.
+    Removed,
+    /// Headings, and what the agent stresses.
+    Strong,
+    Code,
     Faint,
 }
 
@@ -21,8 +25,10 @@ impl Style {
             Self::Tool => "\u{1b}[36m",
             Self::Error => "\u{1b}[1;31m",
             Self::Warning => "\u{1b}[33m",
+            Self::Removed => "\u{1b}[31m",
             Self::Good => "\u{1b}[32m",
-            Self::Heading => "\u{1b}[1m",
+            Self::Strong => "\u{1b}[1m",
+            Self::Code => "\u{1b}[36m",
             Self::Faint => "\u{1b}[2m",
         }
     }

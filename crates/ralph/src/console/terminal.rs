@@ -1,25 +1,31 @@
 //! `Console`: renders a run's updates and writes them to stdout and stderr. `ConsoleThread` runs it.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use agent_api::Event;
 use jiff::{SignedDuration, Timestamp};
+use ralph_run::model::RunModel;
 use ralph_run::{Record, RunBody, RunEvent, ViewUpdate};
 
+use super::footer::{Footer, InputArea};
 use super::json::render_json;
+use super::one_line::width;
 use super::options::{Mode, Options};
-use super::plain::terminal_width;
+use super::plain::{terminal_height, terminal_width};
 use super::status::render_status;
 use super::stdio::{self, Output};
 use super::style::{Style, paint};
 use super::view::View;
 use crate::current_process;
+use crate::git::Commits;
+use crate::keyboard::KeyboardSession;
 
-/// How often the status line moves: ten times per second at most.
-const FRAME: SignedDuration = SignedDuration::from_millis(100);
+/// How often a run shows that it is alive when it prints nothing else to a pipe.
+const HEARTBEAT_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 
-/// Erases from the cursor to the end of the screen: the status line, however a resized terminal has wrapped it.
-const ERASE: &str = "\u{1b}[J";
+/// The status line names keys only if this much is left for the rest of it.
+const MIN_STATUS_COLUMNS: usize = 45;
 
 type Clock = Box<dyn Fn() -> Timestamp + Send>;
 type Measure = Box<dyn Fn() -> Option<usize> + Send>;
@@ -35,10 +41,17 @@ pub struct Console {
     /// Whether the reader of stdout is gone, without writing to it.
     is_deserted: fn() -> bool,
     is_running: bool,
-    is_status_shown: bool,
-    frame: usize,
-    drawn_at: Option<Timestamp>,
+    /// The status line appears with the first tick.
+    has_ticked: bool,
+    footer: Footer,
+    input: InputArea,
+    /// The keys that the status line names, if there is room.
+    hint: String,
+    /// Another program uses the terminal.
+    is_paused: bool,
     update: String,
+    /// When something was last written to a pipe.
+    written_at: Option<Timestamp>,
     exit_code: Option<u8>,
 }
 
@@ -60,10 +73,13 @@ impl Console {
             width: Box::new(|| None),
             is_deserted: || false,
             is_running: false,
-            is_status_shown: false,
-            frame: 0,
-            drawn_at: None,
+            has_ticked: false,
+            footer: Footer::default(),
+            input: InputArea::default(),
+            hint: String::new(),
+            is_paused: false,
             update: String::new(),
+            written_at: None,
             exit_code: None,
         }
     }
@@ -109,6 +125,7 @@ impl Console {
                 self.is_running = false;
                 self.exit_code = Some(ended.exit_code);
             }
+            RunEvent::Run(RunBody::Continued(_)) => self.is_paused = false,
             RunEvent::Run(_) | RunEvent::Agent(_) | RunEvent::Unknown(_) => {}
         }
         match self.view.options().mode {
@@ -119,10 +136,27 @@ impl Console {
                 }
             }
             Mode::Default | Mode::Verbose => {
-                self.view.apply(record);
+                self.view.apply(record, (self.clock)());
                 self.show();
             }
         }
+    }
+
+    /// What to ask git for before this update is shown: the commits of a workspace after one and until a time.
+    pub fn wants_commits(&self, update: &ViewUpdate) -> Option<(PathBuf, String, Timestamp)> {
+        let ViewUpdate::Record(record) = update else {
+            return None;
+        };
+        let is_end = matches!(record.event, RunEvent::Run(RunBody::RunEnded(_)));
+        let is_wanted = is_end && self.shows_text() && self.view.options().asks_git;
+        let started = self.view.run.started().filter(|_| is_wanted)?;
+        let start = started.start_commit.clone()?;
+        Some((PathBuf::from(&started.workspace), start, record.at))
+    }
+
+    /// The answer of git, for the end of the run.
+    pub fn set_commits(&mut self, commits: Option<Commits>) {
+        self.view.commits = commits;
     }
 
     /// The exit code of the run, once its last record was shown.
@@ -142,14 +176,59 @@ impl Console {
         }
     }
 
+    /// The run as far as it was shown.
+    pub(super) fn run(&self) -> &RunModel {
+        &self.view.run
+    }
+
+    /// Takes the status line away until [`Self::resume`].
+    pub(super) fn pause(&mut self) {
+        self.is_paused = true;
+        self.redraw();
+    }
+
+    pub(super) fn resume(&mut self) {
+        self.is_paused = false;
+        self.redraw();
+    }
+
+    /// Shows what is typed below the status line, and which keys work.
+    pub(super) fn draw_input(&mut self, keyboard: &KeyboardSession) {
+        let columns = self.view.options().width.saturating_sub(1);
+        // Below a line of text and the status line.
+        let rows = terminal_height().map_or(usize::MAX, |rows| rows.saturating_sub(2).max(1));
+        let (input, hint) = keyboard.render((columns, rows));
+        if input != self.input || hint != self.hint {
+            self.hint = hint;
+            self.set_input(input);
+        }
+    }
+
+    /// Shows what is typed below the status line. Only a terminal has a place for it.
+    pub fn set_input(&mut self, input: InputArea) {
+        self.input = input;
+        self.redraw();
+    }
+
+    fn redraw(&mut self) {
+        self.update.clear();
+        self.push_footer();
+        self.out.write(&self.update);
+    }
+
     /// Takes the status line away and ends an unfinished line.
     pub fn finish(&mut self) {
         self.is_running = false;
+        if self.shows_text() {
+            self.view.finish();
+        }
         self.show();
-        self.erase_status();
+        self.update.clear();
+        self.footer.erase(&mut self.update);
+        self.out.write(&self.update);
     }
 
-    /// Writes what the view has to show, in one piece, with the status line below it if there is one.
+    /// Writes what the view has to show, in one piece, with the footer below it if there is one.
     fn show(&mut self) {
         let page = &mut self.view.page;
         if !page.err.is_empty() {
@@ -160,48 +239,49 @@ impl Console {
             return;
         }
         self.update.clear();
-        if std::mem::take(&mut self.is_status_shown) {
-            self.update.push_str(ERASE);
-        }
-        self.update.push_str(&page.out);
+        self.written_at = Some((self.clock)());
+        self.footer.push_text(&page.out, &mut self.update);
         page.out.clear();
-        if self.drawn_at.is_some() && self.is_running {
-            self.push_status();
-        }
+        self.push_footer();
         self.out.write(&self.update);
     }
 
-    /// Draws the status line below the text, and leaves the cursor where the text continues. A line without an end gets
-    /// it on the row below, unless the cursor is at the edge, where terminals disagree about its place.
-    fn push_status(&mut self) {
-        const EDGE: usize = 2;
+    fn push_footer(&mut self) {
+        if !self.has_footer() {
+            self.footer.erase(&mut self.update);
+            return;
+        }
         let options = self.view.options();
-        let now = (self.clock)();
         // A line that fills the terminal to its edge would wrap on some.
         let columns = options.width.saturating_sub(1);
-        let text = render_status(&self.view.run, self.frame, now, columns);
-        let open_columns = self.view.page.open_columns();
-        self.drawn_at = Some(now);
-        if open_columns == 0 {
-            paint(&mut self.update, options.has_colours, Style::Faint, &text);
-            self.update.push('\r');
+        let hint = match self.hint.as_str() {
+            "" => String::new(),
+            hint => format!(" · {hint}"),
+        };
+        let room = columns.saturating_sub(width(&hint));
+        let now = (self.clock)();
+        let text = if hint.is_empty() || room < MIN_STATUS_COLUMNS {
+            render_status(&self.view.run, now, columns)
         } else {
-            let column = open_columns % options.width.max(1);
-            if column == 0 || column + EDGE > options.width {
-                return;
-            }
-            // Vertical tabs move down and scroll, but keep the column. The first makes room for a row.
-            self.update.push_str("\u{b}\u{1b}[A\u{1b}7\u{b}\r");
-            paint(&mut self.update, options.has_colours, Style::Faint, &text);
-            self.update.push_str("\u{1b}8");
+            format!("{}{hint}", render_status(&self.view.run, now, room))
+        };
+        let mut status = String::new();
+        paint(&mut status, options.has_colours, Style::Faint, &text);
+        let is_line_open = self.view.page.is_line_open();
+        // While a text is streamed, the next piece of it fills the gap.
+        let has_gap = self.footer.leaves_gap(is_line_open) && !self.view.is_text_open();
+        if has_gap || !self.footer.shows(&status, &self.input) {
+            self.footer
+                .draw(&status, &self.input, is_line_open, &mut self.update);
         }
-        self.is_status_shown = true;
     }
 
-    fn erase_status(&mut self) {
-        if std::mem::take(&mut self.is_status_shown) {
-            self.out.write(ERASE);
-        }
+    fn has_footer(&self) -> bool {
+        self.is_running
+            && self.has_ticked
+            && !self.is_paused
+            && self.shows_text()
+            && self.view.options().is_terminal
     }
 
     fn shows_text(&self) -> bool {
@@ -211,31 +291,51 @@ impl Console {
         }
     }
 
-    /// Some time has passed: draws the status line again.
+    /// Some time has passed: the clock of the status line moves.
     pub fn tick(&mut self) {
         if (self.is_deserted)() {
             self.out.close();
         }
-        let is_shown = self.is_running && self.shows_text() && self.view.options().is_terminal;
-        if is_shown && let Some(width) = (self.width)().filter(|width| *width > 0) {
-            self.view.set_width(width);
-        }
-        if !is_shown {
+        self.has_ticked = true;
+        if !self.is_running || !self.shows_text() {
             return;
         }
         let now = (self.clock)();
-        // A clock that was set back must not stop the line.
-        let is_due = self
-            .drawn_at
-            .is_none_or(|drawn_at| now.duration_since(drawn_at).abs() >= FRAME);
-        if is_due {
-            self.frame = self.frame.wrapping_add(1);
+        self.view.tick(now);
+        if !self.view.options().is_terminal {
+            self.beat(now);
+            self.show();
+            return;
+        }
+        let is_resized = self.follow_width();
+        if self.view.page.out.is_empty() {
             self.update.clear();
-            if std::mem::take(&mut self.is_status_shown) {
-                self.update.push_str(ERASE);
+            if is_resized {
+                self.footer.erase(&mut self.update);
             }
-            self.push_status();
+            self.push_footer();
             self.out.write(&self.update);
+        } else {
+            self.show();
+        }
+    }
+
+    /// Whether the terminal has another width now: it may have moved what it showed.
+    fn follow_width(&mut self) -> bool {
+        let width = (self.width)().filter(|width| *width > 0);
+        let is_resized = width.is_some_and(|width| width != self.view.options().width);
+        if let Some(width) = width {
+            self.view.set_width(width);
+        }
+        is_resized
+    }
+
+    /// Shows once a minute that a run without a status line is alive.
+    fn beat(&mut self, now: Timestamp) {
+        let written_at = *self.written_at.get_or_insert(now);
+        // A clock that was set back must not stop it.
+        if now.duration_since(written_at).abs() >= HEARTBEAT_INTERVAL {
+            self.view.heartbeat(now);
         }
     }
 

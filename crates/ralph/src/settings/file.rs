@@ -12,7 +12,13 @@ use super::values::excerpt;
 /// The file's name; it is at the top of the workspace.
 pub const CONFIG_FILE: &str = "ralph.yml";
 
-const SECTIONS: [&str; 3] = ["cli", "acp", "event_loop"];
+const SECTIONS: [&str; 5] = ["cli", "acp", "event_loop", "watch", "notify"];
+
+/// A section has keys. `watch: false` is a setting of its own.
+fn is_section(entry: &Entry) -> bool {
+    let is_setting = matches!(entry.value.value, Value::Scalar(_)) && setting_named(&entry.key).is_some();
+    SECTIONS.contains(&entry.key.as_str()) && !is_setting
+}
 
 /// A `ralph.yml` in which every known key has a value of the right type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,7 +68,7 @@ impl ConfigFile {
     pub fn entries(&self) -> Vec<FileEntry> {
         let mut entries = Vec::new();
         for entry in self.root.entries() {
-            if SECTIONS.contains(&entry.key.as_str()) {
+            if is_section(entry) {
                 for inner in entry.value.entries() {
                     let key = format!("{}.{}", entry.key, inner.key);
                     entries.extend(entries_of(&key, &inner.value));
@@ -107,7 +113,7 @@ impl ConfigFile {
     fn read(&mut self, root: &Node) -> Result<(), Problem> {
         root.require_map("the file")?;
         for entry in root.entries() {
-            if SECTIONS.contains(&entry.key.as_str()) {
+            if is_section(entry) {
                 entry.value.require_map(&format!("`{}`", entry.key))?;
                 for inner in entry.value.entries() {
                     self.read_entry(inner, &format!("{}.{}", entry.key, inner.key))?;
@@ -166,13 +172,23 @@ impl ConfigFile {
 
     /// An error about the value of a key.
     pub(super) fn fail(&self, key: &str, message: impl Into<String>) -> SettingsError {
+        self.fail_at(self.root.at_key(key), message.into())
+    }
+
+    /// An error about the value of a mode's key.
+    pub(super) fn fail_in_mode(&self, mode: &str, key: &str, message: String) -> SettingsError {
+        let modes = self.root.get("modes");
+        self.fail_at(
+            modes.and_then(|modes| modes.get(mode)?.get(key)),
+            format!("`modes.{}.{key}`: {message}", excerpt(mode)),
+        )
+    }
+
+    fn fail_at(&self, node: Option<&Node>, message: String) -> SettingsError {
         SettingsError::File {
             path: self.path.clone(),
-            position: self
-                .root
-                .at_key(key)
-                .map_or_else(Position::default, |node| node.at),
-            message: message.into(),
+            position: node.map_or_else(Position::default, |node| node.at),
+            message,
         }
     }
 }
@@ -228,7 +244,7 @@ fn mode_entries(mode: &Entry) -> Vec<FileEntry> {
 
 /// Whether something of a top-level entry stays.
 fn retain_entry(entry: &mut Entry, keep: &dyn Fn(&FileEntry) -> bool) -> bool {
-    if SECTIONS.contains(&entry.key.as_str()) {
+    if is_section(entry) {
         if let Value::Map(inner) = &mut entry.value.value {
             let section = &entry.key;
             inner.retain_mut(|inner| {
@@ -263,6 +279,12 @@ fn texts(node: &Node) -> Vec<String> {
     match &node.value {
         Value::Scalar(text) => vec![text.clone()],
         Value::List(nodes) => nodes.iter().flat_map(texts).collect(),
-        Value::Null | Value::Map(_) => Vec::new(),
+        Value::Map(entries) => {
+            let pairs = entries
+                .iter()
+                .map(|entry| (&entry.key, texts(&entry.value).join(" ")));
+            pairs.map(|(key, value)| format!("{key} {value}")).collect()
+        }
+        Value::Null => Vec::new(),
     }
 }

@@ -8,6 +8,7 @@ use super::choices::SessionPolicy;
 use super::document::{Node, Problem, Value as Yaml};
 use super::kind::Value;
 use super::layer::Layer as _;
+use super::prompt::PromptSource;
 use super::table::{ModeLayer, SettingsLayer};
 use super::values::excerpt;
 
@@ -90,7 +91,36 @@ pub(super) fn all_modes(own: Option<&Modes>) -> BTreeMap<String, Mode> {
     modes
 }
 
+/// The modes from `start` on by their `next`, each with the index of the one after it. A mode without `next` is
+/// followed by the first one, unless it is the only one: then there are no roles.
+pub(super) fn roles_from<'a>(
+    start: &'a str,
+    modes: &'a BTreeMap<String, Mode>,
+) -> Vec<(&'a str, &'a Mode, usize)> {
+    let mut names = vec![start];
+    let mut roles = Vec::new();
+    while let Some((&name, mode)) = names.last().and_then(|name| Some((name, modes.get(*name)?))) {
+        let next = mode.layer.next.as_deref();
+        if next.is_none() && names.len() == 1 {
+            return Vec::new();
+        }
+        let known = next.map_or(Some(0), |next| names.iter().position(|name| *name == next));
+        roles.push((name, mode, known.unwrap_or(names.len())));
+        match (known, next) {
+            (None, Some(next)) => names.push(next),
+            (Some(_), _) | (None, None) => break,
+        }
+    }
+    roles
+}
+
 impl Mode {
+    /// The prompt of the mode, if it has one.
+    pub(super) fn prompt(&self) -> Option<PromptSource> {
+        let text = self.layer.prompt.clone().map(PromptSource::Text);
+        text.or_else(|| self.layer.prompt_file.clone().map(PromptSource::File))
+    }
+
     pub(super) fn settings(&self) -> SettingsLayer {
         let mode = self.layer.clone();
         SettingsLayer {

@@ -43,7 +43,8 @@ pub(super) fn permission_names() -> Vec<String> {
     MODES.iter().map(|(_, name, ..)| (*name).to_owned()).collect()
 }
 
-pub(super) fn permission_name(mode: PermissionChoice) -> &'static str {
+/// As people write it.
+pub fn permission_name(mode: PermissionChoice) -> &'static str {
     let named = MODES.iter().find(|(other, ..)| *other == mode);
     named.map_or("", |(_, name, ..)| name)
 }

@@ -44,10 +44,23 @@ pub fn load_prompt(source: &PromptSource, stdin: impl Read) -> Result<Option<Str
             )
         }
     };
+    present(text, &place).map(Some)
+}
+
+/// Reads a prompt file again while a run is active. What is there now may be something else: never waits for a pipe.
+pub fn reload_prompt(path: &Path) -> Result<String, SettingsError> {
+    let read = ralph_run::open_linked_file(path).and_then(read_text);
+    let text = read.map_err(|error| {
+        SettingsError::Usage(format!("cannot read the prompt from {}: {error}", path.display()))
+    })?;
+    present(text, &format!("the prompt in {}", path.display()))
+}
+
+fn present(text: String, place: &str) -> Result<String, SettingsError> {
     if text.trim().is_empty() {
         return Err(SettingsError::Usage(format!("{place} is empty")));
     }
-    Ok(Some(text))
+    Ok(text)
 }
 
 /// Checks a prompt file that the workspace chose and not the user: a repository must not send files from elsewhere to
@@ -60,6 +73,14 @@ pub fn check_workspace_prompt(path: &Path, workspace: &Path) -> Result<(), Setti
         // Spelled as a path outside, which needs trust.
         return Ok(());
     }
+    check_inside_workspace(path, workspace)
+}
+
+/// Checks that a path leads to a regular file within the workspace.
+///
+/// # Errors
+/// If a link leads out of it, or the file is not a regular one.
+pub fn check_inside_workspace(path: &Path, workspace: &Path) -> Result<(), SettingsError> {
     let (Ok(real), Ok(workspace)) = (path.canonicalize(), workspace.canonicalize()) else {
         // Reading it says what is wrong.
         return Ok(());

@@ -21,6 +21,34 @@ Every setting is looked up in four places, and the first one that has it decides
 
 ";
 
+const ROLES: &str = "
+## Roles
+
+A mode with `next` is the first role of a loop: `ralph run --mode plan` runs one iteration as `plan`, the next one as the mode that `next` names, and so on.
+
+```yaml
+modes:
+  plan:
+    prompt: Write the next small step to PLAN.md. Change nothing else.
+    permission_mode: accept-edits
+    next: build
+  build:
+    prompt: Do the step that PLAN.md describes.
+    session: keep
+    next: review
+  review:
+    prompt: Review the last change, and repair what is wrong.
+    model: opus
+```
+
+- After a mode without `next`, the first role follows again. A mode can also name itself or an earlier one. The limits of the run end every such loop.
+- A role gets its own `prompt`, then the prompt of the run, then the last message of the role before it (the last 32 KiB, without secrets).
+- Any role can complete the run: its answer must end with the completion promise, and every verify command must succeed. If one fails, the next role gets its output.
+- A role that fails has its turn again. Failed iterations count as in every loop.
+- With `--once`, only the first role runs, once. A conversation (`--interactive`) uses the settings of the first role.
+
+";
+
 const EXAMPLE: &str = "## Example
 
 ```yaml
@@ -70,7 +98,7 @@ pub fn render_reference() -> String {
     {
         let _ = writeln!(page, "| `{key}` | {} | {meaning} |", takes());
     }
-    page.push('\n');
+    page.push_str(ROLES);
     page.push_str(EXAMPLE);
     page
 }

@@ -13,13 +13,15 @@ use super::choices::Transport;
 use super::error::{SettingsError, Warning};
 use super::file::ConfigFile;
 use super::layer::{Layer as _, Origin};
-use super::mode::{Mode, all_modes};
+use super::mode::{Mode, all_modes, roles_from};
+use super::notify::NotifySettings;
 use super::prompt::PromptSource;
-use super::resolved::{LimitSettings, SessionStart, Settings};
+use super::resolved::{AgentSettings, LimitSettings, RoleSettings, SessionStart, Settings};
 use super::suggest::nearest_word;
 use super::table::{SETTINGS, SettingsLayer};
 use super::values::{excerpt, parse_text};
 use super::view;
+use super::watch::WatchSettings;
 use crate::commands::run::RunArgs;
 
 /// Where relative paths start.
@@ -56,6 +58,12 @@ impl Layers<'_> {
         layers.find_map(|(layer, origin)| Some((field(layer)?, origin)))
     }
 
+    /// Whether the person who starts the run wants to be asked. A repository's `ask: true` does not mean that somebody
+    /// is there who could raise a limit.
+    fn is_told_to_ask(&self) -> bool {
+        self.flags.ask.or(self.environment.ask) == Some(true)
+    }
+
     fn origins(&self) -> BTreeMap<String, Origin> {
         let names = SETTINGS.iter().map(|setting| setting.name().to_owned());
         let mut origins: BTreeMap<String, Origin> = names.map(|name| (name, Origin::Default)).collect();
@@ -90,35 +98,27 @@ pub fn resolve(
         file: with_pty_mode(from_file.anchored(&context.workspace)),
         config_file: file,
     };
-    let (mode_name, mode) = active_mode(&layers)?;
-    layers.mode = mode.settings();
-    strip_foreign_program(&mut layers);
-
-    let mut origins = layers.origins();
-    let mut effective = layers.merged()?;
-    resolve_auto(&mut effective, &layers.file);
-    if layers.first(|layer| layer.permission_mode).is_none() && effective.ask == Some(true) {
-        effective.permission_mode = Some(PermissionChoice::Ask);
-    }
-    if !args.extra.is_empty() {
-        effective
-            .args
-            .get_or_insert_default()
-            .extend(args.extra.iter().cloned());
-        origins.insert("cli.args".to_owned(), Origin::Flag);
-    }
-    let mode_tools = fill_in_tools(&mut effective, &mode, &layers);
-    if mode_tools.is_some() {
-        origins.insert("tools".to_owned(), Origin::Mode);
-    }
+    let modes = all_modes(layers.file.modes.as_ref());
+    check_modes(&modes, file)?;
+    let (mode_name, mode) = active_mode(&layers, &modes)?;
+    let roles = match (kind, &mode_name) {
+        (RunKind::Loop, Some(name)) => roles(args, &mut layers, name, &modes)?,
+        (RunKind::Session, _) | (RunKind::Loop, None) => Vec::new(),
+    };
+    let prompt = prompt(args, &layers, context)?;
+    let ModeSettings {
+        mut effective,
+        mut origins,
+        agent,
+    } = in_mode(args, &mut layers, &mode)?;
     if kind == RunKind::Session {
         // The user decides when a conversation is done.
         effective.verify = None;
     }
-    let prompt = prompt(args, &layers, context)?;
-    let agent = build_agent(&mut effective, mode_tools, args.slash)?;
     let view = view::view(&args.view, variables, file)?;
     show_prompt(&prompt, &mut effective, &mut origins);
+    let watch = WatchSettings::resolve(&mut effective)?;
+    let notify = NotifySettings::resolve(&effective)?;
     origins.extend(view.origins);
     let mut shown = effective.show();
     shown.extend(view.shown);
@@ -127,7 +127,7 @@ pub fn resolve(
         agent,
         mode: mode_name,
         task: named(args.task.as_deref(), "--task")?,
-        once: kind == RunKind::Loop && (args.once || mode.layer.once == Some(true)),
+        once: kind == RunKind::Loop && (args.once || roles.is_empty() && mode.layer.once == Some(true)),
         kind,
         idle_timeout: limited(effective.idle_timeout),
         ephemeral: args.ephemeral,
@@ -139,17 +139,23 @@ pub fn resolve(
             turns: effective.max_turns.filter(|count| *count > 0),
             tokens: effective.max_tokens.filter(|count| *count > 0),
             consecutive_failures: effective.max_consecutive_failures.filter(|count| *count > 0),
+            wait: limited(effective.max_wait),
         },
         cooldown: effective.cooldown.unwrap_or_default(),
         completion_promise: decided(effective.completion_promise)?.0,
         prompt: prompt.0,
+        mode_prompt: mode.prompt(),
+        memory: effective.memory.unwrap_or_default(),
         session: session(args)?,
-        session_policy: match args.fresh {
+        session_policy: match args.fresh || !roles.is_empty() {
             true => Default::default(),
             false => mode.layer.session.unwrap_or_default(),
         },
+        roles,
         verify: effective.verify.unwrap_or_default(),
+        verify_timeout: limited(effective.verify_timeout),
         ask: effective.ask.unwrap_or_default(),
+        asks_about_limits: layers.is_told_to_ask() || kind == RunKind::Session,
         ask_timeout: limited(effective.ask_timeout),
         denials: decided(effective.denials)?,
         view: view.view,
@@ -158,6 +164,8 @@ pub fn resolve(
         reset_budget: args.reset_budget,
         redact: effective.redact.unwrap_or_default(),
         allow_secrets: effective.allow_secrets.unwrap_or_default(),
+        watch,
+        notify,
         shown,
         origins,
     };
@@ -191,6 +199,7 @@ fn kind(args: &RunArgs) -> Result<RunKind, SettingsError> {
         ("--verify", args.settings.verify.is_some()),
         ("--max-iterations", args.settings.max_iterations.is_some()),
         ("--iteration-timeout", args.settings.iteration_timeout.is_some()),
+        ("--verify-timeout", args.settings.verify_timeout.is_some()),
     ];
     if !args.interactive {
         return Ok(RunKind::Loop);
@@ -201,23 +210,99 @@ fn kind(args: &RunArgs) -> Result<RunKind, SettingsError> {
     }
 }
 
-fn active_mode(layers: &Layers<'_>) -> Result<(Option<String>, Mode), SettingsError> {
-    let modes = all_modes(layers.file.modes.as_ref());
+/// What the layers give in one mode.
+struct ModeSettings {
+    effective: SettingsLayer,
+    origins: BTreeMap<String, Origin>,
+    agent: AgentSettings,
+}
+
+fn in_mode(args: &RunArgs, layers: &mut Layers<'_>, mode: &Mode) -> Result<ModeSettings, SettingsError> {
+    layers.mode = mode.settings();
+    strip_foreign_program(layers);
+    let mut origins = layers.origins();
+    let mut effective = layers.merged()?;
+    resolve_auto(&mut effective, &layers.file);
+    if layers.first(|layer| layer.permission_mode).is_none() && effective.ask == Some(true) {
+        effective.permission_mode = Some(PermissionChoice::Ask);
+    }
+    if !args.extra.is_empty() {
+        effective
+            .args
+            .get_or_insert_default()
+            .extend(args.extra.iter().cloned());
+        origins.insert("cli.args".to_owned(), Origin::Flag);
+    }
+    let mode_tools = fill_in_tools(&mut effective, mode, layers);
+    if mode_tools.is_some() {
+        origins.insert("tools".to_owned(), Origin::Mode);
+    }
+    let agent = build_agent(&mut effective, mode_tools, args.slash)?;
+    Ok(ModeSettings {
+        effective,
+        origins,
+        agent,
+    })
+}
+
+fn roles(
+    args: &RunArgs,
+    layers: &mut Layers<'_>,
+    start: &str,
+    modes: &BTreeMap<String, Mode>,
+) -> Result<Vec<RoleSettings>, SettingsError> {
+    let role = |(name, mode, next): (&str, &Mode, usize)| -> Result<RoleSettings, SettingsError> {
+        Ok(RoleSettings {
+            name: name.to_owned(),
+            next,
+            session_policy: mode.layer.session.unwrap_or_default(),
+            agent: in_mode(args, layers, mode)?.agent,
+            prompt: mode.prompt(),
+        })
+    };
+    roles_from(start, modes).into_iter().map(role).collect()
+}
+
+/// Every `next` names a mode, and no mode has two prompts.
+fn check_modes(modes: &BTreeMap<String, Mode>, file: Option<&ConfigFile>) -> Result<(), SettingsError> {
+    // The built-in modes are right.
+    let Some(file) = file else { return Ok(()) };
+    for (name, mode) in modes {
+        if let Some(next) = mode.layer.next.as_ref().filter(|next| !modes.contains_key(*next)) {
+            return Err(file.fail_in_mode(name, "next", unknown_mode(next, modes)));
+        }
+        if mode.layer.prompt.is_some() && mode.layer.prompt_file.is_some() {
+            let message = "the mode has two prompts: `prompt` and `prompt_file`".to_owned();
+            return Err(file.fail_in_mode(name, "prompt_file", message));
+        }
+    }
+    Ok(())
+}
+
+fn unknown_mode(name: &str, modes: &BTreeMap<String, Mode>) -> String {
+    let names: Vec<&str> = modes.keys().map(String::as_str).collect();
+    let mut message = format!(
+        "there is no mode `{}`; the modes are {}",
+        excerpt(name),
+        names.join(", ")
+    );
+    if let Some(near) = nearest_word(name, names.iter().copied()) {
+        message.push_str(&format!("; did you mean `{near}`?"));
+    }
+    message
+}
+
+fn active_mode(
+    layers: &Layers<'_>,
+    modes: &BTreeMap<String, Mode>,
+) -> Result<(Option<String>, Mode), SettingsError> {
     let Some((name, origin)) = layers.first(|layer| layer.mode.clone()) else {
         return Ok((None, Mode::default()));
     };
     if let Some(mode) = modes.get(&name) {
         return Ok((Some(name), mode.clone()));
     }
-    let names: Vec<&str> = modes.keys().map(String::as_str).collect();
-    let mut message = format!(
-        "there is no mode `{}`; the modes are {}",
-        excerpt(&name),
-        names.join(", ")
-    );
-    if let Some(near) = nearest_word(&name, names.iter().copied()) {
-        message.push_str(&format!("; did you mean `{near}`?"));
-    }
+    let message = unknown_mode(&name, modes);
     Err(match (origin, layers.config_file) {
         (Origin::Flag, _) => SettingsError::Usage(message),
         (Origin::File, Some(file)) => file.fail("mode", message),

@@ -13,8 +13,10 @@ use super::backend::BackendName;
 use super::choices::{AgentOutput, Auth, Denials, PromptMode, SessionPolicy, Transport};
 use super::layer::Origin;
 use super::mode::ModeTools;
+use super::notify::NotifySettings;
 use super::prompt::PromptSource;
 use super::view::View;
+use super::watch::WatchSettings;
 
 /// Settings with every default applied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,12 +38,24 @@ pub struct Settings {
     /// The last line of an answer that says that the work is complete.
     pub completion_promise: String,
     pub prompt: PromptSource,
+    /// The prompt of the mode, which is placed before the other one.
+    pub mode_prompt: Option<PromptSource>,
+    /// The roles that take turns, from the mode that was chosen; empty unless it names a `next` one.
+    pub roles: Vec<RoleSettings>,
+    /// Iterations share notes.
+    pub memory: bool,
     pub session: SessionStart,
     /// Whether a run without a session of its own continues the mode's last one.
     pub session_policy: SessionPolicy,
     /// Commands that must succeed before the work counts as done.
     pub verify: Vec<String>,
+    /// How long each of them may take.
+    #[serde(default)]
+    pub verify_timeout: Option<Duration>,
     pub ask: bool,
+    /// Whether a person can raise a limit that is reached.
+    #[serde(default)]
+    pub asks_about_limits: bool,
     /// How long to wait for an answer; without a limit if absent.
     pub ask_timeout: Option<Duration>,
     pub denials: Denials,
@@ -53,6 +67,8 @@ pub struct Settings {
     pub redact: Vec<String>,
     #[serde(default)]
     pub allow_secrets: bool,
+    pub watch: WatchSettings,
+    pub notify: NotifySettings,
     /// The values by name, as `--dry-run` shows them.
     #[serde(default)]
     pub shown: BTreeMap<String, String>,
@@ -68,6 +84,20 @@ impl Settings {
             .is_none_or(|origin| *origin == Origin::Default)
     }
 
+    /// The settings as they are for one of the roles.
+    pub fn for_role(&self, role: &RoleSettings) -> Self {
+        Self {
+            mode: Some(role.name.clone()),
+            agent: AgentSettings {
+                // `--resume` may have chosen another one than the settings.
+                backend: self.agent.backend.clone(),
+                ..role.agent.clone()
+            },
+            mode_prompt: role.prompt.clone(),
+            ..self.clone()
+        }
+    }
+
     /// Replaces what the report shows for a setting.
     pub fn show(&mut self, name: &str, value: Option<String>) {
         match value {
@@ -75,6 +105,18 @@ impl Settings {
             None => drop(self.shown.remove(name)),
         }
     }
+}
+
+/// A mode as a role of a loop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoleSettings {
+    /// The name of the mode.
+    pub name: String,
+    /// The role of the next iteration, as an index into the roles.
+    pub next: usize,
+    pub session_policy: SessionPolicy,
+    pub agent: AgentSettings,
+    pub prompt: Option<PromptSource>,
 }
 
 /// The agent, and how it is started.
@@ -135,6 +177,9 @@ pub struct LimitSettings {
     pub turns: Option<u32>,
     pub tokens: Option<u64>,
     pub consecutive_failures: Option<u32>,
+    /// The longest wait for a usage limit of the agent.
+    #[serde(default)]
+    pub wait: Option<Duration>,
 }
 
 /// The session of the first iteration.

@@ -31,7 +31,15 @@ pub(super) fn nearest_key(unknown: &str) -> Option<String> {
 }
 
 /// Variables that are not settings.
-const OTHER_VARIABLES: [&str; 2] = [crate::diagnostics::VARIABLE, "RALPH_RUN_ID"];
+const OTHER_VARIABLES: [&str; 6] = [
+    crate::diagnostics::VARIABLE,
+    "RALPH_RUN_ID",
+    // Those of a notification's command.
+    "RALPH_EVENT",
+    "RALPH_KIND",
+    "RALPH_MESSAGE",
+    "RALPH_WORKSPACE",
+];
 const OTHER_PREFIXES: [&str; 2] = ["RALPH_SERVER_", "RALPH_TEST_"];
 
 /// A warning for every `RALPH_` variable that ralph does not know.

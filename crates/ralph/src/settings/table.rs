@@ -17,8 +17,10 @@ use super::error::SettingsError;
 use super::kind::{Program, Promise, Value, Variables};
 use super::layer::{Layer, Origin, Setting, layer};
 use super::mode::Modes;
+use super::notify::{NotifyCommand, NotifyEvents, WebhookUrl};
 use super::permission::permission_parser;
 use super::values::{Names, parse_count, parse_duration, parse_money, parse_names, parse_tokens};
+use super::watch::WatchRule;
 
 /// Every setting, in the order of the reference.
 pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| [RUN_SETTINGS, VIEW_SETTINGS].concat());
@@ -133,14 +135,14 @@ layer! {
     partials: bool { key: "partials", variable: "RALPH_PARTIALS", default: "true" }
     "Show text while it is written."
 
-    /// Let the agent ask for permission; answer with `ralph answer`
+    /// Let the agent ask for permission; answer by key or `ralph answer`
     #[arg(long, num_args = 0, default_missing_value = "true", help_heading = "Agent")]
     ask: bool { key: "ask", flag: "--ask", variable: "RALPH_ASK", default: "false" }
-    "Let the agent ask for permission. Answer with `ralph answer`."
+    "Let the agent ask for permission. Answer with keys in the terminal of the run, or with `ralph answer`."
 
     #[arg(skip)]
     ask_timeout: Duration { key: "ask_timeout", variable: "RALPH_ASK_TIMEOUT", default: "15m", is_limit: true }
-    "How long to wait for an answer. After that the request is denied and the agent is told to decide for itself."
+    "How long to wait for an answer. After that the request is denied and the agent is told to decide for itself. A limit that is reached can be raised with `ralph top-up` for as long."
 
     #[arg(skip)]
     denials: Denials { key: "denials", variable: "RALPH_DENIALS", default: "fail" }
@@ -178,6 +180,13 @@ layer! {
     verify: Vec<String> { key: "verify", flag: "--verify" }
     "Commands that must succeed before the work counts as done. Flags replace the list."
 
+    /// Time limit of a verify command [default: 10m]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    verify_timeout: Duration {
+        key: "verify_timeout", flag: "--verify-timeout", variable: "RALPH_VERIFY_TIMEOUT", default: "10m",
+        is_limit: true
+    } "Stop a verify command that takes longer than this. It counts as failed."
+
     /// Iteration limit [default: 50]
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Limits")]
     max_iterations: u32 {
@@ -203,7 +212,7 @@ layer! {
     iteration_timeout: Duration {
         key: "event_loop.iteration_timeout_seconds", flag: "--iteration-timeout", variable: "RALPH_ITERATION_TIMEOUT",
         default: "0", is_limit: true
-    } "End the run when an iteration takes longer than this."
+    } "Interrupt an iteration that takes longer than this. It counts as failed, and the next one starts."
 
     /// Turn limit of each iteration [default: none]
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Limits")]
@@ -223,6 +232,12 @@ layer! {
         is_limit: true
     } "Stop after this many failed iterations in a row."
 
+    /// Longest wait for a usage limit [default: 6h]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    max_wait: Duration {
+        key: "max_wait", flag: "--max-wait", variable: "RALPH_MAX_WAIT", default: "6h", is_limit: true
+    } "How long to wait for the agent's usage limit to reset. If it resets later, the run ends. The wait does not count as runtime."
+
     #[arg(skip)]
     cooldown: Duration { key: "event_loop.cooldown_delay_seconds", variable: "RALPH_COOLDOWN", default: "0" }
     "The pause between iterations."
@@ -234,8 +249,85 @@ layer! {
     } "How long a conversation (`--interactive`) waits for a message. Then it ends cleanly and can be resumed."
 
     #[arg(skip)]
+    memory: bool { key: "memory", variable: "RALPH_MEMORY", default: "true" }
+    "Let iterations share notes in `.ralph/scratchpad.md`. The prompt names the file and has its content."
+
+    #[arg(skip)]
     redact: Vec<String> { key: "redact" }
     "Regular expressions of further secrets. Matching text is not shown and not recorded; the raw log keeps it."
+
+    #[arg(skip)]
+    watch: bool { key: "watch", variable: "RALPH_WATCH", default: "true" }
+    "Watch the run for signs that something is wrong. `watch: false` turns all rules off."
+
+    #[arg(skip)]
+    watch_scope: Vec<String> { key: "watch.scope" }
+    "Patterns such as `src/**` of the files that the agent may change, relative to the workspace. Without it, all files in the workspace."
+
+    #[arg(skip)]
+    watch_silence: WatchRule { key: "watch.silence", default: "notify, after 6m, during_call 30m" }
+    "The agent is silent in the middle of a turn: `after` this time, or `during_call` while a tool call is running."
+
+    #[arg(skip)]
+    watch_repeated_call: WatchRule { key: "watch.repeated_call", default: "notify, times 3" }
+    "The agent makes the same tool call several times in a row, with the same result."
+
+    #[arg(skip)]
+    watch_repeated_failure: WatchRule { key: "watch.repeated_failure", default: "notify, times 3" }
+    "The same command fails several times, and nothing changes in between."
+
+    #[arg(skip)]
+    watch_repeated_answer: WatchRule { key: "watch.repeated_answer", default: "notify, times 2" }
+    "Several iterations in a row end with the same answer and change no file."
+
+    #[arg(skip)]
+    watch_flipped_file: WatchRule { key: "watch.flipped_file", default: "notify, times 2" }
+    "A file is changed back and forth between two versions. The first time that a change is undone does not count."
+
+    #[arg(skip)]
+    watch_burn_rate: WatchRule { key: "watch.burn_rate", default: "notify, factor 3, at_least $1" }
+    "The cost per minute over the last 5 minutes is `factor` times the median of the run, and `at_least` this much in total."
+
+    #[arg(skip)]
+    watch_out_of_scope: WatchRule { key: "watch.out_of_scope", default: "notify" }
+    "The agent changes a file outside the workspace or outside `watch.scope`. Temporary directories do not count."
+
+    #[arg(skip)]
+    watch_context: WatchRule { key: "watch.context", default: "notify, percent 90%" }
+    "The model's context is nearly full."
+
+    #[arg(skip)]
+    watch_unknown_events: WatchRule { key: "watch.unknown_events", default: "notify" }
+    "The agent writes events that this version of ralph does not know."
+
+    #[arg(skip)]
+    notify: bool { key: "notify", variable: "RALPH_NOTIFY", default: "true" }
+    "Send the notifications that are configured below. `notify: false` sends none."
+
+    #[arg(skip)]
+    notify_on: NotifyEvents { key: "notify.on", variable: "RALPH_NOTIFY_ON", default: "waiting,warning,ended" }
+    "When to notify: the run is waiting, warns, or has ended. See notifications.md."
+
+    #[arg(skip)]
+    notify_bell: bool { key: "notify.bell", variable: "RALPH_NOTIFY_BELL", default: "false" }
+    "Ring the terminal bell."
+
+    #[arg(skip)]
+    notify_desktop: bool { key: "notify.desktop", variable: "RALPH_NOTIFY_DESKTOP", default: "false" }
+    "Show a desktop notification, with `notify-send` on Linux and `osascript` on macOS."
+
+    #[arg(skip)]
+    notify_command: NotifyCommand { key: "notify.command", variable: "RALPH_NOTIFY_COMMAND" }
+    "Run a command. It gets the notification as JSON on stdin. Text is a line for the shell; a list is a program with its arguments."
+
+    #[arg(skip)]
+    notify_webhook: WebhookUrl { key: "notify.webhook", variable: "RALPH_NOTIFY_WEBHOOK" }
+    "Send the notification as JSON to this address, as a POST request."
+
+    #[arg(skip)]
+    notify_webhook_secret_env: String {
+        key: "notify.webhook_secret_env", variable: "RALPH_NOTIFY_WEBHOOK_SECRET_ENV", is_shown_if_set: true
+    } "The name of the environment variable with the key that signs webhook requests. The agent does not see this variable."
 }
 
 layer! {
@@ -277,9 +369,12 @@ layer! {
     append_system_prompt_file: PathBuf { key: "append_system_prompt_file" } "As `append_system_prompt_file` above."
     model: String { key: "model" } "As `model` above."
     permission_mode: PermissionChoice { key: "permission_mode" } "As `permission_mode` above."
+    prompt: String { key: "prompt" } "Placed before the prompt of the run."
+    prompt_file: PathBuf { key: "prompt_file" } "The same from a file. It is read when the run starts."
     session: SessionPolicy { key: "session" }
-    "`fresh` (the default) starts each run with a new session. `keep` continues the last session of this mode; `--fresh` starts a new one."
-    once: bool { key: "once" } "Run one iteration and accept the agent's own result, as with `--once`."
+    "`fresh` (the default) starts each run with a new session. `keep` continues the last session of this mode; `--fresh` starts a new one. In a loop of roles, `keep` continues the role's own session of this run."
+    next: String { key: "next" } "The mode of the next iteration, which makes a loop of roles; see below."
+    once: bool { key: "once" } "Run one iteration and accept the agent's own result, as with `--once`. Without effect in a loop of roles."
 }
 
 /// The keys of a mode.

@@ -36,20 +36,29 @@ pub fn parse_count(text: &str) -> Result<u32, String> {
     u32::try_from(parse_tokens(text)?).map_err(|_| format!("must be at most {}", u32::MAX))
 }
 
+/// A whole number, also with `k` for thousands or `M` for millions.
 pub fn parse_tokens(text: &str) -> Result<u64, String> {
     let digits = text.trim().replace('_', "");
     if is_off(&digits) {
         return Ok(0);
     }
-    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+    let (digits, factor) = match digits.strip_suffix(['k', 'K']) {
+        Some(thousands) => (thousands, 1_000),
+        None => digits
+            .strip_suffix(['m', 'M'])
+            .map_or((digits.as_str(), 1), |millions| (millions, 1_000_000)),
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(format!(
             "must be a whole number such as 50, not `{}`",
             excerpt(text)
         ));
     }
     digits
-        .parse()
-        .map_err(|_| format!("must be at most {}", u64::MAX))
+        .parse::<u64>()
+        .ok()
+        .and_then(|number| number.checked_mul(factor))
+        .ok_or_else(|| format!("must be at most {}", u64::MAX))
 }
 
 /// A time such as `90s`, `15m`, `1h30m` or `7d`; a bare number is seconds.
@@ -251,6 +260,11 @@ mod tests {
     fn numbers_are_whole_and_fit() {
         assert_eq!(parse_count("50"), Ok(50));
         assert_eq!(parse_tokens("1_000_000"), Ok(1_000_000));
+        assert_eq!(parse_tokens("100k"), Ok(100_000));
+        assert_eq!(parse_tokens("2M"), Ok(2_000_000));
+        for text in ["k", "1.5M", "20000000000000000M", "5 k"] {
+            assert!(parse_tokens(text).is_err(), "{text}");
+        }
         assert_eq!(parse_count("off"), Ok(0));
         for text in ["many", "-1", "1.5", "4294967296", "+1"] {
             assert!(parse_count(text).is_err(), "{text}");

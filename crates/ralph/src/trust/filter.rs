@@ -63,9 +63,16 @@ fn judge(entry: &FileEntry) -> Verdict {
         Some(Rule::Only(allowed, _)) if values().all(|value| allowed.contains(&value.trim())) => {
             Verdict::Holds
         }
-        Some(Rule::Only(_, risk) | Rule::NeedsTrust(risk)) => needs(risk),
+        Some(Rule::Except(refused, _)) if !values().any(|value| has_word(value, refused)) => Verdict::Holds,
+        Some(Rule::Only(_, risk) | Rule::Except(_, risk) | Rule::NeedsTrust(risk)) => needs(risk),
         None => needs(Risk::Unclassified),
     }
+}
+
+/// Whether a part of `notify, times 3` or `action off` is one of these words, with or without a name before it.
+fn has_word(value: &str, words: &[&str]) -> bool {
+    let mut parts = value.split(',').filter_map(|part| part.split_whitespace().last());
+    parts.any(|word| words.contains(&word))
 }
 
 /// One item for each command of a list.
@@ -170,12 +177,15 @@ mod tests {
             "event_loop: {max_runtime_seconds: 0}",
             "event_loop: {max_consecutive_failures: 4}",
             "idle_timeout: 0",
+            "ask_timeout: 16m",
+            "ask_timeout: 0",
         ] {
             assert_eq!(left_out(text).len(), 1, "{text}");
         }
         for text in [
             "event_loop: {max_iterations: 50}",
             "event_loop: {max_cost_usd: $10}",
+            "ask_timeout: 15m",
             "event_loop: {max_turns: 0, max_tokens: 0, iteration_timeout_seconds: 0}",
         ] {
             assert_eq!(left_out(text), [""; 0], "{text}");
@@ -233,6 +243,31 @@ mod tests {
         assert!(allowed.entries().is_empty(), "{:?}", allowed.entries());
     }
 
+    #[test]
+    fn a_rule_of_the_watchdog_may_be_changed_and_not_turned_off() {
+        for rule in [
+            "off",
+            "false",
+            "\"off, times 2\"",
+            "action off",
+            "{action: off, times: 2}",
+        ] {
+            let text = format!("watch: {{repeated_call: {rule}}}");
+            assert!(!left_out(&text).is_empty(), "{text}");
+        }
+        for rule in [
+            "stop",
+            "notify",
+            "\"interrupt, times 9\"",
+            "{action: stop, times: 2}",
+            "{times: 4}",
+        ] {
+            let text = format!("watch: {{repeated_call: {rule}}}");
+            assert_eq!(left_out(&text), [""; 0], "{text}");
+        }
+        assert_eq!(left_out("watch: {out_of_scope: stop}"), [""; 0]);
+    }
+
     /// Sets each key to something that is not its default, and looks at what is left.
     #[test]
     fn of_every_key_that_needs_trust_nothing_is_left() {
@@ -247,13 +282,18 @@ mod tests {
             "denials" => "continue",
             "pty_mode" | "quiet" | "allow_secrets" => "true",
             "modes.*.session" => "keep",
+            "watch" | "notify" => "false",
+            "notify.on" => "[ended]",
+            "notify.desktop" => "true",
+            "notify.webhook" => "https://example.invalid",
+            key if key.starts_with("watch.") => "off",
             _ => "something",
         };
         let keys = SETTINGS.iter().map(|setting| setting.key.to_owned());
         let keys = keys.filter(|key| !key.is_empty() && key != "modes");
         for key in keys.chain(mode_keys().map(|key| format!("modes.*.{key}"))) {
             let risk = match rule_of(&key) {
-                Some(Rule::NeedsTrust(risk) | Rule::Only(_, risk)) => risk,
+                Some(Rule::NeedsTrust(risk) | Rule::Only(_, risk) | Rule::Except(_, risk)) => risk,
                 None => Risk::Unclassified,
                 Some(Rule::Allowed | Rule::InWorkspace | Rule::Limit) => continue,
             };

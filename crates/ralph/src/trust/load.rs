@@ -269,7 +269,10 @@ impl Subject {
                 Some(Risk::Executes | Risk::Redirects | Risk::Instructs | Risk::Unclassified)
             )
         };
-        let entries: Vec<FileEntry> = self.entries.iter().filter(runs).cloned().collect();
+        // The words of a prompt are not commands: files that it mentions may change.
+        let is_prompt = |entry: &&FileEntry| entry.setting == "modes.*.prompt";
+        let entries = self.entries.iter().filter(runs).filter(|entry| !is_prompt(entry));
+        let entries: Vec<FileEntry> = entries.cloned().collect();
         scripts(&self.workspace, &entries)
     }
 }

@@ -13,6 +13,8 @@ pub enum Rule {
     Limit,
     /// Only these values. They restrict the agent, whatever else holds.
     Only(&'static [&'static str], Risk),
+    /// All but these. Of a mapping or a list with commas, every part counts.
+    Except(&'static [&'static str], Risk),
     /// None but the default.
     NeedsTrust(Risk),
 }
@@ -35,6 +37,8 @@ pub enum Risk {
     ReadsOutside,
     /// Keep something out of sight.
     Hides,
+    /// Send notifications to an address.
+    Sends,
     /// The key has no rule.
     Unclassified,
 }
@@ -50,6 +54,7 @@ impl Risk {
             Self::RaisesLimit => "raises a limit",
             Self::ReadsOutside => "reads a file outside of the workspace",
             Self::Hides => "hides output",
+            Self::Sends => "sends messages to an address",
             Self::Unclassified => "is not known to be safe",
         }
     }
@@ -58,7 +63,7 @@ impl Risk {
 /// The rule of a key, in the form of the settings reference: `verify`, `cli.env`, `modes.*.tools`. `None` for a key
 /// that nobody has classified.
 pub fn rule_of(key: &str) -> Option<Rule> {
-    use Risk::{Executes, Hides, Instructs, Permits, Redirects};
+    use Risk::{Executes, Hides, Instructs, Permits, Redirects, Sends};
     Some(match key {
         // They start programs, or change what a program does.
         "cli.command" | "cli.args" | "acp.command" | "acp.args" | "verify" => Rule::NeedsTrust(Executes),
@@ -72,7 +77,7 @@ pub fn rule_of(key: &str) -> Option<Rule> {
         "pty_mode" => Rule::Only(&["false"], Redirects),
         "modes.*.session" => Rule::NeedsTrust(Redirects),
         // A list of tools also approves them, and a mode has such a list.
-        "mode" | "tools" | "allowed_tools" | "modes.*.tools" | "modes.*.allowed_tools" => {
+        "mode" | "modes.*.next" | "tools" | "allowed_tools" | "modes.*.tools" | "modes.*.allowed_tools" => {
             Rule::NeedsTrust(Permits)
         }
         // The others permit more than `ask`, which holds where a person or the server can answer.
@@ -82,7 +87,10 @@ pub fn rule_of(key: &str) -> Option<Rule> {
         "system_prompt_file"
         | "append_system_prompt_file"
         | "modes.*.system_prompt_file"
-        | "modes.*.append_system_prompt_file" => Rule::NeedsTrust(Instructs),
+        | "modes.*.append_system_prompt_file"
+        // Unlike the prompt of a loop, it is added to a prompt that the user wrote.
+        | "modes.*.prompt"
+        | "modes.*.prompt_file" => Rule::NeedsTrust(Instructs),
         // What matches is neither shown nor recorded: `.*` would hide a whole run.
         "redact" | "quiet" => Rule::NeedsTrust(Hides),
         "event_loop.prompt_file" => Rule::InWorkspace,
@@ -94,11 +102,35 @@ pub fn rule_of(key: &str) -> Option<Rule> {
         | "event_loop.max_turns"
         | "event_loop.max_tokens"
         | "event_loop.max_consecutive_failures"
-        | "idle_timeout" => Rule::Limit,
-        // Asking restricts the agent; a person who does not answer in time has denied.
-        "ask" | "ask_timeout" => Rule::Allowed,
+        | "max_wait"
+        | "verify_timeout"
+        | "idle_timeout"
+        // A person who does not answer in time has denied: without a limit, a run waits for ever.
+        | "ask_timeout" => Rule::Limit,
+        // Asking restricts the agent.
+        "ask" => Rule::Allowed,
         "event_loop.cooldown_delay_seconds" | "modes.*.once" => Rule::Allowed,
-        "partials" | "verbose" => Rule::Allowed,
+        "memory" | "partials" | "verbose" => Rule::Allowed,
+        // It shows what an agent does outside of its task, so the task's author must not turn it off.
+        "watch" => Rule::Only(&["true"], Hides),
+        // Thresholds and the other actions run nothing.
+        "watch.out_of_scope"
+        | "watch.silence"
+        | "watch.repeated_call"
+        | "watch.repeated_failure"
+        | "watch.repeated_answer"
+        | "watch.flipped_file"
+        | "watch.burn_rate"
+        | "watch.context"
+        | "watch.unknown_events" => Rule::Except(&["off", "false"], Hides),
+        // It only restricts.
+        "watch.scope" => Rule::Allowed,
+        "notify" => Rule::Only(&["true"], Hides),
+        "notify.command" | "notify.desktop" => Rule::NeedsTrust(Executes),
+        "notify.webhook" | "notify.webhook_secret_env" => Rule::NeedsTrust(Sends),
+        // What it leaves out is not sent.
+        "notify.on" => Rule::NeedsTrust(Hides),
+        "notify.bell" => Rule::Allowed,
         _ => return None,
     })
 }
@@ -124,7 +156,11 @@ mod tests {
             );
             let is_unclassified = matches!(
                 rule,
-                Some(Rule::NeedsTrust(Risk::Unclassified) | Rule::Only(_, Risk::Unclassified))
+                Some(
+                    Rule::NeedsTrust(Risk::Unclassified)
+                        | Rule::Only(_, Risk::Unclassified)
+                        | Rule::Except(_, Risk::Unclassified)
+                )
             );
             assert!(!is_unclassified, "{key}");
         }

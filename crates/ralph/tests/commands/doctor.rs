@@ -122,6 +122,34 @@ fn its_verdict_is_what_a_run_would_say() {
 }
 
 #[test]
+fn a_file_that_is_not_trusted_and_a_state_directory_that_is_none_keep_a_run_from_starting() {
+    let stage = Stage::new();
+    install_claude(&stage, "2.1.325");
+    fs::write(stage.path("workspace/ralph.yml"), "verify: [make test]\n").unwrap();
+    let run = stage.ralph(&["run", "-p", "x", "--once"]);
+    assert_eq!(run.code, Some(78), "{run:?}");
+    let doctor = stage.ralph(&["doctor"]);
+    assert_eq!(doctor.code, Some(1), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("failed  trust"), "{}", doctor.stdout);
+    let verdict = doctor.stdout.split("\n\n").last().unwrap();
+    assert!(
+        verdict.starts_with("A run cannot start: ") && verdict.contains("ralph trust"),
+        "{verdict}"
+    );
+    assert_eq!(stage.ralph(&["trust", "--yes"]).code, Some(0));
+    assert_eq!(stage.ralph(&["doctor"]).code, Some(0));
+
+    fs::write(stage.path("file"), "").unwrap();
+    let elsewhere = |args: &[&str]| {
+        let mut command = stage.command(args);
+        command.env("XDG_STATE_HOME", stage.path("file"));
+        command.output().unwrap().status.code()
+    };
+    assert_eq!(elsewhere(&["doctor"]), Some(1));
+    assert_ne!(elsewhere(&["run", "-p", "x", "--once"]), Some(0));
+}
+
+#[test]
 fn a_run_cannot_start_without_the_agent_of_the_settings() {
     let stage = Stage::new();
     install_claude(&stage, "2.1.325");

@@ -8,6 +8,7 @@ mod json;
 mod leaving;
 mod listings;
 mod logs;
+mod readme;
 mod replay;
 mod stage;
 mod watching;

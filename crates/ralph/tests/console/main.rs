@@ -7,4 +7,5 @@ mod pipe;
 mod runs;
 mod screen;
 mod stage;
+mod states;
 mod story;

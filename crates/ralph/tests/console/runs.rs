@@ -1,13 +1,13 @@
 //! Whole runs, as text.
 
 use agent_api::{
-    Body, CloseReason, PermissionRequested, RequestClosed, RequestId, Task, TaskState, ToolKind, ToolState,
-    ToolStatus,
+    Body, CloseReason, Part, PermissionRequested, RequestClosed, RequestId, Task, TaskState, ToolKind,
+    ToolState, ToolStatus,
 };
 use ralph::console::{Mode, Options};
-use ralph_run::{CommandReceived, RunBody};
+use ralph_run::{CommandReceived, MessageSent, RunBody};
 
-use crate::stage::{Stage, tool, tool_finished};
+use crate::stage::{Stage, delta, text, tool, tool_finished};
 use crate::story::play;
 
 fn told(options: Options) -> String {
@@ -63,7 +63,7 @@ fn errors_are_shown_once_where_both_streams_end_up() {
     let (out, err) = shared.split_once("=== stderr ===\n").unwrap();
     assert_eq!(err, "");
     assert_eq!(out.matches("[Error] 500 Internal").count(), 1);
-    assert_eq!(out.matches("could not be read").count(), 1);
+    assert_eq!(out.matches("output could not be read; see").count(), 1);
 }
 
 #[test]
@@ -177,24 +177,90 @@ fn a_task_that_ends_twice_is_shown_once() {
 }
 
 #[test]
-fn a_call_that_failed_is_shown_with_the_first_and_last_line_of_its_output() {
+fn every_call_is_shown_with_its_outcome() {
     let mut stage = Stage::new(Options::piped(Mode::Default));
     stage.begin(1);
     stage.agent(tool("a", "Bash", ToolKind::Execute, "make"));
+    stage.tick(40);
+    let Body::ToolFinished(mut failed) =
+        tool_finished("a", ToolStatus::Failed, "\nExit code 2\nmaking\n\nno rule\n")
+    else {
+        unreachable!()
+    };
+    failed.exit_code = Some(2);
+    stage.agent(Body::ToolFinished(failed));
+    // A call that takes longer is shown when that is known.
+    stage.agent(tool("b", "Bash", ToolKind::Execute, "cargo test"));
+    stage.tick(600);
+    stage.tick(11_700);
+    stage.agent(tool_finished("b", ToolStatus::Completed, "ok"));
+    // Parallel calls are told apart by name.
+    stage.agent(tool("c", "Bash", ToolKind::Execute, "sleep 1"));
+    stage.agent(tool("d", "Read", ToolKind::Read, "/project/x"));
+    stage.tick(1_000);
+    stage.agent(tool_finished("c", ToolStatus::Completed, ""));
+    stage.tick(250);
     stage.agent(tool_finished(
-        "a",
+        "d",
         ToolStatus::Failed,
-        "\nExit code 2\nmaking\n\nno rule\n",
+        "<tool_use_error>File does not exist.</tool_use_error>",
     ));
-    stage.agent(tool("b", "Bash", ToolKind::Execute, "true"));
-    stage.agent(tool("c", "Read", ToolKind::Read, "/project/x"));
-    stage.agent(tool_finished("b", ToolStatus::Completed, ""));
-    stage.agent(tool("d", "Bash", ToolKind::Execute, "true"));
-    stage.agent(tool_finished("c", ToolStatus::Failed, ""));
+    stage.agent(tool("e", "Bash", ToolKind::Execute, "true"));
+    stage.agent(text("t", "Meanwhile."));
+    stage.agent(tool_finished("e", ToolStatus::Background, ""));
     let (out, _) = stage.finish();
     assert_eq!(
         out,
-        "[Tool] Bash: make\n[Failed] Exit code 2 … no rule\n[Tool] Bash: true\n[Tool] Read: x\n[Tool] Bash: true\n\
-         [Failed] Read\n"
+        "[Tool] Bash: make ✗ exit code 2, 40ms: no rule\n\
+         [Tool] Bash: cargo test\n  ✓ 12.3s\n\
+         [Tool] Bash: sleep 1\n[Tool] Read: x\n  Bash: sleep 1 ✓ 1.0s\n  Read: x ✗ 1.2s: File does not exist.\n\
+         [Tool] Bash: true\nClaude: Meanwhile.\n  Bash: true ✓ continues in the background\n"
+    );
+}
+
+#[test]
+fn a_pipe_shows_every_minute_that_a_silent_run_is_alive() {
+    for (mode, has_heartbeat) in [
+        (Mode::Default, true),
+        (Mode::Verbose, true),
+        (Mode::Quiet, false),
+        (Mode::Json, false),
+    ] {
+        let mut stage = Stage::new(Options::piped(mode));
+        stage.begin(50);
+        stage.tick(0);
+        stage.agent(tool("a", "Bash", ToolKind::Execute, "cargo test"));
+        stage.tick(30_000);
+        let before = stage.out.text().len();
+        for _ in 0..100 {
+            stage.tick(1_000);
+        }
+        let told = stage.out.text()[before..].to_owned();
+        let expected = "still running: iteration 1/50, 1m 30s, Bash 1m 30s: cargo test\n";
+        assert_eq!(told, if has_heartbeat { expected } else { "" });
+    }
+}
+
+#[test]
+fn a_message_never_stands_in_a_text_and_shows_when_it_was_delivered() {
+    let mut stage = Stage::new(Options::piped(Mode::Default));
+    stage.begin(1);
+    stage.agent(delta("1", Part::Text, "This text arrive"));
+    stage.run(RunBody::CommandReceived(Box::new(CommandReceived {
+        command_id: "c1".to_owned(),
+        message_id: Some("m1".to_owned()),
+        command: "send".to_owned(),
+        text: Some("third".to_owned()),
+        ..CommandReceived::default()
+    })));
+    stage.agent(delta("1", Part::Text, "s slowly"));
+    stage.agent(text("1", "This text arrives slowly"));
+    stage.run(RunBody::MessageSent(MessageSent {
+        message_id: "m1".to_owned(),
+    }));
+    let (out, _) = stage.finish();
+    assert_eq!(
+        out,
+        "Claude: This text arrives slowly\n[Message queued] third\n[Message delivered] third\n"
     );
 }

@@ -94,6 +94,10 @@ impl Stage {
         self.console.tick();
     }
 
+    pub(crate) fn now(&self) -> Timestamp {
+        *self.now.lock().unwrap()
+    }
+
     pub(crate) fn record(&mut self, event: RunEvent) {
         self.seq += 1;
         match &event {
@@ -151,13 +155,18 @@ impl Stage {
             kind: ralph_run::RunKind::Loop.into(),
             resumed_from: None,
             is_ephemeral: false,
+            start_commit: None,
         })));
         self.begin_iteration(1);
     }
 
     pub(crate) fn begin_iteration(&mut self, number: u32) {
         let prompt = "Repair it".to_owned();
-        self.run(RunBody::IterationStarted(IterationStarted { number, prompt }));
+        self.run(RunBody::IterationStarted(IterationStarted {
+            number,
+            prompt,
+            role: None,
+        }));
         self.begin_attempt(1);
     }
 

@@ -2,9 +2,10 @@
 
 use agent_api::{
     Body, Cost, CostSource, Denial, DiscardReason, ErrorClass, ErrorInfo, ExitInfo, ItemDiscarded, ItemId,
-    MicroUsd, Notice, Part, PermissionRequested, Piece, PlanEntry, PlanStatus, PlanUpdated, Question,
-    QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RequestId, Retry, RunUsage, SessionStarted,
-    Severity, Task, TaskState, ThinkingBlock, Tokens, ToolKind, ToolStatus, Usage, UsageScope,
+    MicroUsd, Notice, Part, PermissionRequested, Piece, PlanEntry, PlanStatus, PlanUpdated, Position,
+    Question, QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RequestId, Retry, RunUsage,
+    SessionStarted, Severity, Task, TaskState, ThinkingBlock, Tokens, ToolKind, ToolStatus, Usage,
+    UsageScope,
 };
 use ralph_run::{
     CommandReceived, EndReason, IterationOutcome, RunBody, SessionForked, VerifyFinished, VerifyStarted,
@@ -173,10 +174,18 @@ fn second_iteration(stage: &mut Stage) {
     let mut error = ErrorInfo::new(ErrorClass::Vendor, "server_error", "Internal\nserver error");
     error.http_status = Some(500);
     stage.agent(Body::Error(Box::new(error)));
+    let mut unreadable = ErrorInfo::new(ErrorClass::Protocol, "not_json", "line 7");
+    unreadable.position = Some(Position {
+        line: 7,
+        column: 1,
+        offset: 0,
+        length: 3,
+    });
+    stage.agent(Body::Error(Box::new(unreadable)));
     stage.agent(Body::Error(Box::new(ErrorInfo::new(
         ErrorClass::Protocol,
-        "not_json",
-        "line 7",
+        "read_failed",
+        "the agent's output could not be read any further",
     ))));
     stage.agent(piece(
         "three",
@@ -195,16 +204,16 @@ fn second_iteration(stage: &mut Stage) {
         },
     ));
     usage(stage);
-    stage.run(RunBody::Warned(Warned {
-        kind: WarningKind::CostNearLimit.into(),
-        message: "80% of the budget is used".to_owned(),
-    }));
+    stage.run(RunBody::Warned(Warned::new(
+        WarningKind::CostNearLimit,
+        "80% of the budget is used",
+    )));
     verify(stage, true);
     stage.end_iteration(2, IterationOutcome::Completed);
-    stage.run(RunBody::Warned(Warned {
-        kind: WarningKind::UnreadableLines.into(),
-        message: "1 line of the agent's output could not be read; see raw/2.ndjson".to_owned(),
-    }));
+    stage.run(RunBody::Warned(Warned::new(
+        WarningKind::UnreadableLines,
+        "1 line of the agent's output could not be read; see raw/2.ndjson",
+    )));
 }
 
 fn usage(stage: &mut Stage) {
@@ -253,5 +262,6 @@ fn verify(stage: &mut Stage, is_ok: bool) {
         output: "running 1 test\n\u{1b}[31mtest it ... FAILED\u{1b}[0m\n".to_owned(),
         log: None,
         duration_ms: 1_500,
+        timed_out_after_ms: None,
     }));
 }

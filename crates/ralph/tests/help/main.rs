@@ -54,6 +54,37 @@ fn every_command_has_a_help_page_with_an_example() {
     insta::assert_snapshot!(pages);
 }
 
+/// The command lines of `ralph` in a page's examples, without what explains them.
+fn examples(page: &str) -> Vec<String> {
+    let lines = page.lines().skip_while(|line| *line != "Examples:").skip(1);
+    let lines = lines.take_while(|line| !line.is_empty());
+    // Deeper ones explain the line above.
+    let lines = lines.filter_map(|line| line.strip_prefix("  ").filter(|line| !line.starts_with(' ')));
+    let commands = lines.map(|line| line.split("  ").next().unwrap_or(line));
+    // Where the output goes is for the shell.
+    let commands = commands.map(|line| line.split(" > ").next().unwrap_or(line));
+    commands
+        .flat_map(|line| line.split(" | ").flat_map(|part| part.split(" && ")))
+        .map(str::trim)
+        .filter(|command| command.starts_with("ralph "))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_example_of_a_help_page_can_be_typed() {
+    let mut count = 0;
+    for name in std::iter::once("ralph".to_owned()).chain(names()) {
+        for example in examples(&help(&name)) {
+            let words = shlex::split(&example).unwrap();
+            let parsed = cli::parse(&words).map_err(|stop| stop.text);
+            assert!(parsed.is_ok(), "{name}: {example}: {parsed:?}");
+            count += 1;
+        }
+    }
+    assert!(count > 40, "only {count} examples were found");
+}
+
 #[track_caller]
 fn assert_fits(name: &str, page: &str) {
     for line in page.lines() {

@@ -120,6 +120,23 @@ fn a_disk_that_stays_full_ends_the_run_and_its_agent() {
 }
 
 #[test]
+fn a_run_whose_end_could_not_be_written_is_listed_with_the_reason() {
+    let directory = tempfile::tempdir().unwrap();
+    let stage = Stage::new(&floods(&directory, 6_000).sleep_forever());
+    let running = Running::start(&stage);
+    running.limit_files(Some(0));
+    fs::write(directory.path().join("go"), "").unwrap();
+    let (code, rest) = running.wait();
+    assert_eq!(code, Some(1), "{rest}");
+    assert_ne!(stage.run_file()["status"]["state"], "ended");
+    let runs = stage.ralph(&["runs", "--json"]).output().unwrap();
+    let runs: Value = serde_json::from_slice(&runs.stdout).unwrap();
+    assert_eq!(runs[0]["reason"], "storage_failed");
+    assert_eq!(runs[0]["status"]["state"], "ended");
+    assert_whole(&stage.last_run().join("journal.ndjson"));
+}
+
+#[test]
 fn a_run_continues_when_there_is_room_again_and_nothing_is_lost() {
     let directory = tempfile::tempdir().unwrap();
     let end = directory.path().join("end");

@@ -61,7 +61,7 @@ fn a_check_that_fails_is_believed_and_the_agent_is_not() {
 #[test]
 fn failures_in_a_row_end_the_run() {
     let failed = result(
-        &json!({"subtype": "success", "is_error": true, "result": "API Error: 500", "api_error_status": 500}),
+        &json!({"subtype": "success", "is_error": true, "result": "API Error: 400", "api_error_status": 400}),
     );
     assert_eq!(
         ending(&ends_with("Hm.", &failed), &["--once"]),
@@ -92,6 +92,25 @@ fn what_a_person_must_fix_is_69() {
         ending(&ends_with("x", &model), &[]),
         (69, json!("model_not_found"), 1)
     );
+    let credit = result(&json!({
+        "subtype": "success",
+        "is_error": true,
+        "result": "Credit balance is too low",
+        "api_error_status": 400,
+    }));
+    assert_eq!(ending(&ends_with("x", &credit), &[]), (69, json!("no_credit"), 1));
+}
+
+#[test]
+fn a_prompt_that_is_too_long_ends_the_run_however_it_is_reported() {
+    for fields in [
+        json!({"subtype": "success", "is_error": true, "result": "Prompt is too long", "api_error_status": 400}),
+        json!({"subtype": "success", "is_error": true, "result": "Too much text", "terminal_reason": "prompt_too_long"}),
+        json!({"subtype": "success", "is_error": true, "result": "request too large", "api_error_status": 413}),
+    ] {
+        let script = ends_with("x", &result(&fields));
+        assert_eq!(ending(&script, &[]), (1, json!("prompt_too_long"), 1), "{fields}");
+    }
 }
 
 #[test]
@@ -119,11 +138,6 @@ fn limits_of_ours_bite() {
     assert_eq!(
         ending(&forever(), &["--max-runtime", "1s"]),
         (2, json!({"limit": "runtime"}), 1)
-    );
-    let args = ["--iteration-timeout", "1s"];
-    assert_eq!(
-        ending(&forever(), &args),
-        (2, json!({"limit": "iteration_timeout"}), 1)
     );
 }
 
@@ -266,4 +280,51 @@ fn an_agent_that_vanishes_between_iterations_fails_the_iteration() {
         let told = format!("{}{}", ran.stdout, ran.stderr);
         assert!(told.contains(copy.to_str().unwrap()), "{told}");
     }
+}
+
+#[test]
+fn the_end_lists_the_commits_of_the_run_and_what_to_do_next() {
+    let stage = Stage::new(&says(DONE));
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        let identity = ["-c", "user.name=A", "-c", "user.email=a@example.org"];
+        command.args(identity).args(args).current_dir(stage.workspace());
+        let output = command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    git(&["init", "--quiet"]);
+    git(&[
+        "commit",
+        "--quiet",
+        "--allow-empty",
+        "--message",
+        "Before the run",
+    ]);
+    let start = git(&["rev-parse", "HEAD"]);
+    let commit = "git -c user.name=A -c user.email=a@example.org commit --quiet --allow-empty --message 'During the run'";
+    let ran = stage.run(&["--verify", commit]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let end = ran.stdout.split("--- Run complete ---\n").nth(1).unwrap();
+    assert!(
+        end.contains("Commits: 1\n  ") && end.contains(" During the run\n"),
+        "{end}"
+    );
+    assert!(!end.contains("Before the run"), "{end}");
+    assert!(end.contains("Next: ralph show "), "{end}");
+    assert!(
+        end.contains(&format!("\n      git diff {}\n", &start[..10])),
+        "{end}"
+    );
+    assert_eq!(stage.records()[0]["event"]["data"]["start_commit"], start);
+    let show = stage.ralph(&["show"]).output().unwrap();
+    let show = String::from_utf8(show.stdout).unwrap();
+    assert!(
+        show.contains("\nCommits      1\n") && show.contains(" During the run\n"),
+        "{show}"
+    );
 }

@@ -343,7 +343,7 @@ fn the_journal_of_captured_output_is_hardly_longer_than_the_raw_log() {
     fs::write(&corpus, &captured).unwrap();
     stage.configure(&format!(
         "cli: {{backend: custom, command: /bin/cat, args: [{}], output_format: stream-json}}\n\
-         denials: continue\nevent_loop: {{max_cost_usd: 0}}\n",
+         denials: continue\nwatch: false\nevent_loop: {{max_cost_usd: 0}}\n",
         corpus.display()
     ));
     let ran = stage.run(&["--once", "--quiet"]);

@@ -46,6 +46,15 @@ fn a_prompt_can_come_from_a_pipe() {
 }
 
 #[test]
+fn a_pipe_that_nothing_is_written_to_is_not_waited_for() {
+    let stage = Stage::new(&says("x"));
+    let (reader, _idle) = std::io::pipe().unwrap();
+    let ran = Ran::of(&stage.ralph(&["run"]).stdin(reader).output().unwrap());
+    assert_eq!(ran.code, Some(64), "{ran:?}");
+    assert!(ran.stderr.contains("ralph init"), "{}", ran.stderr);
+}
+
+#[test]
 fn without_a_prompt_an_empty_stdin_is_not_one() {
     let stage = Stage::new(&says("x"));
     for ran in [
@@ -110,7 +119,7 @@ fn the_agent_learns_of_its_notes_before_there_are_any() {
         "{}",
         ran.stdout
     );
-    fs::create_dir_all(stage.workspace().join(".ralph")).unwrap();
+    stage.run(&["--max-iterations", "1"]);
     fs::write(stage.workspace().join(".ralph/scratchpad.md"), "- parser done").unwrap();
     let ran = stage.run(&["--dry-run"]);
     assert!(ran.stdout.contains("\n- parser done\n"), "{}", ran.stdout);

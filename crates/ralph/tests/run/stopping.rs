@@ -158,6 +158,7 @@ fn a_reader_that_reads_nothing_does_not_keep_the_run_from_ending() {
     wait_until("1 MiB of journal", || {
         journal.metadata().unwrap().len() >= 1 << 20
     });
+    wait_for_processes(&directory);
     running.signal(rustix::process::Signal::TERM);
     assert_eq!(running.child.wait().unwrap().code(), Some(143));
     assert_all_gone(&directory);

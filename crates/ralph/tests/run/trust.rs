@@ -429,7 +429,7 @@ fn what_init_writes_needs_no_trust() {
     let stage = Stage::empty();
     assert_eq!(ran(&stage, &["init"]).code, Some(0));
     assert_eq!(state(&stage), "nothing_to_trust");
-    let dry = ran(&stage, &["run", "-b", "demo", "--dry-run"]);
+    let dry = ran(&stage, &["run", "-b", "demo", "-p", "x", "--dry-run"]);
     assert_eq!((dry.code, dry.stderr.as_str()), (Some(0), ""));
 }
 

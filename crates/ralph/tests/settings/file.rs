@@ -50,6 +50,8 @@ allow_secrets: true
 ask: true
 ask_timeout: 5m
 idle_timeout: 2h
+verify_timeout: 20m
+max_wait: 3h
 denials: continue
 event_loop:
   prompt: Do it
@@ -65,7 +67,26 @@ event_loop:
 verify:
   - cargo test
   - cargo clippy
+memory: false
 redact: ['key-[a-z]+']
+watch:
+  scope: [src/**, docs]
+  silence: {after: 10m, action: stop}
+  repeated_call: interrupt
+  repeated_failure: {times: 5}
+  repeated_answer: off
+  flipped_file: notify
+  burn_rate: {factor: 4, at_least: $2.50}
+  out_of_scope: stop
+  context: {percent: 80%}
+  unknown_events: false
+notify:
+  on: [waiting, ended]
+  bell: true
+  desktop: true
+  command: [./tell, me]
+  webhook: https://example.com/hook
+  webhook_secret_env: HOOK_KEY
 verbose: true
 quiet: false
 ";

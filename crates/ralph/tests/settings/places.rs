@@ -44,7 +44,7 @@ fn defaults_apply_where_no_layer_has_a_value() {
 }
 
 /// A key, two values that differ from the default and from each other, and how the dry run shows them.
-const VALUES: [(&str, [&str; 2], [&str; 2]); 34] = [
+const VALUES: &[(&str, [&str; 2], [&str; 2])] = &[
     ("cli.backend", ["claude", "demo"], ["claude", "demo"]),
     ("cli.command", ["/bin/a", "b"], ["/bin/a", "b"]),
     ("model", ["opus", "sonnet"], ["opus", "sonnet"]),
@@ -69,6 +69,8 @@ const VALUES: [(&str, [&str; 2], [&str; 2]); 34] = [
     ("allow_secrets", ["true", "yes"], ["true", "true"]),
     ("ask_timeout", ["90s", "0"], ["1m 30s", "none"]),
     ("idle_timeout", ["90s", "0"], ["1m 30s", "none"]),
+    ("verify_timeout", ["90s", "0"], ["1m 30s", "none"]),
+    ("max_wait", ["90s", "0"], ["1m 30s", "none"]),
     ("denials", ["continue", "continue"], ["continue", "continue"]),
     ("event_loop.prompt", ["do a", "do b"], ["(below)", "(below)"]),
     ("event_loop.prompt_file", ["/a.md", "/b.md"], ["/a.md", "/b.md"]),
@@ -89,16 +91,76 @@ const VALUES: [(&str, [&str; 2], [&str; 2]); 34] = [
         ["5", "1.5"],
         ["5s", "1s 500ms"],
     ),
+    ("memory", ["false", "no"], ["false", "false"]),
     ("verbose", ["true", "1"], ["true", "true"]),
     ("quiet", ["true", "on"], ["true", "true"]),
     ("--output", ["json", "json"], ["json", "json"]),
     ("--color", ["always", "never"], ["always", "never"]),
     ("verify", ["cargo test", "make"], ["cargo test", "make"]),
     ("redact", ["k-[0-9]+", "x"], ["k-[0-9]+", "x"]),
+    ("watch", ["false", "0"], ["false", "false"]),
+    ("watch.scope", ["src", "docs/**"], ["src", "docs/**"]),
+    (
+        "watch.silence",
+        ["stop", "after 9m"],
+        [
+            "stop, after 6m, during_call 30m",
+            "notify, after 9m, during_call 30m",
+        ],
+    ),
+    (
+        "watch.repeated_call",
+        ["stop", "off"],
+        ["stop, times 3", "off, times 3"],
+    ),
+    (
+        "watch.repeated_failure",
+        ["interrupt", "times 5"],
+        ["interrupt, times 3", "notify, times 5"],
+    ),
+    (
+        "watch.repeated_answer",
+        ["stop", "false"],
+        ["stop, times 2", "off, times 2"],
+    ),
+    (
+        "watch.flipped_file",
+        ["stop", "off"],
+        ["stop, times 2", "off, times 2"],
+    ),
+    (
+        "watch.burn_rate",
+        ["stop", "factor 5, at_least $2"],
+        [
+            "stop, factor 3, at_least $1.00",
+            "notify, factor 5, at_least $2.00",
+        ],
+    ),
+    ("watch.out_of_scope", ["stop", "interrupt"], ["stop", "interrupt"]),
+    (
+        "watch.context",
+        ["stop", "percent 80%"],
+        ["stop, percent 90%", "notify, percent 80%"],
+    ),
+    ("watch.unknown_events", ["stop", "off"], ["stop", "off"]),
+    ("notify", ["false", "off"], ["false", "false"]),
+    (
+        "notify.on",
+        ["ended", "waiting,ended"],
+        ["ended", "waiting,ended"],
+    ),
+    ("notify.bell", ["true", "1"], ["true", "true"]),
+    ("notify.desktop", ["true", "on"], ["true", "true"]),
+    ("notify.command", ["make tell", "b"], ["make tell", "b"]),
+    (
+        "notify.webhook",
+        ["https://user:key@a.example/secret?key=1", "http://b.example"],
+        ["https://a.example/…", "http://b.example/…"],
+    ),
 ];
 
 /// These only show for a custom command, or in another line.
-const SHOWN_ELSEWHERE: [&str; 10] = [
+const SHOWN_ELSEWHERE: [&str; 11] = [
     "acp.command",
     "acp.args",
     "acp.env",
@@ -109,6 +171,8 @@ const SHOWN_ELSEWHERE: [&str; 10] = [
     "cli.output_format",
     "pty_mode",
     "modes",
+    // It needs an address.
+    "notify.webhook_secret_env",
 ];
 
 fn yaml(key: &str, value: &str) -> String {
@@ -142,11 +206,11 @@ fn every_setting_is_in_this_matrix() {
 #[test]
 fn flag_beats_variable_beats_file_beats_default_for_every_setting() {
     for (key, values, shows) in VALUES {
-        let setting = SETTINGS.iter().find(|setting| setting.name() == key).expect(key);
+        let setting = SETTINGS.iter().find(|setting| setting.name() == *key).expect(key);
         let mut said = Said::default();
         let default = shown(
             &said.settings(),
-            if key == "event_loop.prompt" {
+            if *key == "event_loop.prompt" {
                 "event_loop.prompt_file"
             } else {
                 key

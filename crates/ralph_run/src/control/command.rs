@@ -1,11 +1,12 @@
 //! What can be said to a run.
 
-use agent_api::{PermissionMode, RequestId};
+use agent_api::{MicroUsd, PermissionMode, RequestId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::refusal::{Refusal, RefusalCode};
 use crate::machine::SendMode;
+use crate::reason::LimitKind;
 
 /// Longer ids are refused: they are kept for a while, and they stand in the journal.
 const MAX_ID_BYTES: usize = 128;
@@ -74,8 +75,41 @@ pub enum ControlCommand {
         /// The mode.
         mode: PermissionChoice,
     },
+    /// Raise limits of the run. If it waits for that, it continues.
+    TopUp(TopUp),
     /// How is it going?
     Status,
+}
+
+/// How much is added to each limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+pub struct TopUp {
+    /// Micro-dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<u64>"))]
+    pub cost: Option<MicroUsd>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<u32>,
+    /// Of the time limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u64>,
+}
+
+impl TopUp {
+    /// The limits that it names, and by how much each is raised.
+    pub fn iter(&self) -> impl Iterator<Item = (LimitKind, u64)> + use<> {
+        [
+            (LimitKind::Cost, self.cost.map(MicroUsd::as_micro_usd)),
+            (LimitKind::Tokens, self.tokens),
+            (LimitKind::Iterations, self.iterations.map(u64::from)),
+            (LimitKind::Runtime, self.seconds),
+        ]
+        .into_iter()
+        .filter_map(|(limit, amount)| Some((limit, amount?)))
+    }
 }
 
 /// An answer to a request. It names nothing that a redacted journal could have changed: rules and questions are the
@@ -153,6 +187,7 @@ impl ControlCommand {
         "close_input",
         "set_model",
         "set_permission_mode",
+        "top_up",
         "status",
     ];
 
@@ -169,6 +204,7 @@ impl ControlCommand {
             Self::CloseInput => "close_input",
             Self::SetModel { .. } => "set_model",
             Self::SetPermissionMode { .. } => "set_permission_mode",
+            Self::TopUp(_) => "top_up",
             Self::Status => "status",
         }
     }
@@ -188,7 +224,8 @@ impl ControlCommand {
             | Self::Answer { .. }
             | Self::CloseInput
             | Self::SetModel { .. }
-            | Self::SetPermissionMode { .. } => false,
+            | Self::SetPermissionMode { .. }
+            | Self::TopUp(_) => false,
         }
     }
 }
@@ -255,7 +292,7 @@ fn fault(error: &serde_json::Error) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice};
+    use super::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice, TopUp};
     use crate::control::RefusalCode;
     use crate::machine::SendMode;
     use agent_api::RequestId;
@@ -292,6 +329,11 @@ mod tests {
             ControlCommand::SetPermissionMode {
                 mode: PermissionChoice::Plan,
             },
+            ControlCommand::TopUp(TopUp {
+                cost: Some(agent_api::MicroUsd::new(5_000_000)),
+                seconds: Some(60),
+                ..TopUp::default()
+            }),
             ControlCommand::Status,
         ];
         assert_eq!(

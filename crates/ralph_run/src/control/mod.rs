@@ -20,7 +20,7 @@ mod socket;
 
 pub use crate::machine::SendMode;
 pub use client::{ControlClient, command_id};
-pub use command::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice};
+pub use command::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice, TopUp};
 pub use error::ControlError;
 pub use pending::{PendingRequest, PendingRequests};
 pub use protocol::{

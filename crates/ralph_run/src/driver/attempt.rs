@@ -12,8 +12,8 @@ use tokio::time::Instant;
 
 use super::run::Driver;
 use super::workspace_keeper::Charge;
-use crate::machine::{AttemptReport, Input, SpawnPrompt};
-use crate::prompt::{PromptParts, compose, read_notes};
+use crate::machine::{AttemptReport, Handover, Input, SpawnPrompt};
+use crate::prompt::{IterationPrompt, read_notes};
 use crate::record::{AttemptStarted, IterationStarted, MessageSent, RunBody, WarningKind};
 use crate::state::LogName;
 
@@ -77,9 +77,16 @@ impl Driver {
         self.is_file_stale = true;
         let (message_id, prompt) = match prompt {
             SpawnPrompt::Message(message) => (Some(message.id), message.text),
-            SpawnPrompt::Task => (None, self.spec.task.clone()),
-            SpawnPrompt::Iteration { last_failure } => {
-                (None, self.compose_prompt(iteration, last_failure.as_deref()))
+            SpawnPrompt::Task => (None, self.spec.task.text().to_owned()),
+            SpawnPrompt::Iteration {
+                last_failure,
+                handover,
+            } => {
+                // The first iteration has what was just read; a second attempt gets the same as the first.
+                if iteration > 1 && attempt == 1 {
+                    self.reread_task().await;
+                }
+                (None, self.compose_prompt(iteration, last_failure, handover))
             }
         };
         if self.run_file.prompt.is_empty() {
@@ -91,13 +98,15 @@ impl Driver {
             self.keeper.body(RunBody::IterationStarted(IterationStarted {
                 number: iteration,
                 prompt: prompt.clone(),
+                role: self.run_file.status.role.clone(),
             }));
         }
         let session = self.preset(session);
         if let SessionChoice::NewWithId(id) = &session {
             self.lock_session(id);
         }
-        let mut options = self.spec.options.clone();
+        let role = self.run_file.status.role.as_deref();
+        let mut options = self.spec.role(role).options.clone();
         let raw_log = self.spec.directory.raw_log(self.attempts);
         options.raw_log = Some(raw_log.clone());
         options.stderr_log = Some(self.spec.directory.stderr_log(self.attempts));
@@ -111,10 +120,9 @@ impl Driver {
             | SessionChoice::Last
             | SessionChoice::ForkLast { .. } => None,
         };
-        if let (SessionChoice::Resume(id), Some((known, session_total))) = (&session, &self.session_total)
-            && id == known
+        if let SessionChoice::Resume(id) = &session
+            && let Some(&session_total) = self.session_totals.get(id)
         {
-            let session_total = *session_total;
             options.cost_basis = Some(CostBasis::Resumed { session_total });
         }
         options.session = Some(session);
@@ -171,29 +179,59 @@ impl Driver {
         }
     }
 
-    fn compose_prompt(&self, iteration: u32, last_failure: Option<&str>) -> String {
+    pub(super) fn enter_role(&mut self, role: Option<String>) {
+        if let Some(role) = &role {
+            self.workspace.set_mode(role);
+        }
+        self.run_file.status.role = role;
+    }
+
+    async fn reread_task(&mut self) {
+        if let Some(problem) = self.spec.task.refresh().await {
+            self.warn(WarningKind::Degraded, problem);
+        }
+    }
+
+    fn compose_prompt(
+        &self,
+        iteration: u32,
+        last_failure: Option<String>,
+        mut handover: Option<Handover>,
+    ) -> String {
+        let task = self.spec.task.text();
         let Some(plan) = self.spec.plan.as_loop() else {
-            return self.spec.task.clone();
+            return task.to_owned();
         };
-        let notes = read_notes(&self.spec.workspace);
-        compose(&PromptParts {
-            task: &self.spec.task,
-            iteration: if plan.is_once { 0 } else { iteration },
-            max_iterations: plan.max_iterations,
-            memory: Some(notes.memory()),
-            completion_promise: (!plan.is_once).then_some(plan.promise.as_str()),
-            verify: &plan.verify,
-            last_failure,
-        })
+        if let Some(handover) = &mut handover {
+            // It goes to the agent's vendor, maybe to another model.
+            handover.text = self.spec.redactor.redact(&handover.text).into_owned();
+        }
+        let role = self.run_file.status.role.as_deref();
+        // Without files of its own, the run does not know whose notes these are.
+        let files = self.spec.files.as_ref();
+        let notes = files.and_then(|_| read_notes(&self.spec.home, &self.spec.workspace));
+        let prompt = IterationPrompt {
+            plan,
+            max_iterations: self.machine.budget().limits().iterations.unwrap_or(0),
+            iteration,
+            role,
+            instructions: self.spec.role(role).instructions.as_deref(),
+            task,
+            notes: notes.as_ref(),
+            last_failure: last_failure.as_deref(),
+            handover: handover.as_ref(),
+        };
+        prompt.compose()
     }
 
     /// Lets people find the raw output where they look for it.
     fn link_log(&mut self, raw_log: &Path) {
         let Some(files) = &self.spec.files else { return };
+        let role = self.run_file.status.role.as_deref();
         let name = LogName {
             backend: &self.spec.backend_name,
             at: Timestamp::now(),
-            mode: self.spec.started.mode.as_deref().unwrap_or("run"),
+            mode: role.or(self.spec.started.mode.as_deref()).unwrap_or("run"),
             task: self.spec.started.task.as_deref(),
         };
         if let Err(error) = files.link_log(raw_log, &name) {
@@ -232,7 +270,7 @@ impl Driver {
     fn report(&mut self, attempt: Attempt, completed: Completed) -> AttemptReport {
         self.note_output(&completed);
         if let (Some(id), Some(total)) = (&completed.session_id, completed.session_total) {
-            self.session_total = Some((id.clone(), total));
+            self.session_totals.insert(id.clone(), total);
         }
         let finished = completed.finished;
         let said = completed.final_text.filter(|text| !text.trim().is_empty());
@@ -293,6 +331,17 @@ impl Driver {
             agent_api::ErrorClass::Auth if !error.message.contains(&self.spec.login_hint) => {
                 error.message = format!("{} ({})", error.message, self.spec.login_hint);
             }
+            agent_api::ErrorClass::Quota => {
+                let hint = &self.spec.login_hint;
+                error.message = format!(
+                    "{}; add credit to the account, or use another one ({hint})",
+                    error.message.trim_end_matches('.')
+                );
+            }
+            agent_api::ErrorClass::ModelNotFound => {
+                let message = error.message.trim_end_matches('.');
+                error.message = format!("{message}; choose another model with `--model`");
+            }
             agent_api::ErrorClass::Process => {
                 let output = self.spec.directory.raw_log(self.attempts);
                 let has_output = std::fs::metadata(&output).is_ok_and(|file| file.len() > 0);
@@ -313,12 +362,16 @@ impl Driver {
             run_id: self.spec.directory.id().to_owned(),
             task: self.spec.started.task.clone(),
             cost: cost.unwrap_or_default(),
-            max_cost: self.spec.plan.limits.cost,
+            max_cost: self.machine.budget().limits().cost,
             iterations: self
                 .spec
                 .iterations_before
                 .saturating_add(self.machine.iteration()),
-            max_iterations: self.spec.plan.as_loop().map(|plan| plan.max_iterations),
+            max_iterations: self
+                .spec
+                .plan
+                .as_loop()
+                .map(|_| self.machine.budget().limits().iterations.unwrap_or(0)),
         });
         self.workspace.save_soon();
     }

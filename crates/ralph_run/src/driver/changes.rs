@@ -44,12 +44,15 @@ impl Driver {
     }
 
     pub(super) fn changed(&mut self, change: Change) {
+        // Of the role that works: the others have reasons for theirs.
+        let role = self.run_file.status.role.clone();
+        let options = &mut self.spec.role_mut(role.as_deref()).options;
         match change {
             Change::Model(model) => {
                 self.run_file.model.clone_from(&model);
-                self.spec.options.model = model;
+                options.model = model;
             }
-            Change::PermissionMode(mode) => self.spec.options.permission_mode = Some(mode),
+            Change::PermissionMode(mode) => options.permission_mode = Some(mode),
         }
         self.is_file_stale = true;
     }

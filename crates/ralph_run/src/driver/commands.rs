@@ -1,8 +1,6 @@
 //! Commands from the control socket: the machine accepts or refuses them, the journal keeps both, and the sender gets a
 //! receipt once the command is on disk.
 
-use jiff::Timestamp;
-
 use super::record_keeper::SyncWait;
 use super::run::Driver;
 use crate::control::{ControlCommand, Incoming, Receipt, Refusal, RefusalCode};
@@ -45,7 +43,6 @@ impl Driver {
             command,
             message_id,
             by,
-            at: Timestamp::now(),
         };
         self.step(Input::Command(input)).await;
         let receipt = Receipt {
@@ -86,6 +83,7 @@ fn received(command: &ControlCommand) -> CommandReceived {
         | ControlCommand::Interrupt
         | ControlCommand::Stop
         | ControlCommand::CloseInput
+        | ControlCommand::TopUp(_)
         | ControlCommand::Kill => {}
     }
     received

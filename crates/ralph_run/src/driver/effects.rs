@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
-
 use super::changes::Change;
 use super::run::Driver;
 use super::verify::{self, Verified, VerifySpec};
-use crate::machine::{Effect, Input, Timer};
+use crate::budget::friendly_duration;
+use crate::machine::{Effect, Input};
 use crate::prompt::tail;
-use crate::record::{CooldownCause, CooldownStarted, RunBody, VerifyFinished, VerifyStarted};
+use crate::record::{RunBody, VerifyFinished, VerifyStarted};
 
 impl Driver {
     pub(super) async fn step(&mut self, input: Input<'_>) {
-        let effects = self.machine.step(input);
+        let now = self.moment();
+        let effects = self.machine.step(input, now);
         self.perform_all(effects).await;
     }
 
@@ -23,7 +23,8 @@ impl Driver {
         let mut effects: VecDeque<Effect> = effects.into();
         while let Some(effect) = effects.pop_front() {
             if let Some(input) = self.perform(effect).await {
-                effects.extend(self.machine.step(input));
+                let now = self.moment();
+                effects.extend(self.machine.step(input, now));
             }
         }
     }
@@ -41,7 +42,11 @@ impl Driver {
                 attempt,
                 session,
                 prompt,
-            } => return self.spawn((iteration, attempt), session, prompt).await,
+                role,
+            } => {
+                self.enter_role(role);
+                return self.spawn((iteration, attempt), session, prompt).await;
+            }
             Effect::Interrupt => {
                 if let Some(attempt) = &self.attempt {
                     // One that has ended needs none.
@@ -86,28 +91,13 @@ impl Driver {
                     control.kill();
                 }
             }
-            Effect::Arm(timer, after) => {
-                if timer == Timer::Cooldown {
-                    self.record_cooldown(after);
-                }
-                self.timers.arm(timer, after);
-            }
+            Effect::Arm(timer, after) => self.timers.arm(timer, after),
+            Effect::ArmAt(timer, at) => self.timers.arm_at(timer, at),
             Effect::Disarm(timer) => self.timers.disarm(&timer),
             // Written when everything before it is on disk.
             Effect::End(ended) => self.ended = Some(ended),
         }
         None
-    }
-
-    /// The machine has no clock: when the pause ends is known here.
-    fn record_cooldown(&mut self, pause: Duration) {
-        let until = SignedDuration::try_from(pause)
-            .ok()
-            .and_then(|pause| Timestamp::now().checked_add(pause).ok())
-            .unwrap_or(Timestamp::MAX);
-        let cause = CooldownCause::Pause;
-        self.keeper
-            .body(RunBody::CooldownStarted(CooldownStarted { until, cause }));
     }
 
     fn verify_control(&self) -> Option<&agent_process::Control> {
@@ -116,6 +106,10 @@ impl Driver {
 
     fn verify_command(&self, index: usize) -> Option<String> {
         self.spec.plan.as_loop()?.verify.get(index).cloned()
+    }
+
+    fn verify_timeout(&self) -> Option<Duration> {
+        self.spec.plan.as_loop()?.verify_timeout
     }
 
     async fn verify(&mut self, index: usize) {
@@ -133,6 +127,7 @@ impl Driver {
             log: self.spec.directory.verify_log(self.verifications),
             marker: self.spec.directory.marker(),
             withheld: self.spec.withheld.clone(),
+            timeout: self.verify_timeout(),
         })
         .await;
         self.verifying = Some((index, verifying));
@@ -147,12 +142,14 @@ impl Driver {
             Some(error) => format!("{}{error}", verified.output),
             None => verified.output,
         };
-        let how = match (verified.exit.code, verified.exit.signal) {
-            (Some(code), _) => format!("exit code {code}"),
-            (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => "not started".to_owned(),
+        let timeout = self.verify_timeout().filter(|_| verified.is_timed_out);
+        let how = match (timeout, verified.exit.code, verified.exit.signal) {
+            (Some(timeout), ..) => format!("timed out after {}", friendly_duration(timeout)),
+            (None, Some(code), _) => format!("failed (exit code {code})"),
+            (None, None, Some(signal)) => format!("failed (signal {signal})"),
+            (None, None, None) => "failed (not started)".to_owned(),
         };
-        let summary = format!("`{command}` failed ({how}):\n{}", tail(&output));
+        let summary = format!("`{command}` {how}:\n{}", tail(&output));
         // It becomes part of the next prompt, which goes to the agent's vendor.
         let summary = self.spec.redactor.redact(&summary).into_owned();
         self.keeper.body(RunBody::VerifyFinished(VerifyFinished {
@@ -162,6 +159,7 @@ impl Driver {
             output: tail(&output).into_owned(),
             log: self.relative(&self.spec.directory.verify_log(self.verifications)),
             duration_ms: u64::try_from(verified.duration.as_millis()).unwrap_or(u64::MAX),
+            timed_out_after_ms: timeout.map(|timeout| u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX)),
         }));
         self.step(Input::Verified {
             is_ok: verified.is_ok,

@@ -14,7 +14,10 @@ impl Driver {
         self.learn(&event);
         let effects = match event.body {
             Body::Delta(_) => Vec::new(),
-            _ => self.machine.step(Input::Event(&event)),
+            _ => {
+                let now = self.moment();
+                self.machine.step(Input::Event(&event), now)
+            }
         };
         if matches!(event.body, Body::Usage(_)) {
             self.run_file.status.totals = self.machine.budget().account().totals();
@@ -66,6 +69,16 @@ impl Driver {
                 }
             }
             Body::CommandAnswered(answered) => self.on_answered(answered),
+            Body::Error(error) => {
+                if let Some(position) = error.position {
+                    tracing::debug!(
+                        line = position.line,
+                        column = position.column,
+                        code = %error.code,
+                        "a line of the agent's output could not be read"
+                    );
+                }
+            }
             _ => {}
         }
     }

@@ -12,11 +12,14 @@ mod spec;
 mod status;
 mod storage;
 mod suspend;
+mod task;
 #[cfg(test)]
 mod text_once_tests;
 mod timers;
 mod verify;
+mod watch;
 mod workspace_keeper;
 
 pub use run::drive;
-pub use spec::{DriveError, RunSpec};
+pub use spec::{DriveError, RoleSpec, RunSpec};
+pub use task::{Task, TaskReader};

@@ -16,6 +16,7 @@ use crate::model::RunModel;
 use crate::record::{Record, RunBody, RunEvent};
 use crate::redact::{DeltaRedactor, Redactor};
 use crate::sink::Sink;
+use crate::watchdog::{Finding, WatchRules, Watchdog};
 
 /// Stamps what happens and keeps it.
 pub(super) struct RecordKeeper {
@@ -36,6 +37,9 @@ pub(super) struct RecordKeeper {
     ready: Vec<Event>,
     /// The run as its journal tells it.
     pub(super) model: RunModel,
+    pub(super) watchdog: Watchdog,
+    /// What the watchdog found, until the driver takes it.
+    pub(super) findings: Vec<Finding>,
     /// The journal has no room, and more is being lost.
     pub(super) has_failed: bool,
     /// The journal has no room for now.
@@ -92,6 +96,8 @@ impl RecordKeeper {
             coalescer: Coalescer::default(),
             ready: Vec::new(),
             model: RunModel::summary_only(),
+            watchdog: Watchdog::new(WatchRules::off()),
+            findings: Vec::new(),
             has_failed: false,
             write_error: None,
             sync_error: None,
@@ -235,6 +241,7 @@ impl RecordKeeper {
 
     fn show(&mut self, record: Record, line_bytes: usize) {
         self.model.apply(&record);
+        self.findings.extend(self.watchdog.observe(&record));
         if !self.sinks.is_empty() {
             let record = Arc::new(record);
             for sink in &mut self.sinks {
@@ -470,10 +477,7 @@ mod tests {
             keeper.event(piece(text));
             let notice = Notice::new(Severity::Info, "x", "in the middle");
             keeper.event(event(Body::Notice(Box::new(notice))));
-            let warned = Warned {
-                kind: WarningKind::Degraded.into(),
-                message: "in the middle".to_owned(),
-            };
+            let warned = Warned::new(WarningKind::Degraded, "in the middle");
             keeper.body(RunBody::Warned(warned));
         }
         if let Some(text) = block {

@@ -1,5 +1,8 @@
 //! `Driver`: the one loop that owns a run. `drive` is how the program runs it.
 
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher as _;
 use std::time::Duration;
 
 use agent_api::{Completed, Event, MicroUsd, RunHandle};
@@ -14,18 +17,19 @@ use super::changes::Change;
 use super::record_keeper::RecordKeeper;
 use super::spec::{DriveError, RunSpec};
 use super::storage::StorageWatch;
-use super::timers::TimerQueue;
+use super::timers::{Jitter, TimerQueue};
 use super::verify::{Verified, Verifying};
 use super::workspace_keeper::WorkspaceKeeper;
 use crate::control::{ControlServer, Greeting, Incoming};
 use crate::journal::JournalWriter;
 use crate::lock::Lock;
-use crate::machine::{Input, Machine, Signal};
+use crate::machine::{Input, Machine, Moment, Signal};
 use crate::model::RunState;
 use crate::reason::EndReason;
 use crate::record::{RunBody, RunEnded, Warned, WarningKind};
 use crate::sink::Views;
 use crate::state::{Durability, RunFile};
+use crate::watchdog::Watchdog;
 
 /// How soon a change that people wait for is in `run.json`, and how soon others are.
 const URGENT_SAVE_INTERVAL: Duration = Duration::from_millis(100);
@@ -35,6 +39,9 @@ const SAVE_INTERVAL: Duration = Duration::from_secs(3);
 const WRITE_CHECK_INTERVAL: Duration = Duration::from_secs(5);
 /// How often files are saved and checked when nothing is urgent: idle runs are cheap only if they sleep.
 const HOUSEKEEPING_INTERVAL: Duration = Duration::from_secs(1);
+/// How often while the run waits for hours and nothing has happened for some ticks.
+const PARKED_INTERVAL: Duration = Duration::from_secs(30);
+const QUIET_TICKS: u32 = 5;
 /// How long the end of a run waits for the files in `.ralph`, which other processes may lock. What is not saved by then is
 /// added to the account of the task by `reconcile`.
 const STATE_TIMEOUT: Duration = Duration::from_secs(5);
@@ -49,6 +56,7 @@ pub(super) struct Driver {
     pub(super) machine: Machine,
     pub(super) keeper: RecordKeeper,
     output_closed: Option<oneshot::Receiver<()>>,
+    view_warnings: Option<mpsc::UnboundedReceiver<Warned>>,
     pub(super) timers: TimerQueue,
     pub(super) attempt: Option<Attempt>,
     pub(super) session_lock: Option<Lock>,
@@ -61,6 +69,9 @@ pub(super) struct Driver {
     pub(super) is_file_due: bool,
     pub(super) saved_at: Instant,
     ticked_at: Instant,
+    /// Ticks since something else happened.
+    quiet_ticks: u32,
+    pub(super) jitter: Jitter,
     pub(super) workspace: WorkspaceKeeper,
     pub(super) attempts: u32,
     pub(super) verifications: u32,
@@ -70,8 +81,8 @@ pub(super) struct Driver {
     pub(super) control: Option<ControlServer>,
     /// Changed settings that the agent has not confirmed yet, by the command's id.
     pub(super) changes: Vec<(String, Change)>,
-    /// The session and what it had cost when its last process ended.
-    pub(super) session_total: Option<(String, MicroUsd)>,
+    /// What each session had cost when its last process ended. Roles that keep their sessions take turns.
+    pub(super) session_totals: HashMap<String, MicroUsd>,
 }
 
 enum Wake {
@@ -83,6 +94,7 @@ enum Wake {
     Timer,
     Deltas,
     OutputClosed,
+    ViewWarned(Warned),
     Tick,
 }
 
@@ -102,11 +114,13 @@ pub async fn drive(
         .await
         .map_err(DriveError::ControlSocket)?;
     let journal = JournalWriter::create(&spec.directory.journal())?;
-    let keeper = RecordKeeper::new(journal, spec.redactor.clone(), views.sinks);
+    let mut keeper = RecordKeeper::new(journal, spec.redactor.clone(), views.sinks);
+    keeper.watchdog = Watchdog::new(spec.watch.clone());
     let mut driver = Driver {
         machine: Machine::new(spec.plan.clone()),
         keeper,
         output_closed: views.output_closed,
+        view_warnings: views.warnings,
         timers: TimerQueue::default(),
         attempt: None,
         session_lock: None,
@@ -117,6 +131,8 @@ pub async fn drive(
         is_file_due: false,
         saved_at: Instant::now(),
         ticked_at: Instant::now(),
+        quiet_ticks: 0,
+        jitter: Jitter::new(RandomState::new().hash_one(spec.directory.id())),
         workspace: WorkspaceKeeper::new(spec.files.clone(), &spec.backend_name, spec.started.mode.clone()),
         attempts: 0,
         verifications: 0,
@@ -125,7 +141,7 @@ pub async fn drive(
         storage: StorageWatch::default(),
         control: Some(control),
         changes: Vec::new(),
-        session_total: None,
+        session_totals: HashMap::new(),
         spec,
     };
     driver.begin().await;
@@ -143,6 +159,7 @@ impl Driver {
         self.keeper.flush();
         self.save_run_file(Durability::Cached);
         self.step(Input::Begin).await;
+        self.act_on_findings().await;
         self.publish_state();
     }
 
@@ -158,6 +175,7 @@ impl Driver {
                 () = clock::sleep_until(timer.unwrap_or_else(clock::now)), if timer.is_some() => Wake::Timer,
                 () = sleep_until(deltas.unwrap_or_else(Instant::now)), if deltas.is_some() => Wake::Deltas,
                 () = closed(&mut self.output_closed) => Wake::OutputClosed,
+                warned = next_view_warning(self.view_warnings.as_mut()) => Wake::ViewWarned(warned),
                 () = sleep_until(tick) => Wake::Tick,
                 verified = next_verified(self.verifying.as_mut()) => Wake::Verified(verified),
                 wake = next_of_attempt(self.attempt.as_mut()) => wake,
@@ -168,6 +186,10 @@ impl Driver {
 
     async fn wake(&mut self, wake: Wake) {
         self.keeper.begin_moment();
+        self.quiet_ticks = match wake {
+            Wake::Tick => self.quiet_ticks.saturating_add(1),
+            _ => 0,
+        };
         match wake {
             Wake::Signal(Signal::Suspend) => self.suspend().await,
             Wake::Signal(signal) => self.step(Input::Signal(signal)).await,
@@ -187,7 +209,8 @@ impl Driver {
             Wake::Completed(completed) => self.on_completed(*completed).await,
             Wake::Verified(verified) => self.on_verified(verified).await,
             Wake::Timer => {
-                while let Some(timer) = self.timers.pop_expired(clock::now()) {
+                self.timers.check_wall_clock();
+                while let Some(timer) = self.timers.pop_expired(clock::now(), Timestamp::now()) {
                     self.step(Input::Timer(timer)).await;
                 }
             }
@@ -196,8 +219,10 @@ impl Driver {
                 self.keeper.flush();
             }
             Wake::OutputClosed => self.step(Input::OutputClosed).await,
+            Wake::ViewWarned(warned) => self.keeper.body(RunBody::Warned(warned)),
             Wake::Tick => self.on_tick().await,
         }
+        self.act_on_findings().await;
         self.publish_state();
     }
 
@@ -234,11 +259,26 @@ impl Driver {
     }
 
     fn next_tick(&self) -> Instant {
+        let is_urgent = self.is_file_due || self.keeper.is_sync_owed();
+        let is_quiet = self.machine.is_parked() && !self.is_file_stale && self.quiet_ticks >= QUIET_TICKS;
         self.ticked_at
-            + match self.is_file_due || self.keeper.is_sync_owed() {
-                true => URGENT_SAVE_INTERVAL,
-                false => HOUSEKEEPING_INTERVAL,
+            + match (
+                is_urgent,
+                is_quiet && !self.keeper.has_unwritten() && !self.storage.has_problem(),
+            ) {
+                (true, _) => URGENT_SAVE_INTERVAL,
+                (false, true) => PARKED_INTERVAL,
+                (false, false) => HOUSEKEEPING_INTERVAL,
             }
+    }
+
+    /// Now, for the machine.
+    pub(super) fn moment(&mut self) -> Moment {
+        Moment {
+            at: Timestamp::now(),
+            elapsed: clock::elapsed_since(self.started),
+            random: self.jitter.next(),
+        }
     }
 
     async fn on_tick(&mut self) {
@@ -255,6 +295,7 @@ impl Driver {
             self.save_run_file(Durability::Cached);
         }
         self.watch_storage().await;
+        self.tick_watchdog();
     }
 
     /// Writes the end of the run: last, and only after everything before it is on disk, because a follower acts on it.
@@ -293,6 +334,9 @@ impl Driver {
         // Checks and pauses take time, too; a suspended run does not.
         ended.totals.duration_ms =
             u64::try_from(clock::elapsed_since(self.started).as_millis()).unwrap_or(u64::MAX);
+        while let Some(Ok(warned)) = self.view_warnings.as_mut().map(mpsc::UnboundedReceiver::try_recv) {
+            self.keeper.body(RunBody::Warned(warned));
+        }
         self.keeper.body(RunBody::RunEnded(ended.clone()));
         self.keeper.flush();
         self.set_ended(&ended);
@@ -310,7 +354,15 @@ impl Driver {
             self.set_ended(&ended);
         }
         let (file, path) = (self.run_file.clone(), self.spec.directory.run_file());
-        let saved = tokio::task::spawn_blocking(move || file.save(&path, Durability::Synced));
+        let failure = self.spec.directory.storage_failure();
+        let saved = tokio::task::spawn_blocking(move || {
+            let saved = file.save(&path, Durability::Synced);
+            if saved.is_err() {
+                // What still works on a full disk. `reconcile` finds it.
+                let _ = std::fs::File::create(failure);
+            }
+            saved
+        });
         if let Some(Err(error)) = wait_until(saved, &mut deadline, signals).await {
             tracing::warn!(%error, "the run's file could not be written");
         }
@@ -354,10 +406,7 @@ impl Driver {
     }
 
     pub(super) fn warn(&mut self, kind: WarningKind, message: String) {
-        self.keeper.body(RunBody::Warned(Warned {
-            kind: kind.into(),
-            message,
-        }));
+        self.keeper.body(RunBody::Warned(Warned::new(kind, message)));
     }
 
     /// Whether the agent has a turn to work on.
@@ -419,6 +468,15 @@ async fn next_command(control: Option<&mut ControlServer>) -> Incoming {
         Some(control) => control.next().await,
         None => std::future::pending().await,
     }
+}
+
+async fn next_view_warning(warnings: Option<&mut mpsc::UnboundedReceiver<Warned>>) -> Warned {
+    if let Some(warnings) = warnings
+        && let Some(warned) = warnings.recv().await
+    {
+        return warned;
+    }
+    std::future::pending().await
 }
 
 async fn next_verified(verifying: Option<&mut (usize, Verifying)>) -> Verified {

@@ -1,17 +1,20 @@
 //! `RunSpec`: everything that `drive` needs to run an agent. Made by the `run` command from its settings.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use agent_api::{AgentRegistry, RunOptions};
 
+use super::task::Task;
 use crate::home::{Home, RunDirectory};
 use crate::journal::JournalError;
 use crate::machine::Plan;
 use crate::record::RunStarted;
 use crate::redact::Redactor;
 use crate::state::WorkspaceFiles;
+use crate::watchdog::WatchRules;
 
 /// A run, ready to be driven.
 pub struct RunSpec {
@@ -22,11 +25,13 @@ pub struct RunSpec {
     pub started: RunStarted,
     /// Warnings about the settings, recorded after the first record.
     pub warnings: Vec<String>,
-    /// The prompt of every iteration, or the first message of a session.
-    pub task: String,
-    /// How the agent is run; session, logs and marker are filled in for each attempt.
-    pub options: RunOptions,
+    pub task: Task,
+    /// How the agent is run and told to work, unless the loop has roles.
+    pub own: RoleSpec,
+    /// The same for each role of the plan, by its name.
+    pub roles: BTreeMap<String, RoleSpec>,
     pub plan: Plan,
+    pub watch: WatchRules,
     /// Prompts of the task in earlier runs.
     pub iterations_before: u32,
     pub workspace: PathBuf,
@@ -39,6 +44,26 @@ pub struct RunSpec {
     pub login_hint: String,
     /// The backend's name in log directories and session files.
     pub backend_name: String,
+}
+
+/// How the agent is run in a role.
+#[derive(Debug, Clone, Default)]
+pub struct RoleSpec {
+    /// Session, logs and marker are filled in for each attempt.
+    pub options: RunOptions,
+    /// Placed before the task in every prompt.
+    pub instructions: Option<String>,
+}
+
+impl RunSpec {
+    pub(super) fn role(&self, name: Option<&str>) -> &RoleSpec {
+        name.and_then(|name| self.roles.get(name)).unwrap_or(&self.own)
+    }
+
+    pub(super) fn role_mut(&mut self, name: Option<&str>) -> &mut RoleSpec {
+        name.and_then(|name| self.roles.get_mut(name))
+            .unwrap_or(&mut self.own)
+    }
 }
 
 /// Why a run could not start. Nothing was spawned and nothing recorded.

@@ -32,6 +32,11 @@ impl StorageWatch {
         self.save_error.is_some()
     }
 
+    /// Whether the last try to write failed.
+    pub(super) fn has_problem(&self) -> bool {
+        self.is_full || self.save_error.is_some()
+    }
+
     /// The agent writes its output itself. If that fails it may be silent forever, so that there is nothing to write
     /// for us either: the free space is looked at now and then.
     fn check_free_space(&mut self, directory: &Path, now: Instant) {

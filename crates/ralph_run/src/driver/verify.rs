@@ -8,8 +8,6 @@ use agent_api::ExitInfo;
 use agent_process::{Control, EnvPolicy, Exit, Marker, SpawnSpec, WaitStatus, clock};
 use tokio::sync::oneshot;
 
-/// How long a verify command may take.
-const VERIFY_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 /// How much of its end is kept.
 const TAIL_BYTES: usize = 16 * 1024;
 
@@ -20,6 +18,7 @@ pub(super) struct VerifySpec {
     pub(super) marker: Marker,
     /// What it does not see of our environment.
     pub(super) withheld: Vec<OsString>,
+    pub(super) timeout: Option<Duration>,
 }
 
 pub(super) struct Verifying {
@@ -36,6 +35,7 @@ impl Verifying {
             exit: ExitInfo::default(),
             output: String::new(),
             duration: Duration::ZERO,
+            is_timed_out: false,
             error: Some("it was lost".to_owned()),
         })
     }
@@ -47,6 +47,7 @@ pub(super) struct Verified {
     pub(super) exit: ExitInfo,
     pub(super) output: String,
     pub(super) duration: Duration,
+    pub(super) is_timed_out: bool,
     /// Why it could not even be started.
     pub(super) error: Option<String>,
 }
@@ -65,7 +66,7 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
         set: Vec::new(),
         remove: spec.withheld,
     };
-    process.limits.timeout = Some(VERIFY_TIMEOUT);
+    process.limits.timeout = spec.timeout;
     process.limits.interrupt_grace = Duration::from_secs(2);
     process.limits.terminate_grace = Duration::from_secs(2);
     let mut process = match agent_process::spawn(process).await {
@@ -76,6 +77,7 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
                 exit: ExitInfo::default(),
                 output: String::new(),
                 duration: clock::elapsed_since(started),
+                is_timed_out: false,
                 error: Some(error.to_string()),
             });
             return Verifying {
@@ -115,7 +117,8 @@ pub(super) async fn start(spec: VerifySpec) -> Verifying {
             },
             output,
             duration: clock::elapsed_since(started),
-            error: (report.exit == Exit::TimedOut).then(|| "it took longer than 10 minutes".to_owned()),
+            is_timed_out: report.exit == Exit::TimedOut,
+            error: None,
         });
     });
     Verifying {

@@ -1,6 +1,7 @@
 //! `WorkspaceKeeper`: saves the run's session and its cost in `.ralph/state/` for the driver. It works on another thread,
 //! because the files have a lock that other processes may hold, and a disk can be slow.
 
+use std::collections::BTreeMap;
 use std::sync::mpsc;
 
 use agent_api::MicroUsd;
@@ -14,17 +15,24 @@ use crate::state::{StateError, WorkspaceFiles};
 pub(super) struct WorkspaceKeeper {
     files: Option<WorkspaceFiles>,
     backend: String,
+    /// The mode or the role that works.
     mode: Option<String>,
-    /// The last session that the agent announced.
+    /// The last session that the agent announced in it.
     session: Option<String>,
-    /// A session that the agent does not have any more.
-    lost_session: Option<String>,
-    is_session_new: bool,
+    /// What is not saved yet, by mode.
+    unsaved_sessions: BTreeMap<Option<String>, SessionChange>,
     charge: Option<Charge>,
     saving: Option<JoinHandle<()>>,
     /// How much of the run's cost is in the account of its task.
     accounted: MicroUsd,
     charged: (mpsc::Sender<MicroUsd>, mpsc::Receiver<MicroUsd>),
+}
+
+#[derive(Debug, Default)]
+struct SessionChange {
+    /// A session that the agent does not have any more.
+    lost: Option<String>,
+    last: Option<String>,
 }
 
 /// What a run has cost so far, for the account of its task.
@@ -46,8 +54,7 @@ impl WorkspaceKeeper {
             backend: backend.to_owned(),
             mode,
             session: None,
-            lost_session: None,
-            is_session_new: false,
+            unsaved_sessions: BTreeMap::new(),
             charge: None,
             saving: None,
             accounted: MicroUsd::ZERO,
@@ -55,18 +62,31 @@ impl WorkspaceKeeper {
         }
     }
 
+    /// From now on another role works, with sessions of its own.
+    pub(super) fn set_mode(&mut self, mode: &str) {
+        if self.mode.as_deref() != Some(mode) {
+            self.mode = Some(mode.to_owned());
+            self.session = None;
+        }
+    }
+
     pub(super) fn set_session(&mut self, id: &str) {
         if self.session.as_deref() != Some(id) {
             self.session = Some(id.to_owned());
-            self.is_session_new = true;
+            self.unsaved().last = Some(id.to_owned());
         }
     }
 
     /// The agent does not have this session: the next run must not ask for it again.
     pub(super) fn forget_session(&mut self, id: &str) {
         self.session.take_if(|session| session == id);
-        self.lost_session = Some(id.to_owned());
-        self.is_session_new = true;
+        let unsaved = self.unsaved();
+        unsaved.last.take_if(|session| session == id);
+        unsaved.lost = Some(id.to_owned());
+    }
+
+    fn unsaved(&mut self) -> &mut SessionChange {
+        self.unsaved_sessions.entry(self.mode.clone()).or_default()
     }
 
     pub(super) fn charge(&mut self, charge: Charge) {
@@ -102,23 +122,24 @@ impl WorkspaceKeeper {
     }
 
     fn next_save(&mut self) -> Option<impl FnOnce() + Send + 'static> {
-        let session = std::mem::take(&mut self.is_session_new)
-            .then(|| (self.lost_session.take(), self.session.clone()));
+        let sessions = std::mem::take(&mut self.unsaved_sessions);
         let charge = self.charge.take();
         let files = self.files.clone()?;
-        if session.is_none() && charge.is_none() {
+        if sessions.is_empty() && charge.is_none() {
             return None;
         }
-        let (backend, mode) = (self.backend.clone(), self.mode.clone());
+        let backend = self.backend.clone();
         let (accounted, charged) = (self.accounted, self.charged.0.clone());
         Some(move || {
-            if let Some((lost, last)) = session {
+            if !sessions.is_empty() {
                 let saved = files.update_session_state(&backend, Timestamp::now(), |state| {
-                    if let Some(lost) = &lost {
-                        state.forget_session_id(mode.as_deref(), lost);
-                    }
-                    if let Some(last) = &last {
-                        state.set_session_id(mode.as_deref(), last);
+                    for (mode, SessionChange { lost, last }) in &sessions {
+                        if let Some(lost) = lost {
+                            state.forget_session_id(mode.as_deref(), lost);
+                        }
+                        if let Some(last) = last {
+                            state.set_session_id(mode.as_deref(), last);
+                        }
                     }
                 });
                 if let Err(error) = saved {

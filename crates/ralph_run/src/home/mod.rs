@@ -14,8 +14,7 @@ pub use place::Home;
 pub(crate) use private::{
     make_directory, make_directory_all, make_private_folder, new_file, private_file, protect,
 };
-pub(crate) use regular_file::open_linked_file;
-pub use regular_file::open_regular_file;
+pub use regular_file::{open_linked_file, open_regular_file};
 pub(crate) use run_directory::MAX_SOCKET_PATH_BYTES;
 pub use run_directory::{RUN_ID_VARIABLE, RunDirectory};
 pub use run_id::short_run_id;

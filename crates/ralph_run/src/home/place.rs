@@ -10,6 +10,7 @@ use super::error::{Candidate, FindError, HomeError};
 use super::private::{check_directory, make_directory, make_directory_all, new_file};
 use super::run_directory::RunDirectory;
 use super::run_id::{is_id, match_id, random_id};
+use crate::lock::fnv1a;
 use crate::state::RunFile;
 
 /// How many ids are tried for a new run. One is taken only if two runs start in the same millisecond and draw the same
@@ -43,6 +44,18 @@ impl Home {
 
     pub(crate) fn locks_directory(&self) -> PathBuf {
         self.state.join("locks")
+    }
+
+    /// Where the sessions of a workspace's runs are remembered.
+    pub(crate) fn sessions_directory(&self, workspace: &Path) -> PathBuf {
+        let name = format!("{:016x}", fnv1a(workspace.as_os_str().as_encoded_bytes()));
+        self.state.join("sessions").join(name)
+    }
+
+    /// Exists if a run of this user began the notes in a workspace. A repository can come with notes of its own, which
+    /// must not become part of a prompt.
+    pub(crate) fn own_notes_marker(&self, workspace: &Path) -> PathBuf {
+        self.sessions_directory(workspace).join("own-notes")
     }
 
     /// Where the control sockets of new runs are: in their own directories, unless those paths are too long.

@@ -14,7 +14,7 @@ pub fn open_regular_file(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// If the file does not exist, cannot be opened or is not a regular file.
-pub(crate) fn open_linked_file(path: &Path) -> io::Result<File> {
+pub fn open_linked_file(path: &Path) -> io::Result<File> {
     open(path, Links::Followed)
 }
 

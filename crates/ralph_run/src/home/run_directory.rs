@@ -58,6 +58,11 @@ impl RunDirectory {
         self.path.join("run.json")
     }
 
+    /// An empty file: the run has ended because its files cannot be written. It needs no room for content.
+    pub(crate) fn storage_failure(&self) -> PathBuf {
+        self.path.join("storage-failed")
+    }
+
     /// What the `number`-th process of the run wrote, byte for byte.
     pub fn raw_log(&self, number: u32) -> PathBuf {
         self.path.join("raw").join(format!("{number}.ndjson"))

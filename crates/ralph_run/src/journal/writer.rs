@@ -365,10 +365,10 @@ mod tests {
             at: jiff::Timestamp::UNIX_EPOCH,
             iteration: 1,
             attempt: 1,
-            event: RunEvent::Run(RunBody::Warned(Warned {
-                kind: WarningKind::Storage.into(),
-                message: "x".repeat(length),
-            })),
+            event: RunEvent::Run(RunBody::Warned(Warned::new(
+                WarningKind::Storage,
+                "x".repeat(length),
+            ))),
         }
     }
 

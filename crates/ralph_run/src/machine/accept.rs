@@ -2,7 +2,8 @@
 
 use super::queue::MessagePlace;
 use super::state::Machine;
-use crate::control::{ControlCommand, Refusal, RefusalCode, SendMode};
+use crate::control::{ControlCommand, Refusal, RefusalCode, SendMode, TopUp};
+use crate::reason::LimitKind;
 
 impl Machine {
     /// Whether a command can be carried out now. Returns a note for the sender, where there is something to say.
@@ -26,6 +27,7 @@ impl Machine {
                     "a loop closes its agent's input itself: interrupt or stop it",
                 ));
             }
+            ControlCommand::TopUp(amounts) => self.check_top_up(amounts)?,
             ControlCommand::Status => {
                 return Err(Refusal::new(
                     RefusalCode::Invalid,
@@ -53,7 +55,7 @@ impl Machine {
         if !self.takes_messages() {
             let message = match self.is_conversation() {
                 true => "the session is ending; resume it when it has ended",
-                false => "the agent is shutting down; send it again in the next iteration",
+                false => "the agent takes no messages now; send it again in the next iteration",
             };
             return Err(Refusal::new(RefusalCode::InputClosed, message));
         }
@@ -62,6 +64,42 @@ impl Machine {
             return Err(Refusal::new(RefusalCode::Busy, message));
         }
         Ok(())
+    }
+
+    fn check_top_up(&self, amounts: &TopUp) -> Result<(), Refusal> {
+        if self.has_ended() {
+            return Err(Refusal::run_ended());
+        }
+        if self.run().end_cause.is_some() {
+            return Err(Refusal::new(RefusalCode::RunEnded, "the run is ending"));
+        }
+        let limits = self.budget().limits();
+        let mut is_empty = true;
+        for (limit, amount) in amounts.iter() {
+            let (name, has_limit) = match limit {
+                LimitKind::Cost => ("cost", limits.cost.is_some_and(|limit| limit.as_micro_usd() > 0)),
+                LimitKind::Tokens => ("token", limits.tokens.is_some_and(|limit| limit > 0)),
+                LimitKind::Iterations => ("iteration", limits.iterations.is_some_and(|limit| limit > 0)),
+                LimitKind::Runtime => ("time", limits.runtime.is_some_and(|limit| !limit.is_zero())),
+                LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage => continue,
+            };
+            if amount == 0 {
+                let message = format!("nothing to add to the {name} limit: give an amount above 0");
+                return Err(Refusal::new(RefusalCode::Invalid, message));
+            }
+            if !has_limit {
+                let message = format!("this run has no {name} limit, so there is nothing to raise");
+                return Err(Refusal::new(RefusalCode::Unsupported, message));
+            }
+            is_empty = false;
+        }
+        match is_empty {
+            true => Err(Refusal::new(
+                RefusalCode::Invalid,
+                "no amount given: name the limit to raise",
+            )),
+            false => Ok(()),
+        }
     }
 
     fn check_waiting(&self, id: &str) -> Result<(), Refusal> {

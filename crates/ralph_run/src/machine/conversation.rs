@@ -1,10 +1,11 @@
 //! `ConversationMachine`: each message is a turn, and in between the run waits for the next one.
 
-use agent_api::{Body, ErrorClass, Limit, MessageState, Outcome, SessionChoice, Status, TurnFinished};
+use agent_api::{Body, Limit, MessageState, Outcome, SessionChoice, Status, TurnFinished};
 
 use super::effect::{Effect, SpawnPrompt, Timer};
+use super::findings::received;
 use super::input::{AttemptReport, SendMode};
-use super::plan::{ConversationPlan, Plan};
+use super::plan::{ConversationPlan, LimitPolicy, Plan};
 use super::queue::QueuedMessage;
 use super::state::Work;
 use super::stopping::EndCause;
@@ -28,7 +29,11 @@ pub(super) struct ConversationMachine {
 }
 
 impl ConversationMachine {
-    pub(super) fn new(plan: Plan, conversation: ConversationPlan) -> Self {
+    pub(super) fn new(mut plan: Plan, conversation: ConversationPlan) -> Self {
+        if !conversation.can_resume {
+            // The turn is interrupted by ending the process, and with it this conversation.
+            plan.limit_policy = LimitPolicy::End;
+        }
         Self {
             run: Supervisor::new(plan),
             plan: conversation,
@@ -40,7 +45,7 @@ impl ConversationMachine {
     }
 
     fn start_process(&mut self, prompt: SpawnPrompt) {
-        if self.run.end_if_exhausted() {
+        if self.run.stops_at_limit() {
             return;
         }
         if self.run.iteration == 0 {
@@ -55,6 +60,12 @@ impl ConversationMachine {
     }
 
     fn start_with(&mut self, message: QueuedMessage) {
+        if self.run.budget.exhausted().is_some() {
+            // It is sent once the limit is raised.
+            self.run.queue.push(message);
+            self.run.stops_at_limit();
+            return;
+        }
         self.run.queue.mark_sent(&message.id);
         self.start_process(SpawnPrompt::Message(message));
     }
@@ -62,7 +73,7 @@ impl ConversationMachine {
     /// There is no process; the next message starts one.
     fn await_message(&mut self) {
         self.run.phase = Phase::Waiting;
-        if self.run.end_if_exhausted() {
+        if self.run.stops_at_limit() {
         } else if let Some(message) = self.run.queue.pop() {
             self.start_with(message);
         } else if self.closes_when_done {
@@ -86,7 +97,7 @@ impl ConversationMachine {
         if self.run.end_cause.is_some() {
             return;
         }
-        self.finish_interrupt();
+        self.run.finish_interrupt();
         match turn.outcome {
             Outcome::Succeeded => self.crashes = 0,
             Outcome::LimitReached(limit @ (Limit::Turns | Limit::Budget)) => {
@@ -102,14 +113,6 @@ impl ConversationMachine {
         }
     }
 
-    /// The interrupted turn has ended in time.
-    fn finish_interrupt(&mut self) {
-        if self.run.phase == Phase::Running(Process::Interrupting) {
-            self.run.phase = Phase::Running(Process::Busy);
-            self.run.disarm(Timer::Grace);
-        }
-    }
-
     /// The agent has done all it was asked to.
     fn on_idle(&mut self) {
         let is_ending = self.run.phase == Phase::Running(Process::Draining);
@@ -117,11 +120,11 @@ impl ConversationMachine {
         if !self.run.is_running() || is_ending || self.run.queue.has_in_flight() {
             return;
         }
-        if self.run.end_cause.is_some() {
+        if self.run.end_cause.is_some() || self.run.cut_off.is_some() {
             self.run.drain();
             return;
         }
-        self.finish_interrupt();
+        self.run.finish_interrupt();
         if let Some(message) = self.run.queue.pop() {
             self.run.say(message);
         } else if self.closes_when_done {
@@ -242,7 +245,13 @@ impl Work for ConversationMachine {
             self.run.end_by_cause();
             return;
         }
-        if self.run.end_if_exhausted() {
+        let was_cut_off = self.run.cut_off.take().is_some();
+        if self.run.stops_at_limit() {
+            return;
+        }
+        if was_cut_off {
+            // The limit was raised while the agent was being interrupted.
+            self.await_message();
             return;
         }
         let message = report.error.as_ref().map(|error| error.message.clone());
@@ -259,12 +268,8 @@ impl Work for ConversationMachine {
             }
         } else if report.session_id.is_none() {
             // The next message would not change that.
-            let reason = match report.error.as_ref().map(|error| error.class) {
-                Some(ErrorClass::Auth) => EndReason::NotLoggedIn,
-                Some(ErrorClass::ModelNotFound) => EndReason::ModelNotFound,
-                _ => EndReason::AgentError,
-            };
-            self.run.end(reason, message);
+            let reason = self.run.fatal_reason(report.error.as_ref());
+            self.run.end(reason.unwrap_or(EndReason::AgentError), message);
             return;
         } else if !self.plan.can_resume {
             let reason = match report.outcome {
@@ -291,8 +296,10 @@ impl Work for ConversationMachine {
     fn on_message(&mut self, message: QueuedMessage) {
         match self.run.phase {
             Phase::Waiting => self.start_with(message),
-            Phase::Running(Process::Idle) => self.run.say(message),
-            Phase::Running(_) if message.mode == SendMode::Steer => self.run.say(message),
+            Phase::Running(Process::Idle) if self.run.cut_off.is_none() => self.run.say(message),
+            Phase::Running(_) if message.mode == SendMode::Steer && self.run.cut_off.is_none() => {
+                self.run.say(message);
+            }
             _ => self.run.queue.push(message),
         }
     }
@@ -300,10 +307,22 @@ impl Work for ConversationMachine {
     /// Ends the turn; the run continues.
     fn interrupt(&mut self) {
         if self.run.phase == Phase::Running(Process::Busy) && self.run.end_cause.is_none() {
-            self.run.phase = Phase::Running(Process::Interrupting);
-            self.run.push(Effect::Interrupt);
-            self.run.arm(Timer::Grace, self.run.plan.interrupt_grace);
+            self.run.interrupt_turn();
+        } else if self.run.phase == Phase::AwaitingRaise {
+            self.run.interrupt_for(EndReason::Interrupted, None);
         }
+    }
+
+    fn interrupt_with(&mut self, message: QueuedMessage) {
+        if self.run.phase == Phase::Running(Process::Busy) {
+            self.interrupt();
+            self.advise_later(message);
+        }
+    }
+
+    fn advise_later(&mut self, message: QueuedMessage) {
+        self.run.record(received(&message));
+        self.run.queue.push(message);
     }
 
     /// Ends the turn; without one, the run.
@@ -312,7 +331,7 @@ impl Work for ConversationMachine {
         if self.run.end_cause.is_some() || is_second {
             self.run.stop_for(EndReason::Interrupted, None);
             self.run.kill();
-        } else if self.is_busy() {
+        } else if self.is_busy() || self.run.phase == Phase::AwaitingRaise {
             self.interrupt();
         } else {
             self.stop();
@@ -320,7 +339,7 @@ impl Work for ConversationMachine {
     }
 
     fn stop(&mut self) {
-        if self.run.end_cause.is_some() || self.is_busy() {
+        if self.run.end_cause.is_some() || self.is_busy() || self.run.phase == Phase::AwaitingRaise {
             self.run.stop_for(EndReason::Stopped, None);
         } else if self.run.phase == Phase::Waiting {
             self.end_waiting(None);
@@ -339,9 +358,17 @@ impl Work for ConversationMachine {
     fn takes_messages(&self) -> bool {
         let is_reachable = match self.run.phase {
             Phase::Running(process) => process != Process::Draining,
-            Phase::Waiting => true,
-            Phase::New | Phase::Verifying(_) | Phase::Cooling | Phase::Ended => false,
+            Phase::Waiting | Phase::AwaitingRaise => true,
+            Phase::New | Phase::Verifying(_) | Phase::Cooling(_) | Phase::Ended => false,
         };
         is_reachable && !self.closes_when_done && self.run.end_cause.is_none()
+    }
+
+    fn on_raised(&mut self) {
+        // Without an iteration, the prompt was not sent yet.
+        match self.run.iteration {
+            0 => self.begin(),
+            _ => self.await_message(),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use agent_api::{Answer, PermissionMode, RequestId, SessionChoice};
+use jiff::Timestamp;
 
 use super::queue::QueuedMessage;
 use crate::record::{RunBody, RunEnded};
@@ -20,6 +21,8 @@ pub enum Effect {
         attempt: u32,
         session: SessionChoice,
         prompt: SpawnPrompt,
+        /// The role that works, if the loop has roles. The driver has its options.
+        role: Option<String>,
     },
     Interrupt,
     /// Stop the agent: interrupt, terminate, kill.
@@ -45,6 +48,9 @@ pub enum Effect {
     StopVerify,
     KillVerify,
     Arm(Timer, Duration),
+    /// Arm a timer for a moment of the wall clock. It goes off on time after the computer was suspended, and no later
+    /// than the time until then takes now, in case the clock is set back.
+    ArmAt(Timer, Timestamp),
     Disarm(Timer),
     /// The run has ended. Always the last effect.
     End(RunEnded),
@@ -56,20 +62,32 @@ pub enum SpawnPrompt {
     /// The prompt of a loop's iteration, and what went wrong in the one before.
     Iteration {
         last_failure: Option<String>,
+        handover: Option<Handover>,
     },
     /// The run's prompt as the first message of a conversation.
     Task,
     Message(QueuedMessage),
 }
 
+/// What a role leaves to the one after it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Handover {
+    /// The role that wrote it.
+    pub from: String,
+    /// Its last message.
+    pub text: String,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Timer {
-    /// `--max-runtime`.
+    /// `--max-runtime`: 80% or all of it may be used.
     Runtime,
     /// `--iteration-timeout`.
     Iteration,
-    /// The pause before the next iteration.
+    /// The pause, backoff or wait for a usage limit before the next iteration.
     Cooldown,
+    /// The limit that the run waits for was not raised in time.
+    Raise,
     /// An interrupted agent must have ended its turn by now.
     Grace,
     /// A request of the agent was not answered in time.

@@ -8,6 +8,18 @@ use serde::{Deserialize, Serialize};
 
 use super::effect::Timer;
 use crate::control::ControlCommand;
+use crate::watchdog::Finding;
+
+/// When an input happens. The machine has no clock and no chance of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Moment {
+    /// By the wall clock, which can be set, and which jumps when the computer was suspended.
+    pub at: Timestamp,
+    /// Since the run began, by the run's own clock: it stands still while the run is suspended.
+    pub elapsed: Duration,
+    /// A random number that spreads the retries of several runs.
+    pub random: u8,
+}
 
 #[derive(Debug)]
 pub enum Input<'a> {
@@ -29,6 +41,12 @@ pub enum Input<'a> {
     OutputClosed,
     /// Whether the run's files can be written.
     Storage(StorageStatus),
+    /// The watchdog found something.
+    Finding {
+        finding: Finding,
+        /// The id that a message to the agent gets.
+        message_id: String,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -51,7 +69,6 @@ pub struct CommandInput {
     /// The id that a message gets if this command sends one.
     pub message_id: String,
     pub by: Option<String>,
-    pub at: Timestamp,
 }
 
 /// When a message is delivered to the agent.

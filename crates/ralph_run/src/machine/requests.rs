@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use agent_api::{Answer, Body, ItemId, RequestId};
-use jiff::Timestamp;
 
 use super::effect::{Effect, Timer};
 use super::supervisor::Supervisor;
@@ -77,13 +76,7 @@ impl Supervisor {
         }
     }
 
-    pub(super) fn answer(
-        &mut self,
-        request: RequestId,
-        choice: AnswerChoice,
-        by: Option<&str>,
-        at: Timestamp,
-    ) {
+    pub(super) fn answer(&mut self, request: RequestId, choice: AnswerChoice, by: Option<&str>) {
         // What does not fit was refused before.
         let Ok(answer) = self.requests.pending.resolve(&request, choice) else {
             return;
@@ -92,7 +85,7 @@ impl Supervisor {
             self.requests.note_denial(&request);
         }
         // A second answer is refused from now on, not only once the agent has taken the first.
-        self.requests.pending.note_answer(&request, by, at);
+        self.requests.pending.note_answer(&request, by, self.now.at);
         self.push(Effect::Answer { request, answer });
     }
 

@@ -4,7 +4,8 @@ use agent_api::Body;
 
 use super::conversation::ConversationMachine;
 use super::effect::{Effect, Timer};
-use super::input::{AttemptReport, CommandInput, Input, Signal};
+use super::findings::on_finding;
+use super::input::{AttemptReport, CommandInput, Input, Moment, Signal};
 use super::loop_machine::LoopMachine;
 use super::plan::{Plan, WorkPlan};
 use super::queue::{MessagePlace, QueuedMessage};
@@ -19,8 +20,8 @@ pub struct Machine(Kind);
 
 #[derive(Debug)]
 enum Kind {
-    Loop(LoopMachine),
-    Conversation(ConversationMachine),
+    Loop(Box<LoopMachine>),
+    Conversation(Box<ConversationMachine>),
 }
 
 /// What differs between the kinds of run.
@@ -39,27 +40,34 @@ pub(super) trait Work {
     fn stop(&mut self);
     fn close_input(&mut self);
     fn takes_messages(&self) -> bool;
+    /// The limit that the run waited for was raised.
+    fn on_raised(&mut self);
+    /// Interrupts the turn, then gives the agent this message of the watchdog.
+    fn interrupt_with(&mut self, message: QueuedMessage);
+    /// Tells the next process what the watchdog found in the last one.
+    fn advise_later(&mut self, message: QueuedMessage);
 }
 
 impl Machine {
     pub fn new(plan: Plan) -> Self {
         Self(match plan.work.clone() {
-            WorkPlan::Loop(work) => Kind::Loop(LoopMachine::new(plan, work)),
-            WorkPlan::Conversation(work) => Kind::Conversation(ConversationMachine::new(plan, work)),
+            WorkPlan::Loop(work) => Kind::Loop(Box::new(LoopMachine::new(plan, work))),
+            WorkPlan::Conversation(work) => {
+                Kind::Conversation(Box::new(ConversationMachine::new(plan, work)))
+            }
         })
     }
 
-    pub fn step(&mut self, input: Input<'_>) -> Vec<Effect> {
+    pub fn step(&mut self, input: Input<'_>, now: Moment) -> Vec<Effect> {
         if self.has_ended() {
             return Vec::new();
         }
         let work = self.work_mut();
+        work.run_mut().set_now(now);
         match input {
             Input::Begin => {
                 if work.run().phase == Phase::New {
-                    if let Some(limit) = work.run().plan.max_runtime {
-                        work.run_mut().arm(Timer::Runtime, limit);
-                    }
+                    work.run_mut().arm_runtime();
                     work.begin();
                 }
             }
@@ -85,6 +93,7 @@ impl Machine {
             Input::Signal(Signal::Suspend) => {}
             Input::OutputClosed => work.run_mut().stop_for(EndReason::OutputClosed, None),
             Input::Storage(status) => work.run_mut().on_storage(status),
+            Input::Finding { finding, message_id } => on_finding(work, &finding, message_id),
         }
         work.run_mut().take_effects()
     }
@@ -105,6 +114,11 @@ impl Machine {
 
     pub fn is_conversation(&self) -> bool {
         matches!(self.0, Kind::Conversation(_))
+    }
+
+    /// Whether the run waits for a usage limit or for a higher limit: nothing happens until then.
+    pub fn is_parked(&self) -> bool {
+        self.run().parked_since.is_some()
     }
 
     /// The number of iterations so far.
@@ -136,15 +150,15 @@ impl Machine {
 
     fn work(&self) -> &dyn Work {
         match &self.0 {
-            Kind::Loop(machine) => machine,
-            Kind::Conversation(machine) => machine,
+            Kind::Loop(machine) => machine.as_ref(),
+            Kind::Conversation(machine) => machine.as_ref(),
         }
     }
 
     fn work_mut(&mut self) -> &mut dyn Work {
         match &mut self.0 {
-            Kind::Loop(machine) => machine,
-            Kind::Conversation(machine) => machine,
+            Kind::Loop(machine) => machine.as_mut(),
+            Kind::Conversation(machine) => machine.as_mut(),
         }
     }
 }
@@ -154,7 +168,6 @@ fn on_command(work: &mut dyn Work, input: CommandInput) {
         command,
         message_id,
         by,
-        at,
     } = input;
     match command {
         ControlCommand::Send { text, mode } => work.on_message(QueuedMessage {
@@ -165,7 +178,7 @@ fn on_command(work: &mut dyn Work, input: CommandInput) {
         ControlCommand::EditMessage { message_id, text } => work.run_mut().queue.edit(&message_id, text),
         ControlCommand::WithdrawMessage { message_id } => work.run_mut().queue.withdraw(&message_id),
         ControlCommand::Answer { request, answer } => {
-            work.run_mut().answer(request, answer, by.as_deref(), at);
+            work.run_mut().answer(request, answer, by.as_deref());
         }
         ControlCommand::Interrupt => work.interrupt(),
         ControlCommand::Stop => work.stop(),
@@ -173,6 +186,11 @@ fn on_command(work: &mut dyn Work, input: CommandInput) {
         ControlCommand::Kill => {
             work.run_mut().stop_for(EndReason::Stopped, None);
             work.run_mut().kill();
+        }
+        ControlCommand::TopUp(amounts) => {
+            if work.run_mut().raise(amounts.iter()) {
+                work.on_raised();
+            }
         }
         ControlCommand::SetModel { model } => {
             let run = work.run_mut();

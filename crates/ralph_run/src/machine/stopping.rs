@@ -36,7 +36,12 @@ impl Supervisor {
                 self.push(Effect::Interrupt);
                 self.arm(Timer::Grace, self.plan.interrupt_grace);
             }
-            Phase::New | Phase::Verifying(_) | Phase::Cooling | Phase::Waiting | Phase::Ended => {}
+            Phase::New
+            | Phase::Verifying(_)
+            | Phase::Cooling(_)
+            | Phase::AwaitingRaise
+            | Phase::Waiting
+            | Phase::Ended => {}
         }
     }
 
@@ -64,7 +69,7 @@ impl Supervisor {
                 self.record_stop(reason);
                 self.push(Effect::StopVerify);
             }
-            Phase::New | Phase::Cooling | Phase::Waiting => self.end_by_cause(),
+            Phase::New | Phase::Cooling(_) | Phase::AwaitingRaise | Phase::Waiting => self.end_by_cause(),
         }
         true
     }
@@ -78,7 +83,7 @@ impl Supervisor {
         match self.phase {
             Phase::Running(_) => self.push(Effect::Kill),
             Phase::Verifying(_) => self.push(Effect::KillVerify),
-            Phase::New | Phase::Cooling | Phase::Waiting | Phase::Ended => {}
+            Phase::New | Phase::Cooling(_) | Phase::AwaitingRaise | Phase::Waiting | Phase::Ended => {}
         }
     }
 
@@ -98,6 +103,8 @@ impl Supervisor {
             EndReason::AgentError
             | EndReason::NotLoggedIn
             | EndReason::ModelNotFound
+            | EndReason::NoCredit
+            | EndReason::PromptTooLong
             | EndReason::BackendUnavailable
             | EndReason::Crashed
             | EndReason::NoResult
@@ -109,6 +116,7 @@ impl Supervisor {
             | EndReason::HungUp
             | EndReason::OutputClosed
             | EndReason::StorageFailed
+            | EndReason::Watchdog
             | EndReason::Lost => IterationOutcome::Ended,
         };
         self.close_iteration(outcome, message.clone());
@@ -140,6 +148,7 @@ impl Supervisor {
             return;
         };
         self.disarm(Timer::Iteration);
+        self.budget.end_iteration();
         self.record(RunBody::IterationEnded(IterationEnded {
             number: self.iteration,
             outcome: outcome.into(),

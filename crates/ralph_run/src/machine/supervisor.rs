@@ -3,17 +3,19 @@
 
 use std::time::Duration;
 
-use agent_api::{Body, SessionChoice};
+use agent_api::{Body, ErrorClass, ErrorInfo, SessionChoice};
+use jiff::Timestamp;
 
 use super::effect::{Effect, SpawnPrompt, Timer};
-use super::input::{AttemptReport, StorageStatus};
+use super::input::{AttemptReport, Moment, StorageStatus};
 use super::plan::Plan;
 use super::queue::{MessageQueue, QueuedMessage};
 use super::requests::OpenRequests;
 use super::stopping::EndCause;
+use super::usage_limit::UsageLimit;
 use crate::budget::Budget;
 use crate::reason::{EndReason, LimitKind};
-use crate::record::{AttemptEnded, MessageSent, RunBody, Totals, Warned, WarningKind};
+use crate::record::{AttemptEnded, CooldownCause, MessageSent, RunBody, Totals, Warned, WarningKind};
 
 /// How long the run's files may be impossible to write.
 const STORAGE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -22,13 +24,27 @@ const STORAGE_TIMEOUT: Duration = Duration::from_secs(30);
 pub(super) struct Supervisor {
     pub(super) plan: Plan,
     pub(super) phase: Phase,
+    /// When the current input happens.
+    pub(super) now: Moment,
     pub(super) budget: Budget,
     pub(super) queue: MessageQueue,
     pub(super) requests: OpenRequests,
     /// Why the run is being ended. The first cause counts.
     pub(super) end_cause: Option<EndCause>,
+    /// The limit because of which the agent was interrupted, although the run continues or can continue.
+    pub(super) cut_off: Option<LimitKind>,
+    /// How the run ends if the limit that it waits for is not raised.
+    pub(super) unless_raised: Option<EndCause>,
+    pub(super) usage_limit: UsageLimit,
+    /// Whether the agent's process has used a tool.
+    pub(super) has_used_tool: bool,
+    /// How long the run's time stood still so far, and since when it does now, in the run's elapsed time.
+    pub(super) parked: Duration,
+    pub(super) parked_since: Option<Duration>,
     pub(super) iteration: u32,
     pub(super) attempt: u32,
+    /// The role of this iteration.
+    pub(super) role: Option<String>,
     /// Totals of the iteration that has begun and not ended.
     pub(super) open_iteration: Option<Totals>,
     /// Why the run's files cannot be written.
@@ -42,8 +58,10 @@ pub(super) enum Phase {
     Running(Process),
     /// The verify command with this index.
     Verifying(usize),
-    /// The pause between iterations.
-    Cooling,
+    /// The pause before the next iteration, or before the same one is repeated.
+    Cooling(CooldownCause),
+    /// A limit is reached, and the run waits for a higher one.
+    AwaitingRaise,
     /// A message, which starts a process.
     Waiting,
     Ended,
@@ -53,7 +71,7 @@ pub(super) enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Process {
     Busy,
-    /// The user has interrupted the turn of a conversation.
+    /// The turn was interrupted, by a person or by the watchdog; the run continues.
     Interrupting,
     Idle,
     /// Its input is closed: it takes no more messages and will exit.
@@ -62,21 +80,42 @@ pub(super) enum Process {
 
 impl Supervisor {
     pub(super) fn new(plan: Plan) -> Self {
-        let mut budget = Budget::new(plan.limits, plan.spent_before);
+        let mut limits = plan.limits;
+        if plan.as_loop().is_none_or(|plan| plan.is_once) {
+            limits.iterations = None;
+        }
+        let mut budget = Budget::new(limits, plan.spent_before);
         budget.account_mut().set_requested_model(plan.model.as_deref());
         Self {
             plan,
             phase: Phase::New,
+            now: Moment {
+                at: Timestamp::UNIX_EPOCH,
+                elapsed: Duration::ZERO,
+                random: 0,
+            },
             budget,
             queue: MessageQueue::default(),
             requests: OpenRequests::default(),
             end_cause: None,
+            cut_off: None,
+            unless_raised: None,
+            usage_limit: UsageLimit::default(),
+            has_used_tool: false,
+            parked: Duration::ZERO,
+            parked_since: None,
             iteration: 0,
             attempt: 0,
+            role: None,
             open_iteration: None,
             storage_problem: None,
             effects: Vec::new(),
         }
+    }
+
+    pub(super) fn set_now(&mut self, now: Moment) {
+        self.now = now;
+        self.budget.set_runtime(self.worked());
     }
 
     pub(super) fn push(&mut self, effect: Effect) {
@@ -93,10 +132,7 @@ impl Supervisor {
 
     pub(super) fn warn(&mut self, kind: WarningKind, message: impl Into<String>) {
         let message = message.into();
-        self.record(RunBody::Warned(Warned {
-            kind: kind.into(),
-            message,
-        }));
+        self.record(RunBody::Warned(Warned::new(kind, message)));
     }
 
     pub(super) fn arm(&mut self, timer: Timer, after: Duration) {
@@ -117,47 +153,39 @@ impl Supervisor {
         self.open_iteration = Some(Totals::default());
     }
 
-    /// Ends the run if a limit is exhausted. Called before everything that leads to a spawn.
-    pub(super) fn end_if_exhausted(&mut self) -> bool {
-        self.warn_near_limits();
-        let Some(limit) = self.budget.exhausted() else {
-            return false;
-        };
-        let message = self.budget.describe(limit);
-        self.end(EndReason::Limit(limit), message);
-        true
-    }
-
     pub(super) fn spawn(&mut self, session: SessionChoice, prompt: SpawnPrompt) {
         self.attempt += 1;
         self.phase = Phase::Running(Process::Busy);
+        self.cut_off = None;
+        self.has_used_tool = false;
+        self.usage_limit.forget_rejection();
         self.budget.account_mut().start_attempt();
         self.push(Effect::Spawn {
             iteration: self.iteration,
             attempt: self.attempt,
             session,
             prompt,
+            role: self.role.clone(),
         });
     }
 
     /// Follows usage and requests. What else an event means depends on the kind of run.
     pub(super) fn observe(&mut self, body: &Body) {
         self.budget.account_mut().observe(body);
+        self.usage_limit.observe(body);
+        self.has_used_tool |= matches!(body, Body::ToolStarted(_));
         self.observe_request(body);
     }
 
-    /// Called after every event.
-    pub(super) fn check_limits(&mut self) {
-        self.warn_near_limits();
-        if let Some(limit) = self.budget.exhausted() {
-            let message = self.budget.describe(limit);
-            self.interrupt_for(EndReason::Limit(limit), message);
-        }
-    }
-
-    pub(super) fn warn_near_limits(&mut self) {
-        for warned in self.budget.take_warnings() {
-            self.record(RunBody::Warned(warned));
+    /// The end of the run for an error that another try does not change: a person has to act.
+    pub(super) fn fatal_reason(&self, error: Option<&ErrorInfo>) -> Option<EndReason> {
+        match error?.class {
+            ErrorClass::Auth => Some(EndReason::NotLoggedIn),
+            ErrorClass::ModelNotFound => Some(EndReason::ModelNotFound),
+            ErrorClass::Quota => Some(EndReason::NoCredit),
+            // A conversation that has grown too long starts again with the next iteration.
+            ErrorClass::ContextWindow if !self.has_used_tool => Some(EndReason::PromptTooLong),
+            _ => None,
         }
     }
 
@@ -214,7 +242,8 @@ impl Supervisor {
 
     pub(super) fn on_timer(&mut self, timer: Timer) {
         match timer {
-            Timer::Runtime => self.interrupt_for(EndReason::Limit(LimitKind::Runtime), None),
+            Timer::Runtime => self.on_runtime_timer(),
+            Timer::Raise => self.on_raise_timeout(),
             Timer::Grace if self.is_running() => self.push(Effect::Stop),
             Timer::Ask(request) => self.on_unanswered(request),
             Timer::Storage => {

@@ -1,16 +1,18 @@
 //! `ActivityTracker`: what the agent is doing, by its events. A part of `RunModel`, which adds open requests.
 
 use agent_api::{Body, Event, ItemId, Part, Status, ToolStarted, ToolState};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::run_state::{RunState, WaitingFor};
+use super::text_tail::head_chars;
 use crate::open::Open;
 use crate::reason::EndReason;
 use crate::record::{CooldownCause, RunBody, RunKind};
 
 /// Parallel calls beyond this many push out the oldest.
 const MAX_OPEN_CALLS: usize = 64;
+const COMMAND_CHARS: usize = 120;
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -24,6 +26,20 @@ pub(super) struct ActivityTracker {
     is_model_last: bool,
     /// Calls of the main conversation, newest last. A subagent is shown as the call that started it.
     calls: Vec<OpenCall>,
+    /// The agent waits before it asks its model again.
+    retry: Option<ScheduledRetry>,
+    /// When a run that waits for a higher limit gives up.
+    budget_until: Option<Timestamp>,
+    /// The verify command that runs.
+    verifying: Option<String>,
+}
+
+/// A pause of the agent before it asks its model again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScheduledRetry {
+    pub at: Timestamp,
+    pub attempt: Option<u32>,
+    pub max_attempts: Option<u32>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -38,6 +54,7 @@ enum Phase {
         until: Timestamp,
         cause: CooldownCause,
     },
+    AwaitingBudget,
     AwaitingMessage,
     Ended(Open<EndReason>),
 }
@@ -47,6 +64,8 @@ struct OpenCall {
     item: ItemId,
     name: String,
     subject: Option<String>,
+    #[serde(default)]
+    started_at: Option<Timestamp>,
 }
 
 impl ActivityTracker {
@@ -68,10 +87,13 @@ impl ActivityTracker {
             Phase::Turn => self.turn(),
             Phase::Verifying => RunState::Verifying,
             Phase::Cooling { until, cause } => match cause {
-                CooldownCause::Pause => RunState::Cooling { until: *until },
+                CooldownCause::Pause | CooldownCause::Backoff => RunState::Cooling { until: *until },
                 CooldownCause::UsageLimit => RunState::Waiting {
                     what: WaitingFor::Limit { until: *until },
                 },
+            },
+            Phase::AwaitingBudget => RunState::Waiting {
+                what: WaitingFor::Budget,
             },
             Phase::AwaitingMessage => RunState::Waiting {
                 what: WaitingFor::Message,
@@ -87,6 +109,23 @@ impl ActivityTracker {
         }
     }
 
+    /// When the call began that the state shows.
+    pub(super) fn call_started_at(&self) -> Option<Timestamp> {
+        self.calls.last()?.started_at
+    }
+
+    pub(super) fn retry(&self) -> Option<&ScheduledRetry> {
+        self.retry.as_ref()
+    }
+
+    pub(super) fn budget_until(&self) -> Option<Timestamp> {
+        self.budget_until
+    }
+
+    pub(super) fn verifying(&self) -> Option<&str> {
+        self.verifying.as_deref()
+    }
+
     pub(super) fn on_run(&mut self, body: &RunBody) {
         match body {
             RunBody::RunStarted(started) => {
@@ -99,15 +138,22 @@ impl ActivityTracker {
             }
             RunBody::AttemptEnded(_) | RunBody::IterationEnded(_) => self.set_phase(Phase::Starting),
             // An answer that crossed a limit and is done is verified after all.
-            RunBody::VerifyStarted(_) => {
+            RunBody::VerifyStarted(started) => {
                 self.is_stopping = false;
                 self.set_phase(Phase::Verifying);
+                self.verifying = Some(head_chars(&started.command, COMMAND_CHARS).to_owned());
             }
             RunBody::VerifyFinished(_) => self.set_phase(Phase::Verifying),
             RunBody::CooldownStarted(cooldown) => self.set_phase(Phase::Cooling {
                 until: cooldown.until,
                 cause: cooldown.cause,
             }),
+            RunBody::BudgetAwaited(awaited) => {
+                self.is_stopping = false;
+                self.set_phase(Phase::AwaitingBudget);
+                self.budget_until = awaited.until;
+            }
+            RunBody::LimitRaised(_) if self.phase == Phase::AwaitingBudget => self.set_phase(Phase::Starting),
             RunBody::MessageAwaited(_) => self.set_phase(Phase::AwaitingMessage),
             RunBody::MessageSent(_) if self.phase == Phase::AwaitingMessage => self.model(false),
             RunBody::StopStarted(_) => self.is_stopping = true,
@@ -123,6 +169,7 @@ impl ActivityTracker {
             RunBody::CommandReceived(_)
             | RunBody::MessageSent(_)
             | RunBody::Warned(_)
+            | RunBody::LimitRaised(_)
             | RunBody::SessionForked(_)
             | RunBody::Suspended(_)
             | RunBody::Continued(_) => {}
@@ -134,9 +181,13 @@ impl ActivityTracker {
         self.phase = phase;
         self.calls.clear();
         self.is_model_last = false;
+        self.retry = None;
+        self.budget_until = None;
+        self.verifying = None;
     }
 
-    pub(super) fn on_agent(&mut self, event: &Event) {
+    pub(super) fn on_agent(&mut self, event: &Event, at: Timestamp) {
+        self.note_retry(event, at);
         match &event.body {
             // A permission request can have shown a subagent's call.
             Body::ToolFinished(finished) => self.remove(&finished.item),
@@ -155,7 +206,7 @@ impl ActivityTracker {
             Body::TurnFinished(_) => self.calls.clear(),
             Body::ThinkingBlock(_) => self.model(false),
             Body::TextBlock(_) => self.model(true),
-            Body::ToolStarted(tool) => self.on_tool_started(tool),
+            Body::ToolStarted(tool) => self.on_tool_started(tool, at),
             Body::ToolProgressed(progress) => self.focus(&progress.item),
             Body::StatusChanged(changed) => match changed.status {
                 // An idle agent of a loop is about to end; that of a conversation waits.
@@ -177,6 +228,7 @@ impl ActivityTracker {
 
     /// A piece of a text of the main conversation.
     pub(super) fn on_delta(&mut self, part: Part) {
+        self.retry = None;
         match part {
             Part::Thinking => self.model(false),
             Part::Text | Part::ToolInput => self.model(true),
@@ -190,10 +242,16 @@ impl ActivityTracker {
     }
 
     /// A request was granted: the call that it is about runs now. Some agents report the call only here.
-    pub(super) fn on_granted(&mut self, item: Option<&ItemId>, name: &str, subject: Option<&str>) {
+    pub(super) fn on_granted(
+        &mut self,
+        item: Option<&ItemId>,
+        name: &str,
+        subject: Option<&str>,
+        at: Timestamp,
+    ) {
         let Some(item) = item else { return };
         if !self.calls.iter().any(|call| call.item == *item) {
-            self.push(item, name, subject);
+            self.push(item, name, subject, at);
         }
         self.phase = Phase::Turn;
         self.focus(item);
@@ -205,7 +263,7 @@ impl ActivityTracker {
         self.is_model_last = true;
     }
 
-    fn on_tool_started(&mut self, tool: &ToolStarted) {
+    fn on_tool_started(&mut self, tool: &ToolStarted, at: Timestamp) {
         if tool.state == ToolState::Preparing {
             return self.model(true);
         }
@@ -216,13 +274,13 @@ impl ActivityTracker {
                 call.subject.clone_from(&tool.subject);
             }
             None => {
-                self.push(&tool.item, &tool.name, tool.subject.as_deref());
+                self.push(&tool.item, &tool.name, tool.subject.as_deref(), at);
                 self.is_model_last = false;
             }
         }
     }
 
-    fn push(&mut self, item: &ItemId, name: &str, subject: Option<&str>) {
+    fn push(&mut self, item: &ItemId, name: &str, subject: Option<&str>, at: Timestamp) {
         if self.calls.len() == MAX_OPEN_CALLS {
             self.calls.remove(0);
         }
@@ -233,7 +291,29 @@ impl ActivityTracker {
             item: item.clone(),
             name,
             subject,
+            started_at: Some(at),
         });
+    }
+
+    /// Anything that the main conversation does ends a pause.
+    fn note_retry(&mut self, event: &Event, at: Timestamp) {
+        if let Body::RetryScheduled(retry) = &event.body {
+            let delay = SignedDuration::from_millis(i64::try_from(retry.delay_ms.unwrap_or(0)).unwrap_or(0));
+            self.retry = at.checked_add(delay).ok().map(|at| ScheduledRetry {
+                at,
+                attempt: retry.attempt,
+                max_attempts: retry.max_attempts,
+            });
+        } else if matches!(
+            event.body,
+            Body::Delta(_)
+                | Body::TextBlock(_)
+                | Body::ThinkingBlock(_)
+                | Body::ToolStarted(_)
+                | Body::TurnFinished(_)
+        ) {
+            self.retry = None;
+        }
     }
 
     fn focus(&mut self, item: &ItemId) {

@@ -7,6 +7,7 @@ mod run_model;
 mod run_state;
 mod text_tail;
 
+pub use activity_tracker::ScheduledRetry;
 pub use changed_files::{ChangedFile, ChangedFiles};
 pub use message_log::{Message, MessageLog, MessageState};
 pub use run_model::{Change, Counts, Iteration, RunModel};

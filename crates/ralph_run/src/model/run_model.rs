@@ -3,19 +3,20 @@
 
 use std::collections::VecDeque;
 
-use agent_api::{Body, CloseReason, ContextUse, Event, Part, RequestId, ToolStatus};
+use agent_api::{Body, CloseReason, ContextUse, Event, MicroUsd, Part, RequestId, ToolStatus};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::activity_tracker::ActivityTracker;
+use super::activity_tracker::{ActivityTracker, ScheduledRetry};
 use super::changed_files::ChangedFiles;
 use super::message_log::{Message, MessageLog};
 use super::run_state::{RunState, WaitingFor};
 use super::text_tail::{TextTail, head_chars};
 use crate::control::{PendingRequest, PendingRequests};
 use crate::open::Open;
+use crate::reason::LimitKind;
 use crate::record::{
-    IterationEnded, IterationOutcome, Record, RunBody, RunEnded, RunEvent, RunStarted, Totals,
+    IterationEnded, IterationOutcome, LimitRaised, Record, RunBody, RunEnded, RunEvent, RunStarted, Totals,
     VerifyFinished, Warned,
 };
 use crate::usage_account::{UsageAccount, UsageStep};
@@ -43,6 +44,8 @@ pub struct RunModel {
     started: Option<Box<RunStarted>>,
     ended: Option<(Timestamp, RunEnded)>,
     state: RunState,
+    /// When the state became this one.
+    state_since: Option<Timestamp>,
     activity: ActivityTracker,
     account: UsageAccount,
     requests: PendingRequests,
@@ -73,6 +76,9 @@ enum Detail {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Iteration {
     pub number: u32,
+    /// Which role worked, in a loop of roles.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     pub started_at: Timestamp,
     /// `None` while it runs.
     pub outcome: Option<Open<IterationOutcome>>,
@@ -136,7 +142,7 @@ impl RunModel {
         changes.extend(messages.into_iter().map(Change::Message));
         match &record.event {
             RunEvent::Agent(event) => {
-                self.activity.on_agent(event);
+                self.activity.on_agent(event, record.at);
                 self.on_agent(event, &mut changes);
             }
             RunEvent::Run(body) => {
@@ -212,8 +218,12 @@ impl RunModel {
             if self.requests.get(request.id()).is_none() {
                 self.activity.on_request_closed();
                 if let (PendingRequest::Permission(asked), Some(CloseReason::Answered)) = (request, closed) {
-                    self.activity
-                        .on_granted(asked.item.as_ref(), &asked.tool, asked.subject.as_deref());
+                    self.activity.on_granted(
+                        asked.item.as_ref(),
+                        &asked.tool,
+                        asked.subject.as_deref(),
+                        record.at,
+                    );
                 }
                 changes.push(Change::RequestClosed {
                     request: request.id().clone(),
@@ -283,6 +293,7 @@ impl RunModel {
                         MAX_ITERATIONS,
                         Iteration {
                             number: started.number,
+                            role: started.role.clone(),
                             started_at: record.at,
                             outcome: None,
                             totals: Totals::default(),
@@ -311,15 +322,36 @@ impl RunModel {
             RunBody::Continued(continued) => {
                 self.suspended_ms = self.suspended_ms.saturating_add(continued.suspended_ms);
             }
+            RunBody::LimitRaised(raised) => self.raise_limit(raised),
             RunBody::RunEnded(ended) => self.ended = Some((record.at, ended.clone())),
             RunBody::VerifyStarted(_)
             | RunBody::VerifyFinished(_)
             | RunBody::IterationEnded(_)
             | RunBody::CooldownStarted(_)
+            | RunBody::BudgetAwaited(_)
             | RunBody::StopStarted(_)
             | RunBody::Suspended(_)
             | RunBody::CommandReceived(_)
             | RunBody::MessageSent(_) => {}
+        }
+    }
+
+    /// Views show how much of the limits is used.
+    fn raise_limit(&mut self, raised: &LimitRaised) {
+        let Some(started) = &mut self.started else { return };
+        match raised.limit.known() {
+            Some(LimitKind::Cost) => started.max_cost = Some(MicroUsd::new(raised.to)),
+            Some(LimitKind::Iterations) => {
+                started.max_iterations = u32::try_from(raised.to).unwrap_or(u32::MAX);
+            }
+            Some(
+                LimitKind::Runtime
+                | LimitKind::Tokens
+                | LimitKind::IterationTimeout
+                | LimitKind::Turns
+                | LimitKind::Usage,
+            )
+            | None => {}
         }
     }
 
@@ -335,6 +367,7 @@ impl RunModel {
                 MAX_ITERATIONS,
                 Iteration {
                     number: ended.number,
+                    role: None,
                     started_at: at,
                     outcome: None,
                     totals: Totals::default(),
@@ -384,13 +417,49 @@ impl RunModel {
             PendingRequest::Question(_) => WaitingFor::Question,
             PendingRequest::Plan(_) => WaitingFor::Plan,
         });
-        self.state = self.activity.state(request);
+        let state = self.activity.state(request);
+        if self.state != state || self.state_since.is_none() {
+            self.state_since = self.last_at;
+        }
+        self.state = state;
     }
 }
 
 impl RunModel {
     pub fn state(&self) -> &RunState {
         &self.state
+    }
+
+    /// Since when the run is in this state; for a tool, since when the call runs.
+    pub fn state_since(&self) -> Option<Timestamp> {
+        match self.state {
+            RunState::Tool { .. } => self.activity.call_started_at().or(self.state_since),
+            _ => self.state_since,
+        }
+    }
+
+    /// When the wait of this state ends by itself.
+    pub fn waits_until(&self) -> Option<Timestamp> {
+        match self.state {
+            RunState::Cooling { until }
+            | RunState::Waiting {
+                what: WaitingFor::Limit { until },
+            } => Some(until),
+            RunState::Waiting {
+                what: WaitingFor::Budget,
+            } => self.activity.budget_until(),
+            _ => None,
+        }
+    }
+
+    /// The agent's pause before it asks its model again.
+    pub fn retry(&self) -> Option<&ScheduledRetry> {
+        self.activity.retry()
+    }
+
+    /// The verify command that runs, at most 120 characters of it.
+    pub fn verifying(&self) -> Option<&str> {
+        self.activity.verifying()
     }
 
     /// Usage and cost so far. The duration is that of the run: until its last record, without the time it was suspended, or as its end says.
@@ -472,7 +541,7 @@ impl RunModel {
         self.counts
     }
 
-    /// The first record, if it could be read.
+    /// The first record, if it could be read, with the limits as they were raised since.
     pub fn started(&self) -> Option<&RunStarted> {
         self.started.as_deref()
     }

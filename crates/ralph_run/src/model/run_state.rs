@@ -63,7 +63,7 @@ pub enum WaitingFor {
     Question,
     /// The approval of a plan.
     Plan,
-    /// A higher cost limit.
+    /// A higher limit: of cost, tokens, iterations or time.
     Budget,
     /// The reset of the agent's usage limit.
     Limit {
@@ -129,7 +129,7 @@ impl fmt::Display for WaitingFor {
             Self::Permission => formatter.write_str("permission"),
             Self::Question => formatter.write_str("an answer"),
             Self::Plan => formatter.write_str("plan approval"),
-            Self::Budget => formatter.write_str("a higher cost limit"),
+            Self::Budget => formatter.write_str("a higher limit"),
             Self::Limit { until } => write!(formatter, "the usage limit to reset at {}", Clock(*until)),
             Self::Message => formatter.write_str("a message"),
         }
@@ -261,7 +261,7 @@ mod tests {
             (
                 waiting(WaitingFor::Budget),
                 r#"{"state":"waiting","for":"budget"}"#,
-                "waiting for a higher cost limit",
+                "waiting for a higher limit",
             ),
             (
                 waiting(WaitingFor::Limit { until }),

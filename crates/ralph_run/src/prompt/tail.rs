@@ -14,14 +14,19 @@ const NOTE_BYTES: usize = 64;
 /// The end of a text within [`TAIL_LINES`] and [`TAIL_BYTES`]; a first line says how much is missing. Whole lines,
 /// unless the last one alone is too long.
 pub fn tail(text: &str) -> Cow<'_, str> {
+    tail_within(text, TAIL_LINES, TAIL_BYTES)
+}
+
+/// The same within other bounds. `max_bytes` must leave room for the line that says how much is missing.
+pub fn tail_within(text: &str, max_lines: usize, max_bytes: usize) -> Cow<'_, str> {
     let text = text.trim_end();
-    if text.len() <= TAIL_BYTES && text.lines().nth(TAIL_LINES).is_none() {
+    if text.len() <= max_bytes && text.lines().nth(max_lines).is_none() {
         return Cow::Borrowed(text);
     }
-    let room = TAIL_BYTES - NOTE_BYTES;
+    let room = max_bytes.saturating_sub(NOTE_BYTES);
     let line_starts = text.rmatch_indices('\n').map(|(at, _)| at + 1);
     let start = line_starts
-        .take(TAIL_LINES - 1)
+        .take(max_lines.saturating_sub(1))
         .take_while(|&start| text.len() - start <= room)
         .last();
     if let Some(start) = start {

@@ -132,7 +132,15 @@ fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdi
         return Ok(Verdict::Over(None));
     }
     let killed = agent_process::sweep(&run.marker());
-    let evidence = describe(&file.runner, liveness, &model, killed);
+    // The runner could not even write its end.
+    let reason = match run.storage_failure().exists() {
+        true => EndReason::StorageFailed,
+        false => EndReason::Lost,
+    };
+    let evidence = match reason {
+        EndReason::StorageFailed => format!("{}, not even its end", reason.describe()),
+        _ => describe(&file.runner, liveness, &model, killed),
+    };
     let mut totals = model.totals();
     // What the open process used after its last report is unknown.
     let open = model.account().attempt();
@@ -143,8 +151,8 @@ fn reconcile_run(home: &Home, run: &RunDirectory, at: Timestamp) -> Result<Verdi
         totals.is_estimate = true;
     }
     let ending = RunEnded {
-        reason: EndReason::Lost.into(),
-        exit_code: EndReason::Lost.exit_code(),
+        reason: reason.into(),
+        exit_code: reason.exit_code(),
         message: Some(evidence.clone()),
         iterations: model.iteration(),
         totals,

@@ -11,6 +11,6 @@ mod secret;
 mod shape;
 mod stream;
 
-pub use redactor::{Finding, RedactError, Redactor};
+pub use redactor::{FoundSecret, RedactError, Redactor};
 pub use secret::{Secret, secrets_among};
 pub(crate) use stream::DeltaRedactor;

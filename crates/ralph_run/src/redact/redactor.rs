@@ -29,7 +29,7 @@ pub enum RedactError {
 
 /// Where a text has a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct FoundSecret {
     /// As in `[redacted:github]`.
     pub kind: String,
     /// Counts from 1.
@@ -101,13 +101,13 @@ impl Redactor {
     }
 
     /// The first secret in a text, for callers that refuse texts with secrets.
-    pub fn find_first(&self, text: &str) -> Option<Finding> {
+    pub fn find_first(&self, text: &str) -> Option<FoundSecret> {
         let mut hits = self.hits(text.as_bytes(), 0, Content::Text);
         for pattern in &self.patterns {
             hits.extend(pattern_hits(pattern, text));
         }
         let first = hits.iter().min_by_key(|hit| hit.range.start)?;
-        Some(Finding {
+        Some(FoundSecret {
             kind: first.name.to_owned(),
             line: 1 + text[..first.range.start].matches('\n').count(),
         })

@@ -85,6 +85,9 @@ pub struct RunStatus {
     pub iteration: u32,
     /// Which process of the iteration, from 1.
     pub attempt: u32,
+    /// Which role works, in a loop of roles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
     /// What it cost, and what it used.
     pub totals: Totals,
     /// How much of the cost is in the task's account already.

@@ -31,11 +31,37 @@ impl SessionState {
             self.entries.remove(&key(mode));
         }
     }
+
+    /// What a change has set or removed, by key.
+    pub(super) fn changes_since(&self, before: &Self) -> Vec<(String, Option<Value>)> {
+        let keys = self.entries.keys().chain(before.entries.keys());
+        let changed = keys.filter(|key| self.entries.get(*key) != before.entries.get(*key));
+        changed
+            .map(|key| (key.clone(), self.entries.get(key).cloned()))
+            .collect()
+    }
+
+    pub(super) fn apply(&mut self, changes: Vec<(String, Option<Value>)>) {
+        for (key, value) in changes {
+            match value {
+                Some(value) => drop(self.entries.insert(key, value)),
+                None => drop(self.entries.remove(&key)),
+            }
+        }
+    }
+
+    /// Leaves out conversations that are not in `own`.
+    pub(super) fn retain_own(&mut self, own: &Self) {
+        self.entries
+            .retain(|key, id| !key.ends_with(SESSION_KEY) || own.entries.get(key) == Some(id));
+    }
 }
+
+const SESSION_KEY: &str = "session_id";
 
 fn key(mode: Option<&str>) -> String {
     match mode {
-        Some(mode) => format!("{mode}_session_id"),
-        None => "session_id".to_owned(),
+        Some(mode) => format!("{mode}_{SESSION_KEY}"),
+        None => SESSION_KEY.to_owned(),
     }
 }

@@ -14,7 +14,7 @@ use super::atomic::{Durability, write_atomic};
 use super::budget::BudgetState;
 use super::json_file::{self, Loaded, StateError};
 use super::session::SessionState;
-use crate::home::{Home, make_directory, open_regular_file};
+use crate::home::{Home, make_directory, make_directory_all, new_file, open_regular_file};
 use crate::lock::{lock_briefly, lock_file};
 
 /// Other processes hold the lock for one write each.
@@ -32,6 +32,11 @@ pub enum WorkspaceError {
     NotADirectory(PathBuf),
     #[error("cannot use `{}`", path.display())]
     Io { path: PathBuf, source: io::Error },
+    /// They were there before the first run of this user, so the repository may have brought them.
+    #[error(
+        "`.ralph/scratchpad.md` is not from a run of yours and is not used; it is now `.ralph/{FOREIGN_NOTES}`"
+    )]
+    ForeignNotes,
 }
 
 /// What the link to a process's output is called.
@@ -50,6 +55,11 @@ pub struct LogName<'a> {
 pub struct WorkspaceFiles {
     root: PathBuf,
     lock: PathBuf,
+    /// The sessions that this user's runs have saved, outside the workspace: a repository can come with a session file
+    /// of its own, and must not choose which conversation a run continues.
+    own_sessions: PathBuf,
+    /// Exists, outside the workspace, if the notes are from this user's runs.
+    own_notes: PathBuf,
 }
 
 impl WorkspaceFiles {
@@ -63,6 +73,8 @@ impl WorkspaceFiles {
         let files = Self {
             // Outside the workspace: an agent that removes `.ralph` must not make two writers out of one.
             lock: lock_file(home, "state", workspace.as_os_str().as_encoded_bytes()),
+            own_sessions: home.sessions_directory(&workspace),
+            own_notes: home.own_notes_marker(&workspace),
             root: workspace.join(".ralph"),
         };
         files.directory_for(&[])?;
@@ -73,8 +85,32 @@ impl WorkspaceFiles {
         &self.root
     }
 
-    pub fn scratchpad(&self) -> PathBuf {
-        self.root.join("scratchpad.md")
+    /// Makes an empty file for the agent's notes, unless there is something by that name. Notes that were there before
+    /// the first run of this user are put aside.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::ForeignNotes`] if that was done. With other errors, notes that are not the user's stay unused.
+    pub fn create_scratchpad(&self) -> Result<(), WorkspaceError> {
+        let directory = self.directory_for(&[])?;
+        let path = directory.join("scratchpad.md");
+        let has_foreign = !self.own_notes.is_file()
+            && fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
+        if has_foreign {
+            fs::rename(&path, directory.join(FOREIGN_NOTES)).map_err(|source| WorkspaceError::Io {
+                path: path.clone(),
+                source,
+            })?;
+        }
+        make_if_missing(&path)?;
+        make_directory_all(&self.own_sessions).map_err(|source| WorkspaceError::Io {
+            path: self.own_sessions.clone(),
+            source,
+        })?;
+        make_if_missing(&self.own_notes)?;
+        match has_foreign {
+            true => Err(WorkspaceError::ForeignNotes),
+            false => Ok(()),
+        }
     }
 
     /// Lets people find the output of a process where they look for it. A hard link, so that it stays when the run
@@ -107,12 +143,16 @@ impl WorkspaceFiles {
         }
     }
 
-    /// Which conversation each mode can resume with this backend.
+    /// Which conversation each mode can resume with this backend. Conversations that no run of this user has saved are
+    /// left out.
     ///
     /// # Errors
     /// When the file cannot be read. A missing or broken one is an empty one.
     pub fn session_state(&self, backend: &str, at: Timestamp) -> Result<Loaded<SessionState>, StateError> {
-        self.load(&session_file(backend), at)
+        let mut loaded: Loaded<SessionState> = self.load(&session_file(backend), at)?;
+        let own = json_file::load(&self.own_sessions.join(session_file(backend)), at)?;
+        loaded.value.retain_own(&own.value);
+        Ok(loaded)
     }
 
     /// Changes which session can be resumed.
@@ -122,15 +162,23 @@ impl WorkspaceFiles {
         at: Timestamp,
         change: impl FnOnce(&mut SessionState),
     ) -> Result<Loaded<SessionState>, StateError> {
-        self.update(
-            &session_file(backend),
-            at,
-            Durability::Synced,
-            |state: &mut SessionState| {
-                change(state);
-                state.updated_at = Some(at);
-            },
-        )
+        let name = session_file(backend);
+        let mut changes = Vec::new();
+        let updated = self.update(&name, at, Durability::Synced, |state: &mut SessionState| {
+            let before = state.clone();
+            change(state);
+            changes = state.changes_since(&before);
+            state.updated_at = Some(at);
+        })?;
+        let _held = self.locked()?;
+        let path = self.own_sessions.join(name);
+        let mut own: SessionState = json_file::load(&path, at)?.value;
+        own.apply(changes);
+        let text = json_file::encode(&path, &own)?;
+        let written = make_directory_all(&self.own_sessions)
+            .and_then(|()| write_atomic(&path, &text, Durability::Synced));
+        written.map_err(|source| StateError::io(&path, source))?;
+        Ok(updated)
     }
 
     /// The account of a task. It starts at 0.
@@ -264,6 +312,17 @@ impl WorkspaceFiles {
 }
 
 const BUDGET_FILE: &str = "budget.json";
+const FOREIGN_NOTES: &str = "scratchpad-not-used.md";
+
+fn make_if_missing(path: &Path) -> Result<(), WorkspaceError> {
+    match new_file(path) {
+        Err(source) if source.kind() != io::ErrorKind::AlreadyExists => Err(WorkspaceError::Io {
+            path: path.to_owned(),
+            source,
+        }),
+        _ => Ok(()),
+    }
+}
 
 /// Whether this `.gitignore` excludes its whole folder.
 fn ignores_everything(path: &Path) -> bool {

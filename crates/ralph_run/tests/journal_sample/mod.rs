@@ -79,6 +79,7 @@ pub(crate) fn started(run_id: &str) -> Record {
             kind: ralph_run::RunKind::Loop.into(),
             resumed_from: None,
             is_ephemeral: false,
+            start_commit: None,
         })),
     )
 }
@@ -87,10 +88,10 @@ pub(crate) fn started(run_id: &str) -> Record {
 pub(crate) fn warned(seq: u64, message: &str) -> Record {
     record(
         seq,
-        RunBody::Warned(Warned {
-            kind: WarningKind::Degraded.into(),
-            message: format!("{message} é \u{2028} \n \" \\ {seq}"),
-        }),
+        RunBody::Warned(Warned::new(
+            WarningKind::Degraded,
+            format!("{message} é \u{2028} \n \" \\ {seq}"),
+        )),
     )
 }
 

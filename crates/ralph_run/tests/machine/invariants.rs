@@ -1,16 +1,26 @@
-//! Machine and budget together: random sequences of events, usage, checks, timers, signals and commands.
+//! Machine and budget together: random sequences of events, usage, checks, waits, top-ups, timers, signals and commands,
+//! with time passing in between.
 
-use agent_api::{Body, Limit, Outcome, Status, StatusChanged, TurnFinished, TurnStarted};
-use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
-use ralph_run::control::{ControlCommand, SendMode};
-use ralph_run::machine::{
-    AttemptReport, ConversationPlan, Effect, Input, LoopPlan, Plan, Signal, StorageStatus, Timer, WorkPlan,
+use std::time::Duration;
+
+use agent_api::{
+    Body, ErrorClass, ErrorInfo, Limit, MicroUsd, Outcome, Status, StatusChanged, TurnFinished, TurnStarted,
 };
-use ralph_run::{EndReason, LimitKind, RunBody, Totals};
+use jiff::{SignedDuration, Timestamp};
+use proptest::prelude::{Just, Strategy, any, prop, prop_assert, prop_assert_eq, proptest};
+use ralph_run::control::{ControlCommand, SendMode, TopUp};
+use ralph_run::machine::{
+    AttemptReport, ConversationPlan, Effect, Input, LimitPolicy, LoopPlan, Plan, Signal, StorageStatus,
+    Timer, WorkPlan,
+};
+use ralph_run::watchdog::WatchAction;
+use ralph_run::{CooldownCause, EndReason, LimitKind, RunBody, Totals, WarningKind};
 
+use crate::findings::finding;
 use crate::play::{Play, command, report, says, send, usage, with_max_cost};
 
 const MAX_COST: u64 = 100;
+const MAX_WAIT: Duration = Duration::from_secs(6 * 3600);
 
 /// Something that can happen. Costs are what the process has cost so far.
 #[derive(Debug, Clone)]
@@ -21,6 +31,13 @@ enum Happening {
     Usage(u64),
     SpawnFailed,
     Ended(Outcome, Option<u64>),
+    /// A limit of the vendor, which resets in so many seconds, or nobody knows when.
+    Limited(Option<i64>),
+    /// A failure that may pass.
+    Retryable,
+    TopUp(TopUp),
+    /// Time passes by both clocks; the wall clock may be set as well.
+    Advance(u64, i64),
     Done(u64),
     Verified(bool),
     Timer(Timer),
@@ -29,6 +46,7 @@ enum Happening {
     Signal(Signal),
     Storage(StorageStatus),
     OutputClosed,
+    Finding(WatchAction),
 }
 
 fn outcome() -> impl Strategy<Value = Outcome> {
@@ -42,11 +60,21 @@ fn outcome() -> impl Strategy<Value = Outcome> {
     ])
 }
 
+fn finding_action() -> impl Strategy<Value = WatchAction> {
+    proptest::prop_oneof![
+        2 => Just(WatchAction::Notify),
+        6 => Just(WatchAction::Interrupt),
+        1 => Just(WatchAction::Stop),
+    ]
+}
+
 fn happening() -> impl Strategy<Value = Happening> {
     let timer = prop::sample::select(vec![
         Timer::Runtime,
         Timer::Iteration,
         Timer::Cooldown,
+        Timer::Cooldown,
+        Timer::Raise,
         Timer::Grace,
         Timer::Idle,
         Timer::Storage,
@@ -58,6 +86,13 @@ fn happening() -> impl Strategy<Value = Happening> {
         ControlCommand::CloseInput,
         ControlCommand::SetModel { model: None },
     ]);
+    let top_up = (0..80_u64, 0..3_u32, 0..5_000_u64).prop_map(|(cost, iterations, seconds)| TopUp {
+        cost: Some(MicroUsd::new(cost)).filter(|cost| *cost > MicroUsd::ZERO),
+        iterations: Some(iterations).filter(|count| *count > 0),
+        seconds: Some(seconds).filter(|seconds| *seconds > 1_000),
+        tokens: None,
+    });
+    let reset = prop::option::of(-100_000..100_000_i64);
     let signal = prop::sample::select(vec![Signal::Interrupt, Signal::Terminate, Signal::HangUp]);
     let storage = prop::sample::select(vec![
         StorageStatus::Writable,
@@ -72,6 +107,10 @@ fn happening() -> impl Strategy<Value = Happening> {
         16 => (0..60_u64).prop_map(Happening::Usage),
         3 => Just(Happening::SpawnFailed),
         16 => (outcome(), prop::option::of(0..60_u64)).prop_map(|(outcome, cost)| Happening::Ended(outcome, cost)),
+        8 => reset.prop_map(Happening::Limited),
+        4 => Just(Happening::Retryable),
+        6 => top_up.prop_map(Happening::TopUp),
+        8 => (0..4_000_u64, -10_000..10_000_i64).prop_map(|(time, set)| Happening::Advance(time, if set % 5 == 0 { set } else { 0 })),
         8 => (0..60_u64).prop_map(Happening::Done),
         12 => any::<bool>().prop_map(Happening::Verified),
         6 => timer.prop_map(Happening::Timer),
@@ -80,10 +119,23 @@ fn happening() -> impl Strategy<Value = Happening> {
         1 => signal.prop_map(Happening::Signal),
         2 => storage.prop_map(Happening::Storage),
         1 => Just(Happening::OutputClosed),
+        4 => finding_action().prop_map(Happening::Finding),
     ]
 }
 
 fn plans() -> impl Strategy<Value = Plan> {
+    let limits = (any::<bool>(), any::<bool>());
+    (work_plans(), limits).prop_map(|(mut plan, (asks, has_runtime))| {
+        if asks {
+            plan.limit_policy = LimitPolicy::Ask;
+        }
+        plan.limits.runtime = has_runtime.then_some(Duration::from_secs(10_000));
+        plan.max_wait = Some(MAX_WAIT);
+        plan
+    })
+}
+
+fn work_plans() -> impl Strategy<Value = Plan> {
     let looping =
         (any::<bool>(), 0..4_u32, any::<bool>()).prop_map(|(has_verify, max_iterations, is_once)| {
             let verify = if has_verify {
@@ -91,15 +143,14 @@ fn plans() -> impl Strategy<Value = Plan> {
             } else {
                 Vec::new()
             };
-            with_max_cost(
-                MAX_COST,
-                LoopPlan {
-                    verify,
-                    max_iterations,
-                    is_once,
-                    ..LoopPlan::default()
-                },
-            )
+            let plan = LoopPlan {
+                verify,
+                is_once,
+                ..LoopPlan::default()
+            };
+            let mut plan = with_max_cost(MAX_COST, plan);
+            plan.limits.iterations = Some(max_iterations);
+            plan
         });
     let conversation = (any::<bool>(), any::<bool>()).prop_map(|(has_prompt, can_resume)| Plan {
         work: WorkPlan::Conversation(ConversationPlan {
@@ -142,6 +193,8 @@ impl Happening {
                 | Self::Usage(_)
                 | Self::SpawnFailed
                 | Self::Ended(..)
+                | Self::Limited(_)
+                | Self::Retryable
                 | Self::Done(_)
         );
         if is_of_process && !open.has_process {
@@ -164,6 +217,37 @@ impl Happening {
                     usage: cost.map(usage),
                     ..report(outcome)
                 })
+            }
+            Self::Limited(seconds) => {
+                open.has_process = false;
+                let mut error = ErrorInfo::new(ErrorClass::RateLimit, "rate_limit", "too much");
+                let reset = seconds.map(|seconds| play.now.at + SignedDuration::from_secs(seconds));
+                error.resets_at = reset.and_then(|reset| u64::try_from(reset.as_second()).ok());
+                play.ends(AttemptReport {
+                    error: Some(error),
+                    ..report(Outcome::Failed)
+                })
+            }
+            Self::Retryable => {
+                open.has_process = false;
+                let mut error = ErrorInfo::new(ErrorClass::Network, "network", "no line");
+                error.is_retryable = true;
+                play.ends(AttemptReport {
+                    error: Some(error),
+                    ..report(Outcome::Failed)
+                })
+            }
+            Self::TopUp(amounts) => {
+                let amounts = ControlCommand::TopUp(amounts);
+                if play.machine.accept(&amounts).is_err() {
+                    return None;
+                }
+                play.step(command(amounts))
+            }
+            Self::Advance(seconds, set) => {
+                play.advance(Duration::from_secs(seconds));
+                play.now.at += SignedDuration::from_secs(set);
+                play.step(Input::Timer(Timer::Runtime))
             }
             Self::Done(cost) => {
                 open.has_process = false;
@@ -195,8 +279,64 @@ impl Happening {
             Self::Signal(signal) => play.step(Input::Signal(signal)),
             Self::Storage(status) => play.step(Input::Storage(status)),
             Self::OutputClosed => play.step(Input::OutputClosed),
+            Self::Finding(action) => play.step(finding(WarningKind::RepeatedCall, action)),
         };
         Some(effects)
+    }
+}
+
+/// What holds for every wait for a usage limit.
+#[derive(Default)]
+struct Waits {
+    /// When the first of the waits in a row began.
+    since: Option<Timestamp>,
+    /// The iteration and attempt that was started last.
+    position: (u32, u32),
+    raised_cost: u64,
+}
+
+impl Waits {
+    fn check(
+        &mut self,
+        effects: &[Effect],
+        now: Timestamp,
+    ) -> Result<(), proptest::test_runner::TestCaseError> {
+        for effect in effects {
+            match effect {
+                Effect::ArmAt(timer, until) => {
+                    prop_assert_eq!(timer, &Timer::Cooldown);
+                    prop_assert!(*until > now, "a wait that is over already");
+                    let since = *self.since.get_or_insert(now);
+                    let latest = since + SignedDuration::try_from(MAX_WAIT).unwrap();
+                    prop_assert!(*until <= latest, "longer than `max_wait`");
+                }
+                Effect::Record(body) => match &**body {
+                    RunBody::CooldownStarted(cooldown) if cooldown.cause != CooldownCause::UsageLimit => {
+                        self.since = None;
+                    }
+                    RunBody::IterationEnded(_) => self.since = None,
+                    RunBody::LimitRaised(raised) if raised.limit == LimitKind::Cost => {
+                        self.raised_cost = raised.to
+                    }
+                    _ => {}
+                },
+                Effect::Spawn {
+                    iteration, attempt, ..
+                } => {
+                    let (last, last_attempt) = self.position;
+                    if self.since.is_some() {
+                        prop_assert_eq!(
+                            (*iteration, *attempt),
+                            (last, last_attempt + 1),
+                            "a wait burns an iteration"
+                        );
+                    }
+                    self.position = (*iteration, *attempt);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 
@@ -206,12 +346,16 @@ proptest! {
         plan in plans(),
         happenings in prop::collection::vec(happening(), 0..80),
     ) {
+        let plan_asks = plan.limit_policy == LimitPolicy::Ask;
         let mut play = Play::begin(plan);
         let mut open = Open::default();
         open.follow(&play.effects.clone());
         // Whether a limit was exhausted while nothing else was ending the run.
         let mut was_exhausted = false;
         let mut attempts = Totals::default();
+        let asks = plan_asks;
+        let mut waits = Waits::default();
+        waits.check(&play.effects, play.now.at)?;
         for happening in happenings {
             let had_ended = play.machine.has_ended();
             let Some(effects) = happening.perform(&mut play, &mut open) else { continue };
@@ -225,7 +369,14 @@ proptest! {
             prop_assert!(spawns <= 1);
             prop_assert!(spawns == 0 || !is_exhausted, "started although a limit is exhausted");
             open.follow(&effects);
+            prop_assert!(!play.machine.is_parked() || !open.has_process, "it waits, and its agent works");
+            waits.check(&effects, play.now.at)?;
             for effect in &effects {
+                if let Effect::Record(body) = effect
+                    && let RunBody::BudgetAwaited(_) = &**body
+                {
+                    prop_assert!(asks && is_exhausted, "nobody needs to raise anything");
+                }
                 if let Effect::Record(body) = effect
                     && let RunBody::AttemptEnded(ended) = &**body
                 {
@@ -247,10 +398,37 @@ proptest! {
                 | EndReason::HungUp
                 | EndReason::OutputClosed
                 | EndReason::StorageFailed
-                | EndReason::Limit(LimitKind::Runtime | LimitKind::IterationTimeout | LimitKind::Turns))
+                | EndReason::Watchdog
+                | EndReason::Limit(
+                    LimitKind::Runtime | LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage))
         );
-        if play.machine.budget().exhausted().is_some() {
+        if play.machine.budget().spent() >= MicroUsd::new(MAX_COST) && waits.raised_cost == 0 {
             prop_assert!(is_budget || is_other_cause, "{:?} although the limit is exhausted", ended.reason);
         }
+    }
+
+    #[test]
+    fn after_a_stop_of_the_watchdog_the_run_ends_with_what_still_runs(
+        plan in plans(),
+        happenings in prop::collection::vec(happening(), 0..40),
+    ) {
+        let mut play = Play::begin(plan);
+        let mut open = Open::default();
+        open.follow(&play.effects.clone());
+        for happening in happenings {
+            if let Some(effects) = happening.perform(&mut play, &mut open) {
+                open.follow(&effects);
+            }
+        }
+        let effects = play.step(finding(WarningKind::OutOfScope, WatchAction::Stop));
+        open.follow(&effects);
+        let is_spawned = effects.iter().any(|effect| matches!(effect, Effect::Spawn { .. }));
+        prop_assert!(!is_spawned);
+        if open.has_process {
+            play.ends(report(Outcome::Interrupted));
+        } else if open.is_verifying {
+            play.verified(false);
+        }
+        prop_assert!(play.ended().is_some());
     }
 }

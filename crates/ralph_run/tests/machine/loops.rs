@@ -6,7 +6,7 @@ use agent_api::{ErrorClass, Limit, MicroUsd, Outcome, SessionChoice};
 use ralph_run::machine::{AttemptReport, Effect, Input, LoopPlan, Plan, Timer};
 use ralph_run::{EndReason, IterationOutcome, LimitKind};
 
-use crate::play::{Play, done, fails, looping, report, says, usage, with_max_cost};
+use crate::play::{Play, done, fails, looping, report, says, usage, with_max_cost, with_max_iterations};
 
 #[test]
 fn a_promise_on_the_last_line_completes_the_run() {
@@ -88,21 +88,18 @@ fn once_takes_the_results_own_verdict_and_still_verifies() {
 
 #[test]
 fn the_limit_of_iterations_holds_and_a_completion_on_the_last_counts() {
-    let two = || LoopPlan {
-        max_iterations: 2,
-        ..LoopPlan::default()
-    };
-    let mut play = Play::begin(looping(two()));
+    let two = |plan| with_max_iterations(2, plan);
+    let mut play = Play::begin(two(LoopPlan::default()));
     play.ends(says("one"));
     play.ends(says("two"));
     assert_eq!(play.end(), Some(EndReason::Limit(LimitKind::Iterations)));
-    let mut play = Play::begin(looping(two()));
+    let mut play = Play::begin(two(LoopPlan::default()));
     play.ends(says("one"));
     play.ends(done());
     assert_eq!(play.end(), Some(EndReason::Completed));
-    let mut play = Play::begin(looping(LoopPlan {
+    let mut play = Play::begin(two(LoopPlan {
         verify: vec!["check".to_owned()],
-        ..two()
+        ..LoopPlan::default()
     }));
     play.ends(says("one"));
     play.ends(done());
@@ -174,6 +171,7 @@ fn what_a_person_must_fix_ends_the_run_at_once() {
     for (class, reason) in [
         (ErrorClass::Auth, EndReason::NotLoggedIn),
         (ErrorClass::ModelNotFound, EndReason::ModelNotFound),
+        (ErrorClass::Quota, EndReason::NoCredit),
     ] {
         let mut play = Play::begin(Plan::default());
         play.ends(fails(class));
@@ -243,10 +241,7 @@ fn a_conversation_that_is_not_there_ends_the_run_instead_of_going_on_without_it(
 
 #[test]
 fn a_failure_in_the_last_iteration_is_a_failure_and_no_limit() {
-    let mut play = Play::begin(looping(LoopPlan {
-        max_iterations: 1,
-        ..LoopPlan::default()
-    }));
+    let mut play = Play::begin(with_max_iterations(1, LoopPlan::default()));
     play.ends(fails(ErrorClass::Vendor));
     assert_eq!(play.end(), Some(EndReason::AgentError));
 }

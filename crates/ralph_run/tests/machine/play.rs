@@ -6,15 +6,15 @@ use agent_api::{
     AgentKind, Body, Cost, CostSource, ErrorClass, ErrorInfo, Event, ExitInfo, MicroUsd, Outcome, RunUsage,
     SessionChoice, Tokens, Usage, UsageScope,
 };
-use jiff::Timestamp;
 use ralph_run::control::{ControlCommand, SendMode};
 use ralph_run::machine::{
-    AttemptReport, CommandInput, Effect, Input, LoopPlan, Machine, Plan, SpawnPrompt, WorkPlan,
+    AttemptReport, CommandInput, Effect, Input, LoopPlan, Machine, Moment, Plan, SpawnPrompt, WorkPlan,
 };
 use ralph_run::{BudgetLimits, EndReason, IterationOutcome, MessageSent, RunBody, RunEnded};
 
 pub(crate) struct Play {
     pub(crate) machine: Machine,
+    pub(crate) now: Moment,
     pub(crate) effects: Vec<Effect>,
 }
 
@@ -22,6 +22,7 @@ impl Play {
     pub(crate) fn begin(plan: Plan) -> Self {
         let mut play = Self {
             machine: Machine::new(plan),
+            now: start(),
             effects: Vec::new(),
         };
         play.step(Input::Begin);
@@ -30,9 +31,23 @@ impl Play {
 
     /// Gives the effects of this input alone.
     pub(crate) fn step(&mut self, input: Input<'_>) -> Vec<Effect> {
-        let effects = self.machine.step(input);
+        let effects = self.machine.step(input, self.now);
         self.effects.extend(effects.iter().cloned());
         effects
+    }
+
+    /// Time passes.
+    pub(crate) fn advance(&mut self, time: Duration) {
+        self.now.at += jiff::SignedDuration::try_from(time).unwrap();
+        self.now.elapsed += time;
+    }
+
+    /// All records, in order.
+    pub(crate) fn records(&self) -> impl Iterator<Item = &RunBody> {
+        self.effects.iter().filter_map(|effect| match effect {
+            Effect::Record(body) => Some(&**body),
+            _ => None,
+        })
     }
 
     pub(crate) fn event(&mut self, body: Body) -> Vec<Effect> {
@@ -63,7 +78,7 @@ impl Play {
                     ..
                 } => {
                     let failure = match prompt {
-                        SpawnPrompt::Iteration { last_failure } => last_failure.clone(),
+                        SpawnPrompt::Iteration { last_failure, .. } => last_failure.clone(),
                         SpawnPrompt::Task | SpawnPrompt::Message(_) => None,
                     };
                     Some((*iteration, *attempt, failure))
@@ -166,9 +181,29 @@ pub(crate) fn with_max_cost(micro_usd: u64, plan: LoopPlan) -> Plan {
     Plan {
         limits: BudgetLimits {
             cost: Some(MicroUsd::new(micro_usd)),
-            tokens: None,
+            ..BudgetLimits::default()
         },
         ..looping(plan)
+    }
+}
+
+/// A loop with at most this many iterations.
+pub(crate) fn with_max_iterations(iterations: u32, plan: LoopPlan) -> Plan {
+    Plan {
+        limits: BudgetLimits {
+            iterations: Some(iterations),
+            ..BudgetLimits::default()
+        },
+        ..looping(plan)
+    }
+}
+
+/// When every play begins.
+pub(crate) fn start() -> Moment {
+    Moment {
+        at: "2026-11-15T22:00:00Z".parse().unwrap(),
+        elapsed: Duration::ZERO,
+        random: 128,
     }
 }
 
@@ -177,7 +212,6 @@ pub(crate) fn command(command: ControlCommand) -> Input<'static> {
         command,
         message_id: "id".to_owned(),
         by: None,
-        at: Timestamp::UNIX_EPOCH,
     })
 }
 
@@ -190,7 +224,6 @@ pub(crate) fn send(text: &str, mode: SendMode) -> Input<'static> {
         },
         message_id: text.to_owned(),
         by: None,
-        at: Timestamp::UNIX_EPOCH,
     })
 }
 

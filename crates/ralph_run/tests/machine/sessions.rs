@@ -285,7 +285,7 @@ fn limited(has_prompt: bool) -> Plan {
     Plan {
         limits: BudgetLimits {
             cost: Some(agent_api::MicroUsd::new(5)),
-            tokens: None,
+            ..BudgetLimits::default()
         },
         ..plan(has_prompt)
     }

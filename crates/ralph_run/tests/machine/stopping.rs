@@ -5,7 +5,7 @@ use std::time::Duration;
 use agent_api::{Body, Denial, ItemId, Outcome, TurnFinished};
 use ralph_run::control::ControlCommand;
 use ralph_run::machine::{DenialPolicy, Effect, Input, LoopPlan, Plan, Signal, StorageStatus, Timer};
-use ralph_run::{EndReason, LimitKind};
+use ralph_run::{BudgetLimits, EndReason, LimitKind};
 
 use crate::play::{Play, command, done, looping, report, says, with_max_cost};
 
@@ -48,12 +48,15 @@ fn our_reason_counts_whatever_the_agent_says_at_its_end() {
         (command(ControlCommand::Stop), EndReason::Stopped),
         (command(ControlCommand::Interrupt), EndReason::Interrupted),
         (Input::Timer(Timer::Runtime), EndReason::Limit(LimitKind::Runtime)),
-        (
-            Input::Timer(Timer::Iteration),
-            EndReason::Limit(LimitKind::IterationTimeout),
-        ),
     ] {
-        let mut play = Play::begin(Plan::default());
+        let mut play = Play::begin(Plan {
+            limits: BudgetLimits {
+                runtime: Some(Duration::from_secs(60)),
+                ..BudgetLimits::default()
+            },
+            ..Plan::default()
+        });
+        play.advance(Duration::from_secs(60));
         let effects = play.step(input);
         assert!(effects.contains(&Effect::Interrupt) || effects.contains(&Effect::Stop));
         assert_eq!(play.end(), None, "the process is still there");
@@ -148,7 +151,7 @@ fn nothing_happens_after_the_end() {
         command(ControlCommand::Kill),
         Input::AttemptEnded(report(Outcome::Crashed)),
     ] {
-        assert_eq!(play.machine.step(input), []);
+        assert_eq!(play.step(input), []);
     }
 }
 

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
+use agent_api::MicroUsd;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use ralph_run::control::{ControlCommand, PermissionChoice, Receipt};
+use ralph_run::control::{ControlCommand, PermissionChoice, Receipt, TopUp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::input::{CommandId, InPath, JsonBody, OptionalJsonBody};
+use super::start::whole;
 use crate::app::App;
 use crate::manager;
 use crate::problem::{Problem, ProblemCode};
@@ -98,6 +100,28 @@ pub(super) struct SetPermissionMode {
     mode: PermissionMode,
 }
 
+/// How much to add to each limit. At least one.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AddToLimits {
+    /// To the cost limit, in micro-dollars.
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(minimum = 1)]
+    cost: Option<u64>,
+    /// To the token limit.
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(minimum = 1)]
+    tokens: Option<u64>,
+    /// To the iteration limit.
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(minimum = 1)]
+    iterations: Option<u32>,
+    /// To the time limit.
+    #[serde(default, deserialize_with = "whole")]
+    #[schema(minimum = 1)]
+    seconds: Option<u64>,
+}
+
 pub(super) type Told = Result<(StatusCode, Json<CommandReceipt>), Problem>;
 
 /// Tells a run something. The answer says that the run has it in its journal.
@@ -161,6 +185,38 @@ pub(super) async fn set_model(
         ));
     }
     tell(&app, &run, id, ControlCommand::SetModel { model }).await
+}
+
+/// Raises limits of a run. One that waits for that continues.
+#[utoipa::path(post, path = "/api/v1/runs/{id}/top-up", tag = "commands",
+    params(("id" = String, Path, description = "The run.")), request_body = AddToLimits,
+    responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
+pub(super) async fn top_up(
+    State(app): State<Arc<App>>,
+    InPath(run): InPath<String>,
+    id: CommandId,
+    JsonBody(amounts): JsonBody<AddToLimits>,
+) -> Told {
+    let AddToLimits {
+        cost,
+        tokens,
+        iterations,
+        seconds,
+    } = amounts;
+    let given = [cost, tokens, iterations.map(u64::from), seconds];
+    if given.contains(&Some(0)) {
+        return Err(Problem::new(
+            ProblemCode::Unprocessable,
+            "an amount is 0: leave it out, or give at least 1",
+        ));
+    }
+    let amounts = TopUp {
+        cost: cost.map(MicroUsd::new),
+        tokens,
+        iterations,
+        seconds,
+    };
+    tell(&app, &run, id, ControlCommand::TopUp(amounts)).await
 }
 
 /// Changes what may happen without asking.

@@ -45,6 +45,7 @@ pub(super) fn table() -> Vec<Route> {
         Route::authed(routes!(queue::edit, queue::withdraw)),
         Route::authed(routes!(commands::interrupt)),
         Route::authed(routes!(commands::stop)),
+        Route::authed(routes!(commands::top_up)),
         Route::authed(routes!(commands::set_model)),
         Route::authed(routes!(commands::set_permission_mode)),
         Route::authed(routes!(start::resume)),

@@ -1,7 +1,7 @@
 import { endWords } from '../../layout/activity-words';
 import { formatCost, formatDuration } from '../../layout/format';
 import type { Row, RowBody } from '../row';
-import { lineOf } from '../rows/derive-line';
+import { iterationTitle, lineOf } from '../rows/derive-line';
 import { outcomeWords, tokenWords } from '../rows/outcome-words';
 import type { ToolCall } from '../tool-call';
 
@@ -49,7 +49,7 @@ function bodyMarkdown(body: RowBody): string {
     case 'tool':
       return callMarkdown(body.call);
     case 'iteration_start':
-      return `## Iteration ${body.iteration.number}\n\n${quote(body.iteration.prompt)}`;
+      return `## ${iterationTitle(body.iteration)}\n\n${quote(body.iteration.prompt)}`;
     case 'plan':
       return body.entries
         .map((entry) => `- [${entry.status === 'completed' ? 'x' : ' '}] ${entry.text}`)

@@ -1,6 +1,6 @@
 import { useOpen } from '../kept-state';
 import type { Row } from '../row';
-import { type LineProps, lineOf } from './derive-line';
+import { iterationTitle, type LineProps, lineOf } from './derive-line';
 import { EndCard } from './EndCard';
 import type { StepRowBody } from './row-look';
 import { UserBody } from './TextBody';
@@ -14,7 +14,7 @@ export function StepBody({ row, body }: { row: Row; body: StepRowBody }) {
     case 'iteration_start':
       return (
         <>
-          <p className="font-medium">Iteration {body.iteration.number}</p>
+          <p className="font-medium">{iterationTitle(body.iteration)}</p>
           <UserBody row={row} text={body.iteration.prompt} origin="user" label="Prompt" />
         </>
       );

@@ -10,6 +10,7 @@ const WORDS: Record<string, string> = {
   interrupt: 'You interrupted the agent',
   stop: 'You told the run to stop',
   kill: 'You ended the run at once',
+  top_up: 'You raised the limits',
   close_input: 'You told the agent that no more messages come',
 };
 

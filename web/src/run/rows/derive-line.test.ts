@@ -23,6 +23,41 @@ test('a check says whether it runs, passed or failed, and how it ended', () => {
   expect(line({ kind: 'verify', command: 'make', result: unknown }).more).toBe('2.0 s · exit unknown');
 });
 
+test('a check that took too long or was stopped with the run does not read like failed tests', () => {
+  const result = { is_ok: false, exit: { signal: 15, was_stopped: true }, duration_ms: 2_000, output: '' };
+  expect(
+    line({ kind: 'verify', command: 'make', result: { ...result, timed_out_after_ms: 2_000 } }),
+  ).toMatchObject({
+    words: 'Check failed: make',
+    more: 'timed out after 2.0 s',
+    tone: 'bad',
+  });
+  expect(line({ kind: 'verify', command: 'make', result })).toMatchObject({
+    words: 'Check stopped: make',
+    tone: 'warn',
+  });
+});
+
+test('a wait says why and until when, and a limit how it is raised', () => {
+  const until = '2026-01-01T14:05:00Z';
+  const waiting = line({ kind: 'pause', pause: { cause: 'usage_limit', until } });
+  expect(waiting).toMatchObject({ words: 'Usage limit reached; waiting for it to reset', tone: 'warn' });
+  expect(waiting.more).toMatch(/^until /);
+  expect(line({ kind: 'pause', pause: { cause: 'backoff', until } }).words).toMatch(/^The agent failed/);
+  expect(line({ kind: 'pause', pause: { cause: 'pause', until } }).tone).toBe('muted');
+  const awaited = { limit: 'iterations', message: 'iteration limit reached: 5 of 5 iterations' };
+  expect(line({ kind: 'limit_reached', awaited })).toEqual({
+    words: 'iteration limit reached: 5 of 5 iterations',
+    more: 'continue with: ralph top-up RUN --iterations 10',
+    tone: 'warn',
+  });
+  const raised = (limit: string, to: number) => line({ kind: 'limit_raised', raised: { limit, to } }).words;
+  expect(raised('cost', 15_000_000)).toBe('Cost limit raised to $15.0000');
+  expect(raised('runtime', 7_200)).toMatch(/^Time limit raised to 2 ?h/);
+  expect(raised('tokens', 100)).toBe('Token limit raised to 100 tokens');
+  expect(raised('another', 7)).toBe('A limit was raised to 7');
+});
+
 test('an error is told by its message, or by its code', () => {
   const error = { message: 'No credit', code: 'billing', class: 'auth', http_status: 402 };
   expect(line({ kind: 'error', error })).toEqual({

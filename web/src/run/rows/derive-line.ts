@@ -1,4 +1,5 @@
 import { formatCost, formatDuration, formatTime } from '../../layout/format';
+import type { CooldownCause, IterationStarted, LimitKind } from '../../wire';
 import { commandWords } from './command-words';
 import { outcomeWords } from './outcome-words';
 import type { StepRowBody } from './row-look';
@@ -12,8 +13,26 @@ export interface LineProps {
   tone?: 'bad' | 'warn' | 'muted' | undefined;
 }
 
+export function iterationTitle({ number, role }: IterationStarted): string {
+  return role ? `Iteration ${number}: ${role}` : `Iteration ${number}`;
+}
+
 const json = (value: unknown) =>
   value === undefined || value === null ? null : JSON.stringify(value, null, 2);
+
+const PAUSES: Record<CooldownCause, string> = {
+  pause: 'Paused before the next iteration',
+  backoff: 'The agent failed; trying again after a pause',
+  usage_limit: 'Usage limit reached; waiting for it to reset',
+};
+
+/** The name of each limit that a person can raise, and how. */
+const LIMITS: Partial<Record<LimitKind, { name: string; option: string; show: (to: number) => string }>> = {
+  cost: { name: 'Cost limit', option: '--cost 5', show: (to) => formatCost(to, false) },
+  tokens: { name: 'Token limit', option: '--tokens 100k', show: (to) => `${to} tokens` },
+  iterations: { name: 'Iteration limit', option: '--iterations 10', show: (to) => `${to} iterations` },
+  runtime: { name: 'Time limit', option: '--time 1h', show: (to) => formatDuration(to * 1_000) },
+};
 
 /** What a row says in a line. */
 export function lineOf(
@@ -24,8 +43,17 @@ export function lineOf(
       const { result } = body;
       if (!result && body.isCut) return { words: `Check did not end: ${body.command}`, tone: 'warn' };
       if (!result) return { words: `Check runs: ${body.command}` };
+      const took = formatDuration(result.duration_ms);
+      if (result.timed_out_after_ms) {
+        const more = `timed out after ${formatDuration(result.timed_out_after_ms)}`;
+        return { words: `Check failed: ${body.command}`, more, details: result.output, tone: 'bad' };
+      }
+      // By the end of the run, which says nothing about the work.
+      if (result.exit.was_stopped && !result.is_ok) {
+        return { words: `Check stopped: ${body.command}`, more: took, details: result.output, tone: 'warn' };
+      }
       const exit = result.exit.code ?? result.exit.signal;
-      const more = `${formatDuration(result.duration_ms)}${result.is_ok ? '' : ` · exit ${exit ?? 'unknown'}`}`;
+      const more = `${took}${result.is_ok ? '' : ` · exit ${exit ?? 'unknown'}`}`;
       const words = `${result.is_ok ? 'Check passed' : 'Check failed'}: ${body.command}`;
       return { words, more, details: result.output, tone: result.is_ok ? undefined : 'bad' };
     }
@@ -122,6 +150,25 @@ export function lineOf(
     }
     case 'warning':
       return { words: body.warning.message, more: body.warning.kind.replaceAll('_', ' '), tone: 'warn' };
+    case 'pause': {
+      const { cause, until } = body.pause;
+      return {
+        words: PAUSES[cause] ?? 'Paused',
+        more: `until ${formatTime(until)}`,
+        tone: cause === 'pause' ? 'muted' : 'warn',
+      };
+    }
+    case 'limit_reached': {
+      const { limit, message, until } = body.awaited;
+      const option = LIMITS[limit]?.option ?? '--cost 5';
+      const more = [`continue with: ralph top-up RUN ${option}`, until && `until ${formatTime(until)}`];
+      return { words: message, more: more.filter(Boolean).join(' · '), tone: 'warn' };
+    }
+    case 'limit_raised': {
+      const { limit, to } = body.raised;
+      const known = LIMITS[limit];
+      return { words: known ? `${known.name} raised to ${known.show(to)}` : `A limit was raised to ${to}` };
+    }
     case 'command': {
       const { by, refused } = body.command;
       const more = [by, refused && `refused: ${refused}`].filter(Boolean).join(' · ');

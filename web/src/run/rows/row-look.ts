@@ -8,6 +8,7 @@ import {
   FlagTriangleRight,
   Gauge,
   Hand,
+  Hourglass,
   Info,
   ListTodo,
   type LucideIcon,
@@ -51,6 +52,9 @@ const ICONS: Record<RowKind, LucideIcon> = {
   session_fork: Info,
   turn_end: CircleCheck,
   warning: TriangleAlert,
+  pause: Hourglass,
+  limit_reached: Gauge,
+  limit_raised: Gauge,
   record: ScrollText,
 };
 
@@ -68,9 +72,12 @@ function toneOf(body: RowBody): string {
       return 'text-bad';
     case 'denied':
     case 'warning':
+    case 'limit_reached':
     case 'rate_limit':
     case 'retry':
       return 'text-warn';
+    case 'pause':
+      return body.pause.cause === 'pause' ? 'text-faint' : 'text-warn';
     case 'notice':
       return body.notice.severity === 'error'
         ? 'text-bad'

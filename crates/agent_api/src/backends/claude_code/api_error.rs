@@ -1,8 +1,8 @@
 //! `api_error`: from the codes and texts of the CLI to an `ErrorInfo`.
 
-use claude_code::event::{Assistant, ResultSubtype, TurnResult};
+use claude_code::event::{Assistant, ResultSubtype, TerminalReason, TurnResult};
 
-use crate::backends::vendor_error::{class_of_status, classified, is_retryable};
+use crate::backends::vendor_error::{add_retry_hint, class_of_status, classified, is_retryable};
 use crate::event::{ErrorClass, ErrorInfo};
 
 /// An API error in the shape of a message.
@@ -44,7 +44,12 @@ pub(super) fn turn_error(result: &TurnResult, extra: Option<String>) -> ErrorInf
         .as_ref()
         .filter(|subtype| **subtype != ResultSubtype::Success);
     let subtype = subtype.map(|subtype| subtype.as_str());
-    error(&text, code.or(subtype), result.api_error_status)
+    let mut info = error(&text, code.or(subtype), result.api_error_status);
+    if result.terminal_reason == Some(TerminalReason::PromptTooLong) {
+        info.class = ErrorClass::ContextWindow;
+        info.is_retryable = false;
+    }
+    info
 }
 
 fn error(text: &str, code: Option<&str>, status: Option<u64>) -> ErrorInfo {
@@ -59,6 +64,7 @@ fn error(text: &str, code: Option<&str>, status: Option<u64>) -> ErrorInfo {
     let mut info = ErrorInfo::new(class, code.unwrap_or("api_error"), message);
     info.http_status = status;
     info.is_retryable = is_retryable(class, status);
+    add_retry_hint(&mut info, text);
     info
 }
 
@@ -70,7 +76,8 @@ fn class_of_text(text: &str) -> Option<ErrorClass> {
         ("invalid api key", ErrorClass::Auth),
         ("failed to authenticate", ErrorClass::Auth),
         ("credit balance is too low", ErrorClass::Quota),
-        ("you've hit your", ErrorClass::Quota),
+        ("you've hit your", ErrorClass::RateLimit),
+        ("usage limit reached", ErrorClass::RateLimit),
         ("prompt is too long", ErrorClass::ContextWindow),
         ("context window", ErrorClass::ContextWindow),
         ("issue with the selected model", ErrorClass::ModelNotFound),

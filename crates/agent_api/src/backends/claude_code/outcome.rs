@@ -61,10 +61,19 @@ impl ClaudeMapper {
             stop_reason,
             duration_ms: result.duration_ms,
             api_duration_ms: result.duration_api_ms,
-            steps: result.num_turns,
+            steps: steps(result),
             denials: denials.collect(),
             structured_output: result.structured_output.as_ref().and_then(json),
         })));
+    }
+}
+
+/// The turns of the model. The CLI counts the one that the limit did not allow, too.
+fn steps(result: &TurnResult) -> Option<u64> {
+    let steps = result.num_turns?;
+    match result.subtype {
+        Some(ResultSubtype::ErrorMaxTurns) => Some(steps.saturating_sub(1).max(1)),
+        _ => Some(steps),
     }
 }
 

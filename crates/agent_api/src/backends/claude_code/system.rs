@@ -238,9 +238,21 @@ fn map_status(change: &WireStatus, events: &mut Emitter) {
         })));
     }
     if let Some(error) = &change.compact_error {
-        events.notice(Severity::Warning, "compact_failed", &**error);
+        let message = format!(
+            "the conversation could not be compacted: {}",
+            compact_error(error)
+        );
+        events.notice(Severity::Warning, "compact_failed", &message);
     } else if let Some(result) = &change.compact_result {
         events.notice(Severity::Debug, "compact_result", &**result);
+    }
+}
+
+/// The CLI's own names for people.
+fn compact_error(error: &str) -> &str {
+    match error {
+        "too_few_groups" => "it is too short, so the prompt itself is too long",
+        error => error,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The machine part of `ralph doctor`: guard, file notifications, directories, disk.
 
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -68,6 +69,10 @@ fn runs(home: &Home) -> Check {
     if let Err(error) = home.prepare() {
         return Check::failed("runs", format!("{:#}", anyhow::Error::new(error)));
     }
+    if let Err(error) = try_to_write(state) {
+        let place = state.display();
+        return Check::failed("runs", format!("cannot write to {place}: {error}"));
+    }
     let mode = state
         .metadata()
         .map_or(0, |metadata| metadata.permissions().mode() & 0o777);
@@ -80,6 +85,15 @@ fn runs(home: &Home) -> Check {
         Check::warning("runs", format!("{found}: other users can read it"))
             .advise(format!("chmod 700 {}", state.display()))
     }
+}
+
+/// A full disk or a read-only one shows only when something is written.
+fn try_to_write(directory: &Path) -> io::Result<()> {
+    let path = directory.join(format!(".doctor-{}", std::process::id()));
+    let written = std::fs::write(&path, "x");
+    // One that could not be written may still be there, empty.
+    let _ = std::fs::remove_file(&path);
+    written
 }
 
 fn workspace(workspace: &Path) -> Check {

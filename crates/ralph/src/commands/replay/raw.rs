@@ -144,6 +144,7 @@ impl<R: BufRead> RawRecords<R> {
             kind: ralph_run::RunKind::Loop.into(),
             resumed_from: None,
             is_ephemeral: false,
+            start_commit: None,
         };
         self.push(RunEvent::Run(RunBody::RunStarted(Box::new(started))));
         for event in std::mem::take(&mut self.early) {
@@ -164,10 +165,10 @@ impl<R: BufRead> RawRecords<R> {
         }
         if self.line_errors > 0 {
             let lines = if self.line_errors == 1 { "line" } else { "lines" };
-            self.push(RunEvent::Run(RunBody::Warned(Warned {
-                kind: WarningKind::UnreadableLines.into(),
-                message: format!("{} {lines} could not be read", self.line_errors),
-            })));
+            self.push(RunEvent::Run(RunBody::Warned(Warned::new(
+                WarningKind::UnreadableLines,
+                format!("{} {lines} could not be read", self.line_errors),
+            ))));
         }
         let reason = reason(self.outcome);
         let mut totals = self.account.totals();

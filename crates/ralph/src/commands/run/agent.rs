@@ -132,7 +132,7 @@ pub(in crate::commands) fn options(settings: &Settings) -> anyhow::Result<RunOpt
 
 fn environment(settings: &Settings) -> Environment {
     let mut environment = Environment::inherit();
-    for name in hidden_variables() {
+    for name in hidden_variables(&settings.notify) {
         environment = environment.remove(name);
     }
     let acp = settings

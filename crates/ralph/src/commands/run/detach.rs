@@ -11,6 +11,7 @@ use super::prepare::{self, Prepared};
 use super::signals;
 use crate::console::{write_stderr, write_stdout};
 use crate::failure::Failure;
+use crate::git::start_commit;
 use crate::settings::{Output, Settings, Verbosity, View};
 
 /// Carry out a run without a terminal
@@ -75,16 +76,21 @@ pub async fn runner(home: &Home, id: &Path) -> anyhow::Result<u8> {
         run_file,
         locks,
         warnings,
+        notify,
     } = begun?;
     // Recorded, because the process that started it may be a server.
     spec.warnings = warnings;
     launch::forget_request(&path);
     let mut signals = signals::listen(signals::ending())?;
-    let views = Views::default();
+    let mut views = Views::default();
+    let notifier = prepare::start_notifier(&notify, &spec, &mut views)?;
     // As a task it is woken without a system call, unlike what the runtime itself waits for.
     let driving = tokio::spawn(async move { ralph_run::drive(spec, run_file, views, &mut signals).await });
     let ended = driving.await.context("the run has failed")?;
     drop(locks);
+    if let Some(notifier) = notifier {
+        notifier.finish().await;
+    }
     match ended {
         Ok(ended) => Ok(ended.exit_code),
         Err(error) => {
@@ -98,5 +104,7 @@ pub async fn runner(home: &Home, id: &Path) -> anyhow::Result<u8> {
 async fn begin(home: &Home, directory: &RunDirectory) -> anyhow::Result<Prepared> {
     let (settings, first_prompt) = launch::take_request(directory)?;
     let selected = prepare::choose(&settings, Some(home)).await?;
-    prepare::prepare(home, directory.clone(), &settings, first_prompt, selected)
+    let mut prepared = prepare::prepare(home, directory.clone(), &settings, first_prompt, selected)?;
+    prepared.spec.started.start_commit = start_commit(&settings.workspace).await;
+    Ok(prepared)
 }

@@ -8,11 +8,13 @@ use ralph_run::{DriveError, Home, RecordStream, RunEnded, RunFile, RunSpec, View
 use tokio::sync::mpsc;
 
 use super::prepare::{self, FirstPrompt, Prepared};
-use super::signals;
+use super::signals::{self, CtrlZ};
 use crate::commands::watch;
 use crate::console::{
     Console, ConsoleThread, Mode, Options, Stdout, is_stderr_shared, terminal_width, write_stderr,
 };
+use crate::git::start_commit;
+use crate::keyboard::{KeyboardSetup, Messages, TerminalControl, TerminalInput};
 use crate::settings::{Output, Settings, Verbosity, View};
 
 /// How long the end of a run waits for a reader that has stopped reading, where it does not wait without limit.
@@ -33,11 +35,13 @@ pub(super) async fn run(home: &Home, settings: &Settings, first_prompt: FirstPro
         }
     };
     let Prepared {
-        spec,
+        mut spec,
         run_file,
         locks,
         warnings,
+        notify,
     } = prepared;
+    spec.started.start_commit = start_commit(&settings.workspace).await;
     if settings.view.verbosity != Verbosity::Quiet {
         for warning in &warnings {
             write_stderr(&format!("warning: {warning}\n"));
@@ -46,7 +50,11 @@ pub(super) async fn run(home: &Home, settings: &Settings, first_prompt: FirstPro
     let mut signals = signals::listen(signals::in_terminal())?;
     let mut options = console_options(&settings.view);
     options.files = Some(place);
+    options.asks_git = true;
     let mut views = Views::default();
+    // Dropped on every way out, which restores the terminal.
+    let mut terminal = None;
+    let notifier = prepare::start_notifier(&notify, &spec, &mut views)?;
     let mut console = match options.mode {
         Mode::Quiet => None,
         mode => {
@@ -56,7 +64,18 @@ pub(super) async fn run(home: &Home, settings: &Settings, first_prompt: FirstPro
                 Mode::Default | Mode::Verbose | Mode::Quiet => sender,
             };
             views.sinks.push(Box::new(sender));
-            let mut console = ConsoleThread::start(Console::on_stdio(options), stream)?;
+            let messages = match spec.plan.takes_messages {
+                true => Messages::Taken,
+                false => Messages::Refused,
+            };
+            let keyboard = KeyboardSetup::open(&spec.directory, &options, messages, "ctrl-c stop");
+            let (input, setup) = keyboard.unzip();
+            options.has_keyboard = input.is_some();
+            let mut console = ConsoleThread::start(Console::on_stdio(options), stream, setup)?;
+            if let Some(input) = &input {
+                signals::guard_terminal(input.control(), console.handle(), CtrlZ::StopsTheRun)?;
+            }
+            terminal = input;
             views.output_closed = console.take_closed();
             Some(console)
         }
@@ -68,7 +87,7 @@ pub(super) async fn run(home: &Home, settings: &Settings, first_prompt: FirstPro
         views,
         &mut signals,
         &mut is_signalled,
-        console.as_ref(),
+        (console.as_ref(), terminal.as_ref().map(TerminalInput::control)),
     )
     .await;
     drop(locks);
@@ -77,10 +96,19 @@ pub(super) async fn run(home: &Home, settings: &Settings, first_prompt: FirstPro
         let _ = std::fs::remove_dir_all(created);
     }
     let ended = ended?;
-    let interrupted = match &mut console {
-        Some(console) => finish(console, &mut signals, is_signalled).await,
-        None => None,
+    let shown = async {
+        match &mut console {
+            Some(console) => finish(console, &mut signals, is_signalled).await,
+            None => None,
+        }
     };
+    let notified = async {
+        if let Some(notifier) = notifier {
+            notifier.finish().await;
+        }
+    };
+    let (interrupted, ()) = tokio::join!(shown, notified);
+    drop(terminal);
     Ok(interrupted.unwrap_or(ended.exit_code))
 }
 
@@ -91,7 +119,7 @@ async fn drive(
     views: Views,
     signals: &mut mpsc::UnboundedReceiver<Signal>,
     is_signalled: &mut bool,
-    console: Option<&ConsoleThread>,
+    (console, terminal): (Option<&ConsoleThread>, Option<TerminalControl>),
 ) -> Result<RunEnded, DriveError> {
     let (to_run, mut for_run) = mpsc::unbounded_channel();
     let driving = ralph_run::drive(spec, run_file, views, &mut for_run);
@@ -107,6 +135,9 @@ async fn drive(
                     && !std::mem::replace(&mut has_confirmed, true)
                 {
                     console.notice("interrupting; press Ctrl-C again to stop at once");
+                }
+                if let (Signal::Suspend, Some(console), Some(terminal)) = (signal, console, &terminal) {
+                    signals::suspend_view(terminal, &console.handle()).await;
                 }
                 // A run that is over needs no signal.
                 let _ = to_run.send(signal);
@@ -160,13 +191,7 @@ pub(in crate::commands) fn console_options(view: &View) -> Options {
         Stdout::Other
     };
     let variable = |name: &str| std::env::var(name).ok();
-    let mut options = Options::resolve(
-        mode,
-        view.color,
-        stdout,
-        variable("TERM").as_deref(),
-        variable("NO_COLOR").as_deref(),
-    );
+    let mut options = Options::resolve(mode, view.color, stdout, variable);
     options.is_stderr_shared = is_stderr_shared();
     options
 }

@@ -12,7 +12,7 @@ use ralph_run::{Home, LockError, LockInfo, RunDirectory, RunKind};
 use serde::{Deserialize, Serialize};
 use tokio::process::{Child, Command};
 
-use super::hidden_env::hidden_variables;
+use super::hidden_env::server_variables;
 use super::prepare::{self, FirstPrompt};
 use crate::failure;
 use crate::settings::Settings;
@@ -214,7 +214,7 @@ fn spawn_runner(directory: &RunDirectory, start: &Start) -> anyhow::Result<Child
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(log);
-    for name in hidden_variables() {
+    for name in server_variables() {
         command.env_remove(name);
     }
     command.spawn().context("cannot start the runner")

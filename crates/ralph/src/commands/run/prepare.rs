@@ -1,5 +1,6 @@
 //! `prepare`: turns settings and a selected agent into a `RunSpec`, and takes the locks.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,18 +10,26 @@ use agent_api::{
 };
 use anyhow::Context as _;
 use jiff::Timestamp;
-use ralph_run::machine::{ConversationPlan, DenialPolicy, LoopPlan, Plan, WorkPlan};
+use ralph_run::machine::{
+    ConversationPlan, DenialPolicy, LimitPolicy, LoopPlan, Plan, RolePlan, RoleSession, WorkPlan,
+};
+use ralph_run::watchdog::WatchRules;
 use ralph_run::{
-    BudgetLimits, BudgetState, FORMAT_VERSION, Home, Lock, LockInfo, Redactor, RunDirectory, RunFile,
-    RunKind, RunSpec, RunStarted, RunStatus, Runner, WorkspaceFiles, secrets_among,
+    BudgetLimits, BudgetState, FORMAT_VERSION, Home, Lock, LockInfo, Redactor, RoleSpec, RunDirectory,
+    RunFile, RunKind, RunSpec, RunStarted, RunStatus, Runner, Views, WorkspaceFiles, secrets_among,
 };
 
 use super::agent;
 use super::hidden_env::hidden_variables;
+use super::prompt;
+use super::scope::unmatched_patterns;
+use super::silence_limits::limit_silence;
 use super::unsupported::drop_unsupported;
+use super::verify_programs::missing_programs;
 use crate::current_process;
 use crate::failure::Failure;
-use crate::settings::{Denials, SessionPolicy, SessionStart, Settings};
+use crate::notify::{self, ChannelContext, Notifier};
+use crate::settings::{Denials, NotifySettings, RoleSettings, SessionPolicy, SessionStart, Settings};
 use crate::version_cache::VersionCache;
 
 /// How long an interrupted agent may take to end its turn.
@@ -38,6 +47,21 @@ pub(super) struct Prepared {
     pub(super) locks: Vec<Lock>,
     /// For the user, before the run starts.
     pub(super) warnings: Vec<String>,
+    pub(super) notify: NotifySettings,
+}
+
+/// Adds the notifications to the views of the run.
+pub(super) fn start_notifier(
+    settings: &NotifySettings,
+    spec: &RunSpec,
+    views: &mut Views,
+) -> Result<Option<Notifier>, Failure> {
+    let context = ChannelContext {
+        workspace: spec.workspace.clone(),
+        marker: Some(spec.directory.marker()),
+        withheld: spec.withheld.clone(),
+    };
+    Notifier::start(settings, &context, views).map_err(Failure::config)
 }
 
 /// What the first iteration starts from.
@@ -53,8 +77,10 @@ pub(super) struct SelectedAgent {
     pub(super) registry: AgentRegistry,
     pub(super) kind: AgentKind,
     pub(super) found: InstalledAgent,
-    /// The options that this agent supports.
-    pub(super) options: RunOptions,
+    /// How it is run, with the options that it supports.
+    pub(super) own: RoleSpec,
+    /// The same for each role.
+    pub(super) roles: BTreeMap<String, RoleSpec>,
     redactor: Redactor,
     /// For the user, before the run starts.
     pub(super) warnings: Vec<String>,
@@ -77,18 +103,24 @@ pub(super) fn select(
     kind: AgentKind,
     found: InstalledAgent,
 ) -> anyhow::Result<SelectedAgent> {
-    let mut options = agent::options(settings)?;
+    notify::check(&settings.notify).map_err(Failure::config)?;
+    watch_rules(settings)?;
     let profile = registry.backend(kind.as_str())?.profile();
-    agent::apply_auth(settings.agent.auth, profile, &mut options)?;
-    let bypass = agent::check_bypass(settings, profile, &options, current_process::is_root())?;
-    let mut warnings: Vec<String> = bypass.into_iter().collect();
-    warnings.extend(drop_unsupported(&mut options, settings, profile)?);
+    let mut warnings = Vec::new();
+    let own = role_spec(settings, profile, &mut warnings)?;
+    let mut roles = BTreeMap::new();
+    for role in &settings.roles {
+        let spec = role_spec(&settings.for_role(role), profile, &mut warnings)?;
+        roles.insert(role.name.clone(), spec);
+    }
+    warnings.extend(missing_programs(&settings.verify, &settings.workspace));
     let selected = SelectedAgent {
-        redactor: redactor(settings, &options)?,
+        redactor: redactor(settings, &own.options)?,
         registry,
         kind,
         found,
-        options,
+        own,
+        roles,
         warnings,
     };
     let refused = |error: agent_api::Error| Failure::config(error.to_string());
@@ -100,11 +132,40 @@ pub(super) fn select(
     };
     let preview = selected.preview(settings, ANY_PROMPT, session);
     preview.map_err(refused)?;
+    for role in &settings.roles {
+        let preview = selected.preview(&settings.for_role(role), ANY_PROMPT, SessionChoice::New);
+        preview.map_err(refused)?;
+    }
     Ok(selected)
 }
 
+/// How the agent is run with these settings. Says which of them it does not support.
+fn role_spec(settings: &Settings, profile: &Profile, warnings: &mut Vec<String>) -> anyhow::Result<RoleSpec> {
+    let mut options = agent::options(settings)?;
+    agent::apply_auth(settings.agent.auth, profile, &mut options)?;
+    let bypass = agent::check_bypass(settings, profile, &options, current_process::is_root())?;
+    let unsupported = drop_unsupported(&mut options, settings, profile)?;
+    limit_silence(&mut options, watch_rules(settings)?.silence, profile);
+    for warning in bypass.into_iter().chain(unsupported) {
+        // Roles have most of their settings in common.
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+    Ok(RoleSpec {
+        options,
+        instructions: prompt::read_mode_prompt(settings)?,
+    })
+}
+
 impl SelectedAgent {
-    /// The command line of the first iteration.
+    /// The role that these settings are for, or the only one.
+    pub(super) fn role(&self, settings: &Settings) -> &RoleSpec {
+        let role = settings.mode.as_ref().and_then(|mode| self.roles.get(mode));
+        role.unwrap_or(&self.own)
+    }
+
+    /// The command line of an iteration with these settings.
     pub(super) fn preview(
         &self,
         settings: &Settings,
@@ -112,7 +173,7 @@ impl SelectedAgent {
         session: SessionChoice,
     ) -> Result<Launch, agent_api::Error> {
         let backend = self.registry.backend(self.kind.as_str())?;
-        let mut options = self.options.clone();
+        let mut options = self.role(settings).options.clone();
         options.session = Some(session);
         let mut request = RunRequest::new(prompt).options(options);
         if takes_messages(settings, backend.profile()) {
@@ -144,7 +205,8 @@ pub(super) fn prepare(
         registry,
         kind,
         found: _,
-        options,
+        own,
+        roles,
         redactor,
         mut warnings,
     } = selected;
@@ -163,6 +225,10 @@ pub(super) fn prepare(
             None
         }
     };
+    let watch = watch_rules(settings)?;
+    for pattern in unmatched_patterns(&settings.workspace, &settings.watch.scope) {
+        warnings.push(format!("`watch.scope`: no file matches `{pattern}`"));
+    }
     let profile = registry.backend(kind.as_str())?.profile().clone();
     let (first_session, notice) = first_session(settings, files.as_ref(), &profile, now)?;
     warnings.extend(notice);
@@ -193,43 +259,57 @@ pub(super) fn prepare(
         kind: settings.kind.into(),
         resumed_from,
         is_ephemeral: settings.ephemeral,
+        start_commit: None,
     };
     let has_prompt = prompt.is_some();
-    let task = prompt.unwrap_or_default();
-    let run_file = run_file(&started, &redactor.redact(&task), now);
+    let task = prompt::task(settings, prompt.unwrap_or_default());
+    let run_file = run_file(&started, &redactor.redact(task.text()), now);
+    if settings.kind == RunKind::Loop && settings.memory {
+        // A file that cannot be made does no harm: the agent makes one, or does without.
+        let created = files.as_ref().map(WorkspaceFiles::create_scratchpad);
+        warnings.extend(created.and_then(Result::err).map(|error| error.to_string()));
+    }
     let work = match settings.kind {
         RunKind::Session => WorkPlan::Conversation(ConversationPlan {
             has_prompt,
             idle_timeout: settings.idle_timeout,
             can_resume: !settings.ephemeral && profile.has(capability::SESSION_RESUME),
         }),
-        RunKind::Loop => WorkPlan::Loop(loop_plan(settings)),
+        RunKind::Loop => WorkPlan::Loop(loop_plan(settings, &profile)),
     };
     let spec = RunSpec {
         home: home.clone(),
         directory,
         registry: Arc::new(registry),
         task,
-        options,
+        own,
+        roles,
         plan: Plan {
             work,
             limits: BudgetLimits {
                 cost: settings.limits.cost,
                 tokens: settings.limits.tokens,
+                iterations: settings.limits.iterations,
+                runtime: settings.limits.runtime,
             },
+            limit_policy: match settings.asks_about_limits {
+                true => LimitPolicy::Ask,
+                false => LimitPolicy::End,
+            },
+            max_wait: settings.limits.wait,
             spent_before,
             model: settings.agent.model.clone(),
             takes_messages,
-            max_runtime: settings.limits.runtime,
             ask_timeout: settings.ask_timeout,
             interrupt_grace: INTERRUPT_GRACE,
             first_session,
         },
+        watch,
         iterations_before,
         workspace: settings.workspace.clone(),
         files,
         redactor,
-        withheld: hidden_variables(),
+        withheld: hidden_variables(&settings.notify),
         login_hint: profile.login_hint.to_owned(),
         backend_name: profile.name().to_owned(),
         started,
@@ -240,15 +320,33 @@ pub(super) fn prepare(
         run_file,
         locks,
         warnings,
+        notify: settings.notify.clone(),
     })
 }
 
-fn loop_plan(settings: &Settings) -> LoopPlan {
+fn watch_rules(settings: &Settings) -> Result<WatchRules, Failure> {
+    let rules = settings.watch.rules();
+    rules.map_err(|error| Failure::config(format!("`watch.scope` in ralph.yml: {error}")))
+}
+
+pub(super) fn loop_plan(settings: &Settings, profile: &Profile) -> LoopPlan {
+    let can_resume = !settings.ephemeral && profile.has(capability::SESSION_RESUME);
+    let role = |role: &RoleSettings| RolePlan {
+        name: role.name.clone(),
+        next: role.next,
+        session: match role.session_policy {
+            SessionPolicy::Keep if can_resume => RoleSession::Keep,
+            SessionPolicy::Keep | SessionPolicy::Fresh => RoleSession::Fresh,
+        },
+        model: role.agent.model.clone(),
+    };
     LoopPlan {
+        has_memory: settings.memory,
+        roles: settings.roles.iter().map(role).collect(),
         is_once: settings.once,
         promise: settings.completion_promise.clone(),
         verify: settings.verify.clone(),
-        max_iterations: settings.limits.iterations.unwrap_or(0),
+        verify_timeout: settings.verify_timeout,
         iteration_timeout: settings.limits.iteration_timeout,
         max_consecutive_failures: settings.limits.consecutive_failures.unwrap_or(0),
         cooldown: settings.cooldown,

@@ -1,6 +1,6 @@
 //! `check_prompt`: refuses a prompt that contains a secret. `ralph run` and the server use it before a run starts.
 
-use ralph_run::{Finding, Redactor, secrets_among};
+use ralph_run::{FoundSecret, Redactor, secrets_among};
 
 use crate::failure::Failure;
 use crate::settings::Settings;
@@ -23,7 +23,7 @@ pub(in crate::commands) fn check_prompt(settings: &Settings, prompt: Option<&str
 
 /// The first secret in a text, in words: what it is and in which line. Secrets are the values of variables of this
 /// process and of the agent, and everything that the journal redacts.
-pub(in crate::commands) fn find_secret(
+pub(crate) fn find_secret(
     text: &str,
     variables: impl Iterator<Item = (String, String)>,
     patterns: &[String],
@@ -38,7 +38,7 @@ pub(in crate::commands) fn find_secret(
     );
     // A pattern that is not a regular expression is reported when the run starts.
     let redactor = Redactor::new(secrets, patterns).ok()?;
-    let Finding { kind, line } = redactor.find_first(text)?;
+    let FoundSecret { kind, line } = redactor.find_first(text)?;
     let is_variable = |kind: &str| {
         kind.chars()
             .all(|it| it.is_ascii_uppercase() || it.is_ascii_digit() || it == '_')

@@ -9,11 +9,12 @@ use ralph_run::{Home, WorkspaceFiles};
 use super::prepare::{self, FirstPrompt, Prepared};
 use super::{RunArgs, console_options};
 use crate::settings::{
-    ConfigFile, Context, PromptSource, SETTINGS, SettingsLayer, load_prompt, mode_keys, resolve,
+    ConfigFile, Context, Origin, PromptSource, SETTINGS, Settings, SettingsLayer, load_prompt, mode_keys,
+    resolve,
 };
 
 /// A key, what else the file must have for it to count, and a line that sets it to something else than its default.
-const KEYS: [(&str, &str, &str); 53] = [
+const KEYS: &[(&str, &str, &str)] = &[
     ("cli.backend", "", "backend: codex"),
     ("cli.command", "", "cli: {backend: claude, command: ./agent}"),
     ("cli.args", "", "cli: {args: [--fast]}"),
@@ -75,9 +76,38 @@ const KEYS: [(&str, &str, &str); 53] = [
         "",
         "event_loop: {cooldown_delay_seconds: 7}",
     ),
+    ("verify_timeout", "verify: [make]", "verify_timeout: 7"),
+    ("max_wait", "", "max_wait: 7"),
     ("idle_timeout", INTERACTIVE, "idle_timeout: 7"),
+    ("memory", "", "memory: false"),
     ("redact", "", "redact: ['k-[0-9]+']"),
     ("allow_secrets", "", "allow_secrets: true"),
+    ("watch", "", "watch: false"),
+    ("watch.scope", "", "watch: {scope: [one.md]}"),
+    ("watch.silence", "", "watch: {silence: {after: 7m}}"),
+    ("watch.repeated_call", "", "watch: {repeated_call: stop}"),
+    ("watch.repeated_failure", "", "watch: {repeated_failure: off}"),
+    (
+        "watch.repeated_answer",
+        "",
+        "watch: {repeated_answer: {times: 7}}",
+    ),
+    ("watch.flipped_file", "", "watch: {flipped_file: interrupt}"),
+    ("watch.burn_rate", "", "watch: {burn_rate: {factor: 7}}"),
+    ("watch.out_of_scope", "", "watch: {out_of_scope: stop}"),
+    ("watch.context", "", "watch: {context: {percent: 70%}}"),
+    ("watch.unknown_events", "", "watch: {unknown_events: off}"),
+    ("notify", "", "notify: false"),
+    ("notify.on", "", "notify: {on: [ended]}"),
+    ("notify.bell", "", "notify: {bell: true}"),
+    ("notify.desktop", "", "notify: {desktop: true}"),
+    ("notify.command", "", "notify: {command: make tell}"),
+    ("notify.webhook", "", "notify: {webhook: 'http://127.0.0.1/'}"),
+    (
+        "notify.webhook_secret_env",
+        "notify:\n  webhook: http://127.0.0.1/",
+        "  webhook_secret_env: PATH",
+    ),
     ("verbose", "", "verbose: true"),
     ("quiet", "", "quiet: true"),
     ("modes.*.tools", MODE, "    tools: [Read]"),
@@ -96,6 +126,9 @@ const KEYS: [(&str, &str, &str); 53] = [
     ("modes.*.permission_mode", MODE, "    permission_mode: plan"),
     ("modes.*.session", MODE, "    session: keep"),
     ("modes.*.once", MODE, "    once: true"),
+    ("modes.*.prompt", MODE, "    prompt: Be brief."),
+    ("modes.*.prompt_file", MODE, "    prompt_file: one.md"),
+    ("modes.*.next", MODE, "    next: coder"),
     ("backend", "", "backend: codex"),
     ("output_format", SHORT_CUSTOM, "output_format: stream-json"),
     (
@@ -153,8 +186,8 @@ fn effect(workspace: &Path, home: &Home, text: &str) -> String {
     let kind = registry.backend(name).unwrap().profile().kind.clone();
     let selected = prepare::select(&settings, registry, kind, found).unwrap();
     let launch = selected.preview(&settings, "x", SessionChoice::New).unwrap();
-    let environment = format!("{:?}", selected.options.environment.changes);
-    let transport = selected.options.transport;
+    let environment = format!("{:?}", selected.own.options.environment.changes);
+    let transport = selected.own.options.transport;
     let exit_trust = selected.profile().unwrap().exit_trust;
     let prompt = match &settings.prompt {
         PromptSource::Nothing => None,
@@ -170,15 +203,19 @@ fn effect(workspace: &Path, home: &Home, text: &str) -> String {
         resumed_from: None,
     };
     let prepared = prepare::prepare(home, run, &settings, first, selected).unwrap();
-    let Prepared { spec, locks, .. } = prepared;
+    let Prepared {
+        spec, locks, notify, ..
+    } = prepared;
     drop(locks);
     let words: Vec<_> = launch.spec.args.iter().collect();
     format!(
-        "{:?} {words:?} {environment} {transport:?} {exit_trust:?} {takes_secrets} {:?} {:?} {} {} {:?}",
+        "{:?} {words:?} {environment} {transport:?} {exit_trust:?} {takes_secrets} {:?} {:?} {:?} {notify:?} {} {:?} {} {:?}",
         launch.spec.program,
         spec.plan,
+        spec.watch,
         spec.started,
-        spec.task,
+        spec.task.text(),
+        spec.own.instructions,
         spec.redactor.redact("the key is k-1234"),
         console_options(&settings.view),
     )
@@ -208,7 +245,7 @@ fn every_documented_key_changes_the_run() {
     for (key, base, line) in KEYS {
         let plain = effect(&workspace, &home, base);
         if plain == effect(&workspace, &home, &format!("{base}\n{line}\n")) {
-            dead.push(key);
+            dead.push(*key);
         }
     }
     assert_eq!(dead, [""; 0], "nothing reads these keys");
@@ -217,4 +254,76 @@ fn every_documented_key_changes_the_run() {
         let is_tried = key.is_empty() || KEYS.iter().any(|(tried, ..)| *tried == key);
         assert!(is_tried, "add `{key}` to the keys above");
     }
+}
+
+/// Of every agent, also of those that speak a protocol: the list is in what starts it, or the user is told.
+#[test]
+fn a_tool_list_reaches_every_agent_that_has_them_and_is_reported_by_the_others() {
+    let workspace = tempfile::tempdir().unwrap();
+    let context = Context {
+        cwd: workspace.path().to_owned(),
+        workspace: workspace.path().to_owned(),
+    };
+    let names: Vec<String> = agent_api::AgentRegistry::builtin()
+        .backends()
+        .map(|backend| backend.profile().name().to_owned())
+        .collect();
+    for name in names {
+        let text = format!("backend: {name}\ntools: [SomeTool]\ncli: {{env: {{IS_SANDBOX: 1}}}}\n");
+        let file = ConfigFile::parse(&workspace.path().join("ralph.yml"), &text).unwrap();
+        let (mut settings, _) = resolve(&RunArgs::default(), &|_| None, Some(&file), &context).unwrap();
+        let select = |settings: &Settings| {
+            let registry = super::agent::registry(settings).unwrap();
+            let kind = registry.backend(&name).unwrap().profile().kind.clone();
+            let found = InstalledAgent {
+                program: "/bin/agent".into(),
+                version: None,
+            };
+            prepare::select(settings, registry, kind, found)
+        };
+        let selected = select(&settings).unwrap();
+        let has_lists = selected
+            .profile()
+            .unwrap()
+            .has(agent_api::capability::CONFIG_TOOLS);
+        let launch = selected.preview(&settings, "x", SessionChoice::New).unwrap();
+        let is_given = format!("{:?}", (&launch.spec.args, &launch.spec.env)).contains("SomeTool");
+        assert_eq!(is_given, has_lists, "{name}: {:?}", launch.spec.args);
+        let warning = format!("the backend `{name}` does not support tool lists: ignored");
+        assert_eq!(selected.warnings.contains(&warning), !has_lists, "{name}");
+        // On the command line it is meant for this run.
+        settings.origins.insert("tools".to_owned(), Origin::Flag);
+        assert_eq!(select(&settings).is_ok(), has_lists, "{name}");
+    }
+}
+
+#[test]
+fn the_rule_of_silence_decides_when_a_silent_agent_is_stopped() {
+    let workspace = tempfile::tempdir().unwrap();
+    let context = Context {
+        cwd: workspace.path().to_owned(),
+        workspace: workspace.path().to_owned(),
+    };
+    let limits = |text: &str| {
+        let text = format!("backend: claude\ncli: {{env: {{IS_SANDBOX: 1}}}}\nmode: coder\n{text}\n");
+        let file = ConfigFile::parse(&workspace.path().join("ralph.yml"), &text).unwrap();
+        let (settings, _) = resolve(&RunArgs::default(), &|_| None, Some(&file), &context).unwrap();
+        let registry = super::agent::registry(&settings).unwrap();
+        let kind = registry.backend("claude").unwrap().profile().kind.clone();
+        let found = InstalledAgent {
+            program: "/bin/agent".into(),
+            version: None,
+        };
+        let selected = prepare::select(&settings, registry, kind, found).unwrap();
+        let options = &selected.role(&settings).options;
+        [options.inactivity_limit, options.tool_inactivity_limit]
+            .map(|limit| limit.map(|it| it.as_secs() / 60))
+    };
+    assert_eq!(limits(""), [Some(10), Some(34)]);
+    assert_eq!(
+        limits("watch: {silence: {after: 20m, during_call: 2h}}"),
+        [Some(24), Some(124)]
+    );
+    assert_eq!(limits("watch: {silence: off}"), [None, None]);
+    assert_eq!(limits("watch: false"), [None, None]);
 }

@@ -1,13 +1,18 @@
 //! Renders `ralph show` as text.
 
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use ralph_run::model::{ChangedFile, RunState};
 use ralph_run::{RunFile, short_run_id};
 
 use super::Shown;
 use crate::commands::clean::format_bytes;
 use crate::commands::runs::{seconds, state};
-use crate::console::{format_clock, format_cost, format_duration, format_tokens, one_line, sanitise};
+use crate::console::{
+    describe_file, describe_verify, format_cost, format_duration, format_seconds, format_tokens, one_line,
+    sanitise,
+};
+use crate::git::Commits;
 
 /// The column of values.
 const INDENT: usize = 13;
@@ -53,6 +58,7 @@ pub(super) fn render(shown: &Shown, now: Timestamp, columns: usize) -> String {
     figures(&mut page, shown);
     course(&mut page, shown);
     changes(&mut page, shown);
+    commits(&mut page, shown);
     files(&mut page, shown);
     last_text(&mut page, shown);
     page.text
@@ -101,15 +107,21 @@ fn summary(page: &mut Page, shown: &Shown, now: Timestamp) {
     if let Some(session) = run.session_ids.last() {
         page.place("Session", session);
     }
-    let took = format_clock(seconds(run, now));
+    let took = format_seconds(seconds(run, now));
     let verb = if run.is_ended() { "took" } else { "running for" };
     page.row(
         "Started",
         &format!(
-            "{} UTC, {verb} {took}",
-            run.started_at.strftime("%Y-%m-%d %H:%M:%S")
+            "{}, {verb} {took}",
+            format_local_time(run.started_at, &TimeZone::try_system().unwrap_or(TimeZone::UTC))
         ),
     );
+}
+
+/// `2026-11-16 14:05:09 CET`.
+fn format_local_time(at: Timestamp, zone: &TimeZone) -> String {
+    let at = at.to_zoned(zone.clone());
+    at.strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
 fn figures(page: &mut Page, shown: &Shown) {
@@ -138,6 +150,7 @@ fn course(page: &mut Page, shown: &Shown) {
             None => "running".to_owned(),
             Some(outcome) => outcome.describe(),
         };
+        let role = iteration.role.as_ref().map(|role| format!("{role}: "));
         let cost = iteration
             .totals
             .cost
@@ -149,15 +162,15 @@ fn course(page: &mut Page, shown: &Shown) {
         page.row(
             &format!("Iteration {}", iteration.number),
             &format!(
-                "{outcome}{}{}",
+                "{}{outcome}{}{}",
+                role.unwrap_or_default(),
                 took.unwrap_or_default(),
                 cost.unwrap_or_default()
             ),
         );
     }
     for verify in &shown.verify {
-        let verdict = if verify.is_ok { "ok" } else { "failed" };
-        page.row("Verify", &format!("{verdict}: {}", verify.command));
+        page.row("Verify", &describe_verify(verify));
     }
     for warned in &shown.warnings {
         page.row("Warning", &warned.message);
@@ -181,14 +194,25 @@ fn changes(page: &mut Page, shown: &Shown) {
     let sum = |lines: fn(&ChangedFile) -> u32| shown.changes.iter().map(|file| u64::from(lines(file))).sum();
     let (added, removed): (u64, u64) = (sum(|file| file.added), sum(|file| file.removed));
     let count = plural(shown.changes.len(), "file");
-    page.row("Changes", &format!("{count}, +{added} -{removed}"));
+    page.row("Changed", &format!("{count}, +{added} −{removed}"));
     for file in shown.changes.iter().take(MAX_ROWS) {
-        let root = std::path::Path::new(&shown.run.workspace);
-        let path = std::path::Path::new(&file.path);
-        let path = path.strip_prefix(root).unwrap_or(path).display();
-        page.row("", &format!("{path}, +{} -{}", file.added, file.removed));
+        page.row("", &describe_file(file, &shown.run.workspace));
     }
     let skipped = shown.changes.len().saturating_sub(MAX_ROWS);
+    if skipped > 0 {
+        page.row("", &format!("and {skipped} more"));
+    }
+}
+
+fn commits(page: &mut Page, shown: &Shown) {
+    let Some(Commits(commits)) = shown.commits.as_ref().filter(|commits| !commits.0.is_empty()) else {
+        return;
+    };
+    page.row("Commits", &commits.len().to_string());
+    for commit in commits.iter().take(MAX_ROWS) {
+        page.row("", &format!("{} {}", commit.id, commit.subject));
+    }
+    let skipped = commits.len().saturating_sub(MAX_ROWS);
     if skipped > 0 {
         page.row("", &format!("and {skipped} more"));
     }
@@ -248,7 +272,7 @@ mod tests {
     use serde_json::json;
 
     use super::super::Shown;
-    use super::render;
+    use super::{format_local_time, render};
 
     /// A loop after this many iterations.
     fn shown(iterations: u32) -> Shown {
@@ -283,6 +307,7 @@ mod tests {
             verify: Vec::new(),
             warnings: Vec::new(),
             changes: Vec::new(),
+            commits: None,
             last_text: String::new(),
             ended: None,
             open_requests: 2,
@@ -319,5 +344,16 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("\nAgent        custom\n"), "{text}");
+    }
+
+    #[test]
+    fn times_are_in_the_zone_of_the_reader() {
+        let at = "2026-07-16T12:00:00Z".parse().unwrap();
+        let berlin = jiff::tz::TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        assert_eq!(format_local_time(at, &berlin), "2026-07-16 14:00:00 CEST");
+        assert_eq!(
+            format_local_time(at, &jiff::tz::TimeZone::UTC),
+            "2026-07-16 12:00:00 UTC"
+        );
     }
 }

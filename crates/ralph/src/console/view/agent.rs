@@ -2,17 +2,16 @@
 
 use agent_api::{
     Body, CloseReason, Delta, DiscardReason, Event, ItemDiscarded, ItemId, Notice, Part, Piece, PlanUpdated,
-    RequestId, Severity, Status as AgentStatus, ToolFinished, ToolStarted, ToolStatus,
+    RequestId, Severity, Status as AgentStatus, ToolFinished, ToolKind, ToolStarted, ToolStatus,
 };
 
-use super::calls::Call;
 use super::state::View;
+use crate::console::call_rows::{CallEnd, render_call, render_call_end, render_output};
 use crate::console::flow::Arrival;
 use crate::console::one_line::one_line;
 use crate::console::rows::{
-    describe_permission, render_denial, render_failure, render_permission, render_plan_proposed,
-    render_question, render_rate_limit, render_result, render_retry, render_session, render_task,
-    render_usage,
+    describe_permission, render_denial, render_permission, render_plan_proposed, render_question,
+    render_rate_limit, render_retry, render_session, render_task, render_usage,
 };
 use crate::console::sanitise::sanitise;
 use crate::console::style::Style;
@@ -99,12 +98,9 @@ impl View {
     pub(super) fn delta(&mut self, event: &Event, delta: &Delta, arrival: Arrival) {
         if event.parent.is_none() && self.shows(delta.part) {
             self.has_noted_discard = false;
-            let prefix = if delta.part == Part::Thinking {
-                &self.thinking_prefix
-            } else {
-                &self.prefix
-            };
-            self.flow.push_delta(delta, arrival, prefix, &mut self.page);
+            self.before_output();
+            let prefix = self.prefix_of(delta.part);
+            self.flow.push_delta(delta, arrival, &prefix, &mut self.page);
         }
     }
 
@@ -112,18 +108,23 @@ impl View {
         if !self.shows(part) {
             return;
         }
-        let prefix = if part == Part::Thinking {
-            &self.thinking_prefix
-        } else {
-            &self.prefix
-        };
         if event.parent.is_none() {
+            self.before_output();
+            let prefix = self.prefix_of(part);
             self.flow
-                .push_block(item, part, (piece, text), prefix, &mut self.page);
+                .push_block(item, part, (piece, text), &prefix, &mut self.page);
         } else if !text.trim().is_empty() {
-            let prefix = if piece.index == 0 { prefix } else { "" };
+            let prefix = self.prefix_of(part);
+            let prefix = if piece.index == 0 { prefix.as_str() } else { "" };
             let rows = format!("{prefix}{}\n", sanitise(text).trim());
             self.rows(event, &rows);
+        }
+    }
+
+    fn prefix_of(&self, part: Part) -> String {
+        match part {
+            Part::Thinking => self.thinking_prefix.clone(),
+            Part::Text | Part::ToolInput | Part::ToolOutput => self.prefix.clone(),
         }
     }
 
@@ -148,25 +149,49 @@ impl View {
 
     fn tool_started(&mut self, event: &Event, tool: &ToolStarted) {
         let label = escape_hidden(&describe_tool(tool, &self.workspace));
-        if let Some(label) = self.calls.start(tool, label) {
-            self.rows(event, &self.look_of(event).row(Style::Tool, "Tool", &label));
+        let is_inner = event.parent.is_some();
+        self.calls.start(tool, label, is_inner, self.moment);
+        if tool.kind == ToolKind::Agent {
+            // The rows of the subagent follow below it.
+            self.show_held_calls(None);
         }
     }
 
     fn tool_finished(&mut self, event: &Event, finished: &ToolFinished) {
-        let look = self.look_of(event);
-        let has_run = !matches!(finished.status, ToolStatus::Denied | ToolStatus::Cancelled);
-        let is_only = self.calls.len() == 1;
         let call = self.calls.finish(&finished.item);
-        if let Some(call) = call.as_ref().filter(|call| has_run && !call.is_shown) {
-            self.rows(event, &look.row(Style::Tool, "Tool", &call.label));
+        let is_verbose = self.options.is_verbose();
+        let was_run = !matches!(finished.status, ToolStatus::Denied | ToolStatus::Cancelled);
+        let took = call
+            .as_ref()
+            .map_or(0, |call| self.moment.milliseconds_since(call.started_at));
+        let look = self.look_of(event);
+        let output = if is_verbose {
+            render_output(look, finished)
+        } else {
+            String::new()
+        };
+        let mut end = CallEnd::new(finished, took);
+        if !output.is_empty() {
+            end = end.without_reason();
         }
-        if self.options.is_verbose() {
-            self.rows(event, &render_result(look, finished));
-        } else if finished.status == ToolStatus::Failed {
-            let tool = call.as_ref().filter(|_| !is_only).map(Call::tool);
-            self.rows(event, &render_failure(look, finished, tool));
-        }
+        let mut rows = match &call {
+            Some(call) if !call.is_shown && !call.is_ready() && !was_run => return,
+            Some(call) if !call.is_shown => render_call(look, &call.label, Some(&end)),
+            // Its row is that of the to-do list.
+            Some(call) if call.kind == ToolKind::Plan && finished.status == ToolStatus::Completed => return,
+            Some(call) if self.calls.is_empty() && self.last_call.as_ref() == Some(&call.item) => {
+                render_call_end(look, None, &end)
+            }
+            Some(call) => render_call_end(look, Some(&call.label), &end),
+            // It began before the records that are shown.
+            None if is_verbose || finished.status == ToolStatus::Failed => {
+                render_call_end(look, Some("an earlier call"), &end)
+            }
+            None => return,
+        };
+        rows.push_str(&output);
+        self.put_rows(event.parent.is_some(), &rows);
+        self.last_call = None;
     }
 
     fn plan_updated(&mut self, event: &Event, plan: &PlanUpdated) {
@@ -194,13 +219,22 @@ impl View {
             } else {
                 &notice.message
             };
-            self.rows(event, &self.look_of(event).row(style, label, message));
+            let look = self.look_of(event);
+            let rows = match label {
+                // The agent's own lines can be many and long.
+                "Stderr" => look.row(style, label, message),
+                _ => look.rows(style, label, message),
+            };
+            self.rows(event, &rows);
         }
     }
 
-    /// Gives the command that answers the request. Never cut: it is to be copied.
+    /// Gives the command that answers the request. Never cut: it is to be copied. Empty where keys answer it.
     fn open_request(&mut self, id: &RequestId, label: &'static str, subject: String) -> String {
         self.open_requests.open(id, label, subject);
+        if self.options.has_keyboard {
+            return String::new();
+        }
         let run = if self.run_id.is_empty() {
             "latest"
         } else {

@@ -2,15 +2,16 @@
 
 use ralph_run::model::Change;
 use ralph_run::{
-    Continued, RunBody, RunEnded, RunKind, RunStarted, Suspended, UnknownEvent, Warned, WarningKind,
-    short_run_id,
+    Continued, IterationOutcome, RunBody, RunEnded, RunKind, RunStarted, Suspended, UnknownEvent, Warned,
+    WarningKind, short_run_id,
 };
 
 use super::state::View;
+use crate::console::digest::Digest;
 use crate::console::figures::format_duration;
 use crate::console::run_rows::{
-    render_attempt_retry, render_command, render_forked, render_iteration, render_iteration_end,
-    render_message, render_summary, render_verify,
+    render_attempt_retry, render_budget_awaited, render_command, render_cooldown, render_forked,
+    render_iteration, render_iteration_end, render_limit_raised, render_message, render_verify,
 };
 use crate::console::style::Style;
 
@@ -24,8 +25,8 @@ impl View {
                 self.shown_errors.clear();
                 let max = self.run.started().map_or(0, |started| started.max_iterations);
                 if max != 1 {
-                    let heading = render_iteration(look, started.number, max);
-                    self.page.push_rows(&heading);
+                    let heading = render_iteration(look, started.number, max, started.role.as_deref());
+                    self.push_rows(&heading);
                 }
             }
             RunBody::AttemptStarted(_) => self.end_attempt(),
@@ -33,30 +34,37 @@ impl View {
                 self.end_attempt();
                 self.outcome_error(ended.outcome.known().copied(), ended.error.as_ref());
                 if ended.will_retry {
-                    self.page.push_rows(&render_attempt_retry(look, ended));
+                    self.push_rows(&render_attempt_retry(look, ended));
                 }
             }
-            RunBody::VerifyFinished(verify) => self.page.push_rows(&render_verify(look, verify)),
+            RunBody::VerifyFinished(verify) => self.push_rows(&render_verify(look, verify)),
             RunBody::IterationEnded(ended) => {
                 self.end_attempt();
+                if let (true, Some(failure)) = (ended.outcome == IterationOutcome::TimedOut, &ended.failure) {
+                    self.push_rows(&look.rows(Style::Warning, "Timeout", failure));
+                }
                 if self.options.is_verbose() {
-                    self.page
-                        .push_rows(&render_iteration_end(look, ended.number, &ended.totals));
+                    self.push_rows(&render_iteration_end(look, ended.number, &ended.totals));
                 }
             }
             RunBody::Warned(warned) => self.warned(warned),
-            RunBody::SessionForked(forked) => self.page.push_rows(&render_forked(look, forked)),
+            RunBody::SessionForked(forked) => self.push_rows(&render_forked(look, forked)),
             RunBody::CommandReceived(command) => {
                 if let (Some(request), None) = (&command.request, &command.refused) {
                     self.open_requests.answer(request, command.by.as_deref());
                 }
-                self.flow
-                    .push_aside(&render_command(look, command), &mut self.page);
+                self.push_aside(&render_command(look, command));
             }
-            RunBody::VerifyStarted(_)
-            | RunBody::MessageSent(_)
-            | RunBody::CooldownStarted(_)
-            | RunBody::StopStarted(_) => {}
+            RunBody::VerifyStarted(_) | RunBody::MessageSent(_) | RunBody::StopStarted(_) => {}
+            RunBody::CooldownStarted(cooldown) => {
+                let now = self.run.last_at().unwrap_or(cooldown.until);
+                let rows = render_cooldown(look, cooldown, now, &self.run_id);
+                self.push_rows(&rows);
+            }
+            RunBody::BudgetAwaited(awaited) => {
+                self.push_rows(&render_budget_awaited(look, awaited, &self.run_id));
+            }
+            RunBody::LimitRaised(raised) => self.push_rows(&render_limit_raised(look, raised)),
             RunBody::MessageAwaited(_) => self.await_message(),
             RunBody::Suspended(suspended) => self.suspended(suspended),
             RunBody::Continued(continued) => self.continued(continued),
@@ -69,8 +77,7 @@ impl View {
             "suspended with everything it started; `fg` or `kill -CONT {}` continues it",
             suspended.pid
         );
-        self.page
-            .push_rows(&self.look.row(Style::Warning, "Notice", &text));
+        self.push_rows(&self.look.rows(Style::Warning, "Notice", &text));
     }
 
     fn continued(&mut self, continued: &Continued) {
@@ -78,25 +85,24 @@ impl View {
             "continued; suspended for {}",
             format_duration(continued.suspended_ms)
         );
-        self.page
-            .push_rows(&self.look.row(Style::Warning, "Notice", &text));
+        self.push_rows(&self.look.rows(Style::Warning, "Notice", &text));
     }
 
     /// Shows once how to send a message; the status line repeats it.
     pub(super) fn await_message(&mut self) {
-        if !std::mem::replace(&mut self.has_shown_how_to_send, true) {
+        if !std::mem::replace(&mut self.has_shown_how_to_send, true) && !self.options.has_keyboard {
             let run = &self.run_id;
             let text =
                 format!("waiting for a message: `ralph send {run} TEXT` (stop with `ralph stop {run}`)");
             let row = self.look.rows(Style::Warning, "Notice", &text);
-            self.page.push_rows(&row);
+            self.push_rows(&row);
         }
     }
 
     pub(super) fn changed(&mut self, change: &Change) {
         if let Change::Message(message) = change {
             let rows = render_message(self.look, message).unwrap_or_default();
-            self.flow.push_aside(&rows, &mut self.page);
+            self.push_aside(&rows);
         }
     }
 
@@ -109,23 +115,28 @@ impl View {
 
     fn run_ended(&mut self, ended: &RunEnded) {
         self.end_attempt();
+        let digest = Digest {
+            run: &self.run,
+            ended,
+            commits: self.commits.as_ref(),
+            files: self.options.files.as_deref(),
+        };
+        let has_more_to_say = digest.has_more_to_say();
+        let rows = digest.render(self.options.has_colours);
         match &ended.message {
             Some(message) if ended.reason.is_failure(ended.exit_code) => self.error_text(message),
-            Some(message) => self
-                .page
-                .push_rows(&self.look.rows(Style::Warning, "Notice", message)),
-            None => {}
+            Some(message) if has_more_to_say => {
+                self.push_rows(&self.look.rows(Style::Warning, "Notice", message));
+            }
+            Some(_) | None => {}
         }
-        let files = self.options.files.as_deref();
-        let summary = render_summary(ended, files, self.options.has_colours);
-        self.page.push_rows(&summary);
+        self.push_rows(&rows);
     }
 
     /// A newer version wrote it.
     pub(super) fn unknown_event(&mut self, event: &UnknownEvent) {
         let text = format!("unknown record `{}`", event.type_name);
-        self.page
-            .push_rows(&self.look.rows(Style::Faint, "Notice", &text));
+        self.push_rows(&self.look.rows(Style::Faint, "Notice", &text));
     }
 
     fn warned(&mut self, warned: &Warned) {
@@ -134,10 +145,10 @@ impl View {
             // Once per run, and on stderr, because it is not part of the agent's output.
             self.push_stderr("Warning", &warned.message);
             if self.options.is_stderr_shared {
-                self.page.push_rows(&row);
+                self.push_rows(&row);
             }
         } else {
-            self.page.push_rows(&row);
+            self.push_rows(&row);
         }
     }
 }

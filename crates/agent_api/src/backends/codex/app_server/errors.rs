@@ -2,7 +2,7 @@
 
 use json_lines::Value;
 
-use crate::backends::vendor_error::{classified, is_retryable};
+use crate::backends::vendor_error::{add_retry_hint, classified, is_retryable};
 use crate::event::{ErrorClass, ErrorInfo};
 
 /// The code of an error about a session that Codex does not have.
@@ -23,6 +23,7 @@ pub(super) fn turn_error(error: &Value) -> ErrorInfo {
         info.class = class;
         // Codex names a failed server without its status.
         info.is_retryable = class == ErrorClass::Vendor || is_retryable(class, info.http_status);
+        add_retry_hint(&mut info, details.unwrap_or(message));
     }
     if info.http_status.is_none() {
         info.http_status = http_status(kind);

@@ -1,0 +1,341 @@
+//! `render_detail()`: what a permission request would do, in full: the whole command or the diff of an edit, every other
+//! argument, and what "always" would grant.
+
+use agent_api::{PermissionRequested, TextEdit, ToolInput};
+use serde_json::{Map, Value};
+
+use super::rows::Look;
+use super::style::{Style, paint};
+use super::visible::visible;
+
+/// How many lines of an edit are shown.
+const MAX_LINES: usize = 60;
+
+const INDENT: &str = "  ";
+
+/// The arguments of tools that are known, other than commands, of which one is the subject.
+const SUBJECTS: [&str; 12] = [
+    "file_path",
+    "path",
+    "absolute_path",
+    "notebook_path",
+    "filePath",
+    "dir_path",
+    "pattern",
+    "query",
+    "glob",
+    "url",
+    "description",
+    "prompt",
+];
+
+/// Rows below the request. Nothing in them is hidden or cut to the width, because a person decides about it.
+pub(super) fn render_detail(look: Look, asked: &PermissionRequested) -> String {
+    let mut detail = Detail {
+        look,
+        rows: String::new(),
+        lines: 0,
+    };
+    detail.push_input(asked);
+    for grant in asked.grants() {
+        detail.push_argument("always", &grant.replace('\n', "\\n"));
+    }
+    detail.rows
+}
+
+struct Detail {
+    look: Look,
+    rows: String,
+    lines: usize,
+}
+
+impl Detail {
+    fn push_input(&mut self, asked: &PermissionRequested) {
+        let Some(input) = &asked.input else {
+            return;
+        };
+        if input.is_oversize() {
+            return self.push_row("(the arguments are too long to be shown)", None);
+        }
+        let Ok(Value::Object(mut arguments)) = input.read::<Value>() else {
+            return self.push_text(input.as_str());
+        };
+        let typed = asked.typed_input();
+        if !matches!(typed, ToolInput::Other) {
+            leave_out_shown(&mut arguments, asked);
+        }
+        match typed {
+            ToolInput::Command { command, .. } => {
+                // A short command is the subject already.
+                if asked.subject.as_deref() != Some(command.trim()) {
+                    self.push_text(&command);
+                }
+                take_text(&mut arguments, &["command", "cmd"], &command);
+            }
+            ToolInput::Edit { edits, .. } => self.push_edits(&edits, &mut arguments),
+            ToolInput::Write { content, .. } => {
+                for line in content.lines() {
+                    self.push_line(&format!("+{line}"), Some(Style::Good));
+                }
+                arguments.remove("content");
+            }
+            _ => {}
+        }
+        self.end_lines();
+        self.push_arguments(&arguments);
+    }
+
+    fn push_edits(&mut self, edits: &[TextEdit], arguments: &mut Map<String, Value>) {
+        let listed = match arguments.get("edits") {
+            Some(Value::Array(_)) => arguments.remove("edits"),
+            _ => None,
+        };
+        let Some(Value::Array(listed)) = listed else {
+            for edit in edits {
+                self.push_edit(edit);
+                leave_out_edit(arguments, edit);
+            }
+            return;
+        };
+        for (number, (edit, listed)) in edits.iter().zip(listed).enumerate() {
+            if number > 0 {
+                self.push_line("…", None);
+            }
+            self.push_edit(edit);
+            if let Value::Object(mut further) = listed {
+                leave_out_edit(&mut further, edit);
+                self.push_arguments(&further);
+            }
+        }
+    }
+
+    fn push_arguments(&mut self, arguments: &Map<String, Value>) {
+        for (name, value) in arguments {
+            match value {
+                Value::String(text) => self.push_argument(name, text),
+                other => self.push_argument(name, &other.to_string()),
+            }
+        }
+    }
+
+    /// `name: value`. Further lines are indented, so that they are not taken for another argument.
+    fn push_argument(&mut self, name: &str, value: &str) {
+        let name = visible(name).replace('\n', "\\n");
+        let value = visible(value.trim_end());
+        let mut lines = value.lines();
+        self.push_row(&format!("{name}: {}", lines.next().unwrap_or_default()), None);
+        for line in lines {
+            self.push_row(&format!("{INDENT}{line}"), None);
+        }
+    }
+
+    fn push_text(&mut self, text: &str) {
+        for line in visible(text.trim_end()).lines() {
+            self.push_row(line, None);
+        }
+    }
+
+    /// The lines that differ, with one line around them.
+    fn push_edit(&mut self, edit: &TextEdit) {
+        let old: Vec<&str> = edit.old.lines().collect();
+        let new: Vec<&str> = edit.new.lines().collect();
+        let same = |(first, second): &(&&str, &&str)| first == second;
+        let head = old.iter().zip(&new).take_while(same).count();
+        let (old_rest, new_rest) = (old.split_at(head).1, new.split_at(head).1);
+        let pairs = old_rest.iter().rev().zip(new_rest.iter().rev());
+        let tail = pairs.take_while(same).count();
+        if let Some(before) = head.checked_sub(1).and_then(|last| old.get(last)) {
+            self.push_line(&format!(" {before}"), None);
+        }
+        for line in old_rest.iter().take(old_rest.len() - tail) {
+            self.push_line(&format!("-{line}"), Some(Style::Error));
+        }
+        for line in new_rest.iter().take(new_rest.len() - tail) {
+            self.push_line(&format!("+{line}"), Some(Style::Good));
+        }
+        if let Some(after) = old_rest.get(old_rest.len() - tail) {
+            self.push_line(&format!(" {after}"), None);
+        }
+    }
+
+    fn push_line(&mut self, line: &str, style: Option<Style>) {
+        self.lines += 1;
+        if self.lines <= MAX_LINES {
+            self.push_row(&visible(line), style);
+        }
+    }
+
+    fn push_row(&mut self, row: &str, style: Option<Style>) {
+        self.rows.push_str(INDENT);
+        match style {
+            Some(style) => paint(&mut self.rows, self.look.has_colours, style, row),
+            None => self.rows.push_str(row),
+        }
+        self.rows.push('\n');
+    }
+
+    /// Says how many lines are missing.
+    fn end_lines(&mut self) {
+        if let Some(more @ 1..) = self.lines.checked_sub(MAX_LINES) {
+            let text = format!("… {more} more lines");
+            self.push_row(&text, Some(Style::Faint));
+        }
+    }
+}
+
+/// Removes the argument that is the subject, and the description if the request shows it.
+fn leave_out_shown(arguments: &mut Map<String, Value>, asked: &PermissionRequested) {
+    if let Some(description) = &asked.description {
+        take_text(arguments, &["description"], description);
+    }
+    if let Some(subject) = &asked.subject {
+        take_text(arguments, &SUBJECTS, subject);
+    }
+}
+
+fn leave_out_edit(arguments: &mut Map<String, Value>, edit: &TextEdit) {
+    take_text(arguments, &["old_string"], &edit.old);
+    take_text(arguments, &["new_string", "new_source"], &edit.new);
+}
+
+/// Removes the first of these arguments that is this text.
+fn take_text(arguments: &mut Map<String, Value>, names: &[&str], text: &str) {
+    let is_text = |name: &&&str| arguments.get(**name).and_then(Value::as_str) == Some(text);
+    if let Some(name) = names.iter().find(is_text) {
+        arguments.remove(*name);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_api::{Json, PermissionRequested, RequestId, ToolKind};
+    use serde_json::{Value, json};
+
+    use super::{Look, MAX_LINES, render_detail};
+
+    const LOOK: Look = Look {
+        has_colours: false,
+        columns: 20,
+        wraps: false,
+    };
+
+    fn detail(kind: ToolKind, subject: Option<&str>, input: &Value) -> String {
+        let mut asked = PermissionRequested::new(RequestId::new("p"), "Tool", kind);
+        asked.subject = subject.map(str::to_owned);
+        asked.input = Json::from_text(input.to_string()).ok();
+        render_detail(LOOK, &asked)
+    }
+
+    #[test]
+    fn a_command_is_shown_in_full_unless_the_request_has_it_already() {
+        let command = json!({"command": "cargo test"});
+        assert_eq!(detail(ToolKind::Execute, Some("cargo test"), &command), "");
+        let command =
+            json!({"command": "cargo test\necho '\u{1b}[2K' a longer line than the terminal has\n"});
+        assert_eq!(
+            detail(ToolKind::Execute, Some("cargo test …"), &command),
+            "  cargo test\n  echo '\\u{1b}[2K' a longer line than the terminal has\n"
+        );
+    }
+
+    #[test]
+    fn an_edit_is_shown_as_a_diff() {
+        let edit = json!({"file_path": "a", "old_string": "one\ntwo\nthree\nfour", "new_string": "one\ntwo\n3\n\u{202e}\nfour"});
+        assert_eq!(
+            detail(ToolKind::Edit, Some("a"), &edit),
+            "   two\n  -three\n  +3\n  +\\u{202e}\n   four\n"
+        );
+        let edits = json!({"file_path": "a", "edits": [
+            {"old_string": "a", "new_string": "b"}, {"old_string": "", "new_string": "c"}]});
+        assert_eq!(
+            detail(ToolKind::Edit, Some("a"), &edits),
+            "  -a\n  +b\n  …\n  +c\n"
+        );
+    }
+
+    #[test]
+    fn a_new_file_is_shown_with_its_first_lines() {
+        let write = json!({"file_path": "a", "content": "x\n".repeat(MAX_LINES + 7)});
+        let rows = detail(ToolKind::Edit, Some("a"), &write);
+        assert_eq!(rows.lines().count(), MAX_LINES + 1);
+        assert!(
+            rows.starts_with("  +x\n") && rows.ends_with("  … 7 more lines\n"),
+            "{rows}"
+        );
+    }
+
+    #[test]
+    fn a_tool_that_is_not_known_shows_all_its_arguments() {
+        let input = json!({"id": 7, "description": "Harmless", "body": {"to": "\u{202e}x"}});
+        let rows = "  body: {\"to\":\"\\u{202e}x\"}\n  description: Harmless\n  id: 7\n";
+        for subject in [None, Some("Harmless")] {
+            assert_eq!(detail(ToolKind::Mcp, subject, &input), rows);
+        }
+        assert_eq!(detail(ToolKind::Other, None, &json!([1])), "  [1]\n");
+    }
+
+    #[test]
+    fn arguments_that_are_not_on_screen_are_shown() {
+        let bash = json!({"command": "ls", "description": "Lists", "dangerouslyDisableSandbox": true});
+        assert_eq!(
+            detail(ToolKind::Execute, Some("ls"), &bash),
+            "  dangerouslyDisableSandbox: true\n  description: Lists\n"
+        );
+        let two = json!({"command": "ls", "cmd": "ls"});
+        assert_eq!(detail(ToolKind::Execute, Some("ls"), &two).lines().count(), 1);
+        let read = json!({"as": "a", "file_path": "a"});
+        assert_eq!(detail(ToolKind::Read, Some("a"), &read), "  as: a\n");
+        let task = json!({"description": "Look", "prompt": "Delete\nid: 1"});
+        assert_eq!(
+            detail(ToolKind::Agent, Some("Look"), &task),
+            "  prompt: Delete\n    id: 1\n"
+        );
+        let cell = json!({"notebook_path": "n", "new_source": "x"});
+        assert_eq!(
+            detail(ToolKind::Edit, Some("n"), &cell),
+            "  new_source: x\n  notebook_path: n\n"
+        );
+        let edit = json!({"file_path": "a", "old_string": "x", "new_string": "y", "replace_all": true});
+        assert_eq!(
+            detail(ToolKind::Edit, Some("a"), &edit),
+            "  -x\n  +y\n  replace_all: true\n"
+        );
+        let edits = json!({"file_path": "a", "new_string": "z", "edits": [
+            {"old_string": "x", "new_string": "y", "replace_all": true}]});
+        assert_eq!(
+            detail(ToolKind::Edit, Some("a"), &edits),
+            "  -x\n  +y\n  replace_all: true\n  new_string: z\n"
+        );
+        let odd = json!({"file_path": "a", "edits": [{"old_string": "x", "insert": "y"}]});
+        let rows = detail(ToolKind::Edit, Some("a"), &odd);
+        assert!(rows.contains("\"insert\":\"y\""), "{rows}");
+    }
+
+    #[test]
+    fn a_long_argument_is_cut_in_its_middle_and_one_that_was_dropped_is_named() {
+        let long = json!({"text": format!("{}end", "x".repeat(5_000))});
+        let rows = detail(ToolKind::Mcp, None, &long);
+        assert!(rows.contains("[3003 characters are not shown]"), "{rows}");
+        assert!(rows.ends_with("end\n"), "{rows}");
+        let dropped = json!({"dropped": {"reason": "oversize"}});
+        assert_eq!(
+            detail(ToolKind::Mcp, None, &dropped),
+            "  (the arguments are too long to be shown)\n"
+        );
+    }
+
+    #[test]
+    fn what_always_would_grant_is_shown_in_one_line_for_each_grant() {
+        let mut asked = PermissionRequested::new(RequestId::new("p"), "Bash", ToolKind::Execute);
+        let suggestions = json!([
+            {"type": "addRules", "behavior": "allow", "destination": "session",
+                "rules": [{"toolName": "Bash", "ruleContent": "ls:*\n\u{1b}[2K"}]},
+            {"type": "setMode", "mode": "acceptEdits"}]);
+        asked.suggestions = Json::from_text(suggestions.to_string()).ok();
+        assert_eq!(
+            render_detail(LOOK, &asked),
+            "  always: allow Bash(ls:*\\n\\u{1b}[2K) (session)\n  \
+             always: {\"mode\":\"acceptEdits\",\"type\":\"setMode\"}\n"
+        );
+    }
+}

@@ -1,0 +1,235 @@
+//! `TerminalInput`: stdin as a keyboard. Owns the terminal's mode, and the thread that reads keys.
+
+use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+use tokio::sync::mpsc;
+
+use super::decoder::{KeyDecoder, Pending};
+use super::key::Key;
+use super::terminal_mode::TerminalMode;
+use crate::current_process;
+
+/// A byte ESC is the Escape key if nothing follows it for this long. A sequence may be cut by a slow connection.
+const ESCAPE_TIMEOUT: Duration = Duration::from_millis(50);
+/// A paste whose end was lost ends after this long without a byte.
+const PASTE_TIMEOUT: Duration = Duration::from_secs(2);
+/// How often a process in the background looks whether it is in the foreground again.
+const BACKGROUND_INTERVAL: Duration = Duration::from_millis(500);
+
+/// How many groups of keys wait for the console. The others wait in the terminal.
+const MAX_WAITING: usize = 64;
+
+/// The keyboard of this process. Dropping it restores the terminal and discards what was typed and not read.
+#[derive(Debug)]
+pub struct TerminalInput(TerminalControl);
+
+/// Restores and sets the mode of the terminal around a suspension.
+#[derive(Debug, Clone)]
+pub struct TerminalControl {
+    shared: Arc<Mutex<Shared>>,
+    /// Wakes the reader.
+    wake: Arc<OwnedFd>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    mode: TerminalMode,
+    use_of_terminal: Use,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Use {
+    /// Whenever this process is in the foreground.
+    Wanted,
+    /// Not until it continues.
+    Suspended,
+    Over,
+}
+
+/// What the reader waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    Keys,
+    Foreground,
+    Continuation,
+}
+
+impl TerminalInput {
+    /// Sets the terminal's mode and starts to read keys. The channel closes when the terminal is gone.
+    pub fn open() -> io::Result<(Self, mpsc::Receiver<Vec<Key>>)> {
+        let (wake_reader, wake) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let shared = Arc::new(Mutex::new(Shared {
+            mode: TerminalMode::default(),
+            use_of_terminal: Use::Wanted,
+        }));
+        let (sender, keys) = mpsc::channel(MAX_WAITING);
+        let input = Self(TerminalControl {
+            shared: Arc::clone(&shared),
+            wake: Arc::new(wake),
+        });
+        // At once, so that nothing is echoed before the thread has started.
+        lock(&shared).acquire();
+        thread::Builder::new()
+            .name("keyboard".to_owned())
+            .stack_size(256 * 1024)
+            .spawn(move || read_keys(&shared, &wake_reader, &sender))?;
+        Ok((input, keys))
+    }
+
+    pub fn control(&self) -> TerminalControl {
+        self.0.clone()
+    }
+}
+
+impl Drop for TerminalInput {
+    fn drop(&mut self) {
+        self.0.release(Use::Over);
+    }
+}
+
+impl TerminalControl {
+    /// Restores the terminal until [`Self::resume`].
+    pub fn suspend(&self) {
+        self.release(Use::Suspended);
+    }
+
+    /// Sets the mode again as soon as this process is in the foreground. A shell may have changed it.
+    pub fn resume(&self) {
+        let mut shared = lock(&self.shared);
+        if shared.use_of_terminal != Use::Over {
+            shared.use_of_terminal = Use::Wanted;
+            shared.mode.forget();
+            shared.acquire();
+        }
+        drop(shared);
+        self.wake();
+    }
+
+    fn release(&self, use_of_terminal: Use) {
+        let mut shared = lock(&self.shared);
+        if shared.use_of_terminal != Use::Over {
+            shared.use_of_terminal = use_of_terminal;
+        }
+        if current_process::is_in_foreground() {
+            shared.mode.restore();
+        } else {
+            // The terminal belongs to another process, and changing it would stop this one.
+            shared.mode.forget();
+        }
+        drop(shared);
+        self.wake();
+    }
+
+    fn wake(&self) {
+        // A full pipe wakes the reader as well.
+        let _ = rustix::io::write(&*self.wake, &[0]);
+    }
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    /// Sets the mode, if the terminal is ours to use. `None` once it is not wanted any more.
+    fn acquire(&mut self) -> Option<Wait> {
+        match self.use_of_terminal {
+            Use::Over => None,
+            Use::Suspended => Some(Wait::Continuation),
+            Use::Wanted if !current_process::is_in_foreground() => {
+                self.mode.forget();
+                Some(Wait::Foreground)
+            }
+            Use::Wanted => {
+                self.mode.set();
+                Some(Wait::Keys)
+            }
+        }
+    }
+}
+
+/// Reads keys until the terminal or the receiver is gone.
+fn read_keys(shared: &Mutex<Shared>, wake: &OwnedFd, keys: &mpsc::Sender<Vec<Key>>) {
+    let stdin = rustix::stdio::stdin();
+    let mut decoder = KeyDecoder::default();
+    let mut buffer = vec![0; 16 * 1024];
+    let mut empty_reads = 0;
+    loop {
+        let Some(wait) = lock(shared).acquire() else {
+            return;
+        };
+        let timeout = match (wait, decoder.pending()) {
+            (Wait::Continuation, _) | (Wait::Keys, Pending::Nothing) => None,
+            (Wait::Foreground, _) => Some(BACKGROUND_INTERVAL),
+            (Wait::Keys, Pending::Sequence) => Some(ESCAPE_TIMEOUT),
+            (Wait::Keys, Pending::Paste) => Some(PASTE_TIMEOUT),
+        };
+        let events = match wait_for(&[(wake.as_fd(), true), (stdin, wait == Wait::Keys)], timeout) {
+            Ok([woken, events]) => {
+                if !woken.is_empty() {
+                    let _ = rustix::io::read(wake, &mut buffer);
+                    continue;
+                }
+                events
+            }
+            Err(Errno::INTR | Errno::AGAIN) => continue,
+            Err(_) => return,
+        };
+        if wait != Wait::Keys {
+            continue;
+        }
+        let decoded = if events.contains(PollFlags::IN) {
+            // To read in the background would stop this process.
+            if !current_process::is_in_foreground() {
+                continue;
+            }
+            match rustix::io::read(stdin, &mut buffer) {
+                // Discarded after it was announced, which cannot happen again and again.
+                Ok(0) if empty_reads < 3 && !events.contains(PollFlags::HUP) => {
+                    empty_reads += 1;
+                    continue;
+                }
+                Ok(0) => return,
+                Ok(length) => {
+                    empty_reads = 0;
+                    decoder.push(buffer.get(..length).unwrap_or_default())
+                }
+                Err(Errno::INTR | Errno::AGAIN) => continue,
+                Err(_) => return,
+            }
+        } else if events.is_empty() {
+            decoder.flush()
+        } else {
+            // The terminal is gone.
+            return;
+        };
+        if !decoded.is_empty() && keys.blocking_send(decoded).is_err() {
+            return;
+        }
+    }
+}
+
+type Descriptor<'a> = (std::os::fd::BorrowedFd<'a>, bool);
+
+/// Waits for input on those of the descriptors that are wanted.
+fn wait_for(descriptors: &[Descriptor<'_>; 2], timeout: Option<Duration>) -> Result<[PollFlags; 2], Errno> {
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    let mut polled: Vec<PollFd<'_>> = descriptors
+        .iter()
+        .filter(|(_, is_wanted)| *is_wanted)
+        .map(|(descriptor, _)| PollFd::from_borrowed_fd(*descriptor, PollFlags::IN))
+        .collect();
+    poll(&mut polled, timeout.as_ref())?;
+    let mut found = polled.iter().map(PollFd::revents);
+    Ok(descriptors.map(|(_, is_wanted)| {
+        let found = is_wanted.then(|| found.next()).flatten();
+        found.unwrap_or(PollFlags::empty())
+    }))
+}
