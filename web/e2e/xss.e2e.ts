@@ -40,7 +40,10 @@ async function faultsOfTheDocument({ page }: Visitor): Promise<string[]> {
   });
 }
 
-/** Moves the list on, and waits until all rows that come into view are there: they are made a part at a time. */
+/**
+ * Scrolls the list, and waits until every row that came into view is complete. A row whose card is still being loaded
+ * is marked busy, and React replaces such rows only every 300 ms.
+ */
 async function movesOn({ activity }: Visitor, share: number): Promise<{ moved: number; left: number }> {
   return activity.evaluate(
     (list, part) =>
@@ -50,7 +53,8 @@ async function movesOn({ activity }: Visitor, share: number): Promise<{ moved: n
         let [length, calm] = [-1, 0];
         const look = () => {
           const now = list.textContent?.length ?? 0;
-          calm = now === length ? calm + 1 : 0;
+          const isBusy = list.querySelector('[aria-busy="true"]') !== null;
+          calm = now === length && !isBusy ? calm + 1 : 0;
           length = now;
           if (calm < 5) {
             requestAnimationFrame(look);
@@ -70,7 +74,6 @@ async function readsAll(visitor: Visitor, wanted: RegExp): Promise<Set<string>> 
   const seen = new Set<string>();
   const { activity, page } = visitor;
   await activity.hover({ position: { x: 5, y: 50 } });
-  // What draws the rows is fetched when the first of them is there.
   await visitor.sees(wanted, activity);
   await movesOn(visitor, 0);
   for (;;) {

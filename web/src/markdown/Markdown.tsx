@@ -14,7 +14,7 @@ export function Markdown({ text, isStreaming = false }: MarkdownProps) {
   const plain = <PlainText text={text} />;
   return (
     <Fallback plain={plain}>
-      <Suspense fallback={plain}>
+      <Suspense fallback={<div aria-busy>{plain}</div>}>
         <Blocks text={text} isStreaming={isStreaming} />
       </Suspense>
     </Fallback>

@@ -11,6 +11,12 @@ import { Nothing } from '../parts';
 
 const DiffView = lazyPart(async () => (await import('../../diff/DiffView')).DiffView);
 
+const LOADING_DIFF = (
+  <div aria-busy>
+    <Nothing>Loading the diff…</Nothing>
+  </div>
+);
+
 const WORDS = { added: 'new', modified: 'changed', deleted: 'deleted', moved: 'moved' };
 
 function EditBody({ call, run }: CardProps) {
@@ -21,7 +27,7 @@ function EditBody({ call, run }: CardProps) {
       {hasFailed && <Output call={call} run={run} label="Error" />}
       {diffs.map((source, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an edit is known by its place only.
-        <Suspense key={at} fallback={<Nothing>Loading the diff…</Nothing>}>
+        <Suspense key={at} fallback={LOADING_DIFF}>
           <DiffView {...(source satisfies DiffSource)} />
         </Suspense>
       ))}

@@ -6,7 +6,7 @@ import { GenericCard } from './GenericCard';
 type MarkdownPart = ComponentType<{ text: string; isStreaming: boolean }>;
 type CardPart = ComponentType<{ call: ToolCall; run: string }>;
 
-/** Markdown and cards are loaded when the first of them is shown. Until then their text stands there plainly. */
+/** Markdown and cards are loaded when the first of them is shown. Until then a plain, busy form is shown. */
 const LazyMarkdown = lazyPart(async (): Promise<MarkdownPart> => {
   const { Markdown, Blocks } = await import('../../markdown/Markdown');
   void Blocks.preload();
@@ -15,7 +15,13 @@ const LazyMarkdown = lazyPart(async (): Promise<MarkdownPart> => {
 
 export function Markdown({ text, isStreaming }: { text: string; isStreaming: boolean }) {
   return (
-    <Suspense fallback={<div className="whitespace-pre-wrap">{text}</div>}>
+    <Suspense
+      fallback={
+        <div aria-busy className="whitespace-pre-wrap">
+          {text}
+        </div>
+      }
+    >
       <LazyMarkdown text={text} isStreaming={isStreaming} />
     </Suspense>
   );
@@ -34,7 +40,13 @@ const LazyRawPages = lazyPart(
 
 export function RawPages(props: RawPagesProps) {
   return (
-    <Suspense fallback={<p className="text-muted text-xs">Loading…</p>}>
+    <Suspense
+      fallback={
+        <p aria-busy className="text-muted text-xs">
+          Loading…
+        </p>
+      }
+    >
       <LazyRawPages {...props} />
     </Suspense>
   );
@@ -44,7 +56,13 @@ const LazyToolCard = lazyPart(async (): Promise<CardPart> => (await import('../.
 
 export function ToolCard({ call, run }: { call: ToolCall; run: string }) {
   return (
-    <Suspense fallback={<GenericCard call={call} />}>
+    <Suspense
+      fallback={
+        <div aria-busy>
+          <GenericCard call={call} />
+        </div>
+      }
+    >
       <LazyToolCard call={call} run={run} />
     </Suspense>
   );
