@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ralph::console::{Sanitiser, is_forbidden, one_line, sanitise};
+use run_view::{Sanitiser, is_forbidden, one_line, sanitise};
 
 fuzz_target!(|input: (u8, &[u8])| {
     let (step, bytes) = input;

@@ -10,7 +10,8 @@ use tracing_subscriber::fmt;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::console::{BackgroundWriter, one_line, write_stderr};
+use crate::console::{BackgroundWriter, write_stderr};
+use run_view::one_line;
 
 /// A filter such as `debug` or `warn,ralph_run=debug`.
 pub const VARIABLE: &str = "RALPH_LOG";

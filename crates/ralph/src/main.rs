@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use ralph::cli::{self, Command};
-use ralph::console::{render_error, sanitise, write_stderr, write_stdout};
+use ralph::console::{render_error, write_stderr, write_stdout};
 use ralph::diagnostics::{self, Times};
 use ralph::settings::{ViewArgs, load_view};
 use ralph::trust::{Choice, Policy};
 use ralph::{commands, current_process, failure, home};
+use run_view::sanitise;
 
 fn main() -> ExitCode {
     if std::env::args_os().nth(1).is_some_and(|word| word == "__runner") {

@@ -21,7 +21,7 @@ struct CrateRule {
     depends_on: &'static [&'static str],
 }
 
-const CRATES: [CrateRule; 11] = [
+const CRATES: [CrateRule; 14] = [
     CrateRule {
         name: "json_lines",
         owns: &["bytestring"],
@@ -65,6 +65,21 @@ const CRATES: [CrateRule; 11] = [
         depends_on: &["agent_api", "agent_process", "json_lines"],
     },
     CrateRule {
+        name: "run_view",
+        owns: &[],
+        depends_on: &["agent_api", "ralph_run"],
+    },
+    CrateRule {
+        name: "terminal_input",
+        owns: &[],
+        depends_on: &[],
+    },
+    CrateRule {
+        name: "ralph_tui",
+        owns: &["ratatui", "crossterm", "syntect"],
+        depends_on: &["agent_api", "ralph_run", "run_view", "terminal_input"],
+    },
+    CrateRule {
         name: "ralph_store",
         owns: &["rusqlite", "sqlx"],
         depends_on: &["agent_api", "agent_process", "ralph_run"],
@@ -85,6 +100,9 @@ const CRATES: [CrateRule; 11] = [
             "ralph_run",
             "ralph_server",
             "ralph_store",
+            "ralph_tui",
+            "run_view",
+            "terminal_input",
         ],
     },
     CrateRule {

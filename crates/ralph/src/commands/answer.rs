@@ -10,8 +10,9 @@ use ralph_run::{Home, RunDirectory};
 use serde_json::{Value, json};
 
 use super::run_client;
-use crate::console::{one_line, render_json, visible, write_text};
+use crate::console::{render_json, write_text};
 use crate::keyboard::{denial, option_labels};
+use run_view::{one_line, visible};
 
 /// List an agent's open requests, or answer one
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -8,9 +8,10 @@ use clap::{Args, ValueEnum};
 use ralph_run::Home;
 
 use super::run_client;
-use crate::console::{one_line, write_stdout};
+use crate::console::write_stdout;
 use crate::settings::find_workspace;
 use crate::trust::{self, Policy};
+use run_view::one_line;
 
 /// More are not useful in a shell.
 const MAX_RUNS: usize = 50;

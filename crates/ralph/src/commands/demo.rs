@@ -11,10 +11,11 @@ use jiff::Timestamp;
 use ralph_run::Home;
 
 use super::run::{self, RunArgs};
-use crate::console::{sanitise, write_stdout};
+use crate::console::write_stdout;
 use crate::settings::values::parse_speed;
 use crate::settings::{BackendName, Output, SettingsLayer, Verbosity, ViewArgs, load_view};
 use crate::trust::Policy;
+use run_view::sanitise;
 
 /// Watch a scripted agent work: needs no agent, key or money
 #[derive(Debug, Clone, PartialEq, Args)]

@@ -7,7 +7,8 @@ use ralph_run::Home;
 use ralph_run::control::ControlCommand;
 
 use super::run_client;
-use crate::console::{one_line, write_text};
+use crate::console::write_text;
+use run_view::one_line;
 
 /// Interrupt the agent's turn; a loop ends with it
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -2,7 +2,8 @@
 
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::console::{one_line, terminal_width};
+use crate::console::terminal_width;
+use run_view::one_line;
 
 const GAP: &str = "  ";
 

@@ -11,8 +11,9 @@ use ralph_run::{EndReason, Home, RecordStream, RunDirectory, open_regular_file};
 
 use super::run_client;
 use super::watch::{self, Leave, watch};
-use crate::console::{Console, ConsoleThread, Sanitiser};
+use crate::console::{Console, ConsoleThread};
 use crate::settings::{View, ViewArgs};
+use run_view::Sanitiser;
 
 /// Print what a run has done
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -8,11 +8,12 @@ use jiff::Timestamp;
 use ralph_run::Home;
 
 use super::run::RunArgs;
-use crate::console::{one_line, sanitise, write_stderr, write_stdout};
+use crate::console::{write_stderr, write_stdout};
 use crate::failure::Failure;
 use crate::notify::{ChannelContext, Notification, channels};
 use crate::settings::open_file;
 use crate::trust::Policy;
+use run_view::{one_line, sanitise};
 
 const MAX_ERROR_CHARS: usize = 500;
 

@@ -13,7 +13,8 @@ use super::listing::{columns, render_table};
 use super::run_client;
 use super::runs::note_lost;
 use super::send::message_text;
-use crate::console::{one_line, render_json_pretty, write_text};
+use crate::console::{render_json_pretty, write_text};
+use run_view::one_line;
 
 /// List, edit or withdraw messages to an agent
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

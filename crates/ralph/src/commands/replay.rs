@@ -14,9 +14,10 @@ use ralph_run::{EndReason, Home, RecordStream};
 use self::pace::Pace;
 use self::source::Recording;
 use crate::commands::watch::{self, Leave};
-use crate::console::{Console, ConsoleEnd, ConsoleThread, one_line, write_stderr};
+use crate::console::{Console, ConsoleEnd, ConsoleThread, write_stderr};
 use crate::settings::values::parse_speed;
 use crate::settings::{BackendName, View, ViewArgs, backend_parser};
+use run_view::one_line;
 
 /// Replay a run, or the recorded output of an agent
 #[derive(Debug, Clone, PartialEq, Args)]

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt, RefusalCode};
 use ralph_run::{Home, Liveness, Record, RunDirectory, RunFile, read_journal};
 
-use crate::console::{one_line, write_stderr};
+use crate::console::write_stderr;
 use crate::settings::find_workspace;
+use run_view::one_line;
 
 /// Messages of a runner may quote what an agent wrote.
 const MESSAGE_COLUMNS: usize = 500;

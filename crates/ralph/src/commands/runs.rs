@@ -11,8 +11,9 @@ use serde::Serialize;
 
 use super::listing::{columns, render_table};
 use super::run_client;
-use crate::console::{format_cost, format_seconds, one_line, render_json_pretty, write_stderr, write_stdout};
+use crate::console::{render_json_pretty, write_stderr, write_stdout};
 use crate::settings::find_workspace;
+use run_view::{format_cost, format_seconds, one_line};
 
 /// List runs, newest first
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

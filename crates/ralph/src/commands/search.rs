@@ -8,7 +8,8 @@ use ralph_store::{SearchMode, SearchOptions, SearchPage, SearchQuery, StoreError
 
 use super::run_client;
 use super::serve::{open_index, text_index_file};
-use crate::console::{one_line, render_json, sanitise, write_stderr, write_stdout};
+use crate::console::{render_json, write_stderr, write_stdout};
+use run_view::{one_line, sanitise};
 
 /// Search everything agents said and did
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -9,7 +9,8 @@ use ralph_run::control::{ControlCommand, MAX_LINE_BYTES, SendMode};
 
 use super::run::find_secret;
 use super::run_client;
-use crate::console::{one_line, write_stderr, write_text};
+use crate::console::{write_stderr, write_text};
+use run_view::one_line;
 
 /// Send a message to a running agent
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

@@ -9,8 +9,9 @@ use ralph_run::Home;
 use ralph_run::control::{ControlCommand, TopUp};
 
 use super::run_client;
-use crate::console::{one_line, write_text};
+use crate::console::write_text;
 use crate::settings::values::{parse_count, parse_duration, parse_money, parse_tokens};
+use run_view::one_line;
 
 /// Raise the limits of a run; one that waits for that continues
 #[derive(Debug, Clone, PartialEq, Eq, Args)]

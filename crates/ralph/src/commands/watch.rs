@@ -14,8 +14,9 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use super::run::{CtrlZ, console_options, ending, guard_terminal, listen};
 use super::run_client;
 use crate::console::{BackgroundWriter, Console, ConsoleEnd, ConsoleThread, Options};
-use crate::keyboard::{KeyboardSetup, TerminalInput};
+use crate::keyboard::KeyboardSetup;
 use crate::settings::View;
+use terminal_input::TerminalInput;
 
 /// How long a reader that has stopped reading is waited for when the user leaves.
 const LEAVE_TIMEOUT: Duration = Duration::from_millis(300);

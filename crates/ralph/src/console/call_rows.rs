@@ -1,11 +1,9 @@
-//! `CallEnd`: how a tool call ended, and the rows that show a call.
+//! The rows that show a tool call, its end and its output.
 
-use agent_api::{FileChange, ToolFinished, ToolStatus};
+use agent_api::{ToolFinished, ToolStatus};
+use run_view::{CallEnd, cut_line, one_line, sanitise, width};
 
-use super::figures::format_duration;
-use super::one_line::{cut_line, one_line, width};
 use super::rows::Look;
-use super::sanitise::sanitise;
 use super::style::{Style, paint};
 
 /// How many lines of an output or a diff are shown.
@@ -15,66 +13,8 @@ const MAX_OUTPUT_BYTES: usize = 16 * 1_024;
 const OUTPUT_INDENT: &str = "    ";
 const MIN_LABEL_COLUMNS: usize = 12;
 
-/// How a call ended: `✓ 1.2s`, or `✗ exit code 101, 4.2s` and why.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CallEnd {
-    is_good: bool,
-    /// What is known besides, such as `+3 −1, 40ms`.
-    facts: String,
-    reason: Option<String>,
-}
-
-impl CallEnd {
-    pub(super) fn new(finished: &ToolFinished, took_ms: u64) -> Self {
-        let mut facts = Vec::new();
-        let took = format_duration(took_ms);
-        let is_good = match finished.status {
-            ToolStatus::Completed => {
-                facts.extend(describe_changes(&finished.changes));
-                facts.extend(describe_code(finished));
-                facts.push(took);
-                true
-            }
-            ToolStatus::Failed => {
-                facts.extend(describe_code(finished));
-                facts.push(took);
-                false
-            }
-            ToolStatus::Denied => {
-                facts.push("denied".to_owned());
-                false
-            }
-            ToolStatus::Cancelled => {
-                facts.push(format!("cancelled after {took}"));
-                false
-            }
-            ToolStatus::Background => {
-                facts.push("continues in the background".to_owned());
-                true
-            }
-        };
-        Self {
-            is_good,
-            facts: facts.join(", "),
-            reason: (finished.status == ToolStatus::Failed)
-                .then(|| failure_line(&finished.output))
-                .flatten(),
-        }
-    }
-
-    /// For a row that has the whole output below it.
-    pub(super) fn without_reason(mut self) -> Self {
-        self.reason = None;
-        self
-    }
-
-    fn mark(&self) -> &'static str {
-        if self.is_good { "✓" } else { "✗" }
-    }
-
-    fn style(&self) -> Style {
-        if self.is_good { Style::Good } else { Style::Error }
-    }
+fn end_style(end: &CallEnd) -> Style {
+    if end.is_good { Style::Good } else { Style::Error }
 }
 
 /// `[Tool] Bash: cargo test`, with ` ✓ 1.2s` if it has ended.
@@ -108,7 +48,7 @@ fn push_ended(rows: &mut String, look: Look, indent: usize, label: &str, end: &C
         rows.push_str(&label);
         rows.push(' ');
     }
-    paint(rows, look.has_colours, end.style(), end.mark());
+    paint(rows, look.has_colours, end_style(end), end.mark());
     rows.push(' ');
     rows.push_str(&end.facts);
     if let Some(reason) = &end.reason {
@@ -179,76 +119,11 @@ fn push_lines(rows: &mut String, look: Look, text: &str, style: impl Fn(&str) ->
     }
 }
 
-/// `+3 −1`, and how many files if there are several.
-fn describe_changes(changes: &[FileChange]) -> Option<String> {
-    let lines = changes.iter().filter_map(|change| change.lines);
-    let (added, removed) =
-        lines.reduce(|sum, lines| (sum.0.saturating_add(lines.0), sum.1.saturating_add(lines.1)))?;
-    let lines = format!("+{added} −{removed}");
-    Some(match changes.len() {
-        1 => lines,
-        files => format!("{files} files {lines}"),
-    })
-}
-
-fn describe_code(finished: &ToolFinished) -> Option<String> {
-    let code = finished.exit_code.filter(|code| *code != 0)?;
-    Some(format!("exit code {code}"))
-}
-
-/// The line of an output that says best what failed: the first one that names an error, or else the last one.
-fn failure_line(output: &str) -> Option<String> {
-    const WORDS: [&str; 8] = [
-        "error",
-        "failed",
-        "failure",
-        "panicked",
-        "fatal",
-        "not found",
-        "no such",
-        "denied",
-    ];
-    let start = &output[..output.floor_char_boundary(MAX_OUTPUT_BYTES)];
-    let lines = || {
-        start
-            .lines()
-            .map(|line| line.trim().trim_start_matches("<tool_use_error>"))
-            .map(|line| line.trim_end_matches("</tool_use_error>"))
-            .filter(|line| !line.is_empty() && !is_exit_code(line))
-    };
-    let names_error = |line: &&str| {
-        let line = line.to_lowercase();
-        // A line such as `0 failed` names none.
-        WORDS.iter().any(|word| line.contains(word))
-            && !line.contains("0 failed")
-            && !line.contains("0 errors")
-    };
-    let last = output
-        .lines()
-        .rev()
-        .map(str::trim)
-        .find(|line| !line.is_empty() && !is_exit_code(line));
-    lines()
-        .find(names_error)
-        .or_else(|| match lines().count() {
-            1 => lines().next(),
-            _ => last,
-        })
-        .map(str::to_owned)
-}
-
-/// `Exit code 2`, which is shown already.
-fn is_exit_code(line: &str) -> bool {
-    let code = line.to_lowercase();
-    code.strip_prefix("exit code")
-        .is_some_and(|code| code.trim_matches([':', ' ']).parse::<i32>().is_ok())
-}
-
 #[cfg(test)]
 mod tests {
     use agent_api::{ChangeKind, FileChange, ItemId, ToolFinished, ToolStatus};
 
-    use super::{CallEnd, failure_line, render_call, render_call_end, render_output};
+    use super::{CallEnd, render_call, render_call_end, render_output};
     use crate::console::rows::Look;
 
     const LOOK: Look = Look {
@@ -261,32 +136,6 @@ mod tests {
         let mut finished = ToolFinished::new(ItemId::new("1"), status);
         finished.output = output.to_owned();
         finished
-    }
-
-    #[test]
-    fn a_failure_is_explained_by_its_most_useful_line() {
-        for (output, line) in [
-            (
-                "Exit code 101\n   Compiling a v1\nerror[E0308]: mismatched types\n  --> a.rs\n",
-                Some("error[E0308]: mismatched types"),
-            ),
-            (
-                "Exit code 1\nrunning 2 tests\ntest a ... ok\nassertion did not hold\n",
-                Some("assertion did not hold"),
-            ),
-            (
-                "<tool_use_error>Blocked: standalone sleep 321.</tool_use_error>",
-                Some("Blocked: standalone sleep 321."),
-            ),
-            (
-                "bash: nope: command not found\n",
-                Some("bash: nope: command not found"),
-            ),
-            ("\n  Exit code 2\n\n", None),
-            ("", None),
-        ] {
-            assert_eq!(failure_line(output).as_deref(), line, "{output}");
-        }
     }
 
     #[test]

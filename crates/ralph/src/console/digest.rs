@@ -4,12 +4,12 @@ use agent_api::AgentKind;
 use ralph_run::model::{ChangedFile, RunModel};
 use ralph_run::{EndReason, LimitKind, RunEnded, VerifyFinished, short_run_id};
 
-use super::figures::{format_cents, format_duration, format_tokens};
-use super::one_line::one_line;
 use super::run_rows::describe_exit;
 use super::style::{Style, paint};
-use super::tool_line::in_workspace;
 use crate::git::Commits;
+use run_view::in_workspace;
+use run_view::one_line;
+use run_view::{format_cents, format_duration, format_tokens};
 
 /// How many files and commits are listed.
 const MAX_ROWS: usize = 10;

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::characters::is_forbidden;
+use run_view::is_forbidden;
 
 /// A value as one line of JSON that is safe to show: characters that a terminal would obey or hide are escaped, which does
 /// not change the meaning. Every JSON output of the program goes through this or [`render_json_pretty`].

@@ -2,7 +2,7 @@
 
 use super::markdown::Markdown;
 use super::page::Page;
-use super::sanitise::Sanitiser;
+use run_view::Sanitiser;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pace {

@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use super::one_line::one_line;
-use super::sanitise::sanitise;
+use run_view::one_line;
+use run_view::sanitise;
 
 /// Writes all of it. A closed stream is not an error.
 pub fn write_text(out: &mut dyn Write, text: &str) {

@@ -5,13 +5,13 @@ use agent_api::{
     Task, TaskState, Usage, UsageScope,
 };
 
-use super::figures::{format_cost, format_duration, format_tokens};
-use super::one_line::{one_line, width, wrap};
+use run_view::{
+    DetailKind, describe_permission, format_cost, format_duration, format_tokens, one_line, request_detail,
+    sanitise, visible, width, wrap,
+};
+
 use super::options::Options;
-use super::request_rows::render_detail;
-use super::sanitise::sanitise;
 use super::style::{Style, paint};
-use super::visible::{escape_hidden, visible};
 
 /// The width of lines without a terminal, and of results.
 const MAX_COLUMNS: usize = 200;
@@ -129,14 +129,6 @@ pub(super) fn render_usage(look: Look, usage: &Usage) -> Option<String> {
     Some(look.row(Style::Faint, "Usage", &text))
 }
 
-/// `Bash: cargo test`.
-pub(crate) fn describe_permission(asked: &PermissionRequested) -> String {
-    escape_hidden(&match &asked.subject {
-        Some(subject) => format!("{}: {subject}", asked.tool),
-        None => asked.tool.clone(),
-    })
-}
-
 pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &str) -> String {
     let mut text = describe_permission(asked);
     if let Some(description) = &asked.description {
@@ -146,7 +138,16 @@ pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &
     // Never cut to the width: what is approved must be seen.
     let look_as_written = Look { wraps: false, ..look };
     let mut rows = look_as_written.rows(Style::Warning, "Permission", &visible(&text));
-    rows.push_str(&render_detail(look, asked));
+    for row in request_detail(asked) {
+        rows.push_str("  ");
+        match row.kind {
+            DetailKind::Plain => rows.push_str(&row.text),
+            DetailKind::Added => paint(&mut rows, look.has_colours, Style::Good, &row.text),
+            DetailKind::Removed => paint(&mut rows, look.has_colours, Style::Error, &row.text),
+            DetailKind::Remark => paint(&mut rows, look.has_colours, Style::Faint, &row.text),
+        }
+        rows.push('\n');
+    }
     push_faint(&mut rows, look, hint);
     rows
 }

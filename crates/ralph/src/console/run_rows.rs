@@ -9,11 +9,11 @@ use ralph_run::{
 };
 
 use super::digest::describe_verify;
-use super::figures::{format_cost, format_duration};
-use super::one_line::one_line;
 use super::rows::Look;
-use super::sanitise::sanitise;
 use super::style::{Style, paint};
+use run_view::one_line;
+use run_view::sanitise;
+use run_view::{format_cost, format_duration};
 
 /// How many lines of a failed verify command are shown.
 const VERIFY_LINES: usize = 20;

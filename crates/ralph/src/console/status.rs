@@ -5,9 +5,9 @@ use jiff::Timestamp;
 use ralph_run::model::{RunModel, RunState, WaitingFor};
 use ralph_run::short_run_id;
 
-use super::figures::{format_cents, format_seconds};
-use super::one_line::{one_line, width};
-use super::tool_line::in_workspace;
+use run_view::in_workspace;
+use run_view::{format_cents, format_seconds};
+use run_view::{one_line, width};
 
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 /// A subject that would be shorter is left out.

@@ -10,7 +10,6 @@ use ralph_run::{Record, RunBody, RunEvent, ViewUpdate};
 
 use super::footer::{Footer, InputArea};
 use super::json::render_json;
-use super::one_line::width;
 use super::options::{Mode, Options};
 use super::plain::{terminal_height, terminal_width};
 use super::status::render_status;
@@ -20,6 +19,7 @@ use super::view::View;
 use crate::current_process;
 use crate::git::Commits;
 use crate::keyboard::KeyboardSession;
+use run_view::width;
 
 /// How often a run shows that it is alive when it prints nothing else to a pipe.
 const HEARTBEAT_INTERVAL: SignedDuration = SignedDuration::from_secs(60);

@@ -3,8 +3,9 @@
 
 use unicode_width::UnicodeWidthChar as _;
 
-use super::line_editor::{LineEditor, Piece};
-use crate::console::{InputArea, is_forbidden};
+use crate::console::InputArea;
+use run_view::is_forbidden;
+use terminal_input::{LineEditor, Piece};
 
 /// More rows than these are scrolled, so that a long message leaves room for the agent's text.
 const MAX_ROWS: usize = 6;
@@ -97,8 +98,8 @@ impl Layout {
 #[cfg(test)]
 mod tests {
     use super::{InputArea, MAX_ROWS, render_input};
-    use crate::keyboard::key::Key;
-    use crate::keyboard::line_editor::LineEditor;
+    use terminal_input::Key;
+    use terminal_input::LineEditor;
 
     fn rendered(keys: &[Key], columns: usize) -> InputArea {
         let mut editor = LineEditor::default();

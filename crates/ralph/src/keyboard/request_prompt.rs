@@ -8,9 +8,10 @@ use ralph_run::control::{AnswerChoice, PendingRequest};
 
 use super::choice::{denial, option_labels};
 use super::input_lines::render_input;
-use super::key::Key;
-use super::line_editor::{Edit, LineEditor};
-use crate::console::{InputArea, describe_permission, one_line, visible};
+use crate::console::InputArea;
+use run_view::{describe_permission, one_line, visible};
+use terminal_input::Key;
+use terminal_input::{Edit, LineEditor};
 
 /// Keys answer a request after this long without a key press, so that text that is being typed does not.
 const QUIET_TIME: Duration = Duration::from_millis(425);

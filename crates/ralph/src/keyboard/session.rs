@@ -10,11 +10,11 @@ use ralph_run::{Record, RunBody, RunDirectory, RunEvent};
 use tokio::sync::mpsc;
 use tokio::time::sleep_until;
 
-use super::key::Key;
 use super::state::{KeyAction, Keyboard, Messages};
-use super::terminal_input::{TerminalControl, TerminalInput};
 use crate::commands::{describe_refusal, find_secret};
 use crate::console::{InputArea, Mode, Options};
+use terminal_input::Key;
+use terminal_input::{TerminalControl, TerminalInput};
 
 /// Who gives the commands, in the journal and for other views.
 const ACTOR: &str = "terminal";

@@ -8,10 +8,11 @@ use ralph_run::control::{ControlCommand, SendMode};
 use ralph_run::model::RunModel;
 
 use super::input_lines::{render_input, window};
-use super::key::Key;
-use super::line_editor::{Edit, History, LineEditor};
 use super::request_prompt::{RequestPrompt, armed_at};
-use crate::console::{InputArea, one_line};
+use crate::console::InputArea;
+use run_view::one_line;
+use terminal_input::Key;
+use terminal_input::{Edit, History, LineEditor};
 
 /// Shown while keys go to a message although a request is open.
 const DRAFT_HINT: &str = "esc to answer (your message is kept)";

@@ -8,8 +8,8 @@ use ralph_run::{
 };
 use serde::Serialize;
 
-use crate::console::{format_cost, format_duration};
 use crate::settings::NotifyOn;
+use run_view::{format_cost, format_duration};
 
 /// The version of the JSON. It changes if a field is removed or means something else.
 const VERSION: u32 = 1;

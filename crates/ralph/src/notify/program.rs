@@ -8,8 +8,8 @@ use agent_process::{EnvPolicy, Exit, SpawnSpec, StdinMode, output_of};
 
 use super::channel::{Channel, ChannelContext};
 use super::notification::Notification;
-use crate::console::one_line;
 use crate::settings::NotifyCommand;
+use run_view::one_line;
 
 /// How long a command may take.
 const COMMAND_TIMEOUT: Duration = Duration::from_secs(10);

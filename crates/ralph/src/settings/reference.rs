@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::layer::Setting;
 use super::table::{MODE_SETTINGS, SETTINGS};
-use crate::console::wrap;
+use run_view::wrap;
 
 const HEAD: &str = "# Settings
 

@@ -6,7 +6,7 @@ use ralph_run::{Redactor, secrets_among};
 
 use super::filter::LeftOut;
 use super::rule::Risk;
-use crate::console::visible;
+use run_view::visible;
 
 /// A file with more settings is cut.
 const MAX_LINES: usize = 200;

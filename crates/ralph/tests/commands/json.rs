@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ralph::console::is_forbidden;
+use run_view::is_forbidden;
 use serde_json::Value;
 
 use crate::stage::{Stage, VERIFY};

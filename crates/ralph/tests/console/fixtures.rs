@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use agent_api::{Body, Event, Outcome};
-use ralph::console::{Mode, Options, is_forbidden, sanitise};
+use ralph::console::{Mode, Options};
 use ralph_run::EndReason;
+use run_view::{is_forbidden, sanitise};
 use test_support::fixtures::{self, Fixture};
 
 use crate::gate::without_joined;

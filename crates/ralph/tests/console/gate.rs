@@ -1,7 +1,7 @@
 //! Nothing that a terminal obeys or hides gets through.
 
 use proptest::prelude::*;
-use ralph::console::{Sanitiser, is_forbidden, sanitise};
+use run_view::{Sanitiser, is_forbidden, sanitise};
 use serde::Deserialize;
 
 #[derive(Deserialize)]

@@ -3,7 +3,7 @@
 use super::Report;
 use super::check::{Check, Level};
 use crate::commands::listing::columns;
-use crate::console::{one_line, wrap};
+use run_view::{one_line, wrap};
 
 /// The width of the subject column, and where the text begins.
 const SUBJECT: usize = 12;

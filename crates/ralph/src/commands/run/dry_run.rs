@@ -10,11 +10,12 @@ use ralph_run::{Home, RoleSpec, RunKind, WorkspaceFiles};
 use serde::Serialize;
 
 use super::prepare::{self, SelectedAgent};
-use crate::console::{render_json_pretty, sanitise, write_stdout};
+use crate::console::{render_json_pretty, write_stdout};
 use crate::settings::{
     Output, ReportedSetting, SessionPolicy, Settings, permission_name, render_settings, report_settings,
 };
 use crate::trust::{LeftOut, render_left_out};
+use run_view::sanitise;
 
 /// What `--dry-run --output json` prints.
 #[derive(Debug, Serialize)]

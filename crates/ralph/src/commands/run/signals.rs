@@ -7,7 +7,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::console::ConsoleHandle;
-use crate::keyboard::TerminalControl;
+use terminal_input::TerminalControl;
 
 /// The signals that end a run or a server.
 pub(in crate::commands) fn ending() -> [(SignalKind, Signal); 3] {

@@ -8,11 +8,9 @@ use ralph_run::{RunFile, short_run_id};
 use super::Shown;
 use crate::commands::clean::format_bytes;
 use crate::commands::runs::{seconds, state};
-use crate::console::{
-    describe_file, describe_verify, format_cost, format_duration, format_seconds, format_tokens, one_line,
-    sanitise,
-};
+use crate::console::{describe_file, describe_verify};
 use crate::git::Commits;
+use run_view::{format_cost, format_duration, format_seconds, format_tokens, one_line, sanitise};
 
 /// The column of values.
 const INDENT: usize = 13;

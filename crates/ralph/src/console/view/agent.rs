@@ -6,17 +6,19 @@ use agent_api::{
 };
 
 use super::state::View;
-use crate::console::call_rows::{CallEnd, render_call, render_call_end, render_output};
+use run_view::{CallEnd, describe_permission};
+
+use crate::console::call_rows::{render_call, render_call_end, render_output};
 use crate::console::flow::Arrival;
-use crate::console::one_line::one_line;
 use crate::console::rows::{
-    describe_permission, render_denial, render_permission, render_plan_proposed, render_question,
-    render_rate_limit, render_retry, render_session, render_task, render_usage,
+    render_denial, render_permission, render_plan_proposed, render_question, render_rate_limit, render_retry,
+    render_session, render_task, render_usage,
 };
-use crate::console::sanitise::sanitise;
 use crate::console::style::Style;
-use crate::console::tool_line::{describe_plan, describe_tool};
-use crate::console::visible::escape_hidden;
+use run_view::escape_hidden;
+use run_view::one_line;
+use run_view::sanitise;
+use run_view::{describe_plan, describe_tool};
 
 impl View {
     pub(super) fn agent_event(&mut self, event: &Event) {

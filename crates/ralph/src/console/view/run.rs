@@ -8,12 +8,12 @@ use ralph_run::{
 
 use super::state::View;
 use crate::console::digest::Digest;
-use crate::console::figures::format_duration;
 use crate::console::run_rows::{
     render_attempt_retry, render_budget_awaited, render_command, render_cooldown, render_forked,
     render_iteration, render_iteration_end, render_limit_raised, render_message, render_verify,
 };
 use crate::console::style::Style;
+use run_view::format_duration;
 
 impl View {
     pub(super) fn run_event(&mut self, body: &RunBody) {

@@ -12,7 +12,6 @@ use super::open_requests::OpenRequests;
 use super::shown_errors::ShownErrors;
 use crate::console::call_rows::render_call;
 use crate::console::flow::{Arrival, Flow};
-use crate::console::one_line::one_line;
 use crate::console::options::Options;
 use crate::console::page::Page;
 use crate::console::paragraph::Pace;
@@ -20,6 +19,7 @@ use crate::console::rows::{Look, describe_error};
 use crate::console::status::render_heartbeat;
 use crate::console::style::{Style, paint};
 use crate::git::Commits;
+use run_view::one_line;
 
 /// How far lines of a subagent are indented.
 const INDENT: &str = "  ";

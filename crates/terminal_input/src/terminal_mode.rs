@@ -5,7 +5,7 @@ use rustix::termios::{
     tcsetattr,
 };
 
-use crate::console::write_if_ready;
+use crate::ready_write::write_if_ready;
 
 const PASTE_MARKS_ON: &str = "\u{1b}[?2004h";
 const PASTE_MARKS_OFF: &str = "\u{1b}[?2004l";

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar as _;
 
-use super::sanitise::Sanitiser;
+use crate::sanitise::Sanitiser;
 
 /// Texts are sanitised in pieces, because most are cut long before their end.
 const PIECE_BYTES: usize = 1_024;
@@ -49,7 +49,7 @@ pub fn wrap(text: &str, indent: usize, columns: usize) -> String {
 }
 
 /// Sanitised text without line ends, cut with `…`. Unlike [`one_line`], it keeps its indentation.
-pub(super) fn cut_line(line: &str, columns: usize) -> String {
+pub fn cut_line(line: &str, columns: usize) -> String {
     let line = line.trim_end().replace('\t', "    ");
     if width(&line) <= columns {
         return line;
@@ -65,7 +65,7 @@ pub(super) fn cut_line(line: &str, columns: usize) -> String {
 }
 
 /// How many columns trusted or sanitised text takes.
-pub(super) fn width(text: &str) -> usize {
+pub fn width(text: &str) -> usize {
     text.chars().map(|character| character.width().unwrap_or(0)).sum()
 }
 

@@ -1,17 +1,29 @@
-//! `render_detail()`: what a permission request would do, in full: the whole command or the diff of an edit, every other
+//! `request_detail()`: what a permission request would do, in full: the whole command or the diff of an edit, every other
 //! argument, and what "always" would grant.
 
 use agent_api::{PermissionRequested, TextEdit, ToolInput};
 use serde_json::{Map, Value};
 
-use super::rows::Look;
-use super::style::{Style, paint};
-use super::visible::visible;
+use crate::visible::{escape_hidden, visible};
 
 /// How many lines of an edit are shown.
 const MAX_LINES: usize = 60;
 
-const INDENT: &str = "  ";
+/// A row of a request. Safe for a terminal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DetailRow {
+    pub kind: DetailKind,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DetailKind {
+    Plain,
+    Added,
+    Removed,
+    /// A remark of ours, such as how many lines are missing.
+    Remark,
+}
 
 /// The arguments of tools that are known, other than commands, of which one is the subject.
 const SUBJECTS: [&str; 12] = [
@@ -29,11 +41,20 @@ const SUBJECTS: [&str; 12] = [
     "prompt",
 ];
 
+/// `Bash: cargo test`.
+#[must_use]
+pub fn describe_permission(asked: &PermissionRequested) -> String {
+    escape_hidden(&match &asked.subject {
+        Some(subject) => format!("{}: {subject}", asked.tool),
+        None => asked.tool.clone(),
+    })
+}
+
 /// Rows below the request. Nothing in them is hidden or cut to the width, because a person decides about it.
-pub(super) fn render_detail(look: Look, asked: &PermissionRequested) -> String {
+#[must_use]
+pub fn request_detail(asked: &PermissionRequested) -> Vec<DetailRow> {
     let mut detail = Detail {
-        look,
-        rows: String::new(),
+        rows: Vec::new(),
         lines: 0,
     };
     detail.push_input(asked);
@@ -44,8 +65,7 @@ pub(super) fn render_detail(look: Look, asked: &PermissionRequested) -> String {
 }
 
 struct Detail {
-    look: Look,
-    rows: String,
+    rows: Vec<DetailRow>,
     lines: usize,
 }
 
@@ -55,7 +75,7 @@ impl Detail {
             return;
         };
         if input.is_oversize() {
-            return self.push_row("(the arguments are too long to be shown)", None);
+            return self.push_row("(the arguments are too long to be shown)", DetailKind::Plain);
         }
         let Ok(Value::Object(mut arguments)) = input.read::<Value>() else {
             return self.push_text(input.as_str());
@@ -75,7 +95,7 @@ impl Detail {
             ToolInput::Edit { edits, .. } => self.push_edits(&edits, &mut arguments),
             ToolInput::Write { content, .. } => {
                 for line in content.lines() {
-                    self.push_line(&format!("+{line}"), Some(Style::Good));
+                    self.push_line(&format!("+{line}"), DetailKind::Added);
                 }
                 arguments.remove("content");
             }
@@ -99,7 +119,7 @@ impl Detail {
         };
         for (number, (edit, listed)) in edits.iter().zip(listed).enumerate() {
             if number > 0 {
-                self.push_line("…", None);
+                self.push_line("…", DetailKind::Plain);
             }
             self.push_edit(edit);
             if let Value::Object(mut further) = listed {
@@ -123,15 +143,18 @@ impl Detail {
         let name = visible(name).replace('\n', "\\n");
         let value = visible(value.trim_end());
         let mut lines = value.lines();
-        self.push_row(&format!("{name}: {}", lines.next().unwrap_or_default()), None);
+        self.push_row(
+            &format!("{name}: {}", lines.next().unwrap_or_default()),
+            DetailKind::Plain,
+        );
         for line in lines {
-            self.push_row(&format!("{INDENT}{line}"), None);
+            self.push_row(&format!("  {line}"), DetailKind::Plain);
         }
     }
 
     fn push_text(&mut self, text: &str) {
         for line in visible(text.trim_end()).lines() {
-            self.push_row(line, None);
+            self.push_row(line, DetailKind::Plain);
         }
     }
 
@@ -145,40 +168,38 @@ impl Detail {
         let pairs = old_rest.iter().rev().zip(new_rest.iter().rev());
         let tail = pairs.take_while(same).count();
         if let Some(before) = head.checked_sub(1).and_then(|last| old.get(last)) {
-            self.push_line(&format!(" {before}"), None);
+            self.push_line(&format!(" {before}"), DetailKind::Plain);
         }
         for line in old_rest.iter().take(old_rest.len() - tail) {
-            self.push_line(&format!("-{line}"), Some(Style::Error));
+            self.push_line(&format!("-{line}"), DetailKind::Removed);
         }
         for line in new_rest.iter().take(new_rest.len() - tail) {
-            self.push_line(&format!("+{line}"), Some(Style::Good));
+            self.push_line(&format!("+{line}"), DetailKind::Added);
         }
         if let Some(after) = old_rest.get(old_rest.len() - tail) {
-            self.push_line(&format!(" {after}"), None);
+            self.push_line(&format!(" {after}"), DetailKind::Plain);
         }
     }
 
-    fn push_line(&mut self, line: &str, style: Option<Style>) {
+    fn push_line(&mut self, line: &str, kind: DetailKind) {
         self.lines += 1;
         if self.lines <= MAX_LINES {
-            self.push_row(&visible(line), style);
+            self.push_row(&visible(line), kind);
         }
     }
 
-    fn push_row(&mut self, row: &str, style: Option<Style>) {
-        self.rows.push_str(INDENT);
-        match style {
-            Some(style) => paint(&mut self.rows, self.look.has_colours, style, row),
-            None => self.rows.push_str(row),
-        }
-        self.rows.push('\n');
+    fn push_row(&mut self, text: &str, kind: DetailKind) {
+        self.rows.push(DetailRow {
+            kind,
+            text: text.to_owned(),
+        });
     }
 
     /// Says how many lines are missing.
     fn end_lines(&mut self) {
         if let Some(more @ 1..) = self.lines.checked_sub(MAX_LINES) {
             let text = format!("… {more} more lines");
-            self.push_row(&text, Some(Style::Faint));
+            self.push_row(&text, DetailKind::Remark);
         }
     }
 }
@@ -211,19 +232,19 @@ mod tests {
     use agent_api::{Json, PermissionRequested, RequestId, ToolKind};
     use serde_json::{Value, json};
 
-    use super::{Look, MAX_LINES, render_detail};
+    use super::{MAX_LINES, request_detail};
 
-    const LOOK: Look = Look {
-        has_colours: false,
-        columns: 20,
-        wraps: false,
-    };
+    /// Each row indented by two columns.
+    fn render(asked: &PermissionRequested) -> String {
+        let rows = request_detail(asked);
+        rows.iter().map(|row| format!("  {}\n", row.text)).collect()
+    }
 
     fn detail(kind: ToolKind, subject: Option<&str>, input: &Value) -> String {
         let mut asked = PermissionRequested::new(RequestId::new("p"), "Tool", kind);
         asked.subject = subject.map(str::to_owned);
         asked.input = Json::from_text(input.to_string()).ok();
-        render_detail(LOOK, &asked)
+        render(&asked)
     }
 
     #[test]
@@ -333,7 +354,7 @@ mod tests {
             {"type": "setMode", "mode": "acceptEdits"}]);
         asked.suggestions = Json::from_text(suggestions.to_string()).ok();
         assert_eq!(
-            render_detail(LOOK, &asked),
+            render(&asked),
             "  always: allow Bash(ls:*\\n\\u{1b}[2K) (session)\n  \
              always: {\"mode\":\"acceptEdits\",\"type\":\"setMode\"}\n"
         );

@@ -3,7 +3,7 @@
 use agent_api::{PlanStatus, PlanUpdated, ToolInput, ToolKind, ToolStarted};
 
 /// `Read: src/main.rs`: the tool and its subject. Not sanitised, not cut.
-pub(super) fn describe_tool(tool: &ToolStarted, workspace: &str) -> String {
+pub fn describe_tool(tool: &ToolStarted, workspace: &str) -> String {
     let name = tool_name(tool);
     let subject = tool.subject.as_deref().unwrap_or_default();
     let subject = match tool.kind {
@@ -20,7 +20,7 @@ pub(super) fn describe_tool(tool: &ToolStarted, workspace: &str) -> String {
 }
 
 /// `2 of 5 done, now: Fix the parser`.
-pub(super) fn describe_plan(plan: &PlanUpdated) -> String {
+pub fn describe_plan(plan: &PlanUpdated) -> String {
     let has = |status| plan.entries.iter().filter(move |entry| entry.status == status);
     let done = has(PlanStatus::Completed).count();
     let mut text = format!("{done} of {} done", plan.entries.len());
@@ -32,7 +32,7 @@ pub(super) fn describe_plan(plan: &PlanUpdated) -> String {
 }
 
 /// A path as seen from the workspace.
-pub(super) fn in_workspace<'a>(path: &'a str, workspace: &str) -> &'a str {
+pub fn in_workspace<'a>(path: &'a str, workspace: &str) -> &'a str {
     if workspace.is_empty() {
         return path;
     }

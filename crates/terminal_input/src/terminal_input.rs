@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use super::decoder::{KeyDecoder, Pending};
 use super::key::Key;
 use super::terminal_mode::TerminalMode;
-use crate::current_process;
+use crate::foreground::is_in_foreground;
 
 /// A byte ESC is the Escape key if nothing follows it for this long. A sequence may be cut by a slow connection.
 const ESCAPE_TIMEOUT: Duration = Duration::from_millis(50);
@@ -117,7 +117,7 @@ impl TerminalControl {
         if shared.use_of_terminal != Use::Over {
             shared.use_of_terminal = use_of_terminal;
         }
-        if current_process::is_in_foreground() {
+        if is_in_foreground() {
             shared.mode.restore();
         } else {
             // The terminal belongs to another process, and changing it would stop this one.
@@ -143,7 +143,7 @@ impl Shared {
         match self.use_of_terminal {
             Use::Over => None,
             Use::Suspended => Some(Wait::Continuation),
-            Use::Wanted if !current_process::is_in_foreground() => {
+            Use::Wanted if !is_in_foreground() => {
                 self.mode.forget();
                 Some(Wait::Foreground)
             }
@@ -187,7 +187,7 @@ fn read_keys(shared: &Mutex<Shared>, wake: &OwnedFd, keys: &mpsc::Sender<Vec<Key
         }
         let decoded = if events.contains(PollFlags::IN) {
             // To read in the background would stop this process.
-            if !current_process::is_in_foreground() {
+            if !is_in_foreground() {
                 continue;
             }
             match rustix::io::read(stdin, &mut buffer) {

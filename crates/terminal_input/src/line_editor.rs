@@ -21,7 +21,7 @@ pub struct LineEditor {
 
 /// What the cursor moves over in one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Piece {
+pub enum Piece {
     Character(char),
     /// Shown as its label.
     Paste {
@@ -32,7 +32,7 @@ pub(super) enum Piece {
 
 /// What a key did to the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Edit {
+pub enum Edit {
     Done,
     /// Enter: the text is complete.
     Complete,
@@ -57,15 +57,15 @@ impl LineEditor {
         text
     }
 
-    pub(super) fn pieces(&self) -> &[Piece] {
+    pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
 
-    pub(super) fn cursor(&self) -> usize {
+    pub fn cursor(&self) -> usize {
         self.cursor
     }
 
-    pub(super) fn apply(&mut self, key: &Key) -> Edit {
+    pub fn apply(&mut self, key: &Key) -> Edit {
         match key {
             // Tab completes nothing here.
             Key::Character('\t') => return Edit::Ignored,
@@ -92,9 +92,19 @@ impl LineEditor {
             Key::WordRight => self.cursor = self.word_right(),
             Key::Home => self.cursor = self.line_start(),
             Key::End => self.cursor = self.line_end(),
-            Key::Up | Key::Down | Key::Escape | Key::EndOfInput | Key::OversizedPaste => {
-                return Edit::Ignored;
-            }
+            Key::Up
+            | Key::Down
+            | Key::PageUp
+            | Key::PageDown
+            | Key::BackTab
+            | Key::Escape
+            | Key::EndOfInput
+            | Key::OversizedPaste
+            | Key::Control(_)
+            | Key::Alt(_)
+            | Key::Mouse(_)
+            | Key::Focused
+            | Key::Unfocused => return Edit::Ignored,
         }
         Edit::Done
     }
@@ -193,14 +203,14 @@ impl LineEditor {
 }
 
 impl Piece {
-    pub(super) fn is_line_end(&self) -> bool {
+    pub fn is_line_end(&self) -> bool {
         *self == Self::Character('\n')
     }
 }
 
 /// Earlier messages of this run. Up and Down move through them.
 #[derive(Debug, Default)]
-pub(super) struct History {
+pub struct History {
     entries: Vec<LineEditor>,
     /// The entry that is shown; none while the user's own draft is.
     place: Option<usize>,
@@ -211,7 +221,7 @@ pub(super) struct History {
 const MAX_ENTRIES: usize = 200;
 
 impl History {
-    pub(super) fn add(&mut self, sent: LineEditor) {
+    pub fn add(&mut self, sent: LineEditor) {
         self.place = None;
         if self.entries.last().map(LineEditor::text) == Some(sent.text()) {
             return;
@@ -222,7 +232,7 @@ impl History {
         self.entries.push(sent);
     }
 
-    pub(super) fn older(&mut self, editor: &mut LineEditor) {
+    pub fn older(&mut self, editor: &mut LineEditor) {
         let place = match self.place {
             Some(place) => place.checked_sub(1),
             None => self.entries.len().checked_sub(1),
@@ -236,7 +246,7 @@ impl History {
         }
     }
 
-    pub(super) fn newer(&mut self, editor: &mut LineEditor) {
+    pub fn newer(&mut self, editor: &mut LineEditor) {
         let Some(place) = self.place else { return };
         match self.entries.get(place + 1) {
             Some(entry) => {

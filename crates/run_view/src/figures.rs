@@ -41,7 +41,7 @@ pub fn format_cost(cost: MicroUsd) -> String {
 }
 
 /// `$0.01`: to the cent.
-pub(super) fn format_cents(cost: MicroUsd) -> String {
+pub fn format_cents(cost: MicroUsd) -> String {
     let cents = cost.as_micro_usd().saturating_add(5_000) / 10_000;
     format!("${}.{:02}", cents / 100, cents % 100)
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::characters::{Fate, fate};
+use crate::characters::{Fate, fate};
 
 /// Text without anything that a terminal would obey or hide: escape sequences, control characters, characters that
 /// change the direction or have no shape. Newlines and tabs stay.
@@ -72,7 +72,7 @@ impl Sanitiser {
     }
 
     /// The next piece, copied to `scratch` only if something has to go.
-    pub(super) fn pass<'a>(&mut self, text: &'a str, scratch: &'a mut String) -> &'a str {
+    pub fn pass<'a>(&mut self, text: &'a str, scratch: &'a mut String) -> &'a str {
         let is_resting = self.state == State::Ground && !self.is_after_return && self.joint != Joint::Held;
         if is_resting && plain_length(text) == text.len() {
             self.join(text, scratch);

@@ -4,7 +4,7 @@
 //! [`sanitise`](super::sanitise()) removes escape sequences, which is right for text to read. A shell executes what is in
 //! them, so a command that is approved must show them.
 
-use super::characters::is_forbidden;
+use crate::characters::is_forbidden;
 
 /// A longer text is cut in its middle.
 const MAX_CHARACTERS: usize = 2_000;
@@ -13,7 +13,7 @@ const END_CHARACTERS: usize = 500;
 
 /// Text that is safe for a terminal, in which every character that a terminal would obey or hide is written out, such as
 /// `\u{1b}`. Newlines and tabs stay.
-pub(super) fn escape_hidden(text: &str) -> String {
+pub fn escape_hidden(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -44,7 +44,7 @@ pub fn visible(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{MAX_CHARACTERS, visible};
-    use crate::console::is_forbidden;
+    use crate::is_forbidden;
 
     #[test]
     fn what_a_terminal_would_swallow_is_shown() {

@@ -1,0 +1,21 @@
+//! What every view of a run shares: the sanitiser, widths, figures, and the words for tool calls and requests.
+//!
+//! Untrusted text reaches a terminal through [`sanitise()`], [`one_line()`] or [`visible()`], and through nothing else.
+
+mod call_end;
+mod characters;
+mod figures;
+mod one_line;
+mod request_detail;
+mod sanitise;
+mod tool_line;
+mod visible;
+
+pub use call_end::CallEnd;
+pub use characters::is_forbidden;
+pub use figures::{format_cents, format_cost, format_duration, format_seconds, format_tokens};
+pub use one_line::{cut_line, one_line, width, wrap};
+pub use request_detail::{DetailKind, DetailRow, describe_permission, request_detail};
+pub use sanitise::{Sanitiser, sanitise};
+pub use tool_line::{describe_plan, describe_tool, in_workspace};
+pub use visible::{escape_hidden, visible};

@@ -1,0 +1,17 @@
+//! The keyboard of a terminal. [`TerminalInput`] owns the terminal's mode and reads bytes, [`KeyDecoder`] turns them into
+//! keys, and [`LineEditor`] is a text that is being typed. The console and the terminal UI of ralph use them.
+
+mod decoder;
+mod foreground;
+mod key;
+mod line_editor;
+mod ready_write;
+mod terminal_input;
+mod terminal_mode;
+
+pub use decoder::{KeyDecoder, MAX_PASTE_BYTES, Pending};
+pub use foreground::is_in_foreground;
+pub use key::{Key, Mouse, MouseAction};
+pub use line_editor::{Edit, History, LineEditor, Piece};
+pub use ready_write::write_if_ready;
+pub use terminal_input::{TerminalControl, TerminalInput};
