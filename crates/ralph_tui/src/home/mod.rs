@@ -1,0 +1,5 @@
+//! The home screen: all runs of this user.
+
+mod screen;
+
+pub(crate) use screen::HomeScreen;

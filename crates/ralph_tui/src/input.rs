@@ -1,0 +1,75 @@
+//! `Input`: everything that can happen to the terminal UI. The driver produces inputs, `App::update` takes them.
+
+use ralph_run::control::ControlCommand;
+use ralph_run::model::RunModel;
+use ralph_run::{RunFile, ViewUpdate};
+use terminal_input::Key;
+
+use crate::transcript::Transcript;
+
+#[derive(Debug)]
+pub enum Input {
+    Key(Key),
+    /// The terminal has another size.
+    Resized {
+        columns: u16,
+        rows: u16,
+    },
+    /// A deadline of `App::next_tick` has passed: clocks are drawn again, requests are armed.
+    Tick,
+    /// All runs of this user, in no order. Sent when something about them has changed.
+    Runs(Vec<RunSummary>),
+    /// The end of a run's journal: what is shown until the whole run is loaded.
+    Tail(Box<LoadedRun>),
+    /// A run, read from its journal up to now. Replaces its tail.
+    Loaded(Box<LoadedRun>),
+    /// What followed, in order.
+    Updates {
+        run: String,
+        updates: Vec<ViewUpdate>,
+    },
+    /// The journal cannot be read, or cannot be read any further.
+    LoadFailed {
+        run: String,
+        reason: String,
+    },
+    /// The runner is gone without an end in the journal.
+    RunnerGone {
+        run: String,
+    },
+    Reply(Reply),
+    /// The user closed the editor. `None` if nothing was changed.
+    Edited {
+        text: Option<String>,
+    },
+    /// Something to show in the footer for a while: what was copied, why something failed.
+    Notice(String),
+}
+
+/// A row of the home screen: `run.json`, and what only the file system knows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    pub file: RunFile,
+    /// Whether its runner is gone although the run has not ended.
+    pub is_lost: bool,
+    pub is_suspended: bool,
+    /// How many bytes the journal grew in each of the last seconds, oldest first.
+    pub activity: Vec<u64>,
+}
+
+/// A run, folded from its journal in another thread.
+#[derive(Debug)]
+pub struct LoadedRun {
+    pub run: String,
+    pub model: RunModel,
+    pub transcript: Transcript,
+}
+
+/// The answer of a run to a command.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    pub run: String,
+    pub command: ControlCommand,
+    /// A note, or why the command was refused.
+    pub result: Result<Option<String>, String>,
+}
