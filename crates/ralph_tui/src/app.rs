@@ -1,18 +1,22 @@
 //! `App`: the whole state of the terminal UI. Pure: inputs in, effects and screens out.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::widgets::{Clear, Widget as _};
+use run_view::one_line;
 use terminal_input::Key;
 
 use crate::bindings::{Action, Context, action_for};
+use crate::dialog::HelpDialog;
 use crate::effect::Effect;
 use crate::home::HomeScreen;
-use crate::input::Input;
+use crate::input::{Input, Reply};
 use crate::run::RunScreen;
-use crate::theme::Theme;
+use crate::theme::{Role, Theme};
+use crate::widgets::put;
 
 /// A moment, by both clocks: the one that people read and the one that never jumps.
 #[derive(Debug, Clone, Copy)]
@@ -25,12 +29,27 @@ pub struct Now {
 pub(crate) const MIN_COLUMNS: u16 = 60;
 pub(crate) const MIN_ROWS: u16 = 15;
 
+const NOTICE_TIME: Duration = Duration::from_secs(4);
+/// A second Ctrl-C leaves within this time.
+const LEAVE_TIME: Duration = Duration::from_secs(1);
+
 #[derive(Debug)]
 pub struct App {
     theme: Theme,
     home: HomeScreen,
     /// The open run. Without one, the home screen is shown.
     run: Option<RunScreen>,
+    help: Option<HelpDialog>,
+    notice: Option<Notice>,
+    /// Until when another Ctrl-C leaves.
+    leave_until: Option<Instant>,
+}
+
+/// A line in place of the footer, for a few seconds.
+#[derive(Debug)]
+struct Notice {
+    text: String,
+    until: Instant,
 }
 
 impl App {
@@ -42,13 +61,32 @@ impl App {
             theme,
             home: HomeScreen::default(),
             run: run.map(RunScreen::new),
+            help: None,
+            notice: None,
+            leave_until: None,
         };
         (app, effects)
     }
 
+    /// The open run, if it has not ended: what to say when the user leaves.
+    #[must_use]
+    pub fn continuing_run(&self) -> Option<&str> {
+        let run = self.run.as_ref().filter(|run| !run.has_ended());
+        run.map(RunScreen::id)
+    }
+
+    /// The title of the terminal window.
+    #[must_use]
+    pub fn title(&self) -> String {
+        match &self.run {
+            Some(run) => one_line(&format!("{} · ralph", run.title()), 80),
+            None => "ralph".to_owned(),
+        }
+    }
+
     /// Takes an input and says what is to be done.
     pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
-        match input {
+        let effects = match input {
             Input::Key(key) => self.key(&key, now),
             Input::Runs(runs) => {
                 self.home.set_runs(runs);
@@ -66,47 +104,180 @@ impl App {
                 }
                 Vec::new()
             }
-            Input::Resized { .. }
-            | Input::Tick
-            | Input::LoadFailed { .. }
-            | Input::RunnerGone { .. }
-            | Input::Reply(_)
-            | Input::Edited { .. }
-            | Input::Notice(_) => Vec::new(),
+            Input::LoadFailed { run, reason } => {
+                if let Some(run) = self.open_run(&run) {
+                    run.load_failed(&reason);
+                }
+                Vec::new()
+            }
+            Input::RunnerGone { run } => {
+                if let Some(run) = self.open_run(&run) {
+                    run.runner_gone();
+                }
+                Vec::new()
+            }
+            Input::Reply(reply) => {
+                self.reply(&reply, now);
+                Vec::new()
+            }
+            Input::Edited { text } => match &mut self.run {
+                Some(run) => run.edited(text, now),
+                None => Vec::new(),
+            },
+            Input::Notice(text) => {
+                self.show_notice(&text, NOTICE_TIME, now);
+                Vec::new()
+            }
+            Input::Resized { .. } | Input::Tick => Vec::new(),
+        };
+        self.expire(now);
+        if let Some(text) = self.run.as_mut().and_then(RunScreen::take_notice) {
+            self.show_notice(&text, NOTICE_TIME, now);
         }
+        self.follow(effects)
     }
 
     fn open_run(&mut self, id: &str) -> Option<&mut RunScreen> {
         self.run.as_mut().filter(|run| run.id() == id)
     }
 
-    fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
-        match &mut self.run {
-            Some(run) => match action_for(Context::Run, key) {
-                Some(Action::Quit) => vec![Effect::Quit],
-                _ => run.key(key, now),
-            },
-            None => match action_for(Context::Home, key) {
-                Some(Action::Quit) => vec![Effect::Quit],
-                _ => self.home.key(key, now),
-            },
+    /// Switches screens as the effects say.
+    fn follow(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
+        for effect in &effects {
+            match effect {
+                Effect::Open { run } => self.run = Some(RunScreen::new(run.clone())),
+                Effect::Close => self.run = None,
+                _ => {}
+            }
         }
+        effects
+    }
+
+    fn reply(&mut self, reply: &Reply, now: Now) {
+        match self.open_run(&reply.run) {
+            Some(run) => run.reply(reply, now),
+            None => {
+                if let Err(reason) = &reply.result {
+                    self.show_notice(&format!("refused: {reason}"), NOTICE_TIME, now);
+                }
+            }
+        }
+    }
+
+    fn show_notice(&mut self, text: &str, time: Duration, now: Now) {
+        let until = now.instant + time;
+        let text = one_line(text, 400);
+        self.notice = (!text.is_empty()).then_some(Notice { text, until });
+    }
+
+    fn expire(&mut self, now: Now) {
+        if self
+            .notice
+            .as_ref()
+            .is_some_and(|notice| notice.until <= now.instant)
+        {
+            self.notice = None;
+        }
+        if self.leave_until.is_some_and(|until| until <= now.instant) {
+            self.leave_until = None;
+        }
+    }
+
+    fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
+        if *key == Key::Control('c') {
+            return self.control_c(now);
+        }
+        if !matches!(key, Key::Mouse(_) | Key::Focused | Key::Unfocused) {
+            self.leave_until = None;
+        }
+        if let Some(help) = &mut self.help {
+            if !help.key(key) {
+                self.help = None;
+            }
+            return Vec::new();
+        }
+        let (context, takes_all_keys) = match &self.run {
+            Some(run) => (Context::Run, run.takes_all_keys()),
+            None => (Context::Home, self.home.takes_all_keys()),
+        };
+        let action = action_for(context, key).filter(|_| !takes_all_keys);
+        match action {
+            Some(Action::Quit) => return vec![Effect::Quit],
+            Some(Action::Redraw) => return vec![Effect::Redraw],
+            Some(Action::Suspend) => return vec![Effect::Suspend],
+            Some(Action::Help) => {
+                self.help = Some(HelpDialog::default());
+                return Vec::new();
+            }
+            _ => {}
+        }
+        match &mut self.run {
+            Some(run) => run.key(key, now),
+            None => self.home.key(key, now),
+        }
+    }
+
+    /// Cancels a field or a dialog; otherwise the second one within a second leaves.
+    fn control_c(&mut self, now: Now) -> Vec<Effect> {
+        let was_open = match &mut self.run {
+            _ if self.help.take().is_some() => true,
+            Some(run) => run.cancel(now),
+            None => self.home.cancel(now),
+        };
+        if was_open {
+            self.leave_until = None;
+            return Vec::new();
+        }
+        if self.leave_until.is_some_and(|until| now.instant < until) {
+            return vec![Effect::Quit];
+        }
+        self.leave_until = Some(now.instant + LEAVE_TIME);
+        let text = match self.continuing_run() {
+            Some(_) => "press Ctrl-C again within 1 s to leave; the run continues",
+            None => "press Ctrl-C again within 1 s to leave",
+        };
+        self.show_notice(text, LEAVE_TIME, now);
+        Vec::new()
     }
 
     /// When something on the screen changes by itself; `None` if nothing does.
     #[must_use]
     pub fn next_tick(&self, now: Now) -> Option<Instant> {
-        match &self.run {
+        let screen = match &self.run {
             Some(run) => run.next_tick(now),
             None => self.home.next_tick(now),
-        }
+        };
+        let notice = self.notice.as_ref().map(|notice| notice.until);
+        screen.into_iter().chain(notice).min()
     }
 
     /// Draws the screen, and says where the cursor stands.
     pub fn render(&mut self, area: Rect, buffer: &mut Buffer, now: Now) -> Option<Position> {
-        match &mut self.run {
+        if area.width < MIN_COLUMNS || area.height < MIN_ROWS {
+            let text = format!(
+                "The terminal is too small: {}×{}, at least {MIN_COLUMNS}×{MIN_ROWS} is needed.",
+                area.width, area.height
+            );
+            let text = run_view::wrap(&text, 0, usize::from(area.width));
+            for (row, line) in (0..).zip(text.lines()) {
+                put(buffer, area, row, line, self.theme.style(Role::Warning));
+            }
+            return None;
+        }
+        let mut cursor = match &mut self.run {
             Some(run) => run.render(area, buffer, self.theme, now),
             None => self.home.render(area, buffer, self.theme, now),
+        };
+        if let Some(help) = &mut self.help {
+            help.render(area, buffer, self.theme);
+            cursor = None;
         }
+        if let Some(notice) = self.notice.as_ref().filter(|notice| now.instant < notice.until) {
+            let row = Rect::new(area.x, area.bottom() - 1, area.width, 1);
+            Clear.render(row, buffer);
+            let text = one_line(&notice.text, usize::from(area.width));
+            put(buffer, row, 0, &text, self.theme.style(Role::Strong));
+        }
+        cursor
     }
 }

@@ -2,8 +2,8 @@
 
 use clap::ValueEnum;
 
-pub use run_view::{parse_count, parse_duration, parse_money, parse_tokens};
 pub(crate) use run_view::excerpt;
+pub use run_view::{parse_count, parse_duration, parse_money, parse_tokens};
 
 /// A list of names, as in `Read,Bash(git:*)`.
 #[derive(Debug, Clone, PartialEq, Eq)]

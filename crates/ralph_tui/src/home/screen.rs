@@ -25,6 +25,16 @@ impl HomeScreen {
         Vec::new()
     }
 
+    /// Whether a text is being typed, or a dialog is open: then keys have no other meaning.
+    pub(crate) fn takes_all_keys(&self) -> bool {
+        false
+    }
+
+    /// Ctrl-C: closes a dialog or a text field. Whether there was one.
+    pub(crate) fn cancel(&mut self, _now: Now) -> bool {
+        false
+    }
+
     pub(crate) fn next_tick(&self, _now: Now) -> Option<Instant> {
         None
     }

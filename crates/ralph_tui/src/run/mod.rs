@@ -1,5 +1,15 @@
 //! The run screen: one run in full, and everything that can be done to it.
 
+mod actions;
+mod composer;
+mod footer;
+mod header;
+mod replies;
+mod request_panel;
+mod request_prompt;
 mod screen;
+mod side_list;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use screen::RunScreen;

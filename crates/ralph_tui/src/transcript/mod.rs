@@ -4,4 +4,4 @@ mod fold;
 mod view;
 
 pub use fold::Transcript;
-pub(crate) use view::TranscriptView;
+pub(crate) use view::{Filter, FoldTarget, Jump, TranscriptView};

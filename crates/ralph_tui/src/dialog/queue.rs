@@ -1,0 +1,183 @@
+//! `QueueDialog`: messages on their way to the agent. Those that were not sent yet can be edited and withdrawn.
+
+use ralph_run::control::ControlCommand;
+use ralph_run::machine::SendMode;
+use ralph_run::model::{Message, MessageState, RunModel};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::text::{Line, Span};
+use run_view::one_line;
+use terminal_input::{Edit, Key};
+
+use super::{Anchor, BoxFrame, DialogStep, render_rows};
+use crate::bindings::{Action, Context, action_for, footer_hints};
+use crate::theme::{Role, Theme};
+use crate::widgets::{FieldKind, ListScroll, TextField, pad, put};
+
+/// The cursor is bound to the message, not to its row: messages before it may be sent meanwhile.
+#[derive(Debug, Default)]
+pub(crate) struct QueueDialog {
+    selected: Option<String>,
+    editing: Option<(String, TextField)>,
+    remark: Option<String>,
+    scroll: ListScroll,
+}
+
+impl QueueDialog {
+    /// Continues an edit that the run refused.
+    pub(crate) fn refused(message_id: &str, text: &str, reason: &str) -> Self {
+        Self {
+            selected: Some(message_id.to_owned()),
+            editing: Some((message_id.to_owned(), TextField::new(FieldKind::Lines, text))),
+            remark: Some(one_line(reason, 200)),
+            scroll: ListScroll::default(),
+        }
+    }
+
+    fn place(&self, run: &RunModel) -> usize {
+        let is_selected = |message: &Message| Some(&message.id) == self.selected.as_ref();
+        run.messages().open().position(is_selected).unwrap_or(0)
+    }
+
+    pub(super) fn is_editing(&self) -> bool {
+        self.editing.is_some()
+    }
+
+    pub(super) fn key(&mut self, key: &Key, run: &RunModel) -> DialogStep {
+        if let Some((id, field)) = &mut self.editing {
+            self.remark = None;
+            match (key, field.key(key)) {
+                (Key::Escape, _) => self.editing = None,
+                (_, Edit::Complete) if !field.text().trim().is_empty() => {
+                    let command = ControlCommand::EditMessage {
+                        message_id: id.clone(),
+                        text: field.text(),
+                    };
+                    self.editing = None;
+                    return DialogStep::CommandAndStay(command);
+                }
+                (_, Edit::Complete | Edit::Done | Edit::Ignored) => {}
+            }
+            return DialogStep::Stay;
+        }
+        if *key == Key::Escape {
+            return DialogStep::Close;
+        }
+        let Some(action) = action_for(Context::Queue, key) else {
+            return DialogStep::Stay;
+        };
+        self.remark = None;
+        let messages: Vec<&Message> = run.messages().open().collect();
+        let place = self.place(run);
+        let place = match action {
+            Action::MessageDown => (place + 1).min(messages.len().saturating_sub(1)),
+            Action::MessageUp => place.saturating_sub(1),
+            _ => place,
+        };
+        let Some(message) = messages.get(place) else {
+            return DialogStep::Stay;
+        };
+        self.selected = Some(message.id.clone());
+        let is_change = matches!(action, Action::EditMessage | Action::WithdrawMessage);
+        if is_change && message.state != MessageState::Queued {
+            self.remark = Some("the agent has this message already".to_owned());
+            return DialogStep::Stay;
+        }
+        match action {
+            Action::EditMessage => {
+                let field = TextField::new(FieldKind::Lines, &message.text);
+                self.editing = Some((message.id.clone(), field));
+                DialogStep::Stay
+            }
+            Action::WithdrawMessage => DialogStep::CommandAndStay(ControlCommand::WithdrawMessage {
+                message_id: message.id.clone(),
+            }),
+            _ => DialogStep::Stay,
+        }
+    }
+
+    pub(super) fn render(
+        &mut self,
+        run: &RunModel,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: Theme,
+    ) -> Option<Position> {
+        let messages: Vec<&Message> = run.messages().open().collect();
+        let hints = footer_hints(Context::Queue);
+        let mut keys: Vec<String> = match self.is_editing() {
+            true => vec!["enter save".to_owned()],
+            false => hints
+                .iter()
+                .map(|row| format!("{} {}", row.label, row.hint))
+                .collect(),
+        };
+        keys.push(
+            if self.is_editing() {
+                "esc cancel"
+            } else {
+                "esc close"
+            }
+            .to_owned(),
+        );
+        let field_rows = if self.is_editing() { 5 } else { 1 };
+        let frame = BoxFrame {
+            title: "Messages on their way",
+            keys: &keys.join(" · "),
+            anchor: Anchor::Center,
+            columns: usize::from(area.width).min(100),
+            rows: messages.len().max(1) + field_rows,
+        };
+        let inner = frame.render(area, buffer, theme);
+        let list_rows = inner
+            .height
+            .saturating_sub(u16::try_from(field_rows).unwrap_or(1));
+        let list = Rect::new(inner.x, inner.y, inner.width, list_rows);
+        let place = self.place(run);
+        let rows: Vec<Line<'_>> = messages
+            .iter()
+            .enumerate()
+            .map(|(index, message)| {
+                let state = match (message.state, message.mode) {
+                    (MessageState::Queued, SendMode::Queue) => "queued",
+                    (MessageState::Queued, SendMode::Steer) => "not sent",
+                    (MessageState::Sent, _) => "sent",
+                    (MessageState::Delivered, _) => "delivered",
+                    (MessageState::Withdrawn, _) => "withdrawn",
+                    (MessageState::Lost, _) => "lost",
+                };
+                let columns = usize::from(inner.width).saturating_sub(11);
+                let text = pad(&one_line(&message.text, columns), columns);
+                let style = match index == place {
+                    true => theme.style(Role::Selected),
+                    false => ratatui::style::Style::new(),
+                };
+                Line::from(vec![
+                    Span::styled(format!("{state:<10} "), theme.style(Role::Faint)),
+                    Span::styled(text, style),
+                ])
+            })
+            .collect();
+        if rows.is_empty() {
+            put(
+                buffer,
+                list,
+                0,
+                "No messages are waiting.",
+                theme.style(Role::Faint),
+            );
+        }
+        render_rows(&rows, &mut self.scroll, Some(place), list, buffer, theme);
+        if let Some(remark) = &self.remark {
+            let remark = one_line(remark, usize::from(inner.width));
+            put(buffer, inner, list_rows, &remark, theme.style(Role::Warning));
+        }
+        if let Some((_, field)) = &self.editing {
+            let rows = inner.height.saturating_sub(list_rows + 1);
+            let place = Rect::new(inner.x, inner.y + list_rows + 1, inner.width, rows);
+            return field.render(place, buffer, theme);
+        }
+        let row = u16::try_from(place.saturating_sub(self.scroll.first())).unwrap_or(0);
+        (!messages.is_empty() && row < list_rows).then(|| Position::new(inner.x + 11, inner.y + row))
+    }
+}

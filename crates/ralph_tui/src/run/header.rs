@@ -1,0 +1,216 @@
+//! `render_header()`: what the run is, how far it is and what it is doing.
+
+use ralph_run::model::{RunModel, RunState};
+use ralph_run::{EndReason, Open, short_run_id};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+use run_view::{
+    Activity, describe_context, describe_cost, describe_iteration, elapsed_seconds, format_seconds, one_line,
+    width,
+};
+
+use crate::app::Now;
+use crate::theme::{Role, Theme};
+use crate::widgets::{put, put_spans, render_bar};
+
+const BAR_COLUMNS: usize = 12;
+/// From here on the figures have a row of their own.
+const TALL_ROWS: u16 = 20;
+
+/// How many rows the header takes on a screen of this height.
+pub(super) fn header_rows(screen_rows: u16) -> u16 {
+    if screen_rows < TALL_ROWS { 3 } else { 4 }
+}
+
+/// What is known about a run besides its records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Presence {
+    Loading,
+    Live,
+    /// The runner is gone without an end in the journal.
+    Lost,
+}
+
+pub(super) fn render_header(
+    run: &RunModel,
+    id: &str,
+    presence: Presence,
+    area: Rect,
+    buffer: &mut Buffer,
+    theme: Theme,
+    now: Now,
+) {
+    let columns = usize::from(area.width);
+    let is_tall = area.height >= 4;
+    put_spans(
+        buffer,
+        area,
+        0,
+        &title_line(run, id, presence, columns, theme, now),
+    );
+    let figures = figures(run, columns, is_tall, theme);
+    let state = state_line(run, presence, now);
+    let style = theme.style(state_role(run, presence));
+    if is_tall {
+        put_spans(buffer, area, 1, &figures);
+        put(buffer, area, 2, &one_line(&state, columns), style);
+    } else {
+        let room = columns.saturating_sub(figures.width() + 2);
+        put(buffer, area, 1, &one_line(&state, room), style);
+        let figures_columns = u16::try_from(figures.width()).unwrap_or(0).min(area.width);
+        let place = Rect::new(
+            area.right() - figures_columns,
+            area.y,
+            figures_columns,
+            area.height,
+        );
+        put_spans(buffer, place, 1, &figures);
+    }
+    let ruler = "─".repeat(columns);
+    put(
+        buffer,
+        area,
+        area.height.saturating_sub(1),
+        &ruler,
+        theme.style(Role::Frame),
+    );
+}
+
+/// The title, backend, model and role; at the right the time.
+fn title_line(
+    run: &RunModel,
+    id: &str,
+    presence: Presence,
+    columns: usize,
+    theme: Theme,
+    now: Now,
+) -> Line<'static> {
+    let elapsed = match presence {
+        Presence::Lost => Some(run.totals().duration_ms / 1_000),
+        Presence::Loading | Presence::Live => elapsed_seconds(run, now.at),
+    };
+    let clock = elapsed.map(format_seconds).unwrap_or_default();
+    let room = columns.saturating_sub(width(&clock) + 2);
+    let title = one_line(&run_title(run, id), room);
+    let mut about = Vec::new();
+    if let Some(started) = run.started() {
+        about.push(started.display_name.clone());
+    }
+    about.extend(run.model().map(str::to_owned));
+    let role = run
+        .iterations()
+        .back()
+        .and_then(|iteration| iteration.role.clone());
+    about.extend(role.or_else(|| run.started()?.mode.clone()));
+    let about_room = room.saturating_sub(width(&title) + 3);
+    let about = match about_room {
+        0..6 => String::new(),
+        room => one_line(&about.join(" · "), room),
+    };
+    let about = if about.is_empty() {
+        about
+    } else {
+        format!(" · {about}")
+    };
+    let gap = columns.saturating_sub(width(&title) + width(&about) + width(&clock));
+    Line::from(vec![
+        Span::styled(title, theme.style(Role::Strong)),
+        Span::raw(about),
+        Span::raw(" ".repeat(gap)),
+        Span::styled(clock, theme.style(Role::Faint)),
+    ])
+}
+
+/// The task, or the name of the workspace, and the run's id.
+pub(super) fn run_title(run: &RunModel, id: &str) -> String {
+    let id = short_run_id(id);
+    let Some(started) = run.started() else {
+        return format!("run {id}");
+    };
+    let folder = started.workspace.trim_end_matches('/').rsplit('/').next();
+    match started.task.as_deref().or(folder).filter(|name| !name.is_empty()) {
+        Some(name) => format!("{name} {id}"),
+        None => format!("run {id}"),
+    }
+}
+
+/// Iteration, cost and context. Bars only where there is room.
+fn figures(run: &RunModel, columns: usize, is_tall: bool, theme: Theme) -> Line<'static> {
+    let has_bars = is_tall && columns >= 80;
+    let mut spans = Vec::new();
+    let mut push = |text: String, bar: Option<Line<'static>>| {
+        if !spans.is_empty() {
+            spans.push(Span::styled(" · ", theme.style(Role::Faint)));
+        }
+        spans.push(Span::raw(text));
+        if let Some(bar) = bar.filter(|_| has_bars) {
+            spans.push(Span::raw(" "));
+            spans.extend(bar.spans);
+        }
+    };
+    if let Some(iteration) = describe_iteration(run) {
+        let short = iteration.trim_start_matches("iteration ").to_owned();
+        push(if is_tall { iteration } else { short }, None);
+    }
+    if let Some(cost) = describe_cost(run) {
+        let limit = run.started().and_then(|started| started.max_cost);
+        let used = run.totals().cost.unwrap_or_default().as_micro_usd();
+        let bar = limit
+            .map(|limit| limit.as_micro_usd())
+            .filter(|limit| *limit > 0)
+            .map(|limit| render_bar(used, limit, BAR_COLUMNS, theme));
+        push(cost, bar);
+    }
+    if let Some(context) = describe_context(run).filter(|_| is_tall || columns >= 72) {
+        let bar = run
+            .context()
+            .and_then(|context| Some(render_bar(context.used, context.size?, BAR_COLUMNS, theme)));
+        push(context, bar);
+    }
+    Line::from(spans)
+}
+
+/// What the run is doing, in words.
+fn state_line(run: &RunModel, presence: Presence, now: Now) -> String {
+    match presence {
+        Presence::Loading if run.seq() == 0 => return "loading…".to_owned(),
+        Presence::Lost => return "the runner is gone; the run has no recorded end".to_owned(),
+        Presence::Loading | Presence::Live => {}
+    }
+    if let Some(ended) = run.ended() {
+        let words = run.state().to_string();
+        return match &ended.message {
+            Some(message) => format!("{words} · {message}"),
+            None => words,
+        };
+    }
+    let activity = Activity::of(run, now.at);
+    match activity.subject {
+        Some(subject) => format!("{}: {subject}", activity.head),
+        None => activity.head,
+    }
+}
+
+fn state_role(run: &RunModel, presence: Presence) -> Role {
+    if presence == Presence::Lost {
+        return Role::Bad;
+    }
+    match run.state() {
+        state if state.needs_person() => Role::NeedsPerson,
+        RunState::Tool { .. } => Role::Tool,
+        RunState::Starting | RunState::Thinking | RunState::Responding | RunState::Verifying => Role::Strong,
+        RunState::Waiting { .. } | RunState::Cooling { .. } | RunState::Stopping => Role::Warning,
+        RunState::Ended { reason } => match reason {
+            Open::Known(EndReason::Completed) => Role::Good,
+            Open::Known(reason) if reason.is_failure() => Role::Bad,
+            Open::Known(_) | Open::Unknown(_) => Role::Warning,
+        },
+    }
+}
+
+/// A line of safe text in a role.
+pub(super) fn note(text: &str, columns: usize, style: Style) -> Line<'static> {
+    Line::from(Span::styled(one_line(text, columns), style))
+}

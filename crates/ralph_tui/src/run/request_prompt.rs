@@ -1,0 +1,358 @@
+//! `RequestPrompt`: answers one request of the agent with keys. `request_panel` draws it.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use agent_api::{Question, RequestId};
+use ralph_run::control::{AnswerChoice, PendingRequest};
+use run_view::{denial, one_line, option_labels};
+use serde_json::Value;
+use terminal_input::{Edit, Key, armed_at};
+
+use crate::bindings::Action;
+use crate::widgets::{FieldKind, ListScroll, TextField};
+
+/// Keys answer at the latest this long after the request appeared, however many are pressed.
+const MAX_ARMING_TIME: Duration = Duration::from_millis(1_500);
+
+/// What the redactor leaves in place of a secret.
+const REDACTED: &str = "[redacted:";
+
+/// A request, and how far its answer is.
+#[derive(Debug)]
+pub(super) struct RequestPrompt {
+    request: PendingRequest,
+    shown_at: Instant,
+    last_key_at: Option<Instant>,
+    pub(super) stage: Stage,
+    /// To the questions before the current one.
+    answers: Vec<String>,
+    /// Whether only one row of it is shown.
+    pub(super) is_hidden: bool,
+    /// Why the last answer did not work.
+    pub(super) remark: Option<String>,
+    /// Arguments that were edited and are not valid JSON, for the next try.
+    edited: Option<String>,
+    pub(super) scroll: ListScroll,
+    /// The rows of the request at a width.
+    pub(super) rows: Option<(u16, Vec<run_view::DetailRow>)>,
+}
+
+#[derive(Debug)]
+pub(super) enum Stage {
+    Choose,
+    /// The options of the current question that are marked, by index.
+    Mark(BTreeSet<usize>),
+    Reason(TextField),
+    Text(TextField),
+    /// The answer is on its way.
+    Answered,
+}
+
+/// What a key did to a request.
+#[derive(Debug, PartialEq)]
+pub(super) enum PromptStep {
+    Stay,
+    Answer(AnswerChoice),
+    /// The arguments, to be opened in an editor.
+    Edit(String),
+}
+
+impl RequestPrompt {
+    /// `last_key_at` is when the last key was pressed, for something else.
+    pub(super) fn new(request: PendingRequest, last_key_at: Option<Instant>, now: Instant) -> Self {
+        let mut prompt = Self {
+            request,
+            shown_at: now,
+            last_key_at,
+            stage: Stage::Choose,
+            answers: Vec::new(),
+            is_hidden: false,
+            remark: None,
+            edited: None,
+            scroll: ListScroll::default(),
+            rows: None,
+        };
+        prompt.stage = prompt.first_stage();
+        prompt
+    }
+
+    pub(super) fn id(&self) -> &RequestId {
+        self.request.id()
+    }
+
+    pub(super) fn request(&self) -> &PendingRequest {
+        &self.request
+    }
+
+    pub(super) fn is_answered(&self) -> bool {
+        matches!(self.stage, Stage::Answered)
+    }
+
+    /// Whether a text is being typed.
+    pub(super) fn is_typing(&self) -> bool {
+        matches!(self.stage, Stage::Reason(_) | Stage::Text(_))
+    }
+
+    /// Asks again, because the answer was refused.
+    pub(super) fn reopen(&mut self, reason: &str, now: Instant) {
+        self.answers.clear();
+        self.show_again(now);
+        self.remark = Some(one_line(reason, 200));
+    }
+
+    /// Arms it again: something else was shown or typed meanwhile.
+    pub(super) fn rearm(&mut self, now: Instant) {
+        self.shown_at = now;
+    }
+
+    fn show_again(&mut self, now: Instant) {
+        self.shown_at = now;
+        self.stage = self.first_stage();
+        self.scroll = ListScroll::default();
+        self.rows = None;
+    }
+
+    /// When keys begin to answer the request.
+    pub(super) fn armed_at(&self) -> Instant {
+        armed_at(self.shown_at, self.last_key_at).min(self.shown_at + MAX_ARMING_TIME)
+    }
+
+    pub(super) fn is_armed(&self, now: Instant) -> bool {
+        now >= self.armed_at()
+    }
+
+    /// A key was pressed before the request was armed.
+    pub(super) fn note_key(&mut self, now: Instant) {
+        self.last_key_at = Some(now);
+    }
+
+    /// The current question, its number from 1, and how many there are.
+    pub(super) fn question(&self) -> Option<(&Question, usize, usize)> {
+        match &self.request {
+            PendingRequest::Question(asked) => {
+                let index = self.answers.len();
+                let question = asked.questions.get(index)?;
+                Some((question, index + 1, asked.questions.len()))
+            }
+            PendingRequest::Permission(_) | PendingRequest::Plan(_) => None,
+        }
+    }
+
+    fn first_stage(&self) -> Stage {
+        match self.question() {
+            Some((question, ..)) if question.options.is_empty() => text_stage(),
+            Some((question, ..)) if question.is_multiple => Stage::Mark(BTreeSet::new()),
+            Some(_) | None => Stage::Choose,
+        }
+    }
+
+    /// Whether an action means something to this request.
+    pub(super) fn takes(&self, action: Action) -> bool {
+        let is_question = matches!(self.request, PendingRequest::Question(_));
+        match action {
+            Action::Allow => !is_question,
+            Action::AllowAlways => match &self.request {
+                PendingRequest::Permission(asked) => !asked.grants().is_empty(),
+                PendingRequest::Question(_) | PendingRequest::Plan(_) => false,
+            },
+            Action::AllowEdited => match &self.request {
+                PendingRequest::Permission(asked) => asked.input.is_some(),
+                PendingRequest::Question(_) | PendingRequest::Plan(_) => false,
+            },
+            Action::ChooseOption => self
+                .question()
+                .is_some_and(|(question, ..)| !question.options.is_empty()),
+            Action::AnswerText => is_question,
+            Action::SendAnswers => matches!(self.stage, Stage::Mark(_)),
+            Action::Deny | Action::HideRequest | Action::RequestDown | Action::RequestUp => true,
+            _ => false,
+        }
+    }
+
+    /// Whether "always" grants nothing but rules. Anything else takes more than a key.
+    pub(super) fn always_is_a_key(&self) -> bool {
+        match &self.request {
+            PendingRequest::Permission(asked) => asked.grants_only_rules(),
+            PendingRequest::Question(_) | PendingRequest::Plan(_) => false,
+        }
+    }
+
+    /// Takes an action of an armed request. The next question is armed again.
+    pub(super) fn act(&mut self, action: Action, key: &Key, now: Instant) -> PromptStep {
+        self.remark = None;
+        match action {
+            Action::Allow => self.answer(AnswerChoice::Allow),
+            Action::AllowAlways if self.always_is_a_key() => self.answer(AnswerChoice::AllowAlways),
+            Action::AllowAlways => {
+                self.remark =
+                    Some("this would grant more than rules; use `ralph answer --always`".to_owned());
+                PromptStep::Stay
+            }
+            Action::AllowEdited => self.edit(),
+            Action::Deny => {
+                self.stage = Stage::Reason(TextField::new(FieldKind::Lines, ""));
+                PromptStep::Stay
+            }
+            Action::AnswerText => {
+                self.stage = text_stage();
+                PromptStep::Stay
+            }
+            Action::ChooseOption => self.choose(key, now),
+            Action::SendAnswers => match &self.stage {
+                Stage::Mark(marked) if !marked.is_empty() => {
+                    let marked = marked.clone();
+                    self.answer_options(&marked, now)
+                }
+                _ => PromptStep::Stay,
+            },
+            Action::HideRequest => {
+                self.is_hidden = true;
+                PromptStep::Stay
+            }
+            Action::RequestDown => self.scroll_by(if *key == Key::PageDown { 5 } else { 1 }),
+            Action::RequestUp => self.scroll_by(if *key == Key::PageUp { -5 } else { -1 }),
+            _ => PromptStep::Stay,
+        }
+    }
+
+    fn scroll_by(&mut self, rows: isize) -> PromptStep {
+        self.scroll.scroll(rows);
+        PromptStep::Stay
+    }
+
+    fn answer(&mut self, answer: AnswerChoice) -> PromptStep {
+        self.stage = Stage::Answered;
+        PromptStep::Answer(answer)
+    }
+
+    fn choose(&mut self, key: &Key, now: Instant) -> PromptStep {
+        let Key::Character(digit) = key else {
+            return PromptStep::Stay;
+        };
+        let number = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok());
+        let options = self.question().map_or(0, |(question, ..)| question.options.len());
+        let Some(index) = number
+            .and_then(|number| number.checked_sub(1))
+            .filter(|index| *index < options)
+        else {
+            return PromptStep::Stay;
+        };
+        if let Stage::Mark(marked) = &mut self.stage {
+            if !marked.remove(&index) {
+                marked.insert(index);
+            }
+            return PromptStep::Stay;
+        }
+        self.answer_options(&BTreeSet::from([index]), now)
+    }
+
+    fn answer_options(&mut self, chosen: &BTreeSet<usize>, now: Instant) -> PromptStep {
+        let Some((question, ..)) = self.question() else {
+            return PromptStep::Stay;
+        };
+        let labels = chosen.iter().filter_map(|index| question.options.get(*index));
+        let labels: Vec<&str> = labels.map(|option| option.label.as_str()).collect();
+        let answer = labels.join(", ");
+        self.answer_question(answer, now)
+    }
+
+    /// Continues with the next question, if there is one.
+    fn answer_question(&mut self, answer: String, now: Instant) -> PromptStep {
+        self.answers.push(answer);
+        if self.question().is_some() {
+            self.show_again(now);
+            return PromptStep::Stay;
+        }
+        let answers = self.answers.clone();
+        self.answer(AnswerChoice::Answers { answers })
+    }
+
+    /// Takes a key while a text is being typed.
+    pub(super) fn type_key(&mut self, key: &Key, now: Instant) -> PromptStep {
+        let (is_reason, edit, text) = match &mut self.stage {
+            Stage::Reason(field) => (true, field.key(key), field.text()),
+            Stage::Text(field) => (false, field.key(key), field.text()),
+            Stage::Choose | Stage::Mark(_) | Stage::Answered => return PromptStep::Stay,
+        };
+        match (key, edit) {
+            (Key::Escape, _) => {
+                self.leave_field();
+                PromptStep::Stay
+            }
+            (_, Edit::Complete) if is_reason => self.answer(denial(&text)),
+            (_, Edit::Complete) if !text.trim().is_empty() => {
+                let label = self
+                    .question()
+                    .and_then(|(question, ..)| option_labels(question, &text));
+                self.answer_question(label.unwrap_or(text), now)
+            }
+            (_, Edit::Complete | Edit::Done | Edit::Ignored) => PromptStep::Stay,
+        }
+    }
+
+    /// Leaves the text that is being typed. A question without options has nothing but its text: it is put aside.
+    pub(super) fn leave_field(&mut self) {
+        let stage = self.first_stage();
+        if matches!((&self.stage, &stage), (Stage::Text(_), Stage::Text(_))) {
+            self.is_hidden = true;
+        } else {
+            self.stage = stage;
+        }
+    }
+
+    fn edit(&mut self) -> PromptStep {
+        let PendingRequest::Permission(asked) = &self.request else {
+            return PromptStep::Stay;
+        };
+        let input = asked.input.as_ref().filter(|input| !input.is_oversize());
+        let Some(input) = input.and_then(|input| input.read::<Value>().ok()) else {
+            self.remark = Some("the arguments are too long to be edited here".to_owned());
+            return PromptStep::Stay;
+        };
+        if input.to_string().contains(REDACTED) {
+            self.remark =
+                Some("the arguments contain a redacted secret and cannot be edited here".to_owned());
+            return PromptStep::Stay;
+        }
+        let text = match self.edited.take() {
+            Some(edited) => edited,
+            None => serde_json::to_string_pretty(&input).unwrap_or_else(|_| input.to_string()),
+        };
+        PromptStep::Edit(text)
+    }
+
+    /// The user closed the editor. What is not valid JSON is kept for another try.
+    pub(super) fn edited(&mut self, text: Option<String>, now: Instant) -> PromptStep {
+        self.shown_at = now;
+        let PendingRequest::Permission(asked) = &self.request else {
+            return PromptStep::Stay;
+        };
+        let before = asked.input.as_ref().and_then(|input| input.read::<Value>().ok());
+        match text.map(|text| (serde_json::from_str::<Value>(&text), text)) {
+            Some((Ok(input @ Value::Object(_)), _)) if Some(&input) != before.as_ref() => {
+                self.answer(AnswerChoice::AllowChanged { input })
+            }
+            Some((Ok(Value::Object(_)), _)) | None => {
+                self.remark = Some("nothing was changed; the request is still open".to_owned());
+                PromptStep::Stay
+            }
+            Some((Ok(_), text)) => {
+                self.remark =
+                    Some("the arguments must be a JSON object; press e to edit them again".to_owned());
+                self.edited = Some(text);
+                PromptStep::Stay
+            }
+            Some((Err(error), text)) => {
+                let error = one_line(&error.to_string(), 80);
+                self.remark = Some(format!("invalid JSON: {error}; press e to edit it again"));
+                self.edited = Some(text);
+                PromptStep::Stay
+            }
+        }
+    }
+}
+
+fn text_stage() -> Stage {
+    Stage::Text(TextField::new(FieldKind::Lines, ""))
+}
