@@ -84,6 +84,11 @@ impl App {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) fn run_mut(&mut self) -> Option<&mut RunScreen> {
+        self.run.as_mut()
+    }
+
     /// Takes an input and says what is to be done.
     pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
         let effects = match input {
@@ -194,10 +199,13 @@ impl App {
             if !help.key(key) {
                 self.help = None;
             }
+            if let Some(run) = &mut self.run {
+                run.rearm(now);
+            }
             return Vec::new();
         }
         let (context, takes_all_keys) = match &self.run {
-            Some(run) => (Context::Run, run.takes_all_keys()),
+            Some(run) => (Context::Run, run.takes_all_keys(now)),
             None => (Context::Home, self.home.takes_all_keys()),
         };
         let action = action_for(context, key).filter(|_| !takes_all_keys);

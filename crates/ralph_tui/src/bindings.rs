@@ -31,9 +31,21 @@ impl Context {
     }
 }
 
-/// What a key does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Action {
+macro_rules! actions {
+    ($($action:ident,)+) => {
+        /// What a key does.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Action {
+            $($action,)+
+        }
+
+        impl Action {
+            pub const ALL: &[Self] = &[$(Self::$action,)+];
+        }
+    };
+}
+
+actions! {
     Quit,
     Help,
     Redraw,
@@ -128,6 +140,13 @@ impl Binding {
     }
 }
 
+#[cfg(test)]
+impl Binding {
+    pub(crate) fn pressed_keys(&self) -> Vec<Key> {
+        self.keys.iter().map(|pressed| pressed.key()).collect()
+    }
+}
+
 /// A key in the table: [`Key`] without what has data of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pressed {
@@ -169,6 +188,30 @@ impl Pressed {
             | (Self::DeleteToStart, Key::DeleteToStart)
             | (Self::EndOfInput, Key::EndOfInput) => true,
             _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+impl Pressed {
+    fn key(self) -> Key {
+        match self {
+            Self::Character(character) => Key::Character(character),
+            Self::Control(character) => Key::Control(character),
+            Self::Enter => Key::Enter,
+            Self::Escape => Key::Escape,
+            Self::Up => Key::Up,
+            Self::Down => Key::Down,
+            Self::Left => Key::Left,
+            Self::Right => Key::Right,
+            Self::PageUp => Key::PageUp,
+            Self::PageDown => Key::PageDown,
+            Self::Home => Key::Home,
+            Self::End => Key::End,
+            Self::Tab => Key::Character('\t'),
+            Self::BackTab => Key::BackTab,
+            Self::DeleteToStart => Key::DeleteToStart,
+            Self::EndOfInput => Key::EndOfInput,
         }
     }
 }
@@ -781,4 +824,59 @@ pub(crate) fn footer_hints(context: Context) -> Vec<&'static Binding> {
         .collect();
     rows.sort_by_key(|binding| (binding.footer, binding.context != Context::Anywhere));
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::{Action, BINDINGS, Context, action_for};
+
+    #[test]
+    fn a_key_has_one_meaning_in_a_context() {
+        for context in Context::ALL {
+            let mut seen = HashSet::new();
+            for binding in BINDINGS.iter().filter(|binding| binding.works_in(context)) {
+                for key in binding.pressed_keys() {
+                    assert!(seen.insert(format!("{key:?}")), "{context:?}: {}", binding.label);
+                    assert_eq!(
+                        action_for(context, &key),
+                        Some(binding.action),
+                        "{}",
+                        binding.label
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_has_a_key_a_label_a_hint_and_a_sentence() {
+        for binding in BINDINGS {
+            assert!(!binding.keys.is_empty(), "{}", binding.label);
+            assert!(!binding.label.is_empty() && !binding.hint.is_empty());
+            assert!(binding.help.ends_with('.'), "{}", binding.help);
+        }
+    }
+
+    #[test]
+    fn every_action_has_a_key() {
+        for action in Action::ALL {
+            // The home screen has it.
+            let is_bound = BINDINGS.iter().any(|binding| binding.action == *action);
+            assert!(is_bound || *action == Action::Open, "{action:?}");
+        }
+    }
+
+    #[test]
+    fn an_action_is_in_the_table_once_for_each_context() {
+        let mut seen: HashSet<(Context, Action)> = HashSet::new();
+        for binding in BINDINGS {
+            assert!(
+                seen.insert((binding.context, binding.action)),
+                "{}",
+                binding.label
+            );
+        }
+    }
 }

@@ -18,7 +18,7 @@ mod theme;
 mod transcript;
 mod widgets;
 
-pub use app::App;
+pub use app::{App, Now};
 pub use driver::{Actions, Exit, Start, TuiError, run};
 pub use effect::{Effect, StartRequest};
 pub use input::{Input, LoadedRun, Reply, RunSummary};

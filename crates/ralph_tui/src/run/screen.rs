@@ -108,8 +108,15 @@ impl RunScreen {
     }
 
     pub(crate) fn set_loaded(&mut self, loaded: LoadedRun, now: Now) {
+        let selected = self.view.selected().and_then(|index| self.transcript.cell(index));
+        let place = selected
+            .map(|cell| Jump::Seq(cell.seq))
+            .filter(|_| !self.view.is_following());
         self.model = loaded.model;
         self.transcript = loaded.transcript;
+        if let Some(place) = place {
+            self.view.jump(&self.transcript, place);
+        }
         if self.presence == Presence::Loading {
             self.presence = Presence::Live;
         }
@@ -198,9 +205,19 @@ impl RunScreen {
         }
     }
 
-    /// Whether a text is being typed, or a dialog is open: then keys have no other meaning.
-    pub(crate) fn takes_all_keys(&self) -> bool {
+    /// Whether keys have no other meaning: a text is being typed, a dialog is open, or a request has just been closed
+    /// under the user's hands.
+    pub(crate) fn takes_all_keys(&self, now: Now) -> bool {
+        self.has_field() || self.drops_keys(now)
+    }
+
+    fn has_field(&self) -> bool {
         self.dialog.is_some() || self.search.is_some() || self.composer.is_open || self.is_typing_answer()
+    }
+
+    fn drops_keys(&self, now: Now) -> bool {
+        self.closed_at
+            .is_some_and(|closed_at| now.instant < armed_at(closed_at, self.last_key_at))
     }
 
     fn is_typing_answer(&self) -> bool {
@@ -215,7 +232,7 @@ impl RunScreen {
 
     /// Ctrl-C: closes a dialog or a text field. Whether there was one.
     pub(crate) fn cancel(&mut self, now: Now) -> bool {
-        let had_any = self.takes_all_keys();
+        let had_any = self.has_field();
         if had_any {
             self.key(&Key::Escape, now);
         }
@@ -239,31 +256,27 @@ impl RunScreen {
             }
             _ => self.click_focuses = false,
         }
-        let last_key_at = self.last_key_at.replace(now.instant);
+        let is_dropped = self.drops_keys(now);
+        self.last_key_at = Some(now.instant);
         if let Some(dialog) = &mut self.dialog {
             let step = dialog.key(key, &self.model);
-            self.note_key(now);
+            self.rearm(now);
             return self.dialog_step(step);
         }
         if self.search.is_some() {
-            self.note_key(now);
+            self.rearm(now);
             self.search_key(key);
             return Vec::new();
         }
         if self.composer.is_open {
-            self.note_key(now);
+            self.rearm(now);
             let command = self.composer.key(key);
-            if let Some(prompt) = self.prompt.as_mut().filter(|_| !self.composer.is_open) {
-                prompt.rearm(now.instant);
-            }
             return command.map(|command| self.command(command)).into_iter().collect();
         }
-        if let Some(closed_at) = self.closed_at {
-            if now.instant < armed_at(closed_at, last_key_at) {
-                return Vec::new();
-            }
-            self.closed_at = None;
+        if is_dropped {
+            return Vec::new();
         }
+        self.closed_at = None;
         if self.open_prompt().is_some()
             && let Some(effects) = self.request_key(key, now)
         {
@@ -277,6 +290,13 @@ impl RunScreen {
         match action_for(Context::Run, key) {
             Some(action) => self.act(action, now),
             None => Vec::new(),
+        }
+    }
+
+    /// Keys went somewhere else: a request takes none of them before the user has seen it again.
+    pub(crate) fn rearm(&mut self, now: Now) {
+        if let Some(prompt) = &mut self.prompt {
+            prompt.rearm(now.instant);
         }
     }
 

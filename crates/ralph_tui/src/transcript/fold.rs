@@ -11,6 +11,7 @@ pub struct Transcript {
 
 #[derive(Debug, Clone)]
 pub(crate) struct Cell {
+    pub(crate) seq: u64,
     pub(crate) attempt: u32,
     pub(crate) raw: Option<RawRef>,
 }
@@ -23,6 +24,7 @@ impl Transcript {
             ralph_run::RunEvent::Run(_) | ralph_run::RunEvent::Unknown(_) => None,
         };
         self.cells.push(Cell {
+            seq: record.seq,
             attempt: record.attempt,
             raw,
         });

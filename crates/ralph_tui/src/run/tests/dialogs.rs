@@ -1,0 +1,194 @@
+//! Stop, top-up, model, permission mode, queue and help.
+
+use agent_api::MicroUsd;
+use ralph_run::RunKind;
+use ralph_run::control::{ControlCommand, PermissionChoice, TopUp};
+use serde_json::json;
+use terminal_input::Key;
+
+use super::{Desk, command};
+use crate::bindings::BINDINGS;
+
+#[test]
+fn stopping_asks_and_killing_is_a_key_of_its_own() {
+    for (keys, effects) in [
+        ("Xy", vec![command(ControlCommand::Stop)]),
+        ("Xk", vec![command(ControlCommand::Kill)]),
+        ("X\n\u{1b}", vec![]),
+        ("Xn", vec![]),
+    ] {
+        let mut desk = Desk::started(RunKind::Loop);
+        assert_eq!(desk.press(keys), effects, "{keys:?}");
+        assert!(!desk.shows("Stop the run?"), "{keys:?}");
+    }
+}
+
+#[test]
+fn interrupting_a_loop_asks_because_it_ends_the_run() {
+    let mut desk = Desk::started(RunKind::Loop);
+    assert_eq!(desk.press("x"), []);
+    assert!(desk.shows("interrupting the agent ends the run"));
+    assert_eq!(desk.press("y"), [command(ControlCommand::Interrupt)]);
+    let mut desk = Desk::started(RunKind::Session);
+    assert_eq!(desk.press("x"), [command(ControlCommand::Interrupt)]);
+}
+
+#[test]
+fn limits_are_raised_by_what_is_typed() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.press("+2.50\t7\t1h30m\t100k");
+    assert_eq!(
+        desk.press("\n"),
+        [command(ControlCommand::TopUp(TopUp {
+            cost: Some(MicroUsd::new(2_500_000)),
+            iterations: Some(7),
+            seconds: Some(5_400),
+            tokens: Some(100_000),
+        }))]
+    );
+}
+
+#[test]
+fn a_form_without_amounts_or_with_a_wrong_one_stays_open() {
+    let mut desk = Desk::started(RunKind::Loop);
+    assert_eq!(desk.press("+\n"), []);
+    assert!(desk.shows("at least one limit"));
+    assert_eq!(desk.press("abc\n"), []);
+    assert!(desk.shows("cost must be an amount in dollars"));
+    assert_eq!(desk.press("\u{1b}"), []);
+}
+
+#[test]
+fn limits_that_are_reached_are_suggested_again() {
+    let mut desk = Desk::started(RunKind::Loop);
+    let usage = json!({"scope": "run", "tokens": {}, "run": {"tokens": {},
+        "cost": {"micro_usd": 5_000_000, "source": "reported"}}});
+    desk.agent("usage", &usage);
+    let awaited = json!({"limit": "cost", "message": "$5.00 of $5.00"});
+    desk.run_event("budget_awaited", &awaited);
+    let amounts = TopUp {
+        cost: Some(MicroUsd::new(5_000_000)),
+        ..TopUp::default()
+    };
+    assert_eq!(desk.press("+\n"), [command(ControlCommand::TopUp(amounts))]);
+}
+
+#[test]
+fn a_refused_top_up_brings_the_form_back() {
+    let mut desk = Desk::started(RunKind::Loop);
+    let amounts = TopUp {
+        iterations: Some(3),
+        ..TopUp::default()
+    };
+    desk.press("+\t3\n");
+    desk.reply(
+        ControlCommand::TopUp(amounts),
+        Err("the run has no such limit".to_owned()),
+    );
+    assert!(desk.shows("Raise limits by"));
+    assert!(desk.shows("the run has no such limit"));
+    assert_eq!(desk.press("\n"), [command(ControlCommand::TopUp(amounts))]);
+}
+
+#[test]
+fn the_model_is_changed_and_empty_is_the_default() {
+    let mut desk = Desk::started(RunKind::Loop);
+    assert_eq!(
+        desk.press("L-5\n"),
+        [command(ControlCommand::SetModel {
+            model: Some("opus-5".to_owned())
+        })]
+    );
+    desk.press("L");
+    desk.key(Key::DeleteToStart);
+    let default = ControlCommand::SetModel { model: None };
+    assert_eq!(desk.press("\n"), [command(default.clone())]);
+    desk.reply(default, Err("not while it works".to_owned()));
+    assert!(desk.shows("not while it works"));
+    assert!(desk.shows("Leave it empty"));
+}
+
+#[test]
+fn the_permission_mode_is_chosen_and_confirmed() {
+    let mut desk = Desk::started(RunKind::Loop);
+    assert_eq!(desk.press("p5"), []);
+    desk.key(Key::Up);
+    let mode = PermissionChoice::Refuse;
+    assert_eq!(
+        desk.press("\n"),
+        [command(ControlCommand::SetPermissionMode { mode })]
+    );
+}
+
+fn queued(desk: &mut Desk, id: &str, text: &str) {
+    let sent = json!({"command_id": format!("c-{id}"), "command": "send", "message_id": id, "mode": "queue",
+        "text": text});
+    desk.run_event("command_received", &sent);
+}
+
+#[test]
+fn queued_messages_are_edited_and_withdrawn() {
+    let mut desk = Desk::started(RunKind::Loop);
+    queued(&mut desk, "one", "first");
+    queued(&mut desk, "two", "second");
+    assert_eq!(
+        desk.press("Qje!\n"),
+        [command(ControlCommand::EditMessage {
+            message_id: "two".to_owned(),
+            text: "second!".to_owned()
+        })]
+    );
+    // The cursor stays on its message although the one before it is gone.
+    desk.run_event("message_sent", &json!({"message_id": "one"}));
+    desk.agent(
+        "message_updated",
+        &json!({"message_id": "one", "state": "completed"}),
+    );
+    let message_id = "two".to_owned();
+    assert_eq!(
+        desk.press("d"),
+        [command(ControlCommand::WithdrawMessage { message_id })]
+    );
+}
+
+#[test]
+fn a_message_that_was_sent_cannot_be_changed() {
+    let mut desk = Desk::started(RunKind::Loop);
+    queued(&mut desk, "one", "first");
+    desk.run_event("message_sent", &json!({"message_id": "one"}));
+    assert_eq!(desk.press("Qd"), []);
+    assert!(desk.shows("the agent has this message already"));
+    assert_eq!(desk.press("ex\n"), []);
+}
+
+#[test]
+fn a_refused_edit_of_a_message_comes_back() {
+    let mut desk = Desk::started(RunKind::Loop);
+    queued(&mut desk, "one", "first");
+    desk.press("Qe!\n");
+    let edit = ControlCommand::EditMessage {
+        message_id: "one".to_owned(),
+        text: "first!".to_owned(),
+    };
+    desk.reply(edit.clone(), Err("it was sent meanwhile".to_owned()));
+    assert!(desk.shows("it was sent meanwhile"));
+    assert_eq!(desk.press("\n"), [command(edit)]);
+}
+
+#[test]
+fn the_help_lists_every_key_and_scrolls() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.press("?");
+    let all = desk.screen(100, 200);
+    for binding in BINDINGS {
+        assert!(all.contains(binding.label), "{}", binding.label);
+        let words: Vec<&str> = binding.help.split(' ').take(4).collect();
+        assert!(all.contains(&words.join(" ")), "{}", binding.help);
+    }
+    assert!(desk.screen(60, 15).contains("more ↓"));
+    desk.press("G");
+    desk.screen(60, 15);
+    assert!(desk.screen(60, 15).contains("more ↑"));
+    desk.press("q");
+    assert!(!desk.shows("Keys"));
+}

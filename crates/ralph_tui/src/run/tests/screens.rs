@@ -1,0 +1,388 @@
+//! Whole screens, at three sizes, dark and light.
+
+use std::fmt::Write as _;
+
+use ralph_run::RunKind;
+use ratatui::buffer::Buffer;
+use ratatui::style::Style;
+use run_view::is_forbidden;
+use serde_json::{Value, json};
+
+use super::{Desk, text_of};
+use crate::input::Input;
+use crate::theme::ColorScheme;
+
+const SIZES: [(u16, u16); 3] = [(60, 15), (80, 24), (200, 60)];
+
+/// A snapshot of each size. At 80×24 with its styles, dark and light.
+fn assert_screens(name: &str, prepare: impl Fn(&mut Desk)) {
+    for (columns, rows) in SIZES {
+        let mut shown = String::new();
+        for scheme in [ColorScheme::Dark, ColorScheme::Light] {
+            let mut desk = Desk::with_theme(RunKind::Loop, scheme);
+            desk.run_event(
+                "iteration_started",
+                &json!({"number": 1, "prompt": "Fix it.", "role": "coder"}),
+            );
+            prepare(&mut desk);
+            let (buffer, cursor) = desk.buffer(columns, rows);
+            assert_safe(&buffer);
+            if scheme == ColorScheme::Dark {
+                shown = text_of(&buffer);
+                if let Some(cursor) = cursor {
+                    writeln!(shown, "cursor {},{}", cursor.x, cursor.y).unwrap();
+                }
+            }
+            if (columns, rows) == (80, 24) {
+                write!(shown, "\n{scheme:?}\n{}", styles_of(&buffer)).unwrap();
+            }
+        }
+        insta::assert_snapshot!(format!("{name}_{columns}x{rows}"), shown);
+    }
+}
+
+fn assert_safe(buffer: &Buffer) {
+    for cell in buffer.content() {
+        let forbidden = cell.symbol().chars().find(|character| is_forbidden(*character));
+        assert_eq!(forbidden, None, "{:?}", cell.symbol());
+    }
+}
+
+/// `3: 0-12 Cyan BOLD`: what is styled in each row.
+fn styles_of(buffer: &Buffer) -> String {
+    let mut text = String::new();
+    for row in 0..buffer.area.height {
+        let mut runs: Vec<(u16, u16, Style)> = Vec::new();
+        for column in 0..buffer.area.width {
+            let style = buffer[(column, row)].style();
+            match runs.last_mut() {
+                Some((_, end, last)) if *last == style => *end = column,
+                _ => runs.push((column, column, style)),
+            }
+        }
+        let plain = Buffer::empty(buffer.area)[(0, 0)].style();
+        for (start, end, style) in runs.into_iter().filter(|(.., style)| *style != plain) {
+            let color = style.fg.map(|color| color.to_string()).unwrap_or_default();
+            writeln!(text, "{row}: {start}-{end} {color} {:?}", style.add_modifier).unwrap();
+        }
+    }
+    text
+}
+
+fn working(desk: &mut Desk) {
+    desk.agent(
+        "usage",
+        &json!({"scope": "run", "tokens": {}, "context": {"used": 68_000, "size": 200_000},
+        "run": {"tokens": {}, "cost": {"micro_usd": 1_230_000, "source": "reported"}}}),
+    );
+    desk.agent(
+        "tool_started",
+        &json!({"item": "t", "name": "Bash", "kind": "execute", "state": "running", "subject": "cargo test"}),
+    );
+    desk.wait(12_000);
+}
+
+#[test]
+fn a_working_run() {
+    assert_screens("working", working);
+}
+
+/// The header of a run in each state, and nothing below it.
+#[test]
+fn the_header_of_every_state() {
+    let states: [(&str, fn(&mut Desk)); 13] = [
+        ("starting", |_| {}),
+        ("thinking", |desk| desk.agent("turn_started", &json!({}))),
+        ("silent", |desk| {
+            desk.agent("turn_started", &json!({}));
+            desk.wait(75_000);
+        }),
+        ("tool", working),
+        ("verifying", |desk| {
+            desk.run_event("verify_started", &json!({"command": "cargo test --workspace"}));
+        }),
+        ("permission", |desk| desk.ask("a")),
+        ("question", |desk| desk.question(&json!([{"text": "Why?"}]))),
+        ("plan", |desk| {
+            desk.agent("plan_proposed", &json!({"request": "p", "plan": "Plan"}));
+        }),
+        ("budget", |desk| {
+            let until = desk.at() + std::time::Duration::from_secs(90);
+            desk.run_event(
+                "budget_awaited",
+                &json!({"limit": "cost", "message": "x", "until": until}),
+            );
+        }),
+        ("usage limit", |desk| {
+            let until = desk.at() + std::time::Duration::from_secs(3_000);
+            desk.run_event(
+                "cooldown_started",
+                &json!({"until": until, "cause": "usage_limit"}),
+            );
+        }),
+        ("cooling", |desk| {
+            let until = desk.at() + std::time::Duration::from_secs(14);
+            desk.run_event("cooldown_started", &json!({"until": until}));
+        }),
+        ("stopping", |desk| {
+            desk.run_event("stop_started", &json!({"reason": "stopped"}))
+        }),
+        ("ended", |desk| {
+            desk.run_event(
+                "run_ended",
+                &json!({"reason": {"limit": "cost"}, "exit_code": 2, "iterations": 1,
+                "totals": {"cost": 5_010_000, "duration_ms": 61_000}, "message": "$5.01 of $5.00 spent"}),
+            );
+        }),
+    ];
+    for (columns, rows) in SIZES {
+        let mut shown = String::new();
+        for (name, prepare) in &states {
+            let mut desk = Desk::started(RunKind::Loop);
+            prepare(&mut desk);
+            desk.wait(1_000);
+            let screen = desk.screen(columns, rows);
+            let header: Vec<&str> = screen.lines().take_while(|line| !line.starts_with('─')).collect();
+            writeln!(shown, "[{name}]\n{}\n", header.join("\n")).unwrap();
+        }
+        let mut desk = Desk::started(RunKind::Loop);
+        desk.input(Input::RunnerGone {
+            run: super::RUN.to_owned(),
+        });
+        let screen = desk.screen(columns, rows);
+        let header: Vec<&str> = screen.lines().take_while(|line| !line.starts_with('─')).collect();
+        writeln!(shown, "[lost]\n{}", header.join("\n")).unwrap();
+        insta::assert_snapshot!(format!("headers_{columns}x{rows}"), shown);
+    }
+}
+
+#[test]
+fn a_permission_with_a_diff() {
+    assert_screens("permission_diff", |desk| {
+        working(desk);
+        let input = json!({"file_path": "/home/me/project/src/lib.rs", "replace_all": true,
+            "old_string": "fn old() {\n    1\n}\n", "new_string": "fn new() {\n    2\n}\n"});
+        desk.agent(
+            "permission_requested",
+            &json!({"request": "p", "tool": "Edit", "kind": "edit", "subject": "/home/me/project/src/lib.rs",
+                "description": "Rename it", "input": input}),
+        );
+        desk.ask("second");
+        desk.settle();
+    });
+}
+
+fn long_command() -> String {
+    let lines: Vec<String> = (1..=40)
+        .map(|number| format!("echo 'step {number} of the build'"))
+        .collect();
+    lines.join("\n")
+}
+
+#[test]
+fn a_permission_for_a_long_command() {
+    assert_screens("permission_long", |desk| {
+        desk.agent(
+            "permission_requested",
+            &json!({"request": "p", "tool": "Bash", "kind": "execute", "subject": "echo 'step 1 …'",
+                "input": {"command": long_command()}, "suggestions": super::rule()}),
+        );
+        desk.settle();
+    });
+}
+
+fn colours(is_multiple: bool) -> Value {
+    json!([{"text": "Which colours should the page have?", "is_multiple": is_multiple, "options": [
+        {"label": "Blue", "description": "As the logo"}, {"label": "Red"}, {"label": "Green"}]}])
+}
+
+#[test]
+fn a_question() {
+    assert_screens("question_single", |desk| {
+        desk.question(&colours(false));
+        desk.settle();
+    });
+}
+
+#[test]
+fn a_question_with_several_answers() {
+    assert_screens("question_multiple", |desk| {
+        desk.question(&colours(true));
+        desk.settle();
+        desk.press("13");
+    });
+}
+
+#[test]
+fn a_question_answered_in_words() {
+    assert_screens("question_text", |desk| {
+        desk.question(&colours(false));
+        desk.settle();
+        desk.press("tMauve, if it is not too much");
+    });
+}
+
+#[test]
+fn a_denial() {
+    assert_screens("denial", |desk| {
+        desk.ask("a");
+        desk.settle();
+        desk.press("nUse the staging server");
+    });
+}
+
+#[test]
+fn a_plan() {
+    assert_screens("plan", |desk| {
+        let steps: Vec<String> = (1..=30)
+            .map(|number| format!("{number}. Do step {number}."))
+            .collect();
+        let plan = format!("# Plan\n\n{}", steps.join("\n"));
+        desk.agent("plan_proposed", &json!({"request": "p", "plan": plan}));
+        desk.settle();
+    });
+}
+
+#[test]
+fn a_request_that_is_not_armed_yet() {
+    assert_screens("unarmed", |desk| desk.ask("a"));
+}
+
+#[test]
+fn a_request_behind_a_draft() {
+    assert_screens("draft", |desk| {
+        desk.press("mLook at the");
+        desk.ask("a");
+    });
+}
+
+#[test]
+fn dialogs() {
+    for (name, keys) in [
+        ("stop", "X"),
+        ("interrupt", "x"),
+        ("top_up", "+5\t\t1h"),
+        ("model", "L"),
+        ("permission_mode", "pj"),
+        ("help", "?"),
+        ("search", "/cargo te"),
+        ("composer", "mPlease also\\\nupdate the docs"),
+    ] {
+        assert_screens(name, |desk| {
+            desk.press(keys);
+        });
+    }
+}
+
+#[test]
+fn the_queue() {
+    assert_screens("queue", |desk| {
+        for (id, text) in [("one", "Use the new API"), ("two", "Then\nrun the tests")] {
+            let sent = json!({"command_id": format!("c{id}"), "command": "send", "message_id": id,
+                "mode": "queue", "text": text});
+            desk.run_event("command_received", &sent);
+        }
+        desk.run_event("message_sent", &json!({"message_id": "one"}));
+        desk.press("Qje");
+    });
+}
+
+/// What agents and repositories could write anywhere.
+const HOSTILE: [&str; 12] = [
+    "\u{1b}[2J\u{1b}[H",
+    "\u{1b}]52;c;aGk=\u{7}",
+    "\u{1b}]8;;http://evil\u{1b}\\link\u{1b}]8;;\u{1b}\\",
+    "\u{1b}P+q544e\u{1b}\\",
+    "\u{9b}31m",
+    "\u{202e}txt.exe",
+    "a\u{200b}b\u{2066}c",
+    "tab\there\r\nand \u{8}\u{8}\u{8}back",
+    "e\u{301}\u{301}\u{301}\u{301}",
+    "漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字",
+    "\u{e000}\u{fffe}\u{feff}",
+    "\u{2028}\u{85}\u{b}\u{c}",
+];
+
+#[test]
+fn nothing_forbidden_reaches_the_screen_from_a_request() {
+    for hostile in HOSTILE {
+        let long = hostile.repeat(200);
+        let requests = [
+            (
+                "permission_requested",
+                json!({"request": "r", "tool": hostile, "kind": "execute", "subject": long,
+                "description": hostile, "input": {"command": long, hostile: hostile},
+                "suggestions": [{"type": "addRules", "behavior": "allow", "destination": hostile,
+                    "rules": [{"toolName": hostile, "ruleContent": hostile}]}]}),
+            ),
+            (
+                "permission_requested",
+                json!({"request": "r", "tool": "Edit", "kind": "edit", "subject": hostile,
+                "input": {"file_path": hostile, "old_string": hostile, "new_string": long}}),
+            ),
+            (
+                "question_asked",
+                json!({"request": "r", "questions": [{"text": long, "header": hostile,
+                "options": [{"label": long, "description": hostile}, {"label": hostile}]}]}),
+            ),
+            ("plan_proposed", json!({"request": "r", "plan": long})),
+        ];
+        for (name, data) in &requests {
+            for (columns, rows) in SIZES {
+                let mut desk = Desk::started(RunKind::Loop);
+                desk.agent(name, data);
+                assert_safe(&desk.buffer(columns, rows).0);
+                desk.settle();
+                assert_safe(&desk.buffer(columns, rows).0);
+                desk.press("n");
+                desk.key(terminal_input::Key::Paste(hostile.to_owned()));
+                assert_safe(&desk.buffer(columns, rows).0);
+                desk.press("\u{1b}\t");
+                assert_safe(&desk.buffer(columns, rows).0);
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_forbidden_reaches_the_screen_from_anywhere_else() {
+    for hostile in HOSTILE {
+        for (columns, rows) in SIZES {
+            let mut desk = Desk::new(RunKind::Loop);
+            desk.run_event(
+                "iteration_started",
+                &json!({"number": 1, "prompt": hostile, "role": hostile}),
+            );
+            desk.agent(
+                "session_started",
+                &json!({"session_id": hostile, "model": hostile, "permission_mode": hostile, "tools": []}),
+            );
+            desk.agent(
+                "tool_started",
+                &json!({"item": "t", "name": hostile, "kind": "execute", "state": "running", "subject": hostile}),
+            );
+            let change = json!({"path": hostile, "kind": "modified", "lines": [1, 1]});
+            desk.agent(
+                "tool_finished",
+                &json!({"item": "t", "status": "completed", "output": hostile, "changes": [change]}),
+            );
+            let sent = json!({"command_id": "c", "command": "send", "message_id": "m", "mode": "queue",
+                "text": hostile});
+            desk.run_event("command_received", &sent);
+            assert_safe(&desk.buffer(columns, rows).0);
+            desk.press("Qe");
+            assert_safe(&desk.buffer(columns, rows).0);
+            desk.press("\u{1b}\u{1b}p");
+            assert_safe(&desk.buffer(columns, rows).0);
+            desk.input(Input::Notice(hostile.to_owned()));
+            desk.input(Input::LoadFailed {
+                run: super::RUN.to_owned(),
+                reason: hostile.to_owned(),
+            });
+            assert_safe(&desk.buffer(columns, rows).0);
+            desk.press("\u{1b}/");
+            desk.key(terminal_input::Key::Paste(hostile.to_owned()));
+            assert_safe(&desk.buffer(columns, rows).0);
+        }
+    }
+}
