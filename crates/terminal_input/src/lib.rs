@@ -1,6 +1,7 @@
 //! The keyboard of a terminal. [`TerminalInput`] owns the terminal's mode and reads bytes, [`KeyDecoder`] turns them into
 //! keys, and [`LineEditor`] is a text that is being typed. The console and the terminal UI of ralph use them.
 
+mod arming;
 mod decoder;
 mod foreground;
 mod key;
@@ -9,6 +10,7 @@ mod ready_write;
 mod terminal_input;
 mod terminal_mode;
 
+pub use arming::armed_at;
 pub use decoder::{KeyDecoder, MAX_PASTE_BYTES, Pending};
 pub use foreground::is_in_foreground;
 pub use key::{Key, Mouse, MouseAction};

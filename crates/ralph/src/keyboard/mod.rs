@@ -3,13 +3,12 @@
 //! [`TerminalInput`](terminal_input::TerminalInput) reads keys. [`Keyboard`] decides what a key does, without I/O.
 //! Its commands go to the run's control socket, as those of any other terminal do.
 
-mod choice;
 mod input_lines;
 mod request_prompt;
 mod session;
 mod state;
 
-pub use choice::{denial, option_labels};
+pub use run_view::{denial, option_labels};
 pub use session::KeyboardSetup;
 pub(crate) use session::{KeyboardSession, SessionEvent};
 pub use state::{KeyAction, Keyboard, Messages};

@@ -1,26 +1,15 @@
 //! `RequestPrompt`: answers one request of the agent with keys. `Keyboard` shows it while a request is open.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use agent_api::{Question, RequestId};
 use ralph_run::control::{AnswerChoice, PendingRequest};
 
-use super::choice::{denial, option_labels};
 use super::input_lines::render_input;
 use crate::console::InputArea;
-use run_view::{describe_permission, one_line, visible};
-use terminal_input::Key;
-use terminal_input::{Edit, LineEditor};
-
-/// Keys answer a request after this long without a key press, so that text that is being typed does not.
-const QUIET_TIME: Duration = Duration::from_millis(425);
-
-/// When keys get the meaning that what was shown at `shown_at` gives them.
-pub(super) fn armed_at(shown_at: Instant, last_key_at: Option<Instant>) -> Instant {
-    let quiet_since = last_key_at.map_or(shown_at, |last| last.max(shown_at));
-    quiet_since + QUIET_TIME
-}
+use run_view::{denial, describe_permission, one_line, option_labels, visible};
+use terminal_input::{Edit, Key, LineEditor, armed_at};
 
 /// A request, and how far its answer is.
 #[derive(Debug)]

@@ -8,11 +8,11 @@ use ralph_run::control::{ControlCommand, SendMode};
 use ralph_run::model::RunModel;
 
 use super::input_lines::{render_input, window};
-use super::request_prompt::{RequestPrompt, armed_at};
+use super::request_prompt::RequestPrompt;
 use crate::console::InputArea;
 use run_view::one_line;
 use terminal_input::Key;
-use terminal_input::{Edit, History, LineEditor};
+use terminal_input::{Edit, History, LineEditor, armed_at};
 
 /// Shown while keys go to a message although a request is open.
 const DRAFT_HINT: &str = "esc to answer (your message is kept)";

@@ -1,4 +1,4 @@
-//! How a person's words become an answer. `ralph answer` and the keyboard share it.
+//! How a person's words become an answer. `ralph answer`, the keyboard and the terminal UI share it.
 
 use agent_api::Question;
 use ralph_run::control::AnswerChoice;
