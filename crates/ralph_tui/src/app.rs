@@ -46,12 +46,44 @@ impl App {
         (app, effects)
     }
 
+    /// Where the user is: the workspace of new runs and of the filter.
+    pub fn set_workspace(&mut self, workspace: String) {
+        self.home.set_workspace(workspace);
+    }
+
     /// Takes an input and says what is to be done.
     pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
         match input {
             Input::Key(key) => self.key(&key, now),
-            Input::Runs(runs) => {
-                self.home.set_runs(runs);
+            Input::Runs(runs) => self.home.set_runs(runs, now),
+            Input::UnreadableRuns(count) => {
+                self.home.set_unreadable(count);
+                Vec::new()
+            }
+            Input::Preview { run, model } => {
+                self.home.set_preview(&run, model, now);
+                Vec::new()
+            }
+            Input::Started(result) => {
+                self.home.started(result, now);
+                Vec::new()
+            }
+            Input::Resized { columns, .. } => self.home.resized(columns, now),
+            Input::Tick if self.run.is_none() => self.home.tick(now),
+            Input::LoadFailed { run, reason } if self.run.is_none() => {
+                self.home.preview_failed(&run, &reason, now);
+                Vec::new()
+            }
+            Input::Reply(reply) if self.run.is_none() => {
+                self.home.reply(&reply, now);
+                Vec::new()
+            }
+            Input::Edited { text } if self.run.is_none() => {
+                self.home.edited(text.as_deref());
+                Vec::new()
+            }
+            Input::Notice(notice) if self.run.is_none() => {
+                self.home.notify(notice, now);
                 Vec::new()
             }
             Input::Tail(loaded) | Input::Loaded(loaded) => {
@@ -66,8 +98,7 @@ impl App {
                 }
                 Vec::new()
             }
-            Input::Resized { .. }
-            | Input::Tick
+            Input::Tick
             | Input::LoadFailed { .. }
             | Input::RunnerGone { .. }
             | Input::Reply(_)
@@ -86,10 +117,15 @@ impl App {
                 Some(Action::Quit) => vec![Effect::Quit],
                 _ => run.key(key, now),
             },
-            None => match action_for(Context::Home, key) {
-                Some(Action::Quit) => vec![Effect::Quit],
-                _ => self.home.key(key, now),
-            },
+            None => {
+                let effects = self.home.key(key, now);
+                for effect in &effects {
+                    if let Effect::Open { run } = effect {
+                        self.run = Some(RunScreen::new(run.clone()));
+                    }
+                }
+                effects
+            }
         }
     }
 

@@ -16,6 +16,7 @@ mod input;
 mod run;
 mod theme;
 mod transcript;
+mod widgets;
 
 pub use app::App;
 pub use driver::{Actions, Exit, Start, TuiError, run};

@@ -150,9 +150,15 @@ mod tests {
     #[test]
     fn a_long_text_is_shown_around_its_cursor() {
         let mut field = TextField::new(FieldKind::OneLine, "abcdefghij");
-        assert_eq!(drawn(&field, 6, 1), (vec!["fghij ".into()], Some(Position::new(5, 0))));
+        assert_eq!(
+            drawn(&field, 6, 1),
+            (vec!["fghij ".into()], Some(Position::new(5, 0)))
+        );
         field.key(&Key::Home);
-        assert_eq!(drawn(&field, 6, 1), (vec!["abcde ".into()], Some(Position::new(0, 0))));
+        assert_eq!(
+            drawn(&field, 6, 1),
+            (vec!["abcde ".into()], Some(Position::new(0, 0)))
+        );
     }
 
     #[test]
