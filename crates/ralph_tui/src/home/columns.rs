@@ -64,11 +64,11 @@ const WISHES: [Wish; 9] = [
     wish(Column::Warnings, 3, 3),
     wish(Column::Iteration, 6, 7),
     wish(Column::Cost, 7, 8),
-    wish(Column::Now, 26, 56),
+    wish(Column::Now, 24, 56),
     wish(Column::CostBar, 8, 12),
-    wish(Column::Workspace, 14, 36),
-    wish(Column::Activity, 12, 30),
-    wish(Column::Agent, 16, 34),
+    wish(Column::Workspace, 12, 36),
+    wish(Column::Activity, 10, 30),
+    wish(Column::Agent, 14, 34),
 ];
 
 /// From left to right.

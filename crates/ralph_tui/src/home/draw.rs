@@ -39,7 +39,7 @@ impl HomeScreen {
         );
         match &mut self.overlay {
             Some(Overlay::NewRun) => {
-                let keys = "tab next · ctrl-o editor · ctrl-s start · esc close, keeps the draft";
+                let keys = "tab next · ctrl-o editor · ctrl-s start · esc close";
                 put(buffer, footer, 0, keys, theme.style(Role::Faint));
                 return self.form.as_ref()?.render(body, buffer, theme);
             }
@@ -144,7 +144,9 @@ impl HomeScreen {
             put_spans(buffer, rows, row, &line);
             if selected == Some(place) {
                 let y = rows.y + row;
-                buffer.set_style(Rect::new(rows.x, y, rows.width, 1), theme.style(Role::Selected));
+                // One style for the whole row: dim and colored text is hard to read when reversed.
+                let style = Style::reset().patch(theme.style(Role::Selected));
+                buffer.set_style(Rect::new(rows.x, y, rows.width, 1), style);
                 cursor = Some(Position::new(rows.x, y));
             }
             self.drawn.push(run.file.run_id.clone());
@@ -211,7 +213,7 @@ fn split(area: Rect, has_preview: bool) -> (Rect, Option<Rect>) {
     if area.width < PREVIEW_MIN_COLUMNS || !has_preview {
         return (area, None);
     }
-    let columns = (area.width * 2 / 5).clamp(MIN_PREVIEW_COLUMNS, MAX_PREVIEW_COLUMNS);
+    let columns = (area.width / 10 * 3).clamp(MIN_PREVIEW_COLUMNS, MAX_PREVIEW_COLUMNS);
     let list = Rect::new(area.x, area.y, area.width - columns, area.height);
     let side = Rect::new(area.x + list.width, area.y, columns, area.height);
     (list, Some(side))

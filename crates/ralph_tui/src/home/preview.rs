@@ -110,12 +110,14 @@ impl Preview {
         let columns = usize::from(area.width);
         let file = &run.file;
         page.line(&name_of(file, columns), theme.style(Role::Strong));
-        let state = match activity_of(run, now.at) {
-            Some(activity) => format!("{} · {activity}", state_of(run)),
-            None => state_of(run).to_owned(),
-        };
+        let state = activity_of(run, now.at).unwrap_or_else(|| state_of(run).to_owned());
         page.line(&state, theme.style(Role::Tool));
         page.line(&file.workspace, theme.style(Role::Faint));
+        let model = file.model.as_deref().unwrap_or_default();
+        page.line(
+            &format!("{} {model}", file.display_name),
+            theme.style(Role::Faint),
+        );
         let Some(model) = self.model_of(&file.run_id) else {
             page.skip();
             match &self.failure {

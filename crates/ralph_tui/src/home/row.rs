@@ -221,7 +221,14 @@ impl Row<'_> {
 
     fn title(&self) -> String {
         let title = title_of(&self.run.file);
-        match activity_of(self.run, self.now) {
+        let activity = match &self.run.file.status.state {
+            // The state says that it waits.
+            RunState::Waiting { what } if !self.run.is_suspended && !self.run.is_lost => {
+                Some(format!("for {what}"))
+            }
+            _ => activity_of(self.run, self.now),
+        };
+        match activity {
             Some(activity) if !self.has_now && title.trim().is_empty() => activity,
             Some(activity) if !self.has_now => format!("{activity} · {title}"),
             _ => title.to_owned(),

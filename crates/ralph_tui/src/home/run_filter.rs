@@ -1,6 +1,6 @@
 //! `RunFilter`: which runs the home screen lists.
 
-use ralph_run::RunFile;
+use ralph_run::{RunFile, short_run_id};
 
 use crate::input::RunSummary;
 use crate::widgets::TextField;
@@ -99,12 +99,15 @@ fn has_words(file: &RunFile, words: &[String]) -> bool {
         file.task.as_deref().unwrap_or_default(),
         &file.prompt,
         &file.workspace,
-        &file.run_id,
+        short_run_id(&file.run_id),
         &file.display_name,
         file.backend.as_str(),
         file.model.as_deref().unwrap_or_default(),
     ]
     .join("\n")
     .to_lowercase();
-    words.iter().all(|word| text.contains(word))
+    // The whole id begins with a date, whose digits would match nearly everything.
+    words
+        .iter()
+        .all(|word| text.contains(word) || file.run_id.starts_with(word.as_str()))
 }
