@@ -520,6 +520,30 @@ fn what_a_newer_version_keeps_in_a_runs_file_stays() {
     assert_eq!(read, newer);
 }
 
+#[test]
+fn a_runs_file_has_limits_and_warnings_for_lists_and_reads_without_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("run.json");
+    let mut file = run_file();
+    file.status.max_cost = Some(MicroUsd::new(2_500_000));
+    file.status.max_iterations = Some(50);
+    file.status.warnings = 2;
+    file.status.state_since = Some(at(NOW));
+    file.save(&path, Durability::Synced).unwrap();
+    assert_eq!(RunFile::load(&path).unwrap(), file);
+    let mut old = serde_json::to_value(&file).unwrap();
+    for name in ["max_cost", "max_iterations", "warnings", "state_since"] {
+        assert!(old["status"].as_object_mut().unwrap().remove(name).is_some());
+    }
+    fs::write(&path, old.to_string()).unwrap();
+    let status = RunFile::load(&path).unwrap().status;
+    assert_eq!(
+        (status.max_cost, status.max_iterations, status.warnings),
+        (None, None, 0)
+    );
+    assert_eq!(status.state_since, None);
+}
+
 #[cfg(unix)]
 #[test]
 fn nobody_else_can_read_anything_whatever_the_umask() {

@@ -10,7 +10,7 @@ use run_view::one_line;
 use terminal_input::Key;
 
 use crate::bindings::{Action, Context, action_for};
-use crate::dialog::HelpDialog;
+use crate::dialog::{HelpDialog, PageDialog};
 use crate::effect::Effect;
 use crate::home::HomeScreen;
 use crate::input::{Input, Reply};
@@ -39,10 +39,17 @@ pub struct App {
     home: HomeScreen,
     /// The open run. Without one, the home screen is shown.
     run: Option<RunScreen>,
-    help: Option<HelpDialog>,
+    overlay: Option<Overlay>,
     notice: Option<Notice>,
     /// Until when another Ctrl-C leaves.
     leave_until: Option<Instant>,
+}
+
+/// What covers either screen.
+#[derive(Debug)]
+enum Overlay {
+    Help(HelpDialog),
+    Page(PageDialog),
 }
 
 /// A line in place of the footer, for a few seconds.
@@ -61,11 +68,16 @@ impl App {
             theme,
             home: HomeScreen::default(),
             run: run.map(RunScreen::new),
-            help: None,
+            overlay: None,
             notice: None,
             leave_until: None,
         };
         (app, effects)
+    }
+
+    /// Where the user is: the workspace of new runs and of the filter.
+    pub fn set_workspace(&mut self, workspace: String) {
+        self.home.set_workspace(workspace);
     }
 
     /// The open run, if it has not ended: what to say when the user leaves.
@@ -93,8 +105,17 @@ impl App {
     pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
         let effects = match input {
             Input::Key(key) => self.key(&key, now),
-            Input::Runs(runs) => {
-                self.home.set_runs(runs);
+            Input::Runs(runs) => self.home.set_runs(runs, now),
+            Input::UnreadableRuns(count) => {
+                self.home.set_unreadable(count);
+                Vec::new()
+            }
+            Input::Preview { run, model } => {
+                self.home.set_preview(&run, model, now);
+                Vec::new()
+            }
+            Input::Started(result) => {
+                self.home.started(result, now);
                 Vec::new()
             }
             Input::Tail(loaded) | Input::Loaded(loaded) => {
@@ -110,8 +131,9 @@ impl App {
                 Vec::new()
             }
             Input::LoadFailed { run, reason } => {
-                if let Some(run) = self.open_run(&run) {
-                    run.load_failed(&reason);
+                match self.open_run(&run) {
+                    Some(run) => run.load_failed(&reason),
+                    None => self.home.preview_failed(&run, &reason, now),
                 }
                 Vec::new()
             }
@@ -125,15 +147,24 @@ impl App {
                 self.reply(&reply, now);
                 Vec::new()
             }
+            Input::Page { title, text } => {
+                self.overlay = Some(Overlay::Page(PageDialog::new(&title, &text)));
+                Vec::new()
+            }
             Input::Edited { text } => match &mut self.run {
                 Some(run) => run.edited(text, now),
-                None => Vec::new(),
+                None => {
+                    self.home.edited(text.as_deref());
+                    Vec::new()
+                }
             },
             Input::Notice(text) => {
                 self.show_notice(&text, NOTICE_TIME, now);
                 Vec::new()
             }
-            Input::Resized { .. } | Input::Tick => Vec::new(),
+            Input::Resized { columns, .. } => self.home.resized(columns, now),
+            Input::Tick if self.run.is_none() => self.home.tick(now),
+            Input::Tick => Vec::new(),
         };
         self.expire(now);
         if let Some(text) = self.run.as_mut().and_then(RunScreen::take_notice) {
@@ -161,11 +192,7 @@ impl App {
     fn reply(&mut self, reply: &Reply, now: Now) {
         match self.open_run(&reply.run) {
             Some(run) => run.reply(reply, now),
-            None => {
-                if let Err(reason) = &reply.result {
-                    self.show_notice(&format!("refused: {reason}"), NOTICE_TIME, now);
-                }
-            }
+            None => self.home.reply(reply, now),
         }
     }
 
@@ -189,15 +216,20 @@ impl App {
     }
 
     fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
-        if *key == Key::Control('c') {
+        // The home screen has layers of its own.
+        if *key == Key::Control('c') && (self.run.is_some() || self.overlay.is_some()) {
             return self.control_c(now);
         }
         if !matches!(key, Key::Mouse(_) | Key::Focused | Key::Unfocused) {
             self.leave_until = None;
         }
-        if let Some(help) = &mut self.help {
-            if !help.key(key) {
-                self.help = None;
+        if let Some(overlay) = &mut self.overlay {
+            let is_open = match overlay {
+                Overlay::Help(help) => help.key(key),
+                Overlay::Page(page) => page.key(key),
+            };
+            if !is_open {
+                self.overlay = None;
             }
             if let Some(run) = &mut self.run {
                 run.rearm(now);
@@ -206,7 +238,7 @@ impl App {
         }
         let (context, takes_all_keys) = match &self.run {
             Some(run) => (Context::Run, run.takes_all_keys(now)),
-            None => (Context::Home, self.home.takes_all_keys()),
+            None => (Context::Home, self.home.has_overlay()),
         };
         let action = action_for(context, key).filter(|_| !takes_all_keys);
         match action {
@@ -214,7 +246,7 @@ impl App {
             Some(Action::Redraw) => return vec![Effect::Redraw],
             Some(Action::Suspend) => return vec![Effect::Suspend],
             Some(Action::Help) => {
-                self.help = Some(HelpDialog::default());
+                self.overlay = Some(Overlay::Help(HelpDialog::default()));
                 return Vec::new();
             }
             _ => {}
@@ -228,9 +260,9 @@ impl App {
     /// Cancels a field or a dialog; otherwise the second one within a second leaves.
     fn control_c(&mut self, now: Now) -> Vec<Effect> {
         let was_open = match &mut self.run {
-            _ if self.help.take().is_some() => true,
+            _ if self.overlay.take().is_some() => true,
             Some(run) => run.cancel(now),
-            None => self.home.cancel(now),
+            None => false,
         };
         if was_open {
             self.leave_until = None;
@@ -276,8 +308,11 @@ impl App {
             Some(run) => run.render(area, buffer, self.theme, now),
             None => self.home.render(area, buffer, self.theme, now),
         };
-        if let Some(help) = &mut self.help {
-            help.render(area, buffer, self.theme);
+        if let Some(overlay) = &mut self.overlay {
+            match overlay {
+                Overlay::Help(help) => help.render(area, buffer, self.theme),
+                Overlay::Page(page) => page.render(area, buffer, self.theme),
+            }
             cursor = None;
         }
         if let Some(notice) = self.notice.as_ref().filter(|notice| now.instant < notice.until) {

@@ -8,6 +8,10 @@ pub enum Effect {
     Open {
         run: String,
     },
+    /// Read a run for the home screen, without following it. Comes back as `Input::Preview`.
+    Preview {
+        run: String,
+    },
     /// Stop following the open run.
     Close,
     /// Send a command to a run's control socket. Its answer comes back as `Input::Reply`.

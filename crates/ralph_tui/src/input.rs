@@ -19,6 +19,15 @@ pub enum Input {
     Tick,
     /// All runs of this user, in no order. Sent when something about them has changed.
     Runs(Vec<RunSummary>),
+    /// How many runs are not among them because their `run.json` cannot be read.
+    UnreadableRuns(usize),
+    /// The answer to `Effect::Start` and `Effect::Resume`: the id of the new run, or why there is none.
+    Started(Result<String, String>),
+    /// The answer to `Effect::Preview`. If the run cannot be read, `LoadFailed` comes instead.
+    Preview {
+        run: String,
+        model: Box<RunModel>,
+    },
     /// The end of a run's journal: what is shown until the whole run is loaded.
     Tail(Box<LoadedRun>),
     /// A run, read from its journal up to now. Replaces its tail.
@@ -38,6 +47,11 @@ pub enum Input {
         run: String,
     },
     Reply(Reply),
+    /// A text to be read, such as the agent's own line of a record. It may contain anything.
+    Page {
+        title: String,
+        text: String,
+    },
     /// The user closed the editor. `None` if nothing was changed.
     Edited {
         text: Option<String>,

@@ -11,6 +11,7 @@ mod figures;
 mod one_line;
 mod request_detail;
 mod sanitise;
+mod state_word;
 mod tool_line;
 mod visible;
 
@@ -23,5 +24,6 @@ pub use figures::{format_cents, format_cost, format_duration, format_seconds, fo
 pub use one_line::{cut_line, one_line, width, wrap};
 pub use request_detail::{DetailKind, DetailRow, describe_permission, request_detail};
 pub use sanitise::{Sanitiser, sanitise};
+pub use state_word::state_word;
 pub use tool_line::{describe_plan, describe_tool, in_workspace};
 pub use visible::{escape_hidden, visible};

@@ -13,7 +13,7 @@ use super::listing::{columns, render_table};
 use super::run_client;
 use crate::console::{render_json_pretty, write_stderr, write_stdout};
 use crate::settings::find_workspace;
-use run_view::{format_cost, format_seconds, one_line};
+use run_view::{format_cost, format_seconds, one_line, state_word};
 
 /// List runs, newest first
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -238,23 +238,7 @@ pub(super) fn state(file: &RunFile) -> &'static str {
     if !file.is_ended() && file.runner.is_stopped() {
         return "suspended";
     }
-    match &file.status.state {
-        RunState::Starting => "starting",
-        RunState::Thinking | RunState::Responding | RunState::Tool { .. } => "running",
-        RunState::Verifying => "verifying",
-        RunState::Waiting { .. } => "waiting",
-        RunState::Cooling { .. } => "paused",
-        RunState::Stopping => "stopping",
-        RunState::Ended { reason } => match reason {
-            Open::Unknown(_) => "ended",
-            Open::Known(EndReason::Lost) => "lost",
-            Open::Known(EndReason::Completed) => "completed",
-            Open::Known(EndReason::Limit(_)) => "limit",
-            Open::Known(EndReason::Interrupted) => "interrupted",
-            Open::Known(reason) if reason.is_failure() => "failed",
-            Open::Known(_) => "stopped",
-        },
-    }
+    state_word(&file.status.state)
 }
 
 /// The activity or the reason of the end, and the task or prompt.

@@ -157,6 +157,7 @@ impl Driver {
             self.warn(WarningKind::Degraded, warning);
         }
         self.keeper.flush();
+        self.publish_figures();
         self.save_run_file(Durability::Cached);
         self.step(Input::Begin).await;
         self.act_on_findings().await;
@@ -233,6 +234,7 @@ impl Driver {
 
     /// Brings `run.json` and the greeting of the control socket up to date.
     fn publish_state(&mut self) {
+        self.publish_figures();
         let state = self.keeper.model.state();
         if self.run_file.status.state == *state {
             return;
@@ -341,6 +343,7 @@ impl Driver {
         self.keeper.flush();
         self.set_ended(&ended);
         self.run_file.ended_at = Some(Timestamp::now());
+        self.publish_figures();
         self.run_file.status.totals = ended.totals;
         // At once, because a follower that has seen the end reads this file.
         self.save_run_file(Durability::Cached);

@@ -1,4 +1,4 @@
-//! The answer to the control command `status`.
+//! The answer to the control command `status`, and the figures that `run.json` has beside the state.
 
 use super::run::Driver;
 use crate::control::{QueuedReport, StatusReport};
@@ -25,6 +25,34 @@ impl Driver {
             kind: self.spec.started.kind.clone(),
             queue: self.queue(),
             queue_length: self.machine.queued().count(),
+        }
+    }
+
+    /// Brings the limits, the number of warnings and the age of the state in `run.json` up to date.
+    pub(super) fn publish_figures(&mut self) {
+        let limits = self.machine.budget().limits();
+        let model = &self.keeper.model;
+        let figures = (
+            limits.cost,
+            limits.iterations,
+            model.counts().warnings,
+            model.state_since(),
+        );
+        let status = &mut self.run_file.status;
+        let known = (
+            status.max_cost,
+            status.max_iterations,
+            status.warnings,
+            status.state_since,
+        );
+        if known != figures {
+            (
+                status.max_cost,
+                status.max_iterations,
+                status.warnings,
+                status.state_since,
+            ) = figures;
+            self.is_file_stale = true;
         }
     }
 

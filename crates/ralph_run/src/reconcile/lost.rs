@@ -205,6 +205,7 @@ fn end(file: &mut RunFile, ending: &RunEnded, at: Timestamp) {
     file.status.state = RunState::Ended {
         reason: ending.reason.clone(),
     };
+    file.status.state_since = Some(at);
     file.status.totals = ending.totals;
     file.ended_at = Some(at);
     file.reason = Some(ending.reason.clone());
@@ -258,6 +259,9 @@ fn rebuild(run: &RunDirectory, model: &RunModel) -> Option<RunFile> {
         status: RunStatus {
             iteration: model.iteration(),
             attempt: model.attempt(),
+            max_cost: started.max_cost,
+            max_iterations: (started.max_iterations > 0).then_some(started.max_iterations),
+            warnings: model.counts().warnings,
             ..RunStatus::default()
         },
         reason: None,

@@ -81,6 +81,9 @@ pub struct RunFile {
 pub struct RunStatus {
     #[serde(flatten)]
     pub state: RunState,
+    /// Since when the run is in this state; for a tool, since when the call runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state_since: Option<Timestamp>,
     /// Which prompt of the loop, from 1.
     pub iteration: u32,
     /// Which process of the iteration, from 1.
@@ -93,6 +96,14 @@ pub struct RunStatus {
     /// How much of the cost is in the task's account already.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accounted_cost: Option<MicroUsd>,
+    /// The limits, as they were raised since the start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<MicroUsd>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_iterations: Option<u32>,
+    /// How many warnings there were.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub warnings: u32,
     /// What other versions of ralph keep here.
     #[serde(flatten)]
     pub other: Map<String, Value>,
@@ -132,6 +143,10 @@ impl RunFile {
     pub fn is_ended(&self) -> bool {
         self.status.state.has_ended()
     }
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Larger files are not ours.

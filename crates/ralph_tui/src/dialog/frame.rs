@@ -1,13 +1,16 @@
 //! `BoxFrame`: the frame around dialogs and requests. `render_rows()` scrolls what is taller than the frame.
 
+use std::ops::Range;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::Line;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget as _};
 use run_view::{cut_line, width};
 
 use crate::theme::{Role, Theme};
-use crate::widgets::{ListScroll, put};
+use crate::widgets::{ListScroll, put, put_spans};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
@@ -42,43 +45,41 @@ impl BoxFrame<'_> {
         }
         Clear.render(frame, buffer);
         let style = theme.style(Role::Frame);
-        put(buffer, frame, 0, &edge(self.title, columns, ('┌', '┐')), style);
-        put(
-            buffer,
-            frame,
-            rows - 1,
-            &edge(self.keys, columns, ('└', '┘')),
-            style,
-        );
+        let title = Span::styled(self.title, theme.style(Role::Strong));
+        put_spans(buffer, frame, 0, &edge(title, columns, ("┌", "┐"), style));
+        let keys = Span::styled(self.keys, theme.style(Role::Tool));
+        put_spans(buffer, frame, rows - 1, &edge(keys, columns, ("└", "┘"), style));
         for row in 1..rows - 1 {
             put(buffer, frame, row, "│", style);
             let right = Rect::new(frame.right() - 1, frame.y, 1, rows);
             put(buffer, right, row, "│", style);
         }
-        let room = columns.saturating_sub(6);
-        let title = cut_line(self.title, usize::from(room));
-        let title_area = Rect::new(frame.x + 3, frame.y, room, 1);
-        put(buffer, title_area, 0, &title, theme.style(Role::Strong));
-        let keys = cut_line(self.keys, usize::from(room));
-        let keys_area = Rect::new(frame.x + 3, frame.bottom() - 1, room, 1);
-        put(buffer, keys_area, 0, &keys, theme.style(Role::Tool));
         Rect::new(frame.x + 2, frame.y + 1, columns - 4, rows - 2)
     }
 }
 
 /// `┌─ title ────┐`.
-fn edge(text: &str, columns: u16, (left, right): (char, char)) -> String {
+fn edge(
+    text: Span<'_>,
+    columns: u16,
+    (left, right): (&'static str, &'static str),
+    style: Style,
+) -> Line<'static> {
     let inner = usize::from(columns) - 2;
-    let text = cut_line(text, inner.saturating_sub(4));
-    let shown = match text.as_str() {
-        "" => String::new(),
-        text => format!("─ {text} "),
-    };
-    let line = "─".repeat(inner.saturating_sub(width(&shown)));
-    format!("{left}{shown}{line}{right}")
+    let shown = cut_line(&text.content, inner.saturating_sub(4));
+    let used = if shown.is_empty() { 0 } else { width(&shown) + 3 };
+    let line = "─".repeat(inner.saturating_sub(used));
+    let mut spans = vec![Span::styled(left, style)];
+    if used > 0 {
+        spans.push(Span::styled("─ ", style));
+        spans.push(Span::styled(shown, text.style));
+        spans.push(Span::raw(" "));
+    }
+    spans.push(Span::styled(format!("{line}{right}"), style));
+    Line::from(spans)
 }
 
-/// Draws the rows in view, and says at the right how many are not.
+/// Draws the rows in view, and says at the right how many are not. Says which are in view.
 pub(crate) fn render_rows(
     rows: &[Line<'_>],
     scroll: &mut ListScroll,
@@ -86,7 +87,7 @@ pub(crate) fn render_rows(
     area: Rect,
     buffer: &mut Buffer,
     theme: Theme,
-) {
+) -> Range<usize> {
     let view = scroll.view(rows.len(), selected, usize::from(area.height));
     for (index, line) in rows.get(view.clone()).unwrap_or_default().iter().enumerate() {
         let y = area.y + u16::try_from(index).unwrap_or(0);
@@ -101,4 +102,5 @@ pub(crate) fn render_rows(
             put(buffer, place, row, &text, theme.style(Role::Warning));
         }
     }
+    view
 }

@@ -23,23 +23,7 @@ pub(crate) struct HelpDialog {
 impl HelpDialog {
     /// Whether it stays open.
     pub(crate) fn key(&mut self, key: &Key) -> bool {
-        let page = isize::try_from(self.page.saturating_sub(1).max(1)).unwrap_or(1);
-        match key {
-            Key::Escape | Key::Character('q' | '?') => return false,
-            Key::Down | Key::Character('j') => self.scroll.scroll(1),
-            Key::Up | Key::Character('k') => self.scroll.scroll(-1),
-            Key::PageDown | Key::Character(' ') | Key::EndOfInput => self.scroll.scroll(page),
-            Key::PageUp | Key::Character('b') | Key::DeleteToStart => self.scroll.scroll(-page),
-            Key::Home | Key::Character('g') => self.scroll = ListScroll::default(),
-            Key::End | Key::Character('G') => self.scroll.scroll(isize::MAX / 2),
-            Key::Mouse(Mouse { action, .. }) => match action {
-                MouseAction::WheelUp => self.scroll.scroll(-3),
-                MouseAction::WheelDown => self.scroll.scroll(3),
-                MouseAction::Press | MouseAction::Release | MouseAction::Drag => {}
-            },
-            _ => {}
-        }
-        true
+        scroll_key(key, &mut self.scroll, self.page)
     }
 
     pub(crate) fn render(&mut self, area: Rect, buffer: &mut Buffer, theme: Theme) {
@@ -84,4 +68,25 @@ fn help_rows(columns: usize, theme: Theme) -> Vec<Line<'static>> {
         }
     }
     rows
+}
+
+/// Scrolls a text of which `page` rows are in view. Whether it stays open.
+pub(super) fn scroll_key(key: &Key, scroll: &mut ListScroll, page: usize) -> bool {
+    let page = isize::try_from(page.saturating_sub(1).max(1)).unwrap_or(1);
+    match key {
+        Key::Escape | Key::Character('q' | '?') => return false,
+        Key::Down | Key::Character('j') => scroll.scroll(1),
+        Key::Up | Key::Character('k') => scroll.scroll(-1),
+        Key::PageDown | Key::Character(' ') | Key::EndOfInput => scroll.scroll(page),
+        Key::PageUp | Key::Character('b') | Key::DeleteToStart => scroll.scroll(-page),
+        Key::Home | Key::Character('g') => *scroll = ListScroll::default(),
+        Key::End | Key::Character('G') => scroll.scroll(isize::MAX / 2),
+        Key::Mouse(Mouse { action, .. }) => match action {
+            MouseAction::WheelUp => scroll.scroll(-3),
+            MouseAction::WheelDown => scroll.scroll(3),
+            MouseAction::Press | MouseAction::Release | MouseAction::Drag => {}
+        },
+        _ => {}
+    }
+    true
 }

@@ -3,6 +3,7 @@
 mod frame;
 mod help;
 mod model_field;
+mod page;
 mod permission_mode;
 mod queue;
 mod stop;
@@ -19,6 +20,7 @@ use crate::theme::Theme;
 pub(crate) use frame::{Anchor, BoxFrame, render_rows};
 pub(crate) use help::HelpDialog;
 pub(crate) use model_field::ModelDialog;
+pub(crate) use page::PageDialog;
 pub(crate) use permission_mode::PermissionModeDialog;
 pub(crate) use queue::QueueDialog;
 pub(crate) use stop::{StopDialog, StopKind};

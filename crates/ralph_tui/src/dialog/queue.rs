@@ -167,7 +167,7 @@ impl QueueDialog {
                 theme.style(Role::Faint),
             );
         }
-        render_rows(&rows, &mut self.scroll, Some(place), list, buffer, theme);
+        let view = render_rows(&rows, &mut self.scroll, Some(place), list, buffer, theme);
         if let Some(remark) = &self.remark {
             let remark = one_line(remark, usize::from(inner.width));
             put(buffer, inner, list_rows, &remark, theme.style(Role::Warning));
@@ -177,7 +177,7 @@ impl QueueDialog {
             let place = Rect::new(inner.x, inner.y + list_rows + 1, inner.width, rows);
             return field.render(place, buffer, theme);
         }
-        let row = u16::try_from(place.saturating_sub(self.scroll.first())).unwrap_or(0);
+        let row = u16::try_from(place.saturating_sub(view.start)).unwrap_or(0);
         (!messages.is_empty() && row < list_rows).then(|| Position::new(inner.x + 11, inner.y + row))
     }
 }

@@ -1,5 +1,17 @@
 //! The home screen: all runs of this user.
 
+mod answer_dialog;
+mod columns;
+mod draw;
+mod keys;
+mod mouse;
+mod new_run_form;
+mod preview;
+mod row;
+mod run_filter;
+mod run_list;
 mod screen;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use screen::HomeScreen;

@@ -1,57 +1,306 @@
-//! `HomeScreen`: the list of runs, its cursor and its filter.
+//! `HomeScreen`: the list of runs, what is open above it, and what arrives from outside. See `keys`, `mouse` and `draw`.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
-use terminal_input::Key;
+use ralph_run::control::PendingRequest;
+use ralph_run::model::{RunModel, RunState, WaitingFor};
+use ralph_run::short_run_id;
+use ratatui::layout::Rect;
+use run_view::one_line;
 
+use super::answer_dialog::AnswerDialog;
+use super::new_run_form::NewRunForm;
+use super::preview::Preview;
+use super::row::{name_of, next_change_seconds};
+use super::run_list::RunList;
 use crate::app::Now;
 use crate::effect::Effect;
-use crate::input::RunSummary;
-use crate::theme::Theme;
+use crate::input::{Reply, RunSummary};
+
+/// From here on the selected run is shown at the side.
+pub(super) const PREVIEW_MIN_COLUMNS: u16 = 140;
+
+/// How long a notice is shown.
+const NOTICE_TIME: Duration = Duration::from_secs(6);
+
+/// Clocks of a window that nobody looks at are slower.
+const UNFOCUSED_SECONDS: u64 = 5;
+
+/// How much of a title a notice or a dialog has.
+pub(super) const NAME_COLUMNS: usize = 40;
+
+/// What has the keys instead of the list.
+#[derive(Debug)]
+pub(super) enum Overlay {
+    /// The text of the filter is being typed.
+    Filter,
+    /// Asks whether this run is to be stopped.
+    Stop {
+        run: String,
+        name: String,
+    },
+    NewRun,
+    Answer(Box<AnswerDialog>),
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct HomeScreen {
-    runs: Vec<RunSummary>,
+    pub(super) list: RunList,
+    pub(super) overlay: Option<Overlay>,
+    /// Kept while it is closed: a draft is not lost.
+    pub(super) form: Option<NewRunForm>,
+    pub(super) preview: Preview,
+    /// The run whose request is to be shown as soon as it is known.
+    pub(super) answer_wanted: Option<String>,
+    pub(super) unreadable: usize,
+    pub(super) has_runs: bool,
+    pub(super) notice: Option<(String, Instant)>,
+    /// When Ctrl-C was pressed.
+    pub(super) leave_asked_at: Option<Instant>,
+    pub(super) is_unfocused: bool,
+    /// Whether the next click is the one that gave the window its focus.
+    pub(super) ignores_click: bool,
+    /// The last picture: where the list was, and which runs it had. Clicks are about what was seen.
+    pub(super) list_area: Rect,
+    pub(super) drawn: Vec<String>,
+    pub(super) columns: u16,
+    #[cfg(test)]
+    pub(super) formatted_rows: usize,
 }
 
 impl HomeScreen {
-    pub(crate) fn set_runs(&mut self, runs: Vec<RunSummary>) {
-        self.runs = runs;
-    }
-
-    pub(crate) fn key(&mut self, _key: &Key, _now: Now) -> Vec<Effect> {
-        Vec::new()
-    }
-
     /// Whether a text is being typed, or a dialog is open: then keys have no other meaning.
-    pub(crate) fn takes_all_keys(&self) -> bool {
-        false
+    pub(crate) fn has_overlay(&self) -> bool {
+        self.overlay.is_some()
     }
 
-    /// Ctrl-C: closes a dialog or a text field. Whether there was one.
-    pub(crate) fn cancel(&mut self, _now: Now) -> bool {
-        false
+    /// The workspace of new runs and of the filter.
+    pub(crate) fn set_workspace(&mut self, workspace: String) {
+        self.list.filter.workspace = workspace;
+        self.list.refresh();
     }
 
-    pub(crate) fn next_tick(&self, _now: Now) -> Option<Instant> {
-        None
+    pub(crate) fn set_runs(&mut self, runs: Vec<RunSummary>, now: Now) -> Vec<Effect> {
+        self.has_runs = true;
+        self.list.set_runs(runs);
+        self.check_dialogs(now);
+        self.refresh_preview(now)
     }
 
-    pub(crate) fn render(
-        &mut self,
-        area: Rect,
-        buffer: &mut Buffer,
-        _theme: Theme,
-        _now: Now,
-    ) -> Option<Position> {
-        buffer.set_string(
-            area.x,
-            area.y,
-            format!("{} runs", self.runs.len()),
-            ratatui::style::Style::new(),
-        );
-        None
+    pub(crate) fn set_unreadable(&mut self, count: usize) {
+        self.unreadable = count;
     }
+
+    pub(crate) fn resized(&mut self, columns: u16, now: Now) -> Vec<Effect> {
+        self.columns = columns;
+        self.refresh_preview(now)
+    }
+
+    /// A deadline has passed.
+    pub(crate) fn tick(&mut self, now: Now) -> Vec<Effect> {
+        if self
+            .notice
+            .as_ref()
+            .is_some_and(|(_, at)| now.instant >= *at + NOTICE_TIME)
+        {
+            self.notice = None;
+        }
+        self.refresh_preview(now)
+    }
+
+    pub(crate) fn set_preview(&mut self, run: &str, model: Box<RunModel>, now: Now) {
+        self.preview.set_model(run, model);
+        self.check_dialogs(now);
+        if self.answer_wanted.as_deref() == Some(run) {
+            self.answer_wanted = None;
+            if self.overlay.is_none() && self.list.selected_id() == Some(run) {
+                self.open_answer(now);
+            }
+        }
+    }
+
+    pub(crate) fn preview_failed(&mut self, run: &str, reason: &str, now: Now) {
+        self.preview.set_failure(run, reason);
+        if self.answer_wanted.take_if(|wanted| wanted == run).is_some() {
+            self.notify(format!("cannot read run {}: {reason}", short_run_id(run)), now);
+        }
+    }
+
+    pub(crate) fn notify(&mut self, text: impl Into<String>, now: Now) {
+        self.notice = Some((text.into(), now.instant));
+    }
+
+    pub(crate) fn reply(&mut self, reply: &Reply, now: Now) {
+        match &reply.result {
+            Ok(Some(note)) => self.notify(note.clone(), now),
+            Ok(None) => {}
+            Err(reason) => {
+                self.notify(format!("run {}: {reason}", short_run_id(&reply.run)), now);
+            }
+        }
+    }
+
+    /// A run was started, or could not be.
+    pub(crate) fn started(&mut self, result: Result<String, String>, now: Now) {
+        match result {
+            Ok(run) => {
+                self.form = None;
+                if matches!(self.overlay, Some(Overlay::NewRun)) {
+                    self.overlay = None;
+                }
+                self.list.select(&run);
+                self.notify(format!("started run {}", short_run_id(&run)), now);
+            }
+            Err(reason) => match (&self.overlay, &mut self.form) {
+                (Some(Overlay::NewRun), Some(form)) => form.fail(&reason),
+                _ => self.notify(reason, now),
+            },
+        }
+    }
+
+    /// The user closed the editor.
+    pub(crate) fn edited(&mut self, text: Option<&str>) {
+        if let (Some(form), Some(text)) = (&mut self.form, text) {
+            form.set_prompt(text);
+        }
+    }
+
+    /// Reads the selected run if its preview is shown, or if it asks for permission, and what is known is old.
+    pub(super) fn refresh_preview(&mut self, now: Now) -> Vec<Effect> {
+        self.preview.select(self.list.selected_id(), now.instant);
+        let Some(due) = self.preview_due() else {
+            return Vec::new();
+        };
+        if now.instant < due {
+            return Vec::new();
+        }
+        self.ask_preview(now)
+    }
+
+    pub(super) fn ask_preview(&mut self, now: Now) -> Vec<Effect> {
+        let Some(run) = self.list.selected() else {
+            return Vec::new();
+        };
+        self.preview.note_asked(&run.file.status, now.instant);
+        vec![Effect::Preview {
+            run: run.file.run_id.clone(),
+        }]
+    }
+
+    fn preview_due(&self) -> Option<Instant> {
+        let run = self.list.selected()?;
+        let is_wanted = self.columns >= PREVIEW_MIN_COLUMNS || asks_permission(run);
+        self.preview.due_at(&run.file.status).filter(|_| is_wanted)
+    }
+
+    /// Shows the selected run's request, if it is one simple request.
+    pub(super) fn open_answer(&mut self, now: Now) -> Vec<Effect> {
+        let Some(run) = self.list.selected() else {
+            return Vec::new();
+        };
+        let id = run.file.run_id.clone();
+        let short = one_line(short_run_id(&id), NAME_COLUMNS);
+        if !asks_permission(run) {
+            let text = match run.file.status.state.needs_person() {
+                true => format!("run {short}: press enter to open it and answer"),
+                false => format!("run {short} is not waiting for permission"),
+            };
+            self.notify(text, now);
+            return Vec::new();
+        }
+        let name = name_of(&run.file, NAME_COLUMNS);
+        let Some(model) = self.preview.model_of(&id) else {
+            self.answer_wanted = Some(id);
+            return self.ask_preview(now);
+        };
+        let mut requests = model.requests().iter();
+        match (requests.next(), requests.next()) {
+            (Some(PendingRequest::Permission(asked)), None) => {
+                let dialog = AnswerDialog::new(id, name, asked.clone(), now.instant);
+                self.overlay = Some(Overlay::Answer(Box::new(dialog)));
+                Vec::new()
+            }
+            (Some(_), _) => {
+                self.notify(format!("run {short}: press enter to open it and answer"), now);
+                Vec::new()
+            }
+            // The journal was read before the request came.
+            (None, _) => {
+                self.answer_wanted = Some(id);
+                self.ask_preview(now)
+            }
+        }
+    }
+
+    /// Closes a dialog whose request was answered elsewhere, or whose run ended.
+    fn check_dialogs(&mut self, now: Now) {
+        match &self.overlay {
+            Some(Overlay::Answer(dialog)) => {
+                let is_waiting = self.list.run(&dialog.run).is_some_and(asks_permission);
+                let is_answered = self
+                    .preview
+                    .model_of(&dialog.run)
+                    .is_some_and(|model| model.requests().get(dialog.request()).is_none());
+                if !is_waiting || is_answered {
+                    self.overlay = None;
+                    self.notify("the request was answered elsewhere", now);
+                }
+            }
+            Some(Overlay::Stop { run, name }) => {
+                if self.list.run(run).is_none_or(|run| run.file.is_ended()) {
+                    let text = format!("run {name} has ended");
+                    self.overlay = None;
+                    self.notify(text, now);
+                }
+            }
+            Some(Overlay::Filter | Overlay::NewRun) | None => {}
+        }
+    }
+
+    pub(crate) fn next_tick(&self, now: Now) -> Option<Instant> {
+        let notice = self.notice.as_ref().map(|(_, at)| *at + NOTICE_TIME);
+        let armed = match &self.overlay {
+            Some(Overlay::Answer(dialog)) => Some(dialog.armed_at()),
+            Some(Overlay::Filter | Overlay::Stop { .. } | Overlay::NewRun) | None => None,
+        };
+        let future = |at: &Instant| *at > now.instant;
+        [
+            notice,
+            armed.filter(future),
+            self.preview_due(),
+            self.next_clock(now),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// When a clock of the last picture shows something else.
+    fn next_clock(&self, now: Now) -> Option<Instant> {
+        if matches!(self.overlay, Some(Overlay::NewRun | Overlay::Answer(_))) {
+            return None;
+        }
+        let seconds = self
+            .drawn
+            .iter()
+            .filter_map(|id| self.list.run(id))
+            .map(|run| next_change_seconds(run, now.at))
+            .min()?;
+        let seconds = match self.is_unfocused {
+            true => seconds.max(UNFOCUSED_SECONDS),
+            false => seconds,
+        };
+        Some(now.instant + Duration::from_secs(seconds))
+    }
+}
+
+pub(super) fn asks_permission(run: &RunSummary) -> bool {
+    let state = &run.file.status.state;
+    !run.is_lost
+        && matches!(
+            state,
+            RunState::Waiting {
+                what: WaitingFor::Permission
+            }
+        )
 }

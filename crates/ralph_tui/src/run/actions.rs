@@ -90,7 +90,18 @@ impl RunScreen {
             | Action::MessageDown
             | Action::MessageUp
             | Action::EditMessage
-            | Action::WithdrawMessage => {}
+            | Action::WithdrawMessage
+            | Action::NewRun
+            | Action::StopSelected
+            | Action::ResumeSelected
+            | Action::ForkSelected
+            | Action::BrowseSelected
+            | Action::AnswerSelected
+            | Action::Snooze
+            | Action::EditFilter
+            | Action::NextStateGroup
+            | Action::ToggleWorkspace
+            | Action::ClearFilter => {}
         }
         Vec::new()
     }

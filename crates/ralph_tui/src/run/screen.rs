@@ -11,7 +11,7 @@ use run_view::{one_line, width};
 use terminal_input::{Edit, Key, Mouse, MouseAction, armed_at};
 
 use super::composer::Composer;
-use super::footer::render_footer;
+use super::footer::{FooterContext, render_footer};
 use super::header::{Presence, header_rows, note, render_header, run_title};
 use super::request_panel::{panel_rows, render_request, request_title};
 use super::request_prompt::{PromptStep, RequestPrompt};
@@ -108,15 +108,9 @@ impl RunScreen {
     }
 
     pub(crate) fn set_loaded(&mut self, loaded: LoadedRun, now: Now) {
-        let selected = self.view.selected().and_then(|index| self.transcript.cell(index));
-        let place = selected
-            .map(|cell| Jump::Seq(cell.seq))
-            .filter(|_| !self.view.is_following());
+        self.view.replace(&self.transcript, &loaded.transcript);
         self.model = loaded.model;
         self.transcript = loaded.transcript;
-        if let Some(place) = place {
-            self.view.jump(&self.transcript, place);
-        }
         if self.presence == Presence::Loading {
             self.presence = Presence::Live;
         }
@@ -467,7 +461,13 @@ impl RunScreen {
         let (header, rest) = split_top(area, header_rows(area.height));
         render_header(&self.model, &self.id, self.presence, header, buffer, theme, now);
         let (mut rest, footer) = split_bottom(rest, 1);
-        render_footer(Context::Run, &self.reading_status(), footer, buffer, theme);
+        render_footer(
+            self.footer_context(),
+            &self.reading_status(),
+            footer,
+            buffer,
+            theme,
+        );
         let mut cursor = None;
         if let Some(field) = &self.search {
             let (above, row) = split_bottom(rest, 1);
@@ -543,6 +543,20 @@ impl RunScreen {
         self.areas.side = side;
         self.areas.side_targets = side_list::render_side_list(&self.model, side, buffer, theme);
         Rect::new(area.x, area.y, left, area.height)
+    }
+
+    /// Whose keys the footer names.
+    fn footer_context(&self) -> FooterContext {
+        if self.search.is_some() {
+            FooterContext::Search
+        } else if self.composer.is_open {
+            FooterContext::Message
+        } else if self.has_field() {
+            // The dialog names its own keys.
+            FooterContext::Dialog
+        } else {
+            FooterContext::Run
+        }
     }
 
     /// `hit 3/12 · edits only · 5 new ↓`.

@@ -109,6 +109,9 @@ impl TranscriptView {
     pub(crate) fn hits(&self) -> Option<(usize, usize)> {
         self.query.as_ref().map(|_| (0, 0))
     }
+    pub(crate) fn replace(&mut self, _old: &Transcript, new: &Transcript) {
+        self.selected = self.selected.filter(|index| *index < new.len());
+    }
     pub(crate) fn toggle_side_by_side(&mut self) {}
     pub(crate) fn toggle_wrap(&mut self) {}
     pub(crate) fn copy_text(&self, transcript: &Transcript) -> Option<String> {

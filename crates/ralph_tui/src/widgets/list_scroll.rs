@@ -24,10 +24,6 @@ impl ListScroll {
     pub(crate) fn scroll(&mut self, rows: isize) {
         self.first = self.first.saturating_add_signed(rows);
     }
-
-    pub(crate) fn first(self) -> usize {
-        self.first
-    }
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ pub(crate) fn put_spans(buffer: &mut Buffer, area: Rect, row: u16, line: &Line<'
 /// Safe text in exactly `columns` columns.
 pub(crate) fn pad(text: &str, columns: usize) -> String {
     let mut text = match width(text) > columns {
+        true if columns == 0 => String::new(),
         true => cut_line(text, columns),
         false => text.to_owned(),
     };

@@ -125,3 +125,20 @@ fn the_footer_drops_hints_and_keeps_help_and_quit() {
     desk.key(Key::Character('g'));
     assert!(desk.screen(60, 15).lines().last().unwrap().contains("new ↓"));
 }
+
+#[test]
+fn a_page_is_read_in_full_and_closed() {
+    let mut desk = Desk::started(RunKind::Loop);
+    let line = format!("{{\"type\":\"\u{1b}[31m\"}}{}end", "x".repeat(5_000));
+    desk.input(crate::input::Input::Page {
+        title: "raw/1.ndjson".to_owned(),
+        text: line,
+    });
+    assert!(desk.shows("raw/1.ndjson"));
+    assert!(desk.shows("\\u{1b}[31m"));
+    desk.press("G");
+    desk.screen(100, 40);
+    assert!(desk.shows("xend"));
+    assert_eq!(desk.press("q"), []);
+    assert!(!desk.shows("raw/1.ndjson"));
+}

@@ -35,7 +35,7 @@ fn typed_keys_do_not_answer_before_the_request_is_armed() {
     desk.wait(424);
     assert_eq!(desk.key(Key::Character('y')), []);
     desk.wait(425);
-    assert!(desk.shows("y once · a always · n deny"));
+    assert!(desk.shows("y once · a always · e edit · n deny"));
     assert_eq!(desk.key(Key::Character('y')), [answer("a", AnswerChoice::Allow)]);
 }
 
@@ -177,7 +177,7 @@ fn a_question_is_answered_by_number_or_in_words() {
     let mut desk = Desk::started(RunKind::Loop);
     desk.question(&json!([colour(false)]));
     desk.settle();
-    assert!(desk.shows("1-9 choose · t text"));
+    assert!(desk.shows("1-9 choose · t text · n decline"));
     assert_eq!(desk.press("92"), [answer("q", answers(&["Red"]))]);
     let mut desk = Desk::started(RunKind::Loop);
     desk.question(&json!([colour(false)]));

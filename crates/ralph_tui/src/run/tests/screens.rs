@@ -92,9 +92,11 @@ fn a_working_run() {
 fn the_header_of_every_state() {
     let states: [(&str, fn(&mut Desk)); 13] = [
         ("starting", |_| {}),
-        ("thinking", |desk| desk.agent("turn_started", &json!({"turn": 1}))),
+        ("thinking", |desk| {
+            desk.agent("turn_started", &json!({"number": 1}))
+        }),
         ("silent", |desk| {
-            desk.agent("turn_started", &json!({"turn": 1}));
+            desk.agent("turn_started", &json!({"number": 1}));
             desk.wait(75_000);
         }),
         ("tool", working),

@@ -1,220 +1,6 @@
-//! `Binding`: the one table of keys. Dispatch, the footer, the help overlay and the docs are made from it.
+//! `BINDINGS`: every key of the terminal UI, by context.
 
-use terminal_input::Key;
-
-/// Where a key works.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Context {
-    /// Everywhere but in text fields and dialogs.
-    Anywhere,
-    Home,
-    Run,
-    /// A request of the agent is shown. Its keys come before those of the run.
-    Request,
-    /// The list of messages that are on their way.
-    Queue,
-}
-
-impl Context {
-    pub const ALL: [Self; 5] = [Self::Anywhere, Self::Home, Self::Run, Self::Request, Self::Queue];
-
-    /// The heading in the help.
-    #[must_use]
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Anywhere => "Everywhere",
-            Self::Home => "All runs",
-            Self::Run => "Run",
-            Self::Request => "Request",
-            Self::Queue => "Messages on their way",
-        }
-    }
-}
-
-macro_rules! actions {
-    ($($action:ident,)+) => {
-        /// What a key does.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Action {
-            $($action,)+
-        }
-
-        impl Action {
-            pub const ALL: &[Self] = &[$(Self::$action,)+];
-        }
-    };
-}
-
-actions! {
-    Quit,
-    Help,
-    Redraw,
-    Suspend,
-    Back,
-    Message,
-    QueueMessage,
-    ShowQueue,
-    Interrupt,
-    Stop,
-    TopUp,
-    ChangeModel,
-    ChangePermissionMode,
-    ShowRequest,
-    Follow,
-    Down,
-    Up,
-    HalfPageDown,
-    HalfPageUp,
-    PageDown,
-    PageUp,
-    Top,
-    Bottom,
-    SelectNext,
-    SelectPrevious,
-    NextError,
-    PreviousError,
-    NextEdit,
-    PreviousEdit,
-    NextRequest,
-    PreviousRequest,
-    NextIteration,
-    PreviousIteration,
-    FoldSelected,
-    FoldAll,
-    FoldThinking,
-    FoldTools,
-    CycleFilter,
-    Search,
-    NextHit,
-    PreviousHit,
-    Copy,
-    Export,
-    PrintToScrollback,
-    EditTranscript,
-    OpenFile,
-    ShowRaw,
-    SideList,
-    SideBySide,
-    Wrap,
-    Allow,
-    AllowAlways,
-    AllowEdited,
-    Deny,
-    ChooseOption,
-    AnswerText,
-    SendAnswers,
-    RequestDown,
-    RequestUp,
-    HideRequest,
-    MessageDown,
-    MessageUp,
-    EditMessage,
-    WithdrawMessage,
-    Open,
-}
-
-/// One row of the table.
-#[derive(Debug, Clone, Copy)]
-pub struct Binding {
-    pub context: Context,
-    pub action: Action,
-    /// The key as people write it, such as `ctrl-l`.
-    pub label: &'static str,
-    /// One or two words for the footer.
-    pub hint: &'static str,
-    /// One sentence for the help overlay.
-    pub help: &'static str,
-    /// The footer drops hints with a higher number first. `None` is never in the footer.
-    pub footer: Option<u8>,
-    keys: &'static [Pressed],
-}
-
-impl Binding {
-    /// Requests and lists have only their own keys; screens also have those that work everywhere.
-    fn works_in(&self, context: Context) -> bool {
-        let has_common = match context {
-            Context::Anywhere | Context::Home | Context::Run => true,
-            Context::Request | Context::Queue => false,
-        };
-        self.context == context || (has_common && self.context == Context::Anywhere)
-    }
-}
-
-#[cfg(test)]
-impl Binding {
-    pub(crate) fn pressed_keys(&self) -> Vec<Key> {
-        self.keys.iter().map(|pressed| pressed.key()).collect()
-    }
-}
-
-/// A key in the table: [`Key`] without what has data of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pressed {
-    Character(char),
-    Control(char),
-    Enter,
-    Escape,
-    Up,
-    Down,
-    Left,
-    Right,
-    PageUp,
-    PageDown,
-    Home,
-    End,
-    Tab,
-    BackTab,
-    DeleteToStart,
-    EndOfInput,
-}
-
-impl Pressed {
-    fn is(self, key: &Key) -> bool {
-        match (self, key) {
-            (Self::Tab, Key::Character('\t')) => true,
-            (Self::Character(wanted), Key::Character(typed)) => wanted == *typed,
-            (Self::Control(wanted), Key::Control(typed)) => wanted == *typed,
-            (Self::Enter, Key::Enter)
-            | (Self::Escape, Key::Escape)
-            | (Self::Up, Key::Up)
-            | (Self::Down, Key::Down)
-            | (Self::Left, Key::Left)
-            | (Self::Right, Key::Right)
-            | (Self::PageUp, Key::PageUp)
-            | (Self::PageDown, Key::PageDown)
-            | (Self::Home, Key::Home)
-            | (Self::End, Key::End)
-            | (Self::BackTab, Key::BackTab)
-            | (Self::DeleteToStart, Key::DeleteToStart)
-            | (Self::EndOfInput, Key::EndOfInput) => true,
-            _ => false,
-        }
-    }
-}
-
-#[cfg(test)]
-impl Pressed {
-    fn key(self) -> Key {
-        match self {
-            Self::Character(character) => Key::Character(character),
-            Self::Control(character) => Key::Control(character),
-            Self::Enter => Key::Enter,
-            Self::Escape => Key::Escape,
-            Self::Up => Key::Up,
-            Self::Down => Key::Down,
-            Self::Left => Key::Left,
-            Self::Right => Key::Right,
-            Self::PageUp => Key::PageUp,
-            Self::PageDown => Key::PageDown,
-            Self::Home => Key::Home,
-            Self::End => Key::End,
-            Self::Tab => Key::Character('\t'),
-            Self::BackTab => Key::BackTab,
-            Self::DeleteToStart => Key::DeleteToStart,
-            Self::EndOfInput => Key::EndOfInput,
-        }
-    }
-}
+use super::{Action, Binding, Context, Pressed};
 
 /// Every key of the terminal UI. A key has one meaning in a context; a test checks it.
 pub const BINDINGS: &[Binding] = &[
@@ -692,7 +478,7 @@ pub const BINDINGS: &[Binding] = &[
         label: "e",
         hint: "edit",
         help: "Edit the arguments as JSON in your editor, and allow the result once.",
-        footer: Some(3),
+        footer: Some(4),
         keys: &[Pressed::Character('e')],
     },
     Binding {
@@ -701,7 +487,7 @@ pub const BINDINGS: &[Binding] = &[
         label: "n",
         hint: "deny",
         help: "Deny it, reject the plan or decline to answer, with a reason.",
-        footer: Some(2),
+        footer: Some(6),
         keys: &[Pressed::Character('n')],
     },
     Binding {
@@ -710,7 +496,7 @@ pub const BINDINGS: &[Binding] = &[
         label: "1-9",
         hint: "choose",
         help: "Choose an answer by its number.",
-        footer: Some(4),
+        footer: Some(2),
         keys: &[
             Pressed::Character('1'),
             Pressed::Character('2'),
@@ -738,7 +524,7 @@ pub const BINDINGS: &[Binding] = &[
         label: "enter",
         hint: "send",
         help: "Send the chosen answers.",
-        footer: Some(6),
+        footer: Some(3),
         keys: &[Pressed::Enter],
     },
     Binding {
@@ -804,79 +590,185 @@ pub const BINDINGS: &[Binding] = &[
         footer: Some(1),
         keys: &[Pressed::Character('d')],
     },
+    // The home screen.
+    Binding {
+        context: Context::Home,
+        action: Action::Open,
+        label: "enter",
+        hint: "open",
+        help: "Open the selected run.",
+        footer: Some(2),
+        keys: &[Pressed::Enter, Pressed::Right, Pressed::Character('l')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::AnswerSelected,
+        label: "y",
+        hint: "answer",
+        help: "Show the permission request of the selected run and answer it.",
+        footer: Some(3),
+        keys: &[Pressed::Character('y'), Pressed::Character('n')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::NewRun,
+        label: "c",
+        hint: "new run",
+        help: "Describe and start a run.",
+        footer: Some(4),
+        keys: &[Pressed::Character('c')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::EditFilter,
+        label: "/",
+        hint: "filter",
+        help: "Filter by words in title, workspace, id or agent.",
+        footer: Some(5),
+        keys: &[Pressed::Character('/')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::StopSelected,
+        label: "s",
+        hint: "stop",
+        help: "Stop the selected run. Asks first.",
+        footer: Some(6),
+        keys: &[Pressed::Character('s')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::ResumeSelected,
+        label: "r",
+        hint: "resume",
+        help: "Continue the conversation of the selected run in a new run.",
+        footer: Some(7),
+        keys: &[Pressed::Character('r')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::ForkSelected,
+        label: "f",
+        hint: "fork",
+        help: "Branch off from the selected run in a new run.",
+        footer: Some(10),
+        keys: &[Pressed::Character('f')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::BrowseSelected,
+        label: "b",
+        hint: "browser",
+        help: "Open the selected run in the browser.",
+        footer: Some(11),
+        keys: &[Pressed::Character('b')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::Snooze,
+        label: "z",
+        hint: "snooze",
+        help: "Move a run that waits below the active ones until its state changes, or back.",
+        footer: Some(12),
+        keys: &[Pressed::Character('z')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::NextStateGroup,
+        label: "tab",
+        hint: "state",
+        help: "List only runs that wait for you, that are active, that ended, or all.",
+        footer: Some(8),
+        keys: &[Pressed::Tab],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::ToggleWorkspace,
+        label: "w",
+        hint: "workspace",
+        help: "List only runs of this workspace, or of all.",
+        footer: Some(9),
+        keys: &[Pressed::Character('w')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::ClearFilter,
+        label: "esc",
+        hint: "clear filter",
+        help: "List all runs again.",
+        footer: None,
+        keys: &[Pressed::Escape],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::Up,
+        label: "k",
+        hint: "up",
+        help: "Select the run above.",
+        footer: None,
+        keys: &[Pressed::Up, Pressed::Character('k')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::Down,
+        label: "j",
+        hint: "down",
+        help: "Select the run below.",
+        footer: None,
+        keys: &[Pressed::Down, Pressed::Character('j')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::HalfPageUp,
+        label: "ctrl-u",
+        hint: "half a page up",
+        help: "Move half a page up.",
+        footer: None,
+        keys: &[Pressed::DeleteToStart],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::HalfPageDown,
+        label: "ctrl-d",
+        hint: "half a page down",
+        help: "Move half a page down.",
+        footer: None,
+        keys: &[Pressed::EndOfInput],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::PageUp,
+        label: "page up",
+        hint: "page up",
+        help: "Move a page up.",
+        footer: None,
+        keys: &[Pressed::PageUp],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::PageDown,
+        label: "page down",
+        hint: "page down",
+        help: "Move a page down.",
+        footer: None,
+        keys: &[Pressed::PageDown, Pressed::Character(' ')],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::Top,
+        label: "g",
+        hint: "first",
+        help: "Select the first run.",
+        footer: None,
+        keys: &[Pressed::Character('g'), Pressed::Home],
+    },
+    Binding {
+        context: Context::Home,
+        action: Action::Bottom,
+        label: "G",
+        hint: "last",
+        help: "Select the last run.",
+        footer: None,
+        keys: &[Pressed::Character('G'), Pressed::End],
+    },
 ];
-
-/// What a key does in a context.
-#[must_use]
-pub fn action_for(context: Context, key: &Key) -> Option<Action> {
-    BINDINGS
-        .iter()
-        .filter(|binding| binding.works_in(context))
-        .find(|binding| binding.keys.iter().any(|pressed| pressed.is(key)))
-        .map(|binding| binding.action)
-}
-
-/// The rows of a context in the order of their importance, for a footer.
-pub(crate) fn footer_hints(context: Context) -> Vec<&'static Binding> {
-    let mut rows: Vec<&Binding> = BINDINGS
-        .iter()
-        .filter(|binding| binding.works_in(context) && binding.footer.is_some())
-        .collect();
-    rows.sort_by_key(|binding| (binding.footer, binding.context != Context::Anywhere));
-    rows
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::{Action, BINDINGS, Context, action_for};
-
-    #[test]
-    fn a_key_has_one_meaning_in_a_context() {
-        for context in Context::ALL {
-            let mut seen = HashSet::new();
-            for binding in BINDINGS.iter().filter(|binding| binding.works_in(context)) {
-                for key in binding.pressed_keys() {
-                    assert!(seen.insert(format!("{key:?}")), "{context:?}: {}", binding.label);
-                    assert_eq!(
-                        action_for(context, &key),
-                        Some(binding.action),
-                        "{}",
-                        binding.label
-                    );
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn every_row_has_a_key_a_label_a_hint_and_a_sentence() {
-        for binding in BINDINGS {
-            assert!(!binding.keys.is_empty(), "{}", binding.label);
-            assert!(!binding.label.is_empty() && !binding.hint.is_empty());
-            assert!(binding.help.ends_with('.'), "{}", binding.help);
-        }
-    }
-
-    #[test]
-    fn every_action_has_a_key() {
-        for action in Action::ALL {
-            // The home screen has it.
-            let is_bound = BINDINGS.iter().any(|binding| binding.action == *action);
-            assert!(is_bound || *action == Action::Open, "{action:?}");
-        }
-    }
-
-    #[test]
-    fn an_action_is_in_the_table_once_for_each_context() {
-        let mut seen: HashSet<(Context, Action)> = HashSet::new();
-        for binding in BINDINGS {
-            assert!(
-                seen.insert((binding.context, binding.action)),
-                "{}",
-                binding.label
-            );
-        }
-    }
-}

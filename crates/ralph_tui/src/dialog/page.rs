@@ -1,0 +1,66 @@
+//! `PageDialog`: a text to be read, such as the agent's own line of a record. Nothing in it is hidden.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::text::Line;
+use run_view::{escape_hidden, one_line};
+use terminal_input::Key;
+
+use super::help::scroll_key;
+use super::{Anchor, BoxFrame, render_rows};
+use crate::theme::Theme;
+use crate::widgets::{ListScroll, rows_of};
+
+/// More is not shown. The raw log has it.
+const MAX_BYTES: usize = 256 * 1_024;
+
+#[derive(Debug)]
+pub(crate) struct PageDialog {
+    title: String,
+    text: String,
+    /// The rows at a width.
+    rows: Option<(usize, Vec<Line<'static>>)>,
+    scroll: ListScroll,
+    page: usize,
+}
+
+impl PageDialog {
+    pub(crate) fn new(title: &str, text: &str) -> Self {
+        let end = text.floor_char_boundary(MAX_BYTES);
+        let mut shown = escape_hidden(text.get(..end).unwrap_or_default());
+        if end < text.len() {
+            shown.push_str(&format!("\n… {} more bytes", text.len() - end));
+        }
+        Self {
+            title: one_line(title, 200),
+            text: shown,
+            rows: None,
+            scroll: ListScroll::default(),
+            page: 0,
+        }
+    }
+
+    /// Whether it stays open.
+    pub(crate) fn key(&mut self, key: &Key) -> bool {
+        scroll_key(key, &mut self.scroll, self.page)
+    }
+
+    pub(crate) fn render(&mut self, area: Rect, buffer: &mut Buffer, theme: Theme) {
+        let columns = usize::from(area.width).saturating_sub(4);
+        if self.rows.as_ref().is_none_or(|(at, _)| *at != columns) {
+            let rows = rows_of(&self.text, columns.max(1)).into_iter().map(Line::from);
+            self.rows = Some((columns, rows.collect()));
+        }
+        let rows = self.rows.as_ref().map_or(&[][..], |(_, rows)| rows);
+        let frame = BoxFrame {
+            title: &self.title,
+            keys: "↑↓ scroll · esc close",
+            anchor: Anchor::Center,
+            columns,
+            rows: rows.len(),
+        };
+        let inner = frame.render(area, buffer, theme);
+        self.page = usize::from(inner.height);
+        render_rows(rows, &mut self.scroll, None, inner, buffer, theme);
+    }
+}

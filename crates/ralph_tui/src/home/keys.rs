@@ -1,0 +1,238 @@
+//! Keys of the home screen. What is open above the list has all of them.
+
+use std::time::Duration;
+
+use ralph_run::control::ControlCommand;
+use ralph_run::short_run_id;
+use run_view::one_line;
+use terminal_input::{Edit, Key};
+
+use super::answer_dialog::AnswerStep;
+use super::new_run_form::{FormStep, NewRunForm};
+use super::row::name_of;
+use super::screen::{HomeScreen, NAME_COLUMNS, Overlay};
+use crate::app::Now;
+use crate::bindings::{Action, Context, action_for};
+use crate::effect::Effect;
+
+/// A second Ctrl-C within this time leaves.
+const LEAVE_TIME: Duration = Duration::from_secs(1);
+
+impl HomeScreen {
+    pub(crate) fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
+        match key {
+            Key::Mouse(mouse) => return self.mouse(*mouse, now),
+            Key::Focused => {
+                (self.is_unfocused, self.ignores_click) = (false, true);
+                return Vec::new();
+            }
+            Key::Unfocused => {
+                self.is_unfocused = true;
+                return Vec::new();
+            }
+            // Whoever types has the focus already.
+            _ => self.ignores_click = false,
+        }
+        let mut effects = match &self.overlay {
+            None => self.list_key(key, now),
+            Some(Overlay::Filter) => {
+                self.filter_key(key);
+                Vec::new()
+            }
+            Some(Overlay::Stop { run, .. }) => {
+                let run = run.clone();
+                self.stop_key(key, run)
+            }
+            Some(Overlay::NewRun) => self.form_key(key),
+            Some(Overlay::Answer(_)) => self.answer_key(key, now),
+        };
+        effects.extend(self.refresh_preview(now));
+        effects
+    }
+
+    fn list_key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
+        if *key == Key::Control('c') {
+            return self.ask_to_leave(now);
+        }
+        // A paste is not a series of keys.
+        let Some(action) = action_for(Context::Home, key) else {
+            return Vec::new();
+        };
+        self.answer_wanted = None;
+        self.act(action, now)
+    }
+
+    fn ask_to_leave(&mut self, now: Now) -> Vec<Effect> {
+        let is_second = self
+            .leave_asked_at
+            .is_some_and(|asked| now.instant < asked + LEAVE_TIME);
+        if is_second {
+            return vec![Effect::Quit];
+        }
+        self.leave_asked_at = Some(now.instant);
+        self.notify("press ctrl-c again to leave; runs continue", now);
+        Vec::new()
+    }
+
+    fn act(&mut self, action: Action, now: Now) -> Vec<Effect> {
+        let page = isize::try_from(self.drawn.len().max(1)).unwrap_or(1);
+        match action {
+            Action::Quit => return vec![Effect::Quit],
+            Action::Redraw => return vec![Effect::Redraw],
+            Action::Suspend => return vec![Effect::Suspend],
+            Action::Up => self.list.move_by(-1),
+            Action::Down => self.list.move_by(1),
+            Action::HalfPageUp => self.list.move_by(-(page / 2).max(1)),
+            Action::HalfPageDown => self.list.move_by((page / 2).max(1)),
+            Action::PageUp => self.list.move_by(-page),
+            Action::PageDown => self.list.move_by(page),
+            Action::Top => self.list.go_to_row(0),
+            Action::Bottom => self.list.go_to_row(usize::MAX),
+            Action::Open => return self.open_selected(),
+            Action::NewRun => self.open_form(),
+            Action::StopSelected => self.ask_to_stop(now),
+            Action::ResumeSelected => return self.resume(false, now),
+            Action::ForkSelected => return self.resume(true, now),
+            Action::BrowseSelected => {
+                let run = self.list.selected_id().map(str::to_owned);
+                return run.map(|run| Effect::OpenInBrowser { run }).into_iter().collect();
+            }
+            Action::AnswerSelected => return self.open_answer(now),
+            Action::Snooze => {
+                if !self.list.toggle_snooze() {
+                    self.notify("only a run that waits for you can be snoozed", now);
+                }
+            }
+            Action::EditFilter => self.overlay = Some(Overlay::Filter),
+            Action::NextStateGroup => {
+                self.list.filter.next_group();
+                self.list.refresh();
+            }
+            Action::ToggleWorkspace => {
+                self.list.filter.toggle_scope();
+                self.list.refresh();
+            }
+            Action::ClearFilter => {
+                self.list.filter.clear();
+                self.list.refresh();
+            }
+            // Not of the home screen.
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    pub(super) fn open_selected(&mut self) -> Vec<Effect> {
+        let run = self.list.selected_id().map(str::to_owned);
+        run.map(|run| Effect::Open { run }).into_iter().collect()
+    }
+
+    fn open_form(&mut self) {
+        let workspace = self.list.filter.workspace.clone();
+        self.form.get_or_insert_with(|| NewRunForm::new(&workspace));
+        self.overlay = Some(Overlay::NewRun);
+    }
+
+    fn ask_to_stop(&mut self, now: Now) {
+        let Some(run) = self.list.selected() else { return };
+        let name = name_of(&run.file, NAME_COLUMNS);
+        if run.file.is_ended() || run.is_lost {
+            self.notify(format!("run {name} has ended"), now);
+        } else {
+            let run = run.file.run_id.clone();
+            self.overlay = Some(Overlay::Stop { run, name });
+        }
+    }
+
+    fn resume(&mut self, is_fork: bool, now: Now) -> Vec<Effect> {
+        let Some(run) = self.list.selected() else {
+            return Vec::new();
+        };
+        let file = &run.file;
+        let short = one_line(short_run_id(&file.run_id), NAME_COLUMNS);
+        let refusal = if file.is_ephemeral {
+            Some(format!("run {short} did not save its session"))
+        } else if !is_fork && !file.is_ended() && !run.is_lost {
+            Some(format!("run {short} is still active"))
+        } else {
+            None
+        };
+        match refusal {
+            Some(text) => {
+                self.notify(text, now);
+                Vec::new()
+            }
+            None => vec![Effect::Resume {
+                run: file.run_id.clone(),
+                is_fork,
+            }],
+        }
+    }
+
+    /// Every key is the field's, as long as it is open.
+    fn filter_key(&mut self, key: &Key) {
+        match key {
+            Key::Escape | Key::Control('c') => {
+                self.list.filter.text.set_text("");
+                self.overlay = None;
+            }
+            Key::Up => self.list.move_by(-1),
+            Key::Down => self.list.move_by(1),
+            _ => {
+                if self.list.filter.text.key(key) == Edit::Complete {
+                    self.overlay = None;
+                }
+            }
+        }
+        self.list.refresh();
+    }
+
+    fn stop_key(&mut self, key: &Key, run: String) -> Vec<Effect> {
+        self.overlay = None;
+        match key {
+            Key::Character('y') => vec![Effect::Command {
+                run,
+                command: ControlCommand::Stop,
+            }],
+            _ => Vec::new(),
+        }
+    }
+
+    fn form_key(&mut self, key: &Key) -> Vec<Effect> {
+        let Some(form) = &mut self.form else {
+            self.overlay = None;
+            return Vec::new();
+        };
+        match form.key(key) {
+            FormStep::Edited => Vec::new(),
+            FormStep::Closed => {
+                self.overlay = None;
+                Vec::new()
+            }
+            FormStep::Requested(effect) => vec![*effect],
+        }
+    }
+
+    fn answer_key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
+        let Some(Overlay::Answer(dialog)) = &mut self.overlay else {
+            return Vec::new();
+        };
+        let run = dialog.run.clone();
+        match dialog.key(key, now.instant) {
+            AnswerStep::Open => Vec::new(),
+            AnswerStep::Closed => {
+                self.overlay = None;
+                Vec::new()
+            }
+            AnswerStep::OpenRun => {
+                self.overlay = None;
+                vec![Effect::Open { run }]
+            }
+            AnswerStep::Answered { command, notice } => {
+                self.overlay = None;
+                self.notify(notice, now);
+                vec![Effect::Command { run, command }]
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! `NewRunForm`: the fields that describe a new run.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use run_view::one_line;
+use terminal_input::{Edit, Key};
+
+use crate::effect::{Effect, StartRequest};
+use crate::theme::{Role, Theme};
+use crate::widgets::{FieldKind, TextField, pad, put};
+
+/// Fields in the order of the form.
+const LABELS: [&str; FIELDS] = [
+    "Workspace",
+    "Prompt",
+    "Backend",
+    "Mode",
+    "Model",
+    "Max iterations",
+    "Max cost",
+    "Verify",
+];
+const FIELDS: usize = 8;
+const WORKSPACE: usize = 0;
+const PROMPT: usize = 1;
+
+/// After the fields: two choices and the button.
+const ASK: usize = FIELDS;
+const CONVERSATION: usize = FIELDS + 1;
+const START: usize = FIELDS + 2;
+const STOPS: usize = FIELDS + 3;
+
+const LABEL_COLUMNS: u16 = 16;
+const MAX_PROMPT_ROWS: u16 = 8;
+
+/// What a key did to the form.
+#[derive(Debug, PartialEq)]
+pub(super) enum FormStep {
+    Edited,
+    Closed,
+    Requested(Box<Effect>),
+}
+
+#[derive(Debug)]
+pub(super) struct NewRunForm {
+    fields: [TextField; FIELDS],
+    asks: bool,
+    is_conversation: bool,
+    focus: usize,
+    /// Why it was not started, or that it is being started.
+    message: Option<(String, Role)>,
+}
+
+impl NewRunForm {
+    pub(super) fn new(workspace: &str) -> Self {
+        let mut fields: [TextField; FIELDS] = Default::default();
+        fields[WORKSPACE] = TextField::new(FieldKind::OneLine, workspace);
+        fields[PROMPT] = TextField::new(FieldKind::Lines, "");
+        Self {
+            fields,
+            asks: false,
+            is_conversation: false,
+            focus: PROMPT,
+            message: None,
+        }
+    }
+
+    /// Every key is the form's: none of them acts on the list.
+    pub(super) fn key(&mut self, key: &Key) -> FormStep {
+        match key {
+            Key::Escape | Key::Control('c') => return FormStep::Closed,
+            Key::Control('s') => return self.submit(),
+            Key::Control('o') => {
+                self.focus = PROMPT;
+                let text = self.fields[PROMPT].text();
+                return FormStep::Requested(Box::new(Effect::EditText { text }));
+            }
+            Key::Character('\t') | Key::Down => self.focus = (self.focus + 1) % STOPS,
+            Key::BackTab | Key::Up => self.focus = (self.focus + STOPS - 1) % STOPS,
+            Key::OversizedPaste => self.fail("the pasted text is too long; press ctrl-o for your editor"),
+            Key::Character(' ') | Key::Enter if self.focus == ASK => self.asks = !self.asks,
+            Key::Character(' ') | Key::Enter if self.focus == CONVERSATION => {
+                self.is_conversation = !self.is_conversation;
+            }
+            Key::Enter if self.focus == START => return self.submit(),
+            _ => {
+                let focus = self.focus;
+                if let Some(field) = self.fields.get_mut(focus)
+                    && field.key(key) == Edit::Complete
+                {
+                    self.focus += 1;
+                }
+            }
+        }
+        FormStep::Edited
+    }
+
+    /// The user closed the editor.
+    pub(super) fn set_prompt(&mut self, text: &str) {
+        self.fields[PROMPT].set_text(text.trim_end());
+    }
+
+    pub(super) fn fail(&mut self, reason: &str) {
+        self.message = Some((reason.to_owned(), Role::Bad));
+    }
+
+    fn submit(&mut self) -> FormStep {
+        let text = |place: usize| self.fields.get(place).map(TextField::text).unwrap_or_default();
+        let optional = |place: usize| Some(text(place).trim().to_owned()).filter(|text| !text.is_empty());
+        let Some(workspace) = optional(WORKSPACE) else {
+            self.focus = WORKSPACE;
+            self.fail("enter a workspace");
+            return FormStep::Edited;
+        };
+        let prompt = text(PROMPT);
+        if prompt.trim().is_empty() {
+            self.focus = PROMPT;
+            self.fail("enter a prompt");
+            return FormStep::Edited;
+        }
+        let request = StartRequest {
+            workspace,
+            prompt,
+            backend: optional(2),
+            mode: optional(3),
+            model: optional(4),
+            max_iterations: optional(5),
+            max_cost: optional(6),
+            verify: optional(7),
+            asks: self.asks,
+            is_conversation: self.is_conversation,
+        };
+        self.message = Some(("starting…".to_owned(), Role::Faint));
+        FormStep::Requested(Box::new(Effect::Start(Box::new(request))))
+    }
+
+    pub(super) fn render(&self, area: Rect, buffer: &mut Buffer, theme: Theme) -> Option<Position> {
+        let mut cursor = None;
+        let fixed = u16::try_from(STOPS).unwrap_or(u16::MAX) + 2;
+        let prompt_rows = area.height.saturating_sub(fixed).clamp(1, MAX_PROMPT_ROWS);
+        put(buffer, area, 0, "New run", theme.style(Role::Strong));
+        let mut row = 1;
+        for (place, label) in LABELS.iter().enumerate() {
+            let height = if place == PROMPT { prompt_rows } else { 1 };
+            put(buffer, area, row, label, self.label_style(place, theme));
+            let field_area = Rect::new(
+                area.x + LABEL_COLUMNS.min(area.width),
+                area.y + row,
+                area.width.saturating_sub(LABEL_COLUMNS),
+                height.min(area.height.saturating_sub(row)),
+            );
+            let position = self
+                .fields
+                .get(place)
+                .and_then(|field| field.render(field_area, buffer, theme));
+            if place == self.focus {
+                cursor = position;
+            }
+            row += height;
+        }
+        let choices = [
+            (ASK, "Ask", self.asks, "approve each action"),
+            (
+                CONVERSATION,
+                "Conversation",
+                self.is_conversation,
+                "wait for messages instead of looping",
+            ),
+        ];
+        for (place, label, is_on, meaning) in choices {
+            let mark = if is_on { "[x]" } else { "[ ]" };
+            let label = pad(label, usize::from(LABEL_COLUMNS));
+            let style = self.label_style(place, theme);
+            put(buffer, area, row, &format!("{label}{mark} {meaning}"), style);
+            if place == self.focus {
+                cursor = Some(Position::new(area.x + LABEL_COLUMNS + 1, area.y + row));
+            }
+            row += 1;
+        }
+        put(buffer, area, row, "[ Start ]", self.label_style(START, theme));
+        if self.focus == START {
+            cursor = Some(Position::new(area.x, area.y + row));
+        }
+        if let Some((message, role)) = &self.message {
+            let message = one_line(message, usize::from(area.width));
+            put(buffer, area, row + 1, &message, theme.style(*role));
+        }
+        cursor
+    }
+
+    fn label_style(&self, place: usize, theme: Theme) -> ratatui::style::Style {
+        theme.style(match place == self.focus {
+            true => Role::Strong,
+            false => Role::Faint,
+        })
+    }
+}

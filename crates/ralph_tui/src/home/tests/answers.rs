@@ -1,0 +1,165 @@
+//! Permission requests that are answered on the home screen.
+
+use agent_api::RequestId;
+use ralph_run::control::{AnswerChoice, ControlCommand};
+use ralph_run::model::{RunState, WaitingFor};
+use terminal_input::Key;
+
+use super::{
+    Clock, HomeScreen, asking, draw, id, model, permission, press, run, screen, text_of, waiting, working,
+};
+use crate::effect::Effect;
+use crate::home::screen::Overlay;
+use crate::theme::ColorScheme;
+
+const SIZE: (u16, u16) = (80, 24);
+
+fn answer(answer: AnswerChoice) -> Effect {
+    Effect::Command {
+        run: id(1),
+        command: ControlCommand::Answer {
+            request: RequestId::new("p1"),
+            answer,
+        },
+    }
+}
+
+/// A screen on which the request of run 1 is open.
+fn asked(command: &str, clock: &mut Clock) -> HomeScreen {
+    let mut screen = screen(vec![waiting(1), working(2)], *clock);
+    screen.set_preview(&id(1), asking(permission(command)), clock.now);
+    press(&mut screen, "y", *clock);
+    assert!(matches!(screen.overlay, Some(Overlay::Answer(_))));
+    draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
+    screen
+}
+
+#[test]
+fn a_request_is_shown_in_full_before_it_can_be_answered() {
+    let mut clock = Clock::new();
+    let mut screen = asked("cargo test\nrm -rf target", &mut clock);
+    let (buffer, _) = draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
+    let text = text_of(&buffer);
+    for part in [
+        "00000001 (Task 1)",
+        "Bash: cargo test",
+        "rm -rf target",
+        "timeout",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    clock.pass(425);
+    assert_eq!(press(&mut screen, "y", clock), [answer(AnswerChoice::Allow)]);
+    assert!(screen.overlay.is_none());
+}
+
+#[test]
+fn keys_of_a_hurry_do_not_answer() {
+    let mut clock = Clock::new();
+    let mut screen = asked("ls", &mut clock);
+    // Each key starts the wait again.
+    for _ in 0..20 {
+        clock.pass(400);
+        assert_eq!(press(&mut screen, "yn", clock), []);
+    }
+    assert_eq!(screen.key(&Key::Paste("y".to_owned()), clock.pass(1_000)), []);
+    clock.pass(425);
+    let denied = AnswerChoice::Deny {
+        reason: "The user does not want this.".to_owned(),
+    };
+    assert_eq!(press(&mut screen, "n", clock), [answer(denied)]);
+}
+
+#[test]
+fn a_request_taller_than_the_screen_is_allowed_after_its_end_was_shown() {
+    let mut clock = Clock::new();
+    let command = (0..50).map(|line| format!("echo {line}\n")).collect::<String>();
+    let mut screen = asked(&command, &mut clock);
+    clock.pass(500);
+    assert_eq!(press(&mut screen, "y", clock), []);
+    for _ in 0..6 {
+        screen.key(&Key::PageDown, clock.now);
+    }
+    draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
+    clock.pass(500);
+    assert_eq!(press(&mut screen, "y", clock), [answer(AnswerChoice::Allow)]);
+}
+
+#[test]
+fn the_screen_asks_for_the_request_if_it_is_not_known_yet() {
+    let mut clock = Clock::new();
+    let mut screen = screen(vec![waiting(1)], clock);
+    let effects = screen.key(&Key::Character('y'), clock.now);
+    assert_eq!(effects, [Effect::Preview { run: id(1) }]);
+    assert!(screen.overlay.is_none());
+    screen.set_preview(&id(1), asking(permission("ls")), clock.pass(50));
+    assert!(matches!(screen.overlay, Some(Overlay::Answer(_))));
+    // Armed from when it is shown, and drawn again then.
+    assert_eq!(press(&mut screen, "y", clock), []);
+    assert!(screen.next_tick(clock.now).is_some());
+}
+
+#[test]
+fn a_request_does_not_open_over_something_else() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![waiting(1)], clock);
+    press(&mut screen, "y/", clock);
+    screen.set_preview(&id(1), asking(permission("ls")), clock.now);
+    assert!(matches!(screen.overlay, Some(Overlay::Filter)));
+}
+
+#[test]
+fn a_request_that_was_answered_elsewhere_closes() {
+    let mut clock = Clock::new();
+    let mut screen = asked("ls", &mut clock);
+    screen.set_runs(vec![waiting(1), working(2), working(3)], clock.now);
+    assert!(screen.overlay.is_some());
+    screen.set_preview(&id(1), model([]), clock.now);
+    assert!(screen.overlay.is_none());
+    let mut screen = asked("ls", &mut clock);
+    screen.set_runs(vec![working(1), working(2)], clock.now);
+    assert!(screen.overlay.is_none());
+    clock.pass(500);
+    assert_eq!(press(&mut screen, "y", clock), []);
+    let (buffer, _) = draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
+    assert!(text_of(&buffer).contains("is not waiting for permission"));
+}
+
+#[test]
+fn questions_are_answered_in_the_run() {
+    let clock = Clock::new();
+    let question = RunState::Waiting {
+        what: WaitingFor::Question,
+    };
+    let mut screen = screen(vec![run(1, question)], clock);
+    assert_eq!(press(&mut screen, "y", clock), []);
+    let (buffer, _) = draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
+    assert!(text_of(&buffer).contains("press enter to open it and answer"));
+}
+
+#[test]
+fn a_wide_window_reads_the_run_on_which_the_cursor_rests() {
+    let mut clock = Clock::new();
+    let mut screen = screen(vec![working(1), working(2), working(3)], clock);
+    assert_eq!(screen.resized(100, clock.now), []);
+    assert_eq!(screen.tick(clock.pass(1_000)), []);
+    assert_eq!(screen.resized(200, clock.now), [Effect::Preview { run: id(3) }]);
+    // One at a time.
+    assert_eq!(screen.tick(clock.pass(1_000)), []);
+    for _ in 0..2 {
+        assert_eq!(screen.key(&Key::Down, clock.pass(20)), []);
+    }
+    assert!(screen.next_tick(clock.now).is_some());
+    assert_eq!(screen.tick(clock.pass(150)), [Effect::Preview { run: id(1) }]);
+    // What comes too late is not shown for another run.
+    screen.set_preview(&id(3), model([]), clock.now);
+    assert!(screen.preview.model_of(&id(1)).is_none());
+    screen.set_preview(&id(1), model([]), clock.now);
+    assert!(screen.preview.model_of(&id(1)).is_some());
+    assert_eq!(screen.tick(clock.pass(10_000)), []);
+    // It is read again after something has happened.
+    let mut later = working(1);
+    later.file.status.iteration = 4;
+    let effects = screen.set_runs(vec![later, working(2)], clock.now);
+    assert_eq!(effects, [Effect::Preview { run: id(1) }]);
+}

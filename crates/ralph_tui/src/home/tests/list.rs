@@ -1,0 +1,261 @@
+//! The list: order, cursor, filter, snoozing, actions, mouse.
+
+use ralph_run::control::ControlCommand;
+use ralph_run::model::{RunState, WaitingFor};
+use terminal_input::{Key, Mouse, MouseAction};
+
+use super::{Clock, at, draw, ended, id, listed, press, run, screen, selected, text_of, waiting, working};
+use crate::effect::Effect;
+use crate::home::screen::Overlay;
+use crate::theme::ColorScheme;
+
+fn ids(numbers: &[u32]) -> Vec<String> {
+    numbers.iter().map(|number| id(*number)).collect()
+}
+
+#[test]
+fn runs_that_wait_come_first_then_active_then_ended_newest_first() {
+    let mut early = waiting(2);
+    early.file.status.state_since = Some(at("2026-11-18T11:00:00Z"));
+    let runs = vec![ended(1), working(3), early, waiting(4), ended(5), working(6)];
+    let screen = screen(runs, Clock::new());
+    assert_eq!(listed(&screen), ids(&[4, 2, 6, 3, 5, 1]));
+}
+
+#[test]
+fn activity_does_not_move_a_run() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1), working(2)], clock);
+    let mut busy = run(1, RunState::Thinking);
+    busy.file.status.state_since = Some(clock.now.at);
+    busy.activity = vec![9_000; 30];
+    screen.set_runs(vec![busy, working(2)], clock.now);
+    assert_eq!(listed(&screen), ids(&[2, 1]));
+}
+
+#[test]
+fn the_cursor_stays_on_its_run_when_others_appear_move_and_leave() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1), working(2), working(3)], clock);
+    press(&mut screen, "j", clock);
+    assert_eq!(selected(&screen), Some(id(2)));
+    let runs = vec![waiting(3), working(9), working(8), working(2), ended(1)];
+    screen.set_runs(runs, clock.now);
+    assert_eq!(selected(&screen), Some(id(2)));
+    assert_eq!(screen.list.selected_row(), Some(3));
+    // The run ends: the cursor goes with it.
+    screen.set_runs(vec![ended(2), working(8), ended(1)], clock.now);
+    assert_eq!(
+        (selected(&screen), screen.list.selected_row()),
+        (Some(id(2)), Some(1))
+    );
+}
+
+#[test]
+fn an_action_is_about_the_selected_run_and_not_about_its_row() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1)], clock);
+    press(&mut screen, "s", clock);
+    screen.set_runs(vec![working(1), working(2), waiting(3)], clock.now);
+    let effects = press(&mut screen, "y", clock);
+    let command = ControlCommand::Stop;
+    assert_eq!(effects, [Effect::Command { run: id(1), command }]);
+}
+
+#[test]
+fn a_stop_asks_with_the_name_of_the_run_and_any_other_key_cancels() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(7)], clock);
+    assert_eq!(press(&mut screen, "s", clock), []);
+    let (buffer, _) = draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
+    assert!(text_of(&buffer).contains("Stop run 00000007 (Task 7)?"));
+    assert_eq!(press(&mut screen, "x", clock), []);
+    assert_eq!(press(&mut screen, "y", clock), []);
+    press(&mut screen, "s", clock);
+    assert_eq!(screen.key(&Key::Paste("y".to_owned()), clock.now), []);
+    assert!(screen.overlay.is_none());
+}
+
+#[test]
+fn a_stop_that_waits_for_an_answer_is_gone_with_its_run() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1), working(2)], clock);
+    press(&mut screen, "js", clock);
+    screen.set_runs(vec![ended(1), working(2)], clock.now);
+    assert_eq!(press(&mut screen, "y", clock), []);
+}
+
+#[test]
+fn only_what_fits_its_state_is_done_to_a_run() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(2), ended(1)], clock);
+    let resume = |is_fork: bool| Effect::Resume { run: id(1), is_fork };
+    assert_eq!(press(&mut screen, "r", clock), []);
+    let is_fork = true;
+    assert_eq!(
+        press(&mut screen, "f", clock),
+        [Effect::Resume { run: id(2), is_fork }]
+    );
+    press(&mut screen, "j", clock);
+    assert_eq!(press(&mut screen, "rf", clock), [resume(false), resume(true)]);
+    assert_eq!(press(&mut screen, "s", clock), []);
+    assert!(screen.overlay.is_none());
+    assert_eq!(
+        press(&mut screen, "b", clock),
+        [Effect::OpenInBrowser { run: id(1) }]
+    );
+    assert_eq!(press(&mut screen, "z", clock), []);
+    let open = screen.key(&Key::Enter, clock.now);
+    assert_eq!(open, [Effect::Open { run: id(1) }]);
+    assert_eq!(press(&mut screen, "q", clock), [Effect::Quit]);
+}
+
+#[test]
+fn a_paste_into_the_list_does_nothing() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1), working(2)], clock);
+    let paste = Key::Paste("qscjy/\r\n".to_owned());
+    assert_eq!(screen.key(&paste, clock.now), []);
+    assert_eq!(screen.key(&Key::OversizedPaste, clock.now), []);
+    assert!(screen.overlay.is_none());
+    assert_eq!(selected(&screen), Some(id(2)));
+}
+
+#[test]
+fn the_filter_field_swallows_every_key() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1), working(2)], clock);
+    let effects = press(&mut screen, "/qscfryn?bzw", clock);
+    assert_eq!(effects, []);
+    assert_eq!(screen.list.filter.text.text(), "qscfryn?bzw");
+    assert!(matches!(screen.overlay, Some(Overlay::Filter)));
+    screen.key(&Key::DeleteToStart, clock.now);
+    screen.key(&Key::Paste("task\n0001".to_owned()), clock.now);
+    assert_eq!(listed(&screen), ids(&[1]));
+    screen.key(&Key::Enter, clock.now);
+    let (buffer, _) = draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
+    assert!(
+        text_of(&buffer).contains("Filter: task 0001"),
+        "{}",
+        text_of(&buffer)
+    );
+    screen.key(&Key::Escape, clock.now);
+    assert_eq!(screen.list.len(), 2);
+}
+
+#[test]
+fn filters_by_words_state_and_workspace_add_up() {
+    let clock = Clock::new();
+    let runs = vec![waiting(1), working(4), ended(7), working(5)];
+    let mut screen = screen(runs, clock);
+    press(&mut screen, "w", clock);
+    assert_eq!(listed(&screen), ids(&[1, 4, 7]));
+    press(&mut screen, "\t\t", clock);
+    assert_eq!(listed(&screen), ids(&[4]));
+    press(&mut screen, "\t\t", clock);
+    press(&mut screen, "/DEMO 0007", clock);
+    assert_eq!(listed(&screen), ids(&[7]));
+    press(&mut screen, "nothing", clock);
+    assert_eq!((listed(&screen), selected(&screen)), (Vec::new(), None));
+    screen.key(&Key::Escape, clock.now);
+    screen.key(&Key::Escape, clock.now);
+    assert_eq!(screen.list.len(), 4);
+}
+
+#[test]
+fn a_snoozed_run_is_below_the_active_ones_until_its_state_changes() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![waiting(1), working(2), ended(3)], clock);
+    press(&mut screen, "z", clock);
+    assert_eq!(listed(&screen), ids(&[2, 1, 3]));
+    assert_eq!(selected(&screen), Some(id(1)));
+    screen.set_runs(vec![waiting(1), working(2), ended(3)], clock.now);
+    assert_eq!(listed(&screen), ids(&[2, 1, 3]));
+    let question = RunState::Waiting {
+        what: WaitingFor::Question,
+    };
+    screen.set_runs(vec![run(1, question), working(2), ended(3)], clock.now);
+    assert_eq!(listed(&screen), ids(&[1, 2, 3]));
+    screen.set_runs(vec![waiting(1), working(2), ended(3)], clock.now);
+    assert_eq!(listed(&screen), ids(&[1, 2, 3]));
+}
+
+fn click(row: u16) -> Key {
+    Key::Mouse(Mouse {
+        action: MouseAction::Press,
+        column: 5,
+        row,
+    })
+}
+
+#[test]
+fn a_click_selects_and_a_second_one_opens_what_was_seen() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1), working(2), working(3)], clock);
+    draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
+    // The heading and the heads of the columns are above.
+    assert_eq!(screen.key(&click(3), clock.now), []);
+    assert_eq!(selected(&screen), Some(id(2)));
+    // A run appears above after the picture was drawn: the click is about what was there.
+    screen.set_runs(vec![working(1), working(2), working(3), working(4)], clock.now);
+    assert_eq!(screen.key(&click(3), clock.now), [Effect::Open { run: id(2) }]);
+    assert_eq!(screen.key(&click(23), clock.now), []);
+}
+
+#[test]
+fn the_first_click_after_focus_only_focuses() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1), working(2)], clock);
+    draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
+    screen.key(&Key::Unfocused, clock.now);
+    screen.key(&Key::Focused, clock.now);
+    screen.key(&click(3), clock.now);
+    assert_eq!(selected(&screen), Some(id(2)));
+    screen.key(&click(3), clock.now);
+    assert_eq!(selected(&screen), Some(id(1)));
+}
+
+#[test]
+fn control_c_cancels_what_is_open_and_leaves_when_pressed_twice() {
+    let mut clock = Clock::new();
+    let mut screen = screen(vec![working(1)], clock);
+    let control_c = Key::Control('c');
+    press(&mut screen, "s", clock);
+    assert_eq!(screen.key(&control_c, clock.now), []);
+    assert!(screen.overlay.is_none());
+    assert_eq!(screen.key(&control_c, clock.now), []);
+    assert_eq!(screen.key(&control_c, clock.pass(1_500)), []);
+    assert_eq!(screen.key(&control_c, clock.pass(500)), [Effect::Quit]);
+}
+
+#[test]
+fn nothing_ticks_while_nothing_changes() {
+    let mut clock = Clock::new();
+    let mut screen = screen(vec![ended(1), ended(2)], clock);
+    draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
+    let wait = |screen: &super::HomeScreen, clock: Clock| {
+        let next = screen.next_tick(clock.now)?;
+        Some(next.duration_since(clock.now.instant).as_secs())
+    };
+    // Ages are in hours here.
+    assert!(wait(&screen, clock) > Some(60));
+    screen.set_runs(vec![working(1), ended(2)], clock.now);
+    draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
+    assert_eq!(wait(&screen, clock), Some(1));
+    screen.key(&Key::Unfocused, clock.now);
+    assert_eq!(wait(&screen, clock), Some(5));
+    screen.set_runs(vec![], clock.pass(1));
+    draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
+    assert_eq!(wait(&screen, clock), None);
+}
+
+#[test]
+fn a_run_that_was_started_is_selected_when_it_appears() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1)], clock);
+    screen.started(Ok(id(5)), clock.now);
+    screen.set_runs(vec![working(1)], clock.now);
+    assert_eq!(selected(&screen), Some(id(1)));
+    screen.set_runs(vec![working(1), working(5)], clock.now);
+    assert_eq!(selected(&screen), Some(id(5)));
+}

@@ -1,0 +1,110 @@
+//! The form for a new run.
+
+use terminal_input::Key;
+
+use super::{Clock, HomeScreen, draw, id, press, screen, text_of, working};
+use crate::effect::{Effect, StartRequest};
+use crate::home::screen::Overlay;
+use crate::theme::ColorScheme;
+
+fn opened(clock: Clock) -> HomeScreen {
+    let mut screen = screen(vec![working(1)], clock);
+    press(&mut screen, "c", clock);
+    screen
+}
+
+fn shown(screen: &mut HomeScreen, clock: Clock) -> String {
+    text_of(&draw(screen, (80, 24), ColorScheme::Dark, clock.now).0)
+}
+
+#[test]
+fn the_form_describes_a_run_in_this_workspace() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    assert_eq!(press(&mut screen, "qs?/ do it", clock), []);
+    screen.key(&Key::LineBreak, clock.now);
+    press(
+        &mut screen,
+        "twice\tdemo\tcoder\tdemo-1\t5\t2.50\tmake test\t  \t ",
+        clock,
+    );
+    insta::assert_snapshot!(shown(&mut screen, clock));
+    let effects = screen.key(&Key::Control('s'), clock.now);
+    let some = |text: &str| Some(text.to_owned());
+    let request = StartRequest {
+        workspace: "/home/ada/project-1".to_owned(),
+        prompt: "qs?/ do it\ntwice".to_owned(),
+        backend: some("demo"),
+        mode: some("coder"),
+        model: some("demo-1"),
+        max_iterations: some("5"),
+        max_cost: some("2.50"),
+        verify: some("make test"),
+        asks: false,
+        is_conversation: true,
+    };
+    assert_eq!(effects, [Effect::Start(Box::new(request))]);
+}
+
+#[test]
+fn a_run_without_a_prompt_is_not_started() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    assert_eq!(screen.key(&Key::Control('s'), clock.now), []);
+    assert!(shown(&mut screen, clock).contains("enter a prompt"));
+}
+
+#[test]
+fn enter_goes_on_and_starts_only_on_the_button() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    press(&mut screen, "do it", clock);
+    for _ in 0..7 {
+        assert_eq!(screen.key(&Key::Enter, clock.now), []);
+    }
+    screen.key(&Key::Down, clock.now);
+    screen.key(&Key::Down, clock.now);
+    let effects = screen.key(&Key::Enter, clock.now);
+    assert!(matches!(effects.as_slice(), [Effect::Start(request)] if request.prompt == "do it"));
+}
+
+#[test]
+fn the_prompt_can_be_written_in_the_editor() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    press(&mut screen, "draft", clock);
+    let text = "draft".to_owned();
+    assert_eq!(
+        screen.key(&Key::Control('o'), clock.now),
+        [Effect::EditText { text }]
+    );
+    screen.edited(Some("one\ntwo\nthree\nfour\nfive\nsix\n"));
+    assert!(shown(&mut screen, clock).contains("[pasted 6 lines]"));
+    let effects = screen.key(&Key::Control('s'), clock.now);
+    assert!(
+        matches!(effects.as_slice(), [Effect::Start(request)] if request.prompt == "one\ntwo\nthree\nfour\nfive\nsix")
+    );
+}
+
+#[test]
+fn a_draft_survives_closing_and_a_failed_start() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    press(&mut screen, "do it", clock);
+    screen.key(&Key::Escape, clock.now);
+    assert!(screen.overlay.is_none());
+    press(&mut screen, "c", clock);
+    screen.key(&Key::Control('s'), clock.now);
+    screen.started(Err("there is no backend `x`".to_owned()), clock.now);
+    let text = shown(&mut screen, clock);
+    assert!(
+        text.contains("do it") && text.contains("there is no backend `x`"),
+        "{text}"
+    );
+    screen.key(&Key::Control('s'), clock.now);
+    screen.started(Ok(id(9)), clock.now);
+    assert!(screen.overlay.is_none());
+    press(&mut screen, "c", clock);
+    assert!(!shown(&mut screen, clock).contains("do it"));
+    assert!(matches!(screen.overlay, Some(Overlay::NewRun)));
+}
