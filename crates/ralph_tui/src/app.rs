@@ -246,7 +246,7 @@ impl App {
             Some(Action::Redraw) => return vec![Effect::Redraw],
             Some(Action::Suspend) => return vec![Effect::Suspend],
             Some(Action::Help) => {
-                self.overlay = Some(Overlay::Help(HelpDialog::default()));
+                self.overlay = Some(Overlay::Help(HelpDialog::new(context)));
                 return Vec::new();
             }
             _ => {}

@@ -4,11 +4,11 @@ mod table;
 
 use terminal_input::Key;
 
-pub use table::BINDINGS;
+pub(crate) use table::BINDINGS;
 
 /// Where a key works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Context {
+pub(crate) enum Context {
     /// Everywhere but in text fields and dialogs.
     Anywhere,
     Home,
@@ -20,11 +20,11 @@ pub enum Context {
 }
 
 impl Context {
-    pub const ALL: [Self; 5] = [Self::Anywhere, Self::Home, Self::Run, Self::Request, Self::Queue];
+    pub(crate) const ALL: [Self; 5] = [Self::Anywhere, Self::Home, Self::Run, Self::Request, Self::Queue];
 
     /// The heading in the help.
     #[must_use]
-    pub fn title(self) -> &'static str {
+    pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Anywhere => "Everywhere",
             Self::Home => "All runs",
@@ -39,7 +39,7 @@ macro_rules! actions {
     ($($action:ident,)+) => {
         /// What a key does.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-        pub enum Action {
+        pub(crate) enum Action {
             $($action,)+
         }
 
@@ -132,17 +132,17 @@ actions! {
 
 /// One row of the table.
 #[derive(Debug, Clone, Copy)]
-pub struct Binding {
-    pub context: Context,
-    pub action: Action,
+pub(crate) struct Binding {
+    pub(crate) context: Context,
+    pub(crate) action: Action,
     /// The key as people write it, such as `ctrl-l`.
-    pub label: &'static str,
+    pub(crate) label: &'static str,
     /// One or two words for the footer.
-    pub hint: &'static str,
+    pub(crate) hint: &'static str,
     /// One sentence for the help overlay.
-    pub help: &'static str,
+    pub(crate) help: &'static str,
     /// The footer drops hints with a higher number first. `None` is never in the footer.
-    pub footer: Option<u8>,
+    pub(crate) footer: Option<u8>,
     pub(crate) keys: &'static [Pressed],
 }
 
@@ -166,7 +166,7 @@ impl Binding {
 
 /// A key in the table: [`Key`] without what has data of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pressed {
+pub(crate) enum Pressed {
     Character(char),
     Control(char),
     Enter,
@@ -229,7 +229,7 @@ impl Pressed {
 
 /// What a key does in a context.
 #[must_use]
-pub fn action_for(context: Context, key: &Key) -> Option<Action> {
+pub(crate) fn action_for(context: Context, key: &Key) -> Option<Action> {
     BINDINGS
         .iter()
         .filter(|binding| binding.works_in(context))

@@ -3,7 +3,7 @@
 use super::{Action, Binding, Context, Pressed};
 
 /// Every key of the terminal UI. A key has one meaning in a context; a test checks it.
-pub const BINDINGS: &[Binding] = &[
+pub(crate) const BINDINGS: &[Binding] = &[
     Binding {
         context: Context::Anywhere,
         action: Action::Quit,

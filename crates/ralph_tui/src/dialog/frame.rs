@@ -79,24 +79,24 @@ fn edge(
     Line::from(spans)
 }
 
-/// Draws the rows in view, and says at the right how many are not. Says which are in view.
+/// Draws those of `count` rows that are in view, and says at the right how many are not. Says which are in view.
 pub(crate) fn render_rows(
-    rows: &[Line<'_>],
+    count: usize,
     scroll: &mut ListScroll,
     selected: Option<usize>,
     area: Rect,
     buffer: &mut Buffer,
     theme: Theme,
+    row: impl Fn(usize) -> Line<'static>,
 ) -> Range<usize> {
-    let view = scroll.view(rows.len(), selected, usize::from(area.height));
-    for (index, line) in rows.get(view.clone()).unwrap_or_default().iter().enumerate() {
-        let y = area.y + u16::try_from(index).unwrap_or(0);
-        buffer.set_line(area.x, y, line, area.width);
+    let view = scroll.view(count, selected, usize::from(area.height));
+    for (y, index) in (area.y..).zip(view.clone()) {
+        buffer.set_line(area.x, y, &row(index), area.width);
     }
-    let below = rows.len() - view.end;
-    for (count, arrow, row) in [(view.start, '↑', 0), (below, '↓', area.height.saturating_sub(1))] {
-        if count > 0 && area.height > 0 {
-            let text = format!(" {count} more {arrow}");
+    let below = count - view.end;
+    for (hidden, arrow, row) in [(view.start, '↑', 0), (below, '↓', area.height.saturating_sub(1))] {
+        if hidden > 0 && area.height > 0 {
+            let text = format!(" {hidden} more {arrow}");
             let columns = u16::try_from(width(&text)).unwrap_or(0).min(area.width);
             let place = Rect::new(area.right() - columns, area.y, columns, area.height);
             put(buffer, place, row, &text, theme.style(Role::Warning));

@@ -14,13 +14,23 @@ use crate::widgets::ListScroll;
 const LABEL_COLUMNS: usize = 12;
 const MAX_COLUMNS: usize = 90;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct HelpDialog {
+    /// Its keys come first.
+    context: Context,
     scroll: ListScroll,
     page: usize,
 }
 
 impl HelpDialog {
+    pub(crate) fn new(context: Context) -> Self {
+        Self {
+            context,
+            scroll: ListScroll::default(),
+            page: 0,
+        }
+    }
+
     /// Whether it stays open.
     pub(crate) fn key(&mut self, key: &Key) -> bool {
         scroll_key(key, &mut self.scroll, self.page)
@@ -28,7 +38,7 @@ impl HelpDialog {
 
     pub(crate) fn render(&mut self, area: Rect, buffer: &mut Buffer, theme: Theme) {
         let columns = usize::from(area.width).saturating_sub(4).min(MAX_COLUMNS);
-        let rows = help_rows(columns, theme);
+        let rows = help_rows(self.context, columns, theme);
         let frame = BoxFrame {
             title: "Keys",
             keys: "↑↓ scroll · esc close",
@@ -38,13 +48,16 @@ impl HelpDialog {
         };
         let inner = frame.render(area, buffer, theme);
         self.page = usize::from(inner.height);
-        render_rows(&rows, &mut self.scroll, None, inner, buffer, theme);
+        let row = |index: usize| rows.get(index).cloned().unwrap_or_default();
+        render_rows(rows.len(), &mut self.scroll, None, inner, buffer, theme, row);
     }
 }
 
-fn help_rows(columns: usize, theme: Theme) -> Vec<Line<'static>> {
+fn help_rows(first: Context, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
-    for context in Context::ALL {
+    let mut contexts = Context::ALL;
+    contexts.sort_by_key(|context| *context != first);
+    for context in contexts {
         let bindings: Vec<_> = BINDINGS.iter().filter(|row| row.context == context).collect();
         if bindings.is_empty() {
             continue;

@@ -61,6 +61,7 @@ impl PageDialog {
         };
         let inner = frame.render(area, buffer, theme);
         self.page = usize::from(inner.height);
-        render_rows(rows, &mut self.scroll, None, inner, buffer, theme);
+        let row = |index: usize| rows.get(index).cloned().unwrap_or_default();
+        render_rows(rows.len(), &mut self.scroll, None, inner, buffer, theme, row);
     }
 }

@@ -21,7 +21,7 @@ const CHOICES: [(PermissionChoice, &str, &str); 5] = [
     (
         PermissionChoice::Plan,
         "plan",
-        "nothing changes before a plan is approved",
+        "no changes until a plan is approved",
     ),
     (
         PermissionChoice::Refuse,

@@ -134,7 +134,7 @@ impl QueueDialog {
             .saturating_sub(u16::try_from(field_rows).unwrap_or(1));
         let list = Rect::new(inner.x, inner.y, inner.width, list_rows);
         let place = self.place(run);
-        let rows: Vec<Line<'_>> = messages
+        let rows: Vec<Line<'static>> = messages
             .iter()
             .enumerate()
             .map(|(index, message)| {
@@ -167,7 +167,16 @@ impl QueueDialog {
                 theme.style(Role::Faint),
             );
         }
-        let view = render_rows(&rows, &mut self.scroll, Some(place), list, buffer, theme);
+        let row = |index: usize| rows.get(index).cloned().unwrap_or_default();
+        let view = render_rows(
+            rows.len(),
+            &mut self.scroll,
+            Some(place),
+            list,
+            buffer,
+            theme,
+            row,
+        );
         if let Some(remark) = &self.remark {
             let remark = one_line(remark, usize::from(inner.width));
             put(buffer, inner, list_rows, &remark, theme.style(Role::Warning));

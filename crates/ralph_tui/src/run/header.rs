@@ -1,6 +1,6 @@
 //! `render_header()`: what the run is, how far it is and what it is doing.
 
-use ralph_run::model::{RunModel, RunState};
+use ralph_run::model::{RunModel, RunState, WaitingFor};
 use ralph_run::{EndReason, Open, short_run_id};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -50,13 +50,19 @@ pub(super) fn render_header(
         0,
         &title_line(run, id, presence, columns, theme, now),
     );
-    let figures = figures(run, columns, is_tall, theme);
     let state = state_line(run, presence, now);
     let style = theme.style(state_role(run, presence));
     if is_tall {
-        put_spans(buffer, area, 1, &figures);
+        put_spans(buffer, area, 1, &figures(run, columns, FigureSize::Full, theme));
         put(buffer, area, 2, &one_line(&state, columns), style);
     } else {
+        // What the run is doing counts more than the figures.
+        let fits = |figures: &Line<'_>| width(&state) + 2 + figures.width() <= columns;
+        let figures = [FigureSize::Short, FigureSize::Shortest]
+            .map(|size| figures(run, columns, size, theme))
+            .into_iter()
+            .find(fits)
+            .unwrap_or_else(|| figures(run, columns, FigureSize::Shortest, theme));
         let room = columns.saturating_sub(figures.width() + 2);
         put(buffer, area, 1, &one_line(&state, room), style);
         let figures_columns = u16::try_from(figures.width()).unwrap_or(0).min(area.width);
@@ -136,8 +142,17 @@ pub(super) fn run_title(run: &RunModel, id: &str) -> String {
     }
 }
 
+/// How much is said about iteration, cost and context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FigureSize {
+    Full,
+    Short,
+    Shortest,
+}
+
 /// Iteration, cost and context. Bars only where there is room.
-fn figures(run: &RunModel, columns: usize, is_tall: bool, theme: Theme) -> Line<'static> {
+fn figures(run: &RunModel, columns: usize, size: FigureSize, theme: Theme) -> Line<'static> {
+    let is_tall = size == FigureSize::Full;
     let has_bars = is_tall && columns >= 80;
     let mut spans = Vec::new();
     let mut push = |text: String, bar: Option<Line<'static>>| {
@@ -161,9 +176,12 @@ fn figures(run: &RunModel, columns: usize, is_tall: bool, theme: Theme) -> Line<
             .map(|limit| limit.as_micro_usd())
             .filter(|limit| *limit > 0)
             .map(|limit| render_bar(used, limit, BAR_COLUMNS, theme));
-        push(cost, bar);
+        let short = cost.split(" of ").next().unwrap_or_default().to_owned();
+        push(if size == FigureSize::Shortest { short } else { cost }, bar);
     }
-    if let Some(context) = describe_context(run).filter(|_| is_tall || columns >= 72) {
+    if let Some(context) =
+        describe_context(run).filter(|_| is_tall || (columns >= 72 && size == FigureSize::Short))
+    {
         let bar = run
             .context()
             .and_then(|context| Some(render_bar(context.used, context.size?, BAR_COLUMNS, theme)));
@@ -187,6 +205,12 @@ fn state_line(run: &RunModel, presence: Presence, now: Now) -> String {
         };
     }
     let activity = Activity::of(run, now.at);
+    if let RunState::Waiting {
+        what: WaitingFor::Message,
+    } = run.state()
+    {
+        return format!("{}: press m to write one", activity.head);
+    }
     match activity.subject {
         Some(subject) => format!("{}: {subject}", activity.head),
         None => activity.head,

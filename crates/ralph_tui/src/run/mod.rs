@@ -2,8 +2,10 @@
 
 mod actions;
 mod composer;
+mod draw;
 mod footer;
 mod header;
+mod keys;
 mod replies;
 mod request_panel;
 mod request_prompt;

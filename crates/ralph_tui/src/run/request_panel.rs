@@ -88,12 +88,15 @@ pub(super) fn render_request(
         let place = Rect::new(inner.x, inner.bottom(), inner.width, 1);
         put(buffer, place, 0, &remark, theme.style(Role::Warning));
     }
-    let mut rows: Vec<Line<'static>> = detail_rows(prompt, area.width)
-        .iter()
-        .map(|row| styled(row, theme))
-        .collect();
-    push_options(prompt, &mut rows, usize::from(inner.width), theme);
-    render_rows(&rows, &mut prompt.scroll, None, inner, buffer, theme);
+    let options = option_lines(prompt, usize::from(inner.width), theme);
+    detail_rows(prompt, area.width);
+    let detail = prompt.rows.as_ref().map_or(&[][..], |(_, rows)| rows);
+    let row = |index: usize| match detail.get(index) {
+        Some(row) => styled(row, theme),
+        None => options.get(index - detail.len()).cloned().unwrap_or_default(),
+    };
+    let count = detail.len() + options.len();
+    render_rows(count, &mut prompt.scroll, None, inner, buffer, theme, row);
     cursor
 }
 
@@ -195,9 +198,10 @@ fn wrap_rows(rows: &[DetailRow], columns: usize) -> Vec<DetailRow> {
 }
 
 /// `1 [x] Blue`, and what it means below it.
-fn push_options(prompt: &RequestPrompt, rows: &mut Vec<Line<'static>>, columns: usize, theme: Theme) {
+fn option_lines(prompt: &RequestPrompt, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+    let mut rows = Vec::new();
     let Some((question, ..)) = prompt.question() else {
-        return;
+        return rows;
     };
     for (index, option) in question.options.iter().enumerate() {
         let mark = match &prompt.stage {
@@ -218,4 +222,5 @@ fn push_options(prompt: &RequestPrompt, rows: &mut Vec<Line<'static>>, columns: 
             )));
         }
     }
+    rows
 }

@@ -37,7 +37,7 @@ pub(super) fn render_side_list(
     }
     lines.push((Line::default(), None));
     lines.extend(
-        file_lines(run, columns, theme)
+        file_lines(run, columns, rows, theme)
             .into_iter()
             .map(|line| (line, None)),
     );
@@ -88,7 +88,7 @@ fn iteration_line(iteration: &Iteration, columns: usize, theme: Theme) -> Line<'
     ])
 }
 
-fn file_lines(run: &RunModel, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+fn file_lines(run: &RunModel, columns: usize, rows: usize, theme: Theme) -> Vec<Line<'static>> {
     let files = run.files();
     if files.is_empty() {
         return Vec::new();
@@ -96,7 +96,7 @@ fn file_lines(run: &RunModel, columns: usize, theme: Theme) -> Vec<Line<'static>
     let mut lines = vec![heading("Files changed", theme)];
     let workspace = run.started().map_or("", |started| started.workspace.as_str());
     // The newest are at the end.
-    for file in files.iter().rev() {
+    for file in files.iter().rev().take(rows) {
         let (added, removed) = (format!("+{}", file.added), format!("−{}", file.removed));
         let room = columns.saturating_sub(width(&added) + width(&removed) + 2);
         let path = one_line(in_workspace(&file.path, workspace), usize::MAX);

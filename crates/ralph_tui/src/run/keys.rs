@@ -1,0 +1,222 @@
+//! Keys and the mouse on the run screen: dialogs first, then text fields, then a request, then the run.
+
+use ralph_run::control::ControlCommand;
+use ratatui::layout::Position;
+use run_view::one_line;
+use terminal_input::{Edit, Key, Mouse, MouseAction};
+
+use super::request_prompt::PromptStep;
+use super::screen::RunScreen;
+use crate::app::Now;
+use crate::bindings::{Action, Context, action_for};
+use crate::dialog::DialogStep;
+use crate::effect::Effect;
+use crate::transcript::Jump;
+
+/// Rows that one notch of the mouse wheel scrolls.
+const WHEEL_ROWS: isize = 3;
+
+impl RunScreen {
+    pub(crate) fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
+        match key {
+            Key::Focused => {
+                self.click_focuses = true;
+                return Vec::new();
+            }
+            Key::Unfocused => return Vec::new(),
+            Key::Mouse(mouse) => {
+                self.mouse(*mouse);
+                return Vec::new();
+            }
+            Key::OversizedPaste => {
+                self.notice = Some("the paste was dropped: it is larger than 4 MiB".to_owned());
+                return Vec::new();
+            }
+            _ => self.click_focuses = false,
+        }
+        let is_dropped = self.drops_keys(now);
+        self.last_key_at = Some(now.instant);
+        if let Some(dialog) = &mut self.dialog {
+            let step = dialog.key(key, &self.model);
+            self.rearm(now);
+            return self.dialog_step(step);
+        }
+        if self.search.is_some() {
+            self.rearm(now);
+            self.search_key(key);
+            return Vec::new();
+        }
+        if self.composer.is_open {
+            self.rearm(now);
+            let command = self.composer.key(key);
+            return command.map(|command| self.command(command)).into_iter().collect();
+        }
+        if is_dropped {
+            return Vec::new();
+        }
+        self.closed_at = None;
+        if self.open_prompt().is_some()
+            && let Some(effects) = self.request_key(key, now)
+        {
+            return effects;
+        }
+        self.note_key(now);
+        if let Key::Paste(_) = key {
+            self.notice = Some("nothing takes a paste here; press m to write a message".to_owned());
+            return Vec::new();
+        }
+        match action_for(Context::Run, key) {
+            Some(action) => self.act(action, now),
+            None => Vec::new(),
+        }
+    }
+
+    /// Keys went somewhere else: a request takes none of them before the user has seen it again.
+    pub(crate) fn rearm(&mut self, now: Now) {
+        if let Some(prompt) = &mut self.prompt {
+            prompt.rearm(now.instant);
+        }
+    }
+
+    fn note_key(&mut self, now: Now) {
+        if let Some(prompt) = &mut self.prompt {
+            prompt.note_key(now.instant);
+        }
+    }
+
+    /// A key while a request is shown. `None` if it means nothing to the request.
+    fn request_key(&mut self, key: &Key, now: Now) -> Option<Vec<Effect>> {
+        let prompt = self.prompt.as_mut()?;
+        if prompt.is_typing() {
+            if !prompt.is_armed(now.instant) && *key != Key::Escape {
+                prompt.note_key(now.instant);
+                return Some(Vec::new());
+            }
+            let step = prompt.type_key(key, now.instant);
+            return Some(self.prompt_step(step));
+        }
+        let action = action_for(Context::Request, key).filter(|action| prompt.takes(*action))?;
+        let is_view = matches!(
+            action,
+            Action::HideRequest | Action::RequestDown | Action::RequestUp
+        );
+        if !is_view && !prompt.is_armed(now.instant) {
+            prompt.note_key(now.instant);
+            return Some(Vec::new());
+        }
+        let step = prompt.act(action, key, now.instant);
+        Some(self.prompt_step(step))
+    }
+
+    pub(super) fn prompt_step(&mut self, step: PromptStep) -> Vec<Effect> {
+        let Some(prompt) = &self.prompt else {
+            return Vec::new();
+        };
+        let request = prompt.id().clone();
+        match step {
+            PromptStep::Stay => Vec::new(),
+            PromptStep::Answer(answer) => {
+                vec![self.command(ControlCommand::Answer { request, answer })]
+            }
+            PromptStep::Edit(text) => {
+                self.edited_request = Some(request);
+                vec![Effect::EditText { text }]
+            }
+        }
+    }
+
+    /// The user closed the editor.
+    pub(crate) fn edited(&mut self, text: Option<String>, now: Now) -> Vec<Effect> {
+        let Some(request) = self.edited_request.take() else {
+            return Vec::new();
+        };
+        match self
+            .prompt
+            .as_mut()
+            .filter(|prompt| *prompt.id() == request && !prompt.is_answered())
+        {
+            Some(prompt) => {
+                let step = prompt.edited(text, now.instant);
+                self.prompt_step(step)
+            }
+            None => {
+                let closed = self.describe_close(&request);
+                self.notice = Some(format!("your arguments were not sent: {closed}"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn dialog_step(&mut self, step: DialogStep) -> Vec<Effect> {
+        match step {
+            DialogStep::Stay => Vec::new(),
+            DialogStep::Close => {
+                self.dialog = None;
+                Vec::new()
+            }
+            DialogStep::Command(command) => {
+                self.dialog = None;
+                vec![self.command(command)]
+            }
+            DialogStep::CommandAndStay(command) => vec![self.command(command)],
+        }
+    }
+
+    fn search_key(&mut self, key: &Key) {
+        let Some(field) = &mut self.search else { return };
+        match (key, field.key(key)) {
+            (Key::Escape, _) => {
+                self.search = None;
+                self.view.clear_search();
+            }
+            (_, Edit::Complete) => {
+                let query = field.text();
+                self.search = None;
+                if query.is_empty() {
+                    self.view.clear_search();
+                } else if self.view.search(&self.transcript, &query) == 0 {
+                    self.notice = Some(format!("no match for {}", one_line(&query, 40)));
+                }
+            }
+            (_, Edit::Done) => {
+                let query = field.text();
+                if query.is_empty() {
+                    self.view.clear_search();
+                } else {
+                    self.view.search(&self.transcript, &query);
+                }
+            }
+            (_, Edit::Ignored) => {}
+        }
+    }
+
+    fn mouse(&mut self, mouse: Mouse) {
+        let place = Position::new(mouse.column, mouse.row);
+        let is_in_panel = self.areas.panel.contains(place);
+        match mouse.action {
+            MouseAction::WheelUp | MouseAction::WheelDown => {
+                let rows = match mouse.action == MouseAction::WheelUp {
+                    true => -WHEEL_ROWS,
+                    false => WHEEL_ROWS,
+                };
+                match self.prompt.as_mut().filter(|_| is_in_panel) {
+                    Some(prompt) => prompt.scroll.scroll(rows),
+                    None => self.view.scroll(&self.transcript, rows),
+                }
+            }
+            MouseAction::Press if std::mem::take(&mut self.click_focuses) => {}
+            MouseAction::Press if is_in_panel || self.dialog.is_some() => {}
+            MouseAction::Press if self.areas.side.contains(place) => {
+                let row = usize::from(mouse.row - self.areas.side.y);
+                if let Some(Some(iteration)) = self.areas.side_targets.get(row) {
+                    self.view.jump(&self.transcript, Jump::Iteration(*iteration));
+                }
+            }
+            MouseAction::Press if self.areas.transcript.contains(place) => {
+                let row = mouse.row - self.areas.transcript.y;
+                self.view.click(&self.transcript, row);
+            }
+            MouseAction::Press | MouseAction::Release | MouseAction::Drag => {}
+        }
+    }
+}
