@@ -15,6 +15,8 @@ mod markdown;
 mod search;
 mod sheet;
 mod syntax;
+#[cfg(test)]
+mod tests;
 mod text_body;
 mod view;
 mod view_jump;

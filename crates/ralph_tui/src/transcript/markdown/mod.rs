@@ -230,7 +230,7 @@ mod tests {
         let text = "# Title\nSome *text*\nwith `code`.\n\n- one\n- two\n  more\n\n  still two\n1. first\n\n> said\n\n```rust\nfn main() {\n    1\n}\n```\nAfter [it](http://a.b).\n";
         assert_eq!(
             whole(text).join("\n"),
-            "# Title\n\nSome text\nwith code.\n\n• one\n• two\n  more\n\n  still two\n1. first\n\n│ said\n\n│ fn main() {\n│     1\n│ }\n\nAfter it (http://a.b)."
+            "# Title\n\nSome text\nwith code.\n\n• one\n• two\n  more\n\n  still two\n\n1. first\n\n│ said\n\n│ fn main() {\n│     1\n│ }\n\nAfter it (http://a.b)."
         );
     }
 
