@@ -76,6 +76,24 @@ impl Theme {
         }
     }
 
+    /// The color that a program asked for by its number among the sixteen. Black, white and gray are unreadable on one of
+    /// both backgrounds: they become the terminal's own foreground.
+    #[must_use]
+    pub fn ansi(self, index: u8) -> Option<Color> {
+        if self.scheme == ColorScheme::None {
+            return None;
+        }
+        Some(match index % 8 {
+            1 => Color::Red,
+            2 => Color::Green,
+            3 => Color::Yellow,
+            4 => Color::Blue,
+            5 => Color::Magenta,
+            6 => Color::Cyan,
+            _ => return None,
+        })
+    }
+
     /// The sixteen colors of the terminal, which its user chose to be readable. Blue is too dark on most dark terminals,
     /// yellow too light on light ones.
     fn color(self, role: Role) -> Option<Color> {

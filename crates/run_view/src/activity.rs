@@ -69,7 +69,7 @@ impl Activity {
 
 /// `iteration 2/50`.
 #[must_use]
-pub fn describe_iteration(run: &RunModel) -> Option<String> {
+pub fn iteration_of_limit(run: &RunModel) -> Option<String> {
     let max = run.started().map_or(0, |started| started.max_iterations);
     match (run.iteration(), max) {
         (0, _) | (_, 1) => None,
@@ -90,7 +90,7 @@ pub fn elapsed_seconds(run: &RunModel, now: Timestamp) -> Option<u64> {
 
 /// `$0.12 of $10.00`, `~$0.12`.
 #[must_use]
-pub fn describe_cost(run: &RunModel) -> Option<String> {
+pub fn cost_of_limit(run: &RunModel) -> Option<String> {
     let totals = run.totals();
     let about = if totals.is_estimate && totals.cost.is_some() {
         "~"
@@ -107,7 +107,7 @@ pub fn describe_cost(run: &RunModel) -> Option<String> {
 
 /// `context 34%`.
 #[must_use]
-pub fn describe_context(run: &RunModel) -> Option<String> {
+pub fn context_share(run: &RunModel) -> Option<String> {
     match run.context()? {
         ContextUse {
             used,

@@ -7,23 +7,36 @@ mod amounts;
 mod call_end;
 mod characters;
 mod choice;
+mod event_text;
 mod figures;
 mod one_line;
 mod request_detail;
+mod run_text;
 mod sanitise;
+mod shown_errors;
 mod state_word;
 mod tool_line;
 mod visible;
 
-pub use activity::{Activity, describe_context, describe_cost, describe_iteration, elapsed_seconds};
+pub use activity::{Activity, context_share, cost_of_limit, elapsed_seconds, iteration_of_limit};
 pub use amounts::{excerpt, parse_count, parse_duration, parse_money, parse_tokens};
 pub use call_end::CallEnd;
 pub use characters::is_forbidden;
 pub use choice::{denial, option_labels};
+pub use event_text::{
+    Answer, RequestKind, describe_answer, describe_denial, describe_error, describe_rate_limit,
+    describe_retry, describe_task,
+};
 pub use figures::{format_cents, format_cost, format_duration, format_seconds, format_tokens};
 pub use one_line::{cut_line, one_line, width, wrap};
 pub use request_detail::{DetailKind, DetailRow, describe_permission, request_detail};
+pub use run_text::{
+    clock_time, describe_attempt_retry, describe_command, describe_cooldown, describe_cost, describe_end,
+    describe_exit, describe_forked, describe_iteration, describe_limit_raised, describe_totals,
+    describe_verify, message_label, top_up_option, used_of_limit,
+};
 pub use sanitise::{Sanitiser, sanitise};
+pub use shown_errors::ShownErrors;
 pub use state_word::state_word;
 pub use tool_line::{describe_plan, describe_tool, in_workspace};
 pub use visible::{escape_hidden, visible};

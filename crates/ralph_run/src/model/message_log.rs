@@ -56,7 +56,7 @@ impl MessageState {
 
 impl MessageLog {
     /// Applies a record; what changed is added to `changed`.
-    pub(super) fn apply(&mut self, record: &Record, changed: &mut Vec<Message>) {
+    pub fn apply(&mut self, record: &Record, changed: &mut Vec<Message>) {
         match &record.event {
             RunEvent::Agent(event) => {
                 if let Body::MessageUpdated(update) = &event.body {

@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use run_view::{
-    Activity, describe_context, describe_cost, describe_iteration, elapsed_seconds, format_seconds, one_line,
+    Activity, context_share, cost_of_limit, elapsed_seconds, format_seconds, iteration_of_limit, one_line,
     width,
 };
 
@@ -165,11 +165,11 @@ fn figures(run: &RunModel, columns: usize, size: FigureSize, theme: Theme) -> Li
             spans.extend(bar.spans);
         }
     };
-    if let Some(iteration) = describe_iteration(run) {
+    if let Some(iteration) = iteration_of_limit(run) {
         let short = iteration.trim_start_matches("iteration ").to_owned();
         push(if is_tall { iteration } else { short }, None);
     }
-    if let Some(cost) = describe_cost(run) {
+    if let Some(cost) = cost_of_limit(run) {
         let limit = run.started().and_then(|started| started.max_cost);
         let used = run.totals().cost.unwrap_or_default().as_micro_usd();
         let bar = limit
@@ -180,7 +180,7 @@ fn figures(run: &RunModel, columns: usize, size: FigureSize, theme: Theme) -> Li
         push(if size == FigureSize::Shortest { short } else { cost }, bar);
     }
     if let Some(context) =
-        describe_context(run).filter(|_| is_tall || (columns >= 72 && size == FigureSize::Short))
+        context_share(run).filter(|_| is_tall || (columns >= 72 && size == FigureSize::Short))
     {
         let bar = run
             .context()

@@ -1,7 +1,30 @@
 //! The transcript: a run's records folded into cells, and the view that scrolls, folds and searches them.
 
+mod ansi;
+mod cell;
+mod cells;
+mod diff;
 mod fold;
+mod fold_agent;
+mod fold_run;
+mod layout;
+mod line;
+mod live_output;
+mod logical_text;
+mod markdown;
+mod search;
+mod sheet;
+mod syntax;
+#[cfg(test)]
+mod tests;
+mod text_body;
 mod view;
+mod view_jump;
+mod view_scroll;
+mod view_search;
+mod wrap;
 
+#[expect(unused_imports, reason = "the run screen matches on kinds of cells")]
+pub(crate) use cell::{Ask, Cell, CellKind, RequestCell, RequestState};
 pub use fold::Transcript;
 pub(crate) use view::{Filter, FoldTarget, Jump, TranscriptView};

@@ -1,11 +1,25 @@
-//! `TranscriptView`: where the reader is in a transcript, and what is folded, filtered and searched.
+//! `TranscriptView`: where the reader is in a transcript, and what is folded, filtered and searched. Draws the rows that
+//! are visible, and lays out no other cells than those.
 
+use std::collections::HashMap;
+
+use agent_api::ToolKind;
 use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::cell::{Cell, CellKind};
 use super::fold::Transcript;
-use crate::theme::Theme;
+use super::layout::{CellLayout, Options, Setting, indent_of};
+use super::sheet::Place;
+use super::view_search::Search;
+use crate::theme::{Role, Theme};
+
+/// Columns at the left that mark the selected cell.
+pub(super) const MARGIN: usize = 2;
+/// Layouts that were not needed for this many frames are dropped, if there are more than these.
+const KEPT_FRAMES: u64 = 100;
+const KEPT_LAYOUTS: usize = 200;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Jump {
@@ -21,6 +35,7 @@ pub(crate) enum Jump {
     Seq(u64),
 }
 
+/// What to fold, or to unfold if it is folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FoldTarget {
     Selected,
@@ -29,104 +44,322 @@ pub(crate) enum FoldTarget {
     Tools,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Filter {
     #[default]
     All,
+    /// Texts, messages and requests.
     Conversation,
     Tools,
     Edits,
     Errors,
 }
 
+/// A place in the transcript that new output, typing and another width do not move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Anchor {
+    pub(super) cell: usize,
+    pub(super) place: Place,
+}
+
+/// Whether cells of a kind are folded, where the reader said so.
 #[derive(Debug, Default)]
+struct KindFolds {
+    thinking: Option<bool>,
+    tools: Option<bool>,
+    others: Option<bool>,
+}
+
+#[derive(Debug)]
 pub(crate) struct TranscriptView {
-    is_paused: bool,
-    selected: Option<usize>,
+    /// What the first visible row shows.
+    pub(super) anchor: Anchor,
+    pub(super) is_following: bool,
+    /// How many cells there were when the end was last visible.
+    pub(super) seen: usize,
+    pub(super) selected: Option<usize>,
     filter: Filter,
-    query: Option<String>,
+    folds: HashMap<usize, bool>,
+    kind_folds: KindFolds,
+    options: Options,
+    pub(super) columns: usize,
+    pub(super) rows: usize,
+    now: Timestamp,
+    layouts: HashMap<usize, CellLayout>,
+    frame: u64,
+    /// The cell of each visible row.
+    pub(super) shown: Vec<usize>,
+    pub(super) search: Option<Search>,
+    is_ticking: bool,
+}
+
+impl Default for TranscriptView {
+    fn default() -> Self {
+        Self {
+            anchor: Anchor::default(),
+            is_following: true,
+            seen: 0,
+            selected: None,
+            filter: Filter::All,
+            folds: HashMap::new(),
+            kind_folds: KindFolds::default(),
+            options: Options {
+                side_by_side: false,
+                wraps_code: true,
+            },
+            columns: 0,
+            rows: 0,
+            now: Timestamp::UNIX_EPOCH,
+            layouts: HashMap::new(),
+            frame: 0,
+            shown: Vec::new(),
+            search: None,
+            is_ticking: false,
+        }
+    }
 }
 
 impl TranscriptView {
-    pub(crate) fn scroll(&mut self, _transcript: &Transcript, rows: isize) {
-        if rows < 0 {
-            self.is_paused = true;
-        }
-    }
-    pub(crate) fn page(&mut self, transcript: &Transcript, halves: isize) {
-        self.scroll(transcript, halves);
-    }
-    pub(crate) fn to_top(&mut self, _transcript: &Transcript) {
-        self.is_paused = true;
-    }
-    pub(crate) fn to_bottom(&mut self) {
-        self.is_paused = false;
-    }
-    pub(crate) fn is_following(&self) -> bool {
-        !self.is_paused
-    }
-    pub(crate) fn set_following(&mut self, is_following: bool) {
-        self.is_paused = !is_following;
-    }
-    pub(crate) fn new_cells_below(&self, transcript: &Transcript) -> usize {
-        if self.is_paused { transcript.len() } else { 0 }
-    }
-    pub(crate) fn select_next(&mut self, transcript: &Transcript) {
-        self.selected = transcript.len().checked_sub(1);
-    }
-    pub(crate) fn select_previous(&mut self, transcript: &Transcript) {
-        self.selected = transcript.len().checked_sub(1);
-    }
-    pub(crate) fn selected(&self) -> Option<usize> {
-        self.selected
-    }
-    pub(crate) fn click(&mut self, _transcript: &Transcript, row: u16) {
-        self.selected = Some(usize::from(row));
-    }
-    pub(crate) fn jump(&mut self, _transcript: &Transcript, _jump: Jump) -> bool {
-        false
-    }
-    pub(crate) fn toggle_fold(&mut self, _transcript: &Transcript, _target: FoldTarget) {}
-    pub(crate) fn set_filter(&mut self, _transcript: &Transcript, filter: Filter) {
-        self.filter = filter;
-    }
     pub(crate) fn filter(&self) -> Filter {
         self.filter
     }
-    pub(crate) fn search(&mut self, _transcript: &Transcript, query: &str) -> usize {
-        self.query = Some(query.to_owned());
-        0
+
+    pub(crate) fn set_filter(&mut self, transcript: &Transcript, filter: Filter) {
+        self.filter = filter;
+        self.search_again(transcript);
     }
-    pub(crate) fn next_hit(&mut self, _transcript: &Transcript) -> bool {
-        false
+
+    pub(crate) fn toggle_side_by_side(&mut self) {
+        self.options.side_by_side = !self.options.side_by_side;
     }
-    pub(crate) fn previous_hit(&mut self, _transcript: &Transcript) -> bool {
-        false
+
+    /// Whether code that is too wide is broken into rows, or cut.
+    pub(crate) fn toggle_wrap(&mut self) {
+        self.options.wraps_code = !self.options.wraps_code;
     }
-    pub(crate) fn clear_search(&mut self) {
-        self.query = None;
+
+    pub(crate) fn toggle_fold(&mut self, transcript: &Transcript, target: FoldTarget) {
+        let all = |folded: Option<bool>, default: bool| Some(!folded.unwrap_or(default));
+        match target {
+            FoldTarget::Selected => {
+                let index = self.selected.unwrap_or(self.anchor.cell);
+                if let Some(cell) = transcript.cell(index) {
+                    let folded = self.is_folded(index, cell);
+                    self.folds.insert(index, !folded);
+                }
+            }
+            FoldTarget::All => {
+                let folded = all(self.kind_folds.others, true);
+                self.kind_folds = KindFolds {
+                    thinking: folded,
+                    tools: folded,
+                    others: folded,
+                };
+                self.folds.clear();
+            }
+            FoldTarget::Thinking => {
+                self.kind_folds.thinking = all(self.kind_folds.thinking, true);
+                self.forget_folds(transcript, |kind| matches!(kind, CellKind::Thinking(_)));
+            }
+            FoldTarget::Tools => {
+                self.kind_folds.tools = all(self.kind_folds.tools, true);
+                self.forget_folds(transcript, |kind| matches!(kind, CellKind::Tool(_)));
+            }
+        }
     }
-    pub(crate) fn hits(&self) -> Option<(usize, usize)> {
-        self.query.as_ref().map(|_| (0, 0))
+
+    fn forget_folds(&mut self, transcript: &Transcript, is_kind: impl Fn(&CellKind) -> bool) {
+        self.folds
+            .retain(|index, _| transcript.cell(*index).is_none_or(|cell| !is_kind(&cell.kind)));
     }
-    pub(crate) fn replace(&mut self, _old: &Transcript, new: &Transcript) {
-        self.selected = self.selected.filter(|index| *index < new.len());
+
+    pub(super) fn unfold(&mut self, index: usize) {
+        self.folds.insert(index, false);
     }
-    pub(crate) fn toggle_side_by_side(&mut self) {}
-    pub(crate) fn toggle_wrap(&mut self) {}
-    pub(crate) fn copy_text(&self, transcript: &Transcript) -> Option<String> {
-        (transcript.len() > 0).then(|| "copied".to_owned())
+
+    fn is_folded(&self, index: usize, cell: &Cell) -> bool {
+        let of_kind = match &cell.kind {
+            CellKind::Thinking(_) => self.kind_folds.thinking,
+            CellKind::Tool(_) | CellKind::Verify(_) => self.kind_folds.tools,
+            CellKind::Text(_)
+            | CellKind::Todo(_)
+            | CellKind::Request(_)
+            | CellKind::Message(_)
+            | CellKind::Iteration(_)
+            | CellKind::Warning(_)
+            | CellKind::Wait(_)
+            | CellKind::Notice(_)
+            | CellKind::End(_)
+            | CellKind::Gone => self.kind_folds.others,
+        };
+        let of_cell = self.folds.get(&index).copied();
+        of_cell.or(of_kind).unwrap_or_else(|| cell.is_folded_by_default())
     }
-    pub(crate) fn file_place(&self, _transcript: &Transcript) -> Option<(String, Option<u64>)> {
-        self.selected.map(|_| ("src/lib.rs".to_owned(), Some(7)))
+
+    pub(super) fn is_visible(&self, cell: &Cell) -> bool {
+        let is_request = matches!(cell.kind, CellKind::Request(_));
+        match self.filter {
+            Filter::All => !matches!(cell.kind, CellKind::Gone),
+            Filter::Conversation => {
+                is_request || matches!(cell.kind, CellKind::Text(_) | CellKind::Message(_))
+            }
+            Filter::Tools => match &cell.kind {
+                CellKind::Tool(tool) => tool.kind != ToolKind::Question,
+                CellKind::Verify(_) => true,
+                _ => false,
+            },
+            Filter::Edits => cell.is_edit(),
+            Filter::Errors => cell.is_error(),
+        }
     }
+
+    /// The rows of a visible cell; none if it is not visible.
+    pub(super) fn layout(&mut self, transcript: &Transcript, index: usize) -> Option<&CellLayout> {
+        let cell = transcript.cell(index).filter(|cell| self.is_visible(cell))?;
+        let setting = Setting {
+            columns: self.columns,
+            is_folded: self.is_folded(index, cell),
+            options: self.options,
+            has_gap: has_gap(transcript, index, cell),
+        };
+        let now = self.now;
+        let layout = self
+            .layouts
+            .entry(index)
+            .or_insert_with(|| CellLayout::new(cell, setting, now));
+        layout.update(cell, setting, now);
+        layout.used_at = self.frame;
+        Some(layout)
+    }
+
+    pub(super) fn height(&mut self, transcript: &Transcript, index: usize) -> usize {
+        self.layout(transcript, index)
+            .map_or(0, |layout| layout.sheet.row_count())
+    }
+
+    /// Whether a clock was drawn: in a second, another one is due.
+    pub(crate) fn is_ticking(&self) -> bool {
+        self.is_ticking
+    }
+
+    /// The transcript was read again from its beginning, in place of one that began later. The reader stays where he is.
+    pub(crate) fn replace(&mut self, old: &Transcript, new: &Transcript) {
+        let same = |index: usize| {
+            let cell = old.cell(index)?;
+            // Several cells can come from one record.
+            let place = index
+                - old
+                    .cells()
+                    .partition_point(|other| other.seq < cell.seq)
+                    .min(index);
+            let start = new.cells().partition_point(|other| other.seq < cell.seq);
+            let found = new.cell(start + place).filter(|found| found.seq == cell.seq);
+            found.map(|_| start + place)
+        };
+        self.layouts.clear();
+        self.folds = self
+            .folds
+            .drain()
+            .filter_map(|(index, fold)| Some((same(index)?, fold)))
+            .collect();
+        self.selected = self.selected.and_then(same);
+        match same(self.anchor.cell) {
+            Some(cell) => self.anchor.cell = cell,
+            None => self.anchor = Anchor::default(),
+        }
+        let unseen = old.len().saturating_sub(self.seen);
+        self.seen = new.len().saturating_sub(unseen);
+        self.search_again(new);
+    }
+
+    /// Draws the transcript. Call it before the other methods have a use: they need to know the size.
     pub(crate) fn render(
         &mut self,
-        _transcript: &Transcript,
-        _area: Rect,
-        _buffer: &mut Buffer,
-        _theme: Theme,
-        _now: Timestamp,
+        transcript: &Transcript,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: Theme,
+        now: Timestamp,
     ) {
+        let area = area.intersection(buffer.area);
+        self.frame += 1;
+        self.now = now;
+        self.columns = usize::from(area.width).saturating_sub(MARGIN).max(1);
+        self.rows = usize::from(area.height);
+        self.shown.clear();
+        self.is_ticking = false;
+        if area.is_empty() {
+            return;
+        }
+        self.search_new(transcript);
+        self.settle_anchor(transcript);
+        self.draw(transcript, area, buffer, theme);
+        if self.is_following {
+            self.seen = transcript.len();
+        }
+        if self.layouts.len() > KEPT_LAYOUTS {
+            let oldest = self.frame.saturating_sub(KEPT_FRAMES);
+            let frame = self.frame;
+            let is_many = self.layouts.len() > KEPT_LAYOUTS * 4;
+            self.layouts
+                .retain(|_, layout| layout.used_at >= if is_many { frame } else { oldest });
+        }
     }
+
+    fn draw(&mut self, transcript: &Transcript, area: Rect, buffer: &mut Buffer, theme: Theme) {
+        let (mut index, mut row) = self.position(transcript);
+        let mut y = area.y;
+        while y < area.bottom() && index < transcript.len() {
+            let is_selected = self.selected == Some(index);
+            let search = self.search.take();
+            if let Some(cell) = transcript.cell(index)
+                && let Some(layout) = self.layout(transcript, index)
+            {
+                let sheet = &layout.sheet;
+                let count = sheet.row_count();
+                let indent = u16::try_from(MARGIN + indent_of(cell)).unwrap_or(u16::MAX);
+                let is_gap = |row: usize| row == 0 && has_gap(transcript, index, cell);
+                let mut drawn = 0;
+                while row < count && y < area.bottom() {
+                    if is_selected && !is_gap(row) {
+                        let style = theme.style(Role::NeedsPerson);
+                        buffer.set_stringn(area.x, y, "│", usize::from(area.width), style);
+                    }
+                    let hits = match (&search, sheet.line_of(row)) {
+                        (Some(search), Some(line)) => search.hits_in(index, line, sheet),
+                        _ => Vec::new(),
+                    };
+                    let left = area.x.saturating_add(indent).min(area.right());
+                    let room = Rect::new(left, y, area.right() - left, 1);
+                    sheet.draw(row, room, buffer, theme, &hits);
+                    (row, y, drawn) = (row + 1, y + 1, drawn + 1);
+                }
+                self.is_ticking |= drawn > 0 && cell.is_ticking();
+                self.shown.extend(std::iter::repeat_n(index, drawn));
+            }
+            self.search = search;
+            (index, row) = (index + 1, 0);
+        }
+    }
+
+    /// Lines that were laid out so far.
+    #[cfg(test)]
+    pub(super) fn work(&self) -> usize {
+        self.layouts.values().map(|layout| layout.sheet.work).sum()
+    }
+
+    #[cfg(test)]
+    pub(super) fn layout_count(&self) -> usize {
+        self.layouts.len()
+    }
+}
+
+/// Whether a blank row stands before a cell: between all but compact ones.
+fn has_gap(transcript: &Transcript, index: usize, cell: &Cell) -> bool {
+    let before = transcript.cells().get(..index).unwrap_or_default();
+    let before = before
+        .iter()
+        .rev()
+        .find(|cell| !matches!(cell.kind, CellKind::Gone));
+    before.is_some_and(|before| !(cell.is_compact() && before.is_compact()))
 }

@@ -4,7 +4,6 @@ mod agent;
 mod calls;
 mod open_requests;
 mod run;
-mod shown_errors;
 mod state;
 
 pub(super) use state::View;

@@ -9,7 +9,7 @@ use ralph_run::{Record, RunEvent};
 
 use super::calls::{Calls, Moment};
 use super::open_requests::OpenRequests;
-use super::shown_errors::ShownErrors;
+
 use crate::console::call_rows::render_call;
 use crate::console::flow::{Arrival, Flow};
 use crate::console::options::Options;
@@ -19,7 +19,7 @@ use crate::console::rows::{Look, describe_error};
 use crate::console::status::render_heartbeat;
 use crate::console::style::{Style, paint};
 use crate::git::Commits;
-use run_view::one_line;
+use run_view::{ShownErrors, one_line};
 
 /// How far lines of a subagent are indented.
 const INDENT: &str = "  ";

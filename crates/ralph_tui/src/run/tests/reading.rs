@@ -122,8 +122,25 @@ fn the_footer_drops_hints_and_keeps_help_and_quit() {
     assert!(footer.contains("? help") && footer.contains("q quit"), "{footer}");
     assert!(!footer.contains("side list"), "{footer}");
     assert!(desk.screen(200, 60).lines().last().unwrap().contains("search"));
+}
+
+#[test]
+fn new_entries_are_counted_while_the_reader_is_elsewhere() {
+    let mut desk = Desk::started(RunKind::Loop);
+    let mut write = |desk: &mut Desk, item: &str| {
+        desk.agent(
+            "text_block",
+            &json!({"item": item, "text": "line\n\n".repeat(10)}),
+        );
+        desk.screen(60, 15);
+    };
+    for item in ["a", "b", "c"] {
+        write(&mut desk, item);
+    }
     desk.key(Key::Character('g'));
-    assert!(desk.screen(60, 15).lines().last().unwrap().contains("new ↓"));
+    assert!(desk.screen(60, 15).lines().last().unwrap().contains("paused"));
+    write(&mut desk, "d");
+    assert!(desk.screen(60, 15).lines().last().unwrap().contains("1 new ↓"));
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn the_first_click_after_focus_only_focuses() {
     let click = Key::Mouse(Mouse {
         action: MouseAction::Press,
         column: 3,
-        row: 10,
+        row: 4,
     });
     desk.key(Key::Unfocused);
     desk.key(Key::Focused);

@@ -7,11 +7,11 @@ const MAX_ERRORS: usize = 16;
 
 /// The errors that were shown, the latest last.
 #[derive(Debug, Default)]
-pub(super) struct ShownErrors(VecDeque<String>);
+pub struct ShownErrors(VecDeque<String>);
 
 impl ShownErrors {
     /// The new part of an error: an error that contains an earlier one is cut to the rest.
-    pub(super) fn news(&mut self, text: &str) -> Option<String> {
+    pub fn news(&mut self, text: &str) -> Option<String> {
         let text = text.trim();
         if text.is_empty() || self.0.iter().any(|shown| shown.contains(text)) {
             return None;
@@ -25,7 +25,7 @@ impl ShownErrors {
         (!news.is_empty()).then_some(news)
     }
 
-    pub(super) fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.0.clear();
     }
 }

@@ -1,0 +1,219 @@
+//! Hostile texts in every place where text can be: nothing that a terminal would obey reaches a buffer.
+
+use agent_api::{
+    Body, FileChange, ItemId, Json, Notice, Part, PermissionRequested, PlanEntry, PlanProposed, PlanStatus,
+    PlanUpdated, Question, QuestionAsked, QuestionOption, RequestId, Severity, ToolFinished, ToolKind,
+    ToolStarted, ToolStatus,
+};
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use run_view::is_forbidden;
+use serde_json::json;
+use unicode_width::UnicodeWidthStr as _;
+
+use super::story::Story;
+use crate::theme::Theme;
+use crate::transcript::TranscriptView;
+use crate::transcript::view::FoldTarget;
+
+fn texts() -> Vec<String> {
+    let payloads = include_str!("../../../../ralph/tests/console/payloads.json");
+    let payloads: Vec<serde_json::Value> = serde_json::from_str(payloads).unwrap();
+    let text_of = |payload: &serde_json::Value| payload["text"].as_str().unwrap().to_owned();
+    let mut texts: Vec<String> = payloads.iter().map(text_of).collect();
+    for last in ('@'..='~').step_by(3) {
+        texts.push(format!("a\u{1b}[1;2{last}b\u{9b}?25{last}c"));
+    }
+    for start in [
+        "\u{1b}]8;;http://evil\u{7}",
+        "\u{1b}]52;c;ZXZpbA==\u{1b}\\",
+        "\u{1b}P+q",
+        "\u{90}x",
+        "\u{9d}0;t",
+    ] {
+        for end in ["", "\u{7}", "\u{1b}\\", "\u{9c}", "\n"] {
+            texts.push(format!("{start}hidden{end}after"));
+        }
+    }
+    for code in (0x80_u8..0xa0).step_by(2) {
+        texts.push(format!("a{}b&#{code};&#x1b;[31m`&#27;`", char::from(code)));
+    }
+    for odd in [
+        '\u{202e}',
+        '\u{2066}',
+        '\u{200b}',
+        '\u{feff}',
+        '\u{e0041}',
+        '\u{ad}',
+        '\u{2028}',
+        '\0',
+        '\u{7f}',
+    ] {
+        texts.push(format!(
+            "**a{odd}b** [l{odd}](http://{odd}x) | {odd} |\n|--|\n# {odd}\n```{odd}\n{odd}code\n"
+        ));
+        texts.push(odd.to_string().repeat(100));
+    }
+    for column in 0..8 {
+        let edge = " ".repeat(column);
+        texts.push(format!("{edge}{}", "漢".repeat(100)));
+        texts.push(format!("{edge}{}\t|", "👩\u{200d}👩\u{200d}👧".repeat(40)));
+        texts.push(format!("{edge}\t\ta\tb\t{}", "e\u{301}".repeat(90)));
+    }
+    texts.push(format!("e{}", "\u{301}".repeat(10_000)));
+    texts.push("\u{301}\u{301}starts with marks".to_owned());
+    texts.push("x".repeat(1 << 20));
+    texts.push("word ".repeat(200_000));
+    texts.push("\u{1b}[31m".repeat(1_000));
+    texts.push("- ".repeat(500));
+    texts.push(">".repeat(500));
+    texts.push("[".repeat(2_000));
+    texts
+}
+
+/// The text as a string of JSON, in all places of arguments.
+fn call(item: &str, kind: ToolKind, text: &str) -> ToolStarted {
+    let mut tool = ToolStarted::new(ItemId::new(item), text, kind);
+    tool.subject = Some(text.to_owned());
+    let input = json!({
+        "command": format!("{text}\n{text}"), "file_path": text, "old_string": text, "new_string": format!("b{text}"),
+        "pattern": text, "description": text,
+    });
+    tool.input = Some(Json::from(&input));
+    tool
+}
+
+fn story(text: &str) -> Story {
+    let mut story = Story::new();
+    story
+        .run_json(&json!({"type": "iteration_started", "data": {"number": 1, "prompt": text, "role": text}}));
+    story.text("t", text);
+    story.live("l", Part::Text, text);
+    story.live("h", Part::Thinking, text);
+    for (item, kind) in [
+        ("b", ToolKind::Execute),
+        ("e", ToolKind::Edit),
+        ("m", ToolKind::Mcp),
+    ] {
+        story.agent(Body::ToolStarted(Box::new(call(item, kind, text))));
+        story.live(item, Part::ToolOutput, text);
+        let mut end = ToolFinished::new(ItemId::new(item), ToolStatus::Failed);
+        end.output = text.to_owned();
+        end.attachments = vec![text.to_owned()];
+        story.agent(Body::ToolFinished(Box::new(end)));
+    }
+    let edit = ToolStarted::new(ItemId::new("d"), "Edit", ToolKind::Edit);
+    story.agent(Body::ToolStarted(Box::new(edit)));
+    let mut end = ToolFinished::new(ItemId::new("d"), ToolStatus::Completed);
+    for _ in 0..2 {
+        let diff = format!("@@ -1 +1 @@ {text}\n-{text}\n+{text}\n {text}\n");
+        end.changes.push(FileChange::new(
+            format!("{text}.rs"),
+            agent_api::ChangeKind::Modified,
+            Some(diff),
+        ));
+    }
+    story.agent(Body::ToolFinished(Box::new(end)));
+    let entries = vec![PlanEntry {
+        text: text.to_owned(),
+        status: PlanStatus::InProgress,
+    }];
+    story.agent(Body::PlanUpdated(PlanUpdated { item: None, entries }));
+    let mut asked = PermissionRequested::new(RequestId::new("p"), text, ToolKind::Execute);
+    asked.subject = Some(text.to_owned());
+    asked.description = Some(text.to_owned());
+    asked.input = Some(Json::from(&json!({"command": text, "x": text})));
+    story.agent(Body::PermissionRequested(Box::new(asked)));
+    let option = QuestionOption {
+        label: text.to_owned(),
+        description: Some(text.to_owned()),
+    };
+    let question = Question {
+        text: text.to_owned(),
+        header: None,
+        options: vec![option],
+        is_multiple: false,
+    };
+    let (request, item) = (RequestId::new("q"), None);
+    story.agent(Body::QuestionAsked(Box::new(QuestionAsked {
+        request,
+        item,
+        questions: vec![question],
+    })));
+    let (request, item) = (RequestId::new("r"), None);
+    story.agent(Body::PlanProposed(Box::new(PlanProposed {
+        request,
+        item,
+        plan: text.to_owned(),
+    })));
+    story.agent(Body::Notice(Box::new(Notice::new(Severity::Warning, text, text))));
+    story.run_json(&json!({"type": "warned", "data": {"kind": "silence", "message": text, "evidence": [{"seq": 1, "text": text}]}}));
+    story.run_json(&json!({"type": "command_received", "data": {"command_id": "1", "command": "send", "by": text, "text": text, "message_id": "m"}}));
+    story.run_json(&json!({"type": "verify_finished", "data": {"command": text, "is_ok": false, "exit": {"code": 1}, "output": text, "duration_ms": 1}}));
+    story.run_json(&json!({"type": "run_ended", "data": {"reason": "agent_error", "exit_code": 1, "message": text, "iterations": 1, "totals": {}}}));
+    story.transcript.push_damage(text);
+    story
+}
+
+/// Nothing forbidden, nothing outside of the area, and no row that is wider than it seems.
+fn check(buffer: &Buffer, area: Rect, text: &str) {
+    let shown = text
+        .get(..60.min(text.floor_char_boundary(60)))
+        .unwrap_or_default();
+    for y in buffer.area.top()..buffer.area.bottom() {
+        let mut hidden = 0;
+        for x in buffer.area.left()..buffer.area.right() {
+            let symbol = buffer[(x, y)].symbol();
+            if !area.contains((x, y).into()) {
+                assert_eq!(symbol, "#", "spilled at {x},{y}: {shown:?}");
+                continue;
+            }
+            // A joiner between pictures is the only one that the sanitiser leaves.
+            let bad = symbol.chars().find(|it| is_forbidden(*it) && *it != '\u{200d}');
+            assert_eq!(bad, None, "{symbol:?} in {shown:?}");
+            assert!(symbol.len() <= 64, "{shown:?}");
+            if hidden > 0 {
+                assert_eq!(symbol, " ", "{shown:?}");
+                hidden -= 1;
+                continue;
+            }
+            assert!(
+                usize::from(area.right() - x) >= symbol.width(),
+                "{symbol:?} at the edge: {shown:?}"
+            );
+            hidden = symbol.width().saturating_sub(1);
+        }
+    }
+}
+
+#[test]
+fn nothing_that_a_terminal_would_obey_reaches_a_buffer() {
+    let texts = texts();
+    assert!(texts.len() >= 200, "{}", texts.len());
+    for text in &texts {
+        let story = story(text);
+        let area = Rect::new(1, 1, 61, 15);
+        let frame = Rect::new(0, 0, 63, 17);
+        for is_unfolded in [false, true] {
+            let mut view = TranscriptView::default();
+            if is_unfolded {
+                view.toggle_fold(&story.transcript, FoldTarget::All);
+            }
+            let mut cells = 0;
+            loop {
+                let mut buffer = Buffer::filled(frame, ratatui::buffer::Cell::new("#"));
+                for position in area.positions() {
+                    buffer[position].reset();
+                }
+                view.render(&story.transcript, area, &mut buffer, Theme::default(), story.at);
+                check(&buffer, area, text);
+                // Every cell is seen at its beginning and at its end.
+                cells += 1;
+                if cells > story.transcript.len() {
+                    break;
+                }
+                view.select_previous(&story.transcript);
+            }
+        }
+    }
+}

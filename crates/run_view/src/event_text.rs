@@ -1,0 +1,123 @@
+//! Events of the agent in one line each: errors, retries, limits, tasks, and how requests were answered. Not sanitised.
+
+use agent_api::{CloseReason, Denial, ErrorInfo, RateLimit, RateLimitStatus, Retry, Task, TaskState};
+
+use crate::figures::format_duration;
+
+/// `529 Overloaded`.
+#[must_use]
+pub fn describe_error(error: &ErrorInfo) -> String {
+    let message = if error.message.trim().is_empty() {
+        &error.code
+    } else {
+        &error.message
+    };
+    match error.http_status {
+        Some(status) if !message.contains(&status.to_string()) => format!("{status} {message}"),
+        _ => message.clone(),
+    }
+}
+
+/// `1 of 10 in 4.0s: 529 Overloaded`.
+#[must_use]
+pub fn describe_retry(retry: &Retry) -> String {
+    let mut text = String::new();
+    match (retry.attempt, retry.max_attempts) {
+        (Some(attempt), Some(most)) => text.push_str(&format!("{attempt} of {most}")),
+        (Some(attempt), None) => text.push_str(&format!("{attempt}")),
+        _ => {}
+    }
+    if let Some(delay) = retry.delay_ms {
+        text.push_str(&format!(" in {}", format_duration(delay)));
+    }
+    if !text.is_empty() {
+        text.push_str(": ");
+    }
+    text.push_str(&describe_error(&retry.error));
+    text.trim_start().to_owned()
+}
+
+/// `usage limit five_hour nearly reached (92% used)`; `None` if requests pass.
+#[must_use]
+pub fn describe_rate_limit(limit: &RateLimit) -> Option<String> {
+    let what = match limit.status {
+        RateLimitStatus::Allowed | RateLimitStatus::Unknown => return None,
+        RateLimitStatus::Warning => "nearly reached",
+        RateLimitStatus::Rejected => "reached",
+    };
+    let window = limit.window.as_deref();
+    let window = window.map(|window| format!(" {window}")).unwrap_or_default();
+    let used = limit.used_percent;
+    let used = used.map(|used| format!(" ({used:.0}% used)")).unwrap_or_default();
+    Some(format!("usage limit{window} {what}{used}"))
+}
+
+/// `completed: Review the parser`; `None` while it is running.
+#[must_use]
+pub fn describe_task(task: &Task) -> Option<String> {
+    let state = match task.state {
+        TaskState::Running => return None,
+        TaskState::Completed => "completed",
+        TaskState::Failed => "failed",
+        TaskState::Stopped => "stopped",
+    };
+    let title = task.title.as_deref().or(task.summary.as_deref());
+    Some(format!("{state}: {}", title.unwrap_or(&task.task_id)))
+}
+
+/// `Bash: not allowed in plan mode`.
+#[must_use]
+pub fn describe_denial(denial: &Denial) -> String {
+    match &denial.reason {
+        Some(reason) => format!("{}: {reason}", denial.tool),
+        None => denial.tool.clone(),
+    }
+}
+
+/// What an agent asks a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RequestKind {
+    Permission,
+    Question,
+    Plan,
+}
+
+impl RequestKind {
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Permission => "Permission",
+            Self::Question => "Question",
+            Self::Plan => "Plan",
+        }
+    }
+}
+
+/// Who answered a request, as far as the records say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answer {
+    pub is_answered: bool,
+    pub by: Option<String>,
+}
+
+/// `allowed by web`, `denied (no answer)`. `None` for a request that ended with its process.
+#[must_use]
+pub fn describe_answer(kind: RequestKind, reason: CloseReason, answer: &Answer) -> Option<String> {
+    let mut text = match (reason, kind) {
+        (CloseReason::Answered, RequestKind::Question) => "answered",
+        (CloseReason::Answered, RequestKind::Plan) => "approved",
+        (CloseReason::Answered, RequestKind::Permission) => "allowed",
+        (CloseReason::Denied, RequestKind::Plan) => "rejected",
+        (CloseReason::Denied, _) => "denied",
+        (CloseReason::Withdrawn, _) => "withdrawn by the agent",
+        // Also reasons of newer versions.
+        _ => return None,
+    }
+    .to_owned();
+    if let Some(by) = &answer.by {
+        text.push_str(&format!(" by {by}"));
+    } else if !answer.is_answered && reason == CloseReason::Denied {
+        text.push_str(" (no answer)");
+    }
+    Some(text)
+}
