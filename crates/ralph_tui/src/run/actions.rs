@@ -66,6 +66,8 @@ impl RunScreen {
                 return vec![Effect::PrintToScrollback { text }];
             }
             Action::EditTranscript => {
+                // What is saved is not the answer to a request whose editor did not open.
+                self.edited_request = None;
                 let text = self.transcript.to_markdown();
                 return vec![Effect::EditText { text }];
             }

@@ -127,7 +127,7 @@ fn the_footer_drops_hints_and_keeps_help_and_quit() {
 #[test]
 fn new_entries_are_counted_while_the_reader_is_elsewhere() {
     let mut desk = Desk::started(RunKind::Loop);
-    let mut write = |desk: &mut Desk, item: &str| {
+    let write = |desk: &mut Desk, item: &str| {
         desk.agent(
             "text_block",
             &json!({"item": item, "text": "line\n\n".repeat(10)}),

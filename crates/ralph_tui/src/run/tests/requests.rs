@@ -324,3 +324,16 @@ fn a_request_behind_a_dialog_or_the_help_is_armed_when_it_is_seen_again() {
         assert_eq!(desk.press("y"), [answer("a", AnswerChoice::Allow)], "{open}");
     }
 }
+
+#[test]
+fn an_edited_transcript_answers_nothing() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.ask("a");
+    desk.settle();
+    // The editor for the arguments could not be started.
+    assert_eq!(desk.press("e").len(), 1);
+    desk.input(Input::Notice("cannot start the editor".to_owned()));
+    assert_eq!(desk.press("v").len(), 1);
+    let text = Some("{\"command\": \"rm\"}".to_owned());
+    assert_eq!(desk.input(Input::Edited { text }), []);
+}

@@ -87,10 +87,13 @@ fn a_working_run() {
     assert_screens("working", working);
 }
 
+/// A name, and what leads to it.
+type State = (&'static str, fn(&mut Desk));
+
 /// The header of a run in each state, and nothing below it.
 #[test]
 fn the_header_of_every_state() {
-    let states: [(&str, fn(&mut Desk)); 13] = [
+    let states: [State; 13] = [
         ("starting", |_| {}),
         ("thinking", |desk| {
             desk.agent("turn_started", &json!({"number": 1}))
