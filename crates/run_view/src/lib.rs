@@ -15,13 +15,15 @@ mod state_word;
 mod tool_line;
 mod visible;
 
-pub use activity::{Activity, describe_context, describe_cost, describe_iteration, elapsed_seconds};
+pub use activity::{
+    Activity, describe_context, describe_cost, describe_iteration, elapsed_seconds, seconds_between,
+};
 pub use amounts::{excerpt, parse_count, parse_duration, parse_money, parse_tokens};
 pub use call_end::CallEnd;
 pub use characters::is_forbidden;
 pub use choice::{denial, option_labels};
 pub use figures::{format_cents, format_cost, format_duration, format_seconds, format_tokens};
-pub use one_line::{cut_line, one_line, width, wrap};
+pub use one_line::{cut_line, end_of_path, one_line, width, wrap};
 pub use request_detail::{DetailKind, DetailRow, describe_permission, request_detail};
 pub use sanitise::{Sanitiser, sanitise};
 pub use state_word::state_word;
