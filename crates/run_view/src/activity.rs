@@ -142,6 +142,7 @@ fn describe_model(run: &RunModel, now: Timestamp) -> String {
 }
 
 /// A clock that was set back shows no negative time.
-fn seconds_between(earlier: Timestamp, later: Timestamp) -> u64 {
+#[must_use]
+pub fn seconds_between(earlier: Timestamp, later: Timestamp) -> u64 {
     u64::try_from(later.duration_since(earlier).as_secs()).unwrap_or(0)
 }

@@ -18,7 +18,9 @@ mod state_word;
 mod tool_line;
 mod visible;
 
-pub use activity::{Activity, context_share, cost_of_limit, elapsed_seconds, iteration_of_limit};
+pub use activity::{
+    Activity, context_share, cost_of_limit, elapsed_seconds, iteration_of_limit, seconds_between,
+};
 pub use amounts::{excerpt, parse_count, parse_duration, parse_money, parse_tokens};
 pub use call_end::CallEnd;
 pub use characters::is_forbidden;
@@ -28,7 +30,7 @@ pub use event_text::{
     describe_retry, describe_task,
 };
 pub use figures::{format_cents, format_cost, format_duration, format_seconds, format_tokens};
-pub use one_line::{cut_line, one_line, width, wrap};
+pub use one_line::{cut_line, end_of_path, one_line, width, wrap};
 pub use request_detail::{DetailKind, DetailRow, describe_permission, request_detail};
 pub use run_text::{
     clock_time, describe_attempt_retry, describe_command, describe_cooldown, describe_cost, describe_end,

@@ -64,6 +64,27 @@ pub fn cut_line(line: &str, columns: usize) -> String {
     cut
 }
 
+/// The end of an untrusted path in at most `columns` columns, if possible from the beginning of a name: it says more than
+/// the beginning.
+pub fn end_of_path(path: &str, columns: usize) -> String {
+    let path = one_line(path, usize::MAX);
+    if width(&path) <= columns {
+        return path;
+    }
+    let mut used = 1;
+    let fits = |(_, character): &(usize, char)| {
+        used += character.width().unwrap_or(0);
+        used <= columns
+    };
+    let start = path.char_indices().rev().take_while(fits).last();
+    let end = start.and_then(|(start, _)| path.get(start..)).unwrap_or_default();
+    let from = end.find('/').filter(|place| *place + 1 < end.len()).unwrap_or(0);
+    match columns {
+        0 => String::new(),
+        _ => format!("…{}", end.get(from..).unwrap_or_default()),
+    }
+}
+
 /// How many columns trusted or sanitised text takes.
 pub fn width(text: &str) -> usize {
     text.chars().map(|character| character.width().unwrap_or(0)).sum()
@@ -115,7 +136,20 @@ impl Line {
 
 #[cfg(test)]
 mod tests {
-    use super::{one_line, width};
+    use super::{end_of_path, one_line, width};
+
+    #[test]
+    fn a_long_path_is_known_by_its_end() {
+        assert_eq!(end_of_path("/a/b", 10), "/a/b");
+        assert_eq!(
+            end_of_path("/home/somebody/projects/ralph", 16),
+            "…/projects/ralph"
+        );
+        assert_eq!(end_of_path("/home/somebody/projects/ralph", 12), "…/ralph");
+        assert_eq!(end_of_path("/aaaaaaaaaaaaaaaaaaaaaaaa", 6), "…aaaaa");
+        assert_eq!(end_of_path("/漢字漢字", 6), "…漢字");
+        assert_eq!(end_of_path("/ab", 0), "");
+    }
 
     #[test]
     fn lines_are_joined_and_cut_at_the_limit() {

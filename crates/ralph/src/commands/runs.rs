@@ -13,7 +13,7 @@ use super::listing::{columns, render_table};
 use super::run_client;
 use crate::console::{render_json_pretty, write_stderr, write_stdout};
 use crate::settings::find_workspace;
-use run_view::{format_cost, format_seconds, one_line, state_word};
+use run_view::{end_of_path, format_cost, format_seconds, one_line, seconds_between, state_word};
 
 /// List runs, newest first
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
@@ -221,16 +221,14 @@ fn row(file: &RunFile, now: Timestamp) -> [String; HEAD.len()] {
             .map(|cost| format!("{estimate}{}", format_cost(cost)))
             .unwrap_or_default(),
         format_seconds(seconds(file, now)),
-        end_of(&one_line(&file.workspace, usize::MAX), WORKSPACE_COLUMNS),
+        end_of_path(&file.workspace, WORKSPACE_COLUMNS),
         what(file),
     ]
 }
 
 /// The duration so far, or in total.
 pub(super) fn seconds(file: &RunFile, now: Timestamp) -> u64 {
-    let end = file.ended_at.unwrap_or(now);
-    // Not negative, even if the clock was set back.
-    u64::try_from(end.duration_since(file.started_at).as_secs()).unwrap_or(0)
+    seconds_between(file.started_at, file.ended_at.unwrap_or(now))
 }
 
 /// A run's state in one word.
@@ -259,29 +257,5 @@ fn what(file: &RunFile) -> String {
         (None, asked) => asked.to_owned(),
         (Some(now), "") => now,
         (Some(now), asked) => format!("{now} · {asked}"),
-    }
-}
-
-/// The end of a path, if possible from the beginning of a name.
-fn end_of(path: &str, columns: usize) -> String {
-    let count = path.chars().count();
-    if count <= columns {
-        return path.to_owned();
-    }
-    let end: String = path.chars().skip(count - columns + 1).collect();
-    let from = end.find('/').filter(|place| *place + 1 < end.len()).unwrap_or(0);
-    format!("…{}", end.get(from..).unwrap_or_default())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::end_of;
-
-    #[test]
-    fn a_long_path_is_known_by_its_end() {
-        assert_eq!(end_of("/a/b", 10), "/a/b");
-        assert_eq!(end_of("/home/somebody/projects/ralph", 16), "…/projects/ralph");
-        assert_eq!(end_of("/home/somebody/projects/ralph", 12), "…/ralph");
-        assert_eq!(end_of("/aaaaaaaaaaaaaaaaaaaaaaaa", 6), "…aaaaa");
     }
 }

@@ -98,11 +98,7 @@ impl HomeScreen {
                 return run.map(|run| Effect::OpenInBrowser { run }).into_iter().collect();
             }
             Action::AnswerSelected => return self.open_answer(now),
-            Action::Snooze => {
-                if !self.list.toggle_snooze() {
-                    self.notify("only a run that waits for you can be snoozed", now);
-                }
-            }
+            Action::Snooze => self.snooze(now),
             Action::EditFilter => self.overlay = Some(Overlay::Filter),
             Action::NextStateGroup => {
                 self.list.filter.next_group();
@@ -125,6 +121,12 @@ impl HomeScreen {
     pub(super) fn open_selected(&mut self) -> Vec<Effect> {
         let run = self.list.selected_id().map(str::to_owned);
         run.map(|run| Effect::Open { run }).into_iter().collect()
+    }
+
+    fn snooze(&mut self, now: Now) {
+        if !self.list.toggle_snooze() {
+            self.notify("only a run that waits for you can be snoozed", now);
+        }
     }
 
     fn open_form(&mut self) {

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use ralph_run::model::RunState;
 use ralph_run::{EndReason, Open, RunFile, short_run_id};
 use ratatui::text::{Line, Span};
-use run_view::{format_cents, format_seconds, one_line, state_word};
+use run_view::{end_of_path, format_cents, format_seconds, one_line, seconds_between, state_word};
 
 use super::columns::{Column, Columns};
 use super::run_filter::StateGroup;
@@ -74,11 +74,6 @@ pub(super) fn activity_of(run: &RunSummary, now: Timestamp) -> Option<String> {
         | RunState::Waiting { .. }
         | RunState::Cooling { .. }) => Some(state.to_string()),
     }
-}
-
-/// Not negative, even if the clock was set back.
-pub(super) fn seconds_between(from: Timestamp, to: Timestamp) -> u64 {
-    u64::try_from(to.duration_since(from).as_secs()).unwrap_or(0)
 }
 
 /// Since when the age counts: the wait of a run that waits, the end of one that ended, else the start.
@@ -265,39 +260,9 @@ impl Row<'_> {
     }
 }
 
-/// The end of a path, which says more than its beginning.
-fn end_of_path(path: &str, columns: usize) -> String {
-    let path = one_line(path, usize::MAX);
-    if run_view::width(&path) <= columns {
-        return path;
-    }
-    let mut end = String::new();
-    for name in path.rsplit('/') {
-        if run_view::width(&end) + run_view::width(name) + 2 > columns {
-            break;
-        }
-        end = format!("/{name}{end}");
-    }
-    match end.is_empty() {
-        true => one_line(path.rsplit('/').next().unwrap_or_default(), columns),
-        false => format!("…{end}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{end_of_path, format_age};
-
-    #[test]
-    fn a_long_path_is_known_by_its_end() {
-        assert_eq!(end_of_path("/a/b", 10), "/a/b");
-        assert_eq!(
-            end_of_path("/home/somebody/projects/ralph", 16),
-            "…/projects/ralph"
-        );
-        assert_eq!(end_of_path("/home/somebody/projects/ralph", 12), "…/ralph");
-        assert_eq!(end_of_path("/aaaaaaaaaaaaaaaaaaaaaaaa", 6), "aaaaa…");
-    }
+    use super::format_age;
 
     #[test]
     fn an_age_has_one_unit() {
