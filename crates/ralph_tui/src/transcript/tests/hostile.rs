@@ -24,7 +24,13 @@ fn texts() -> Vec<String> {
     for last in ('@'..='~').step_by(3) {
         texts.push(format!("a\u{1b}[1;2{last}b\u{9b}?25{last}c"));
     }
-    for start in ["\u{1b}]8;;http://evil\u{7}", "\u{1b}]52;c;ZXZpbA==\u{1b}\\", "\u{1b}P+q", "\u{90}x", "\u{9d}0;t"] {
+    for start in [
+        "\u{1b}]8;;http://evil\u{7}",
+        "\u{1b}]52;c;ZXZpbA==\u{1b}\\",
+        "\u{1b}P+q",
+        "\u{90}x",
+        "\u{9d}0;t",
+    ] {
         for end in ["", "\u{7}", "\u{1b}\\", "\u{9c}", "\n"] {
             texts.push(format!("{start}hidden{end}after"));
         }
@@ -32,8 +38,20 @@ fn texts() -> Vec<String> {
     for code in (0x80_u8..0xa0).step_by(2) {
         texts.push(format!("a{}b&#{code};&#x1b;[31m`&#27;`", char::from(code)));
     }
-    for odd in ['\u{202e}', '\u{2066}', '\u{200b}', '\u{feff}', '\u{e0041}', '\u{ad}', '\u{2028}', '\0', '\u{7f}'] {
-        texts.push(format!("**a{odd}b** [l{odd}](http://{odd}x) | {odd} |\n|--|\n# {odd}\n```{odd}\n{odd}code\n"));
+    for odd in [
+        '\u{202e}',
+        '\u{2066}',
+        '\u{200b}',
+        '\u{feff}',
+        '\u{e0041}',
+        '\u{ad}',
+        '\u{2028}',
+        '\0',
+        '\u{7f}',
+    ] {
+        texts.push(format!(
+            "**a{odd}b** [l{odd}](http://{odd}x) | {odd} |\n|--|\n# {odd}\n```{odd}\n{odd}code\n"
+        ));
         texts.push(odd.to_string().repeat(100));
     }
     for column in 0..8 {
@@ -67,11 +85,23 @@ fn call(item: &str, kind: ToolKind, text: &str) -> ToolStarted {
 
 fn story(text: &str) -> Story {
     let mut story = Story::new();
-    story.run_json(&json!({"type": "iteration_started", "data": {"number": 1, "prompt": text, "role": text}}));
+    story
+        .run_json(&json!({"type": "iteration_started", "data": {"number": 1, "prompt": text, "role": text}}));
     story.text("t", text);
     story.live("l", Part::Text, text);
     story.live("h", Part::Thinking, text);
-    for (item, kind) in [("b", ToolKind::Execute), ("e", ToolKind::Edit), ("m", ToolKind::Mcp)] {
+    // A journal splits texts long before this, so only places that add them up again see them.
+    if text.len() > 1 << 19 {
+        let tool = ToolStarted::new(ItemId::new("b"), "Bash", ToolKind::Execute);
+        story.agent(Body::ToolStarted(Box::new(tool)));
+        story.live("b", Part::ToolOutput, text);
+        return story;
+    }
+    for (item, kind) in [
+        ("b", ToolKind::Execute),
+        ("e", ToolKind::Edit),
+        ("m", ToolKind::Mcp),
+    ] {
         story.agent(Body::ToolStarted(Box::new(call(item, kind, text))));
         story.live(item, Part::ToolOutput, text);
         let mut end = ToolFinished::new(ItemId::new(item), ToolStatus::Failed);
@@ -84,22 +114,45 @@ fn story(text: &str) -> Story {
     let mut end = ToolFinished::new(ItemId::new("d"), ToolStatus::Completed);
     for _ in 0..2 {
         let diff = format!("@@ -1 +1 @@ {text}\n-{text}\n+{text}\n {text}\n");
-        end.changes.push(FileChange::new(format!("{text}.rs"), agent_api::ChangeKind::Modified, Some(diff)));
+        end.changes.push(FileChange::new(
+            format!("{text}.rs"),
+            agent_api::ChangeKind::Modified,
+            Some(diff),
+        ));
     }
     story.agent(Body::ToolFinished(Box::new(end)));
-    let entries = vec![PlanEntry { text: text.to_owned(), status: PlanStatus::InProgress }];
+    let entries = vec![PlanEntry {
+        text: text.to_owned(),
+        status: PlanStatus::InProgress,
+    }];
     story.agent(Body::PlanUpdated(PlanUpdated { item: None, entries }));
     let mut asked = PermissionRequested::new(RequestId::new("p"), text, ToolKind::Execute);
     asked.subject = Some(text.to_owned());
     asked.description = Some(text.to_owned());
     asked.input = Some(Json::from(&json!({"command": text, "x": text})));
     story.agent(Body::PermissionRequested(Box::new(asked)));
-    let option = QuestionOption { label: text.to_owned(), description: Some(text.to_owned()) };
-    let question = Question { text: text.to_owned(), header: None, options: vec![option], is_multiple: false };
+    let option = QuestionOption {
+        label: text.to_owned(),
+        description: Some(text.to_owned()),
+    };
+    let question = Question {
+        text: text.to_owned(),
+        header: None,
+        options: vec![option],
+        is_multiple: false,
+    };
     let (request, item) = (RequestId::new("q"), None);
-    story.agent(Body::QuestionAsked(Box::new(QuestionAsked { request, item, questions: vec![question] })));
+    story.agent(Body::QuestionAsked(Box::new(QuestionAsked {
+        request,
+        item,
+        questions: vec![question],
+    })));
     let (request, item) = (RequestId::new("r"), None);
-    story.agent(Body::PlanProposed(Box::new(PlanProposed { request, item, plan: text.to_owned() })));
+    story.agent(Body::PlanProposed(Box::new(PlanProposed {
+        request,
+        item,
+        plan: text.to_owned(),
+    })));
     story.agent(Body::Notice(Box::new(Notice::new(Severity::Warning, text, text))));
     story.run_json(&json!({"type": "warned", "data": {"kind": "silence", "message": text, "evidence": [{"seq": 1, "text": text}]}}));
     story.run_json(&json!({"type": "command_received", "data": {"command_id": "1", "command": "send", "by": text, "text": text, "message_id": "m"}}));
@@ -111,7 +164,9 @@ fn story(text: &str) -> Story {
 
 /// Nothing forbidden, nothing outside of the area, and no row that is wider than it seems.
 fn check(buffer: &Buffer, area: Rect, text: &str) {
-    let shown = text.get(..60.min(text.floor_char_boundary(60))).unwrap_or_default();
+    let shown = text
+        .get(..60.min(text.floor_char_boundary(60)))
+        .unwrap_or_default();
     for y in buffer.area.top()..buffer.area.bottom() {
         let mut hidden = 0;
         for x in buffer.area.left()..buffer.area.right() {
@@ -129,7 +184,10 @@ fn check(buffer: &Buffer, area: Rect, text: &str) {
                 hidden -= 1;
                 continue;
             }
-            assert!(usize::from(area.right() - x) >= symbol.width(), "{symbol:?} at the edge: {shown:?}");
+            assert!(
+                usize::from(area.right() - x) >= symbol.width(),
+                "{symbol:?} at the edge: {shown:?}"
+            );
             hidden = symbol.width().saturating_sub(1);
         }
     }

@@ -1,6 +1,6 @@
 //! Tests of the transcript as a whole: records in, buffers out.
 
 mod hostile;
+mod reading;
 mod screens;
 mod story;
-mod reading;

@@ -4,13 +4,16 @@ use agent_api::{Body, ItemId, Part, ToolFinished, ToolKind, ToolStarted, ToolSta
 use proptest::prelude::{prop, prop_assert_eq, proptest};
 
 use super::story::{Story, draw, rows_of};
-use crate::transcript::view::{Filter, FoldTarget, Jump};
 use crate::transcript::TranscriptView;
+use crate::transcript::view::{Filter, FoldTarget, Jump};
 
 fn long_story(texts: usize) -> Story {
     let mut story = Story::new();
     for number in 0..texts {
-        story.text(&format!("t{number}"), &format!("text {number} has some words that are wrapped in a narrow window"));
+        story.text(
+            &format!("t{number}"),
+            &format!("text {number} has some words that are wrapped in a narrow window"),
+        );
     }
     story
 }
@@ -19,7 +22,11 @@ fn bash(story: &mut Story, item: &str, command: &str, output: &str, exit_code: i
     let mut tool = ToolStarted::new(ItemId::new(item), "Bash", ToolKind::Execute);
     tool.subject = Some(command.to_owned());
     story.agent(Body::ToolStarted(Box::new(tool)));
-    let status = if exit_code == 0 { ToolStatus::Completed } else { ToolStatus::Failed };
+    let status = if exit_code == 0 {
+        ToolStatus::Completed
+    } else {
+        ToolStatus::Failed
+    };
     let mut end = ToolFinished::new(ItemId::new(item), status);
     end.output = output.to_owned();
     end.exit_code = Some(exit_code);
@@ -37,7 +44,11 @@ fn top(view: &mut TranscriptView, story: &Story, width: u16, height: u16) -> Str
 fn the_end_is_followed_until_the_reader_scrolls_up_and_again_at_the_end() {
     let mut story = long_story(50);
     let mut view = TranscriptView::default();
-    assert!(rows_of(&draw(&mut view, &story, 80, 10)).concat().contains("text 49"));
+    assert!(
+        rows_of(&draw(&mut view, &story, 80, 10))
+            .concat()
+            .contains("text 49")
+    );
     view.scroll(&story.transcript, -7);
     assert!(!view.is_following());
     let before = rows_of(&draw(&mut view, &story, 80, 10));
@@ -46,7 +57,11 @@ fn the_end_is_followed_until_the_reader_scrolls_up_and_again_at_the_end() {
     assert_eq!(view.new_cells_below(&story.transcript), 1);
     view.page(&story.transcript, 2);
     assert!(view.is_following());
-    assert!(rows_of(&draw(&mut view, &story, 80, 10)).concat().contains("something new"));
+    assert!(
+        rows_of(&draw(&mut view, &story, 80, 10))
+            .concat()
+            .contains("something new")
+    );
     assert_eq!(view.new_cells_below(&story.transcript), 0);
     view.to_top(&story.transcript);
     assert!(rows_of(&draw(&mut view, &story, 80, 10))[0].contains("text 0"));
@@ -77,7 +92,9 @@ fn a_frame_beside_a_long_stream_lays_out_what_is_new() {
 #[test]
 fn text_of_deltas_is_not_doubled_by_its_block() {
     let mut story = Story::new();
-    story.live("a", Part::Text, "Hello ").live("a", Part::Text, "world");
+    story
+        .live("a", Part::Text, "Hello ")
+        .live("a", Part::Text, "world");
     story.text("a", "Hello world");
     let rows = rows_of(&draw(&mut TranscriptView::default(), &story, 60, 15)).concat();
     assert_eq!(rows.matches("Hello").count(), 1);
@@ -102,18 +119,31 @@ fn long_output_is_folded_and_unfolds() {
 fn hits_are_found_in_folded_cells_and_across_soft_wraps() {
     let mut story = long_story(30);
     let output: String = (0..40).map(|number| format!("out {number}\n")).collect();
-    bash(&mut story, "b", "seq", &format!("{output}a \u{1b}[31mnee\u{1b}[0mdle here\n"), 0);
+    bash(
+        &mut story,
+        "b",
+        "seq",
+        &format!("{output}a \u{1b}[31mnee\u{1b}[0mdle here\n"),
+        0,
+    );
     story.text("z", "the end");
     let mut view = TranscriptView::default();
     draw(&mut view, &story, 30, 15);
     assert_eq!(view.search(&story.transcript, "NEEDLE"), 0);
     assert_eq!(view.search(&story.transcript, "needle"), 1);
-    assert!(rows_of(&draw(&mut view, &story, 30, 15)).concat().contains("needle here"));
+    assert!(
+        rows_of(&draw(&mut view, &story, 30, 15))
+            .concat()
+            .contains("needle here")
+    );
     // Broken into two rows at this width.
     assert_eq!(view.search(&story.transcript, "wrapped in a narrow"), 30);
     assert!(view.next_hit(&story.transcript));
     let buffer = draw(&mut view, &story, 30, 15);
-    let current = buffer.content.iter().filter(|cell| cell.modifier.contains(ratatui::style::Modifier::REVERSED));
+    let current = buffer
+        .content
+        .iter()
+        .filter(|cell| cell.modifier.contains(ratatui::style::Modifier::REVERSED));
     assert!(current.count() >= "wrapped in a".len());
     view.clear_search();
     assert_eq!(view.hits(), None);
@@ -150,7 +180,11 @@ fn a_click_selects_and_a_second_one_folds() {
     view.click(&story.transcript, 4);
     assert_eq!(view.selected(), Some(2));
     view.click(&story.transcript, 4);
-    assert!(rows_of(&draw(&mut view, &story, 80, 20)).concat().contains("first  … 2 more lines"));
+    assert!(
+        rows_of(&draw(&mut view, &story, 80, 20))
+            .concat()
+            .contains("first  … 2 more lines")
+    );
     view.click(&story.transcript, 19);
 }
 
@@ -177,7 +211,10 @@ fn the_transcript_as_markdown_keeps_fences() {
     story.text("a", "```rust\nfn a() {}\n```");
     bash(&mut story, "b", "cat x.md", "```\ncode\n```", 0);
     let markdown = story.transcript.to_markdown();
-    assert!(markdown.starts_with("```rust\nfn a() {}\n```\n\n`Bash: cat x.md` ✓"), "{markdown}");
+    assert!(
+        markdown.starts_with("```rust\nfn a() {}\n```\n\n`Bash: cat x.md` ✓"),
+        "{markdown}"
+    );
     assert!(markdown.contains("````\n"), "{markdown}");
 }
 

@@ -1,10 +1,10 @@
 //! Every kind of cell, as it is drawn in windows of three sizes, dark, light and without colors.
 
 use agent_api::{
-    Body, ChangeKind, CloseReason, DiscardReason, ErrorClass, ErrorInfo, FileChange, ItemDiscarded, ItemId, Json,
-    Notice, Part, PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Question,
-    QuestionAsked, QuestionOption, RequestClosed, RequestId, Retry, SessionStarted, Severity, ThinkingBlock,
-    ToolFinished, ToolKind, ToolStarted, ToolStatus,
+    Body, ChangeKind, CloseReason, DiscardReason, ErrorClass, ErrorInfo, FileChange, ItemDiscarded, ItemId,
+    Json, Notice, Part, PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated,
+    Question, QuestionAsked, QuestionOption, RequestClosed, RequestId, Retry, SessionStarted, Severity,
+    ThinkingBlock, ToolFinished, ToolKind, ToolStarted, ToolStatus,
 };
 use ralph_run::RunEvent;
 use ratatui::buffer::Buffer;
@@ -33,10 +33,20 @@ fn ended(item: &str, status: ToolStatus, output: &str, exit_code: Option<i32>) -
 }
 
 fn edit(story: &mut Story) {
-    story.agent(tool("e", "Edit", ToolKind::Edit, "/w/src/main.rs", &json!({"file_path": "/w/src/main.rs"})));
+    story.agent(tool(
+        "e",
+        "Edit",
+        ToolKind::Edit,
+        "/w/src/main.rs",
+        &json!({"file_path": "/w/src/main.rs"}),
+    ));
     let diff = "@@ -3,4 +3,5 @@\n fn main() {\n-    let old = \"text\";\n+    let new = 42; // better\n+    call(new);\n }\n";
     let mut end = ToolFinished::new(ItemId::new("e"), ToolStatus::Completed);
-    end.changes.push(FileChange::new("/w/src/main.rs", ChangeKind::Modified, Some(diff.to_owned())));
+    end.changes.push(FileChange::new(
+        "/w/src/main.rs",
+        ChangeKind::Modified,
+        Some(diff.to_owned()),
+    ));
     story.agent(Body::ToolFinished(Box::new(end)));
 }
 
@@ -85,20 +95,44 @@ fn scenes() -> Vec<Scene> {
             }));
         }),
         ("a command that is running", |story| {
-            story.agent(tool("b", "Bash", ToolKind::Execute, "cargo test", &json!({"command": "cargo test"})));
+            story.agent(tool(
+                "b",
+                "Bash",
+                ToolKind::Execute,
+                "cargo test",
+                &json!({"command": "cargo test"}),
+            ));
             story.live("b", Part::ToolOutput, "   \u{1b}[32mCompiling\u{1b}[0m a v1\n");
             story.at += jiff::SignedDuration::from_secs(83);
         }),
         ("a command that failed", |story| {
-            story.agent(tool("b", "Bash", ToolKind::Execute, "cargo test", &json!({"command": "cargo test"})));
+            story.agent(tool(
+                "b",
+                "Bash",
+                ToolKind::Execute,
+                "cargo test",
+                &json!({"command": "cargo test"}),
+            ));
             let output: String = (0..15).map(|number| format!("test {number} ... ok\n")).collect();
             let output = format!("{output}\u{1b}[1;31merror\u{1b}[0m: test failed\n");
             story.agent(ended("b", ToolStatus::Failed, &output, Some(101)));
         }),
         ("tools in a row", |story| {
-            story.agent(tool("r", "Read", ToolKind::Read, "/w/a.rs", &json!({"file_path": "/w/a.rs"})));
+            story.agent(tool(
+                "r",
+                "Read",
+                ToolKind::Read,
+                "/w/a.rs",
+                &json!({"file_path": "/w/a.rs"}),
+            ));
             story.agent(ended("r", ToolStatus::Completed, "1\n2\n", None));
-            story.agent(tool("x", "Bash", ToolKind::Execute, "rm x", &json!({"command": "rm x"})));
+            story.agent(tool(
+                "x",
+                "Bash",
+                ToolKind::Execute,
+                "rm x",
+                &json!({"command": "rm x"}),
+            ));
             story.agent(ended("x", ToolStatus::Denied, "", None));
         }),
         ("an edit", edit),
@@ -108,14 +142,35 @@ fn scenes() -> Vec<Scene> {
             story.agent(ended("w", ToolStatus::Completed, "ok", None));
         }),
         ("a subagent", |story| {
-            story.agent(tool("a", "Task", ToolKind::Agent, "Review it", &json!({"prompt": "Review"})));
-            story.inner("a", tool("i", "Read", ToolKind::Read, "/w/a.rs", &json!({"file_path": "/w/a.rs"})));
+            story.agent(tool(
+                "a",
+                "Task",
+                ToolKind::Agent,
+                "Review it",
+                &json!({"prompt": "Review"}),
+            ));
+            story.inner(
+                "a",
+                tool(
+                    "i",
+                    "Read",
+                    ToolKind::Read,
+                    "/w/a.rs",
+                    &json!({"file_path": "/w/a.rs"}),
+                ),
+            );
             story.inner("a", ended("i", ToolStatus::Completed, "x", None));
             story.inner("a", text_block("it", "It is fine."));
         }),
         ("a to-do list", |story| {
-            let entry = |text: &str, status| PlanEntry { text: text.to_owned(), status };
-            let entries = vec![entry("Read", PlanStatus::InProgress), entry("Write", PlanStatus::Pending)];
+            let entry = |text: &str, status| PlanEntry {
+                text: text.to_owned(),
+                status,
+            };
+            let entries = vec![
+                entry("Read", PlanStatus::InProgress),
+                entry("Write", PlanStatus::Pending),
+            ];
             story.agent(Body::PlanUpdated(PlanUpdated { item: None, entries }));
             let entries = vec![
                 entry("Read", PlanStatus::Completed),
@@ -130,7 +185,10 @@ fn scenes() -> Vec<Scene> {
             close(story, "p", CloseReason::Answered);
         }),
         ("a question", |story| {
-            let option = |label: &str| QuestionOption { label: label.to_owned(), description: Some("as it says".to_owned()) };
+            let option = |label: &str| QuestionOption {
+                label: label.to_owned(),
+                description: Some("as it says".to_owned()),
+            };
             let questions = vec![Question {
                 text: "Which database?".to_owned(),
                 header: None,
@@ -138,7 +196,11 @@ fn scenes() -> Vec<Scene> {
                 is_multiple: false,
             }];
             let (request, item) = (RequestId::new("q"), None);
-            story.agent(Body::QuestionAsked(Box::new(QuestionAsked { request, item, questions })));
+            story.agent(Body::QuestionAsked(Box::new(QuestionAsked {
+                request,
+                item,
+                questions,
+            })));
         }),
         ("a plan that was rejected", |story| {
             let (request, item) = (RequestId::new("q"), None);
@@ -148,7 +210,10 @@ fn scenes() -> Vec<Scene> {
         }),
         ("a message in the queue", |story| message(story, &[])),
         ("a message that was delivered", |story| {
-            message(story, &[json!({"type": "message_sent", "data": {"message_id": "m"}})]);
+            message(
+                story,
+                &[json!({"type": "message_sent", "data": {"message_id": "m"}})],
+            );
         }),
         ("a message that was withdrawn", |story| {
             let body = json!({"command_id": "d", "command": "withdraw_message", "message_id": "m"});
@@ -193,15 +258,33 @@ fn scenes() -> Vec<Scene> {
             story.run_json(&json!({"type": "limit_raised", "data": {"limit": "cost", "to": 20_000_000}}));
         }),
         ("notices and errors", |story| {
-            let session = SessionStarted { model: Some("opus".to_owned()), session_id: Some("s-1".to_owned()), ..SessionStarted::default() };
+            let session = SessionStarted {
+                model: Some("opus".to_owned()),
+                session_id: Some("s-1".to_owned()),
+                ..SessionStarted::default()
+            };
             story.agent(Body::SessionStarted(Box::new(session)));
-            story.agent(Body::Notice(Box::new(Notice::new(Severity::Info, "compacted", "The conversation was compacted."))));
-            story.agent(Body::Error(Box::new(ErrorInfo::new(ErrorClass::Network, "net", "connection reset"))));
-            story.agent(Body::Error(Box::new(ErrorInfo::new(ErrorClass::Network, "net", "connection reset"))));
+            story.agent(Body::Notice(Box::new(Notice::new(
+                Severity::Info,
+                "compacted",
+                "The conversation was compacted.",
+            ))));
+            story.agent(Body::Error(Box::new(ErrorInfo::new(
+                ErrorClass::Network,
+                "net",
+                "connection reset",
+            ))));
+            story.agent(Body::Error(Box::new(ErrorInfo::new(
+                ErrorClass::Network,
+                "net",
+                "connection reset",
+            ))));
             story.run_json(&json!({"type": "command_received", "data": {"command_id": "x", "command": "set_model", "model": "haiku"}}));
             let unknown: RunEvent = serde_json::from_value(json!({"type": "dreamt", "data": {}})).unwrap();
             story.record(unknown);
-            story.transcript.push_damage("2 lines of the journal cannot be read");
+            story
+                .transcript
+                .push_damage("2 lines of the journal cannot be read");
         }),
         ("the end", |story| {
             story.run_json(&json!({"type": "run_ended", "data": {"reason": {"limit": "cost"}, "exit_code": 2, "message": "used $10.021 of $10.00; raise it", "iterations": 3, "totals": {"cost": 10_021_000, "turns": 7, "duration_ms": 83_000}}}));
@@ -229,8 +312,10 @@ fn described(buffer: &Buffer, has_looks: bool) -> String {
         }
         looks.retain(|(_, _, look)| !look.is_empty());
         if has_looks && !looks.is_empty() {
-            let looks: Vec<String> =
-                looks.iter().map(|(first, last, look)| format!("{first}-{last} {look}")).collect();
+            let looks: Vec<String> = looks
+                .iter()
+                .map(|(first, last, look)| format!("{first}-{last} {look}"))
+                .collect();
             out.push_str(&format!("    ~ {}\n", looks.join(", ")));
         }
     }
