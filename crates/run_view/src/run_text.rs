@@ -205,6 +205,14 @@ pub fn describe_end(ended: &RunEnded, max_iterations: u32) -> String {
     }
 }
 
+/// Whether the message of an end has more than its heading says.
+#[must_use]
+pub fn has_more_to_say(ended: &RunEnded) -> bool {
+    let message = ended.message.as_deref().unwrap_or_default();
+    let is_limit = matches!(ended.reason.known(), Some(EndReason::Limit(_)));
+    !is_limit || used_of_limit(message).is_none() || message.contains("earlier runs")
+}
+
 fn limit_figures(ended: &RunEnded, limit: LimitKind, max_iterations: u32) -> Option<String> {
     // Earlier runs of the task count, and only the message has them.
     let figures = ended.message.as_deref().and_then(used_of_limit);
@@ -222,8 +230,7 @@ fn limit_figures(ended: &RunEnded, limit: LimitKind, max_iterations: u32) -> Opt
 }
 
 /// `$10.02 of $10.00` in a message such as `used $10.021 of $10.00; raise …`.
-#[must_use]
-pub fn used_of_limit(message: &str) -> Option<String> {
+fn used_of_limit(message: &str) -> Option<String> {
     let figures = message.strip_prefix("used ")?.split([',', ';']).next()?;
     Some(figures.split(' ').map(to_cents).collect::<Vec<_>>().join(" "))
 }
@@ -235,5 +242,31 @@ fn to_cents(word: &str) -> String {
             format!("{dollars}.{}", &decimals[..decimals.floor_char_boundary(2)])
         }
         _ => word.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_api::MicroUsd;
+    use ralph_run::Totals;
+
+    use super::describe_totals;
+
+    #[test]
+    fn a_cost_is_known_estimated_or_unknown_and_never_two_of_them() {
+        for (cost, is_estimate, told) in [
+            (Some(9_600), false, "Cost: $0.0096 |"),
+            (Some(9_600), true, "Cost: about $0.0096 |"),
+            (None, false, "Cost: unknown |"),
+            (None, true, "Cost: unknown |"),
+        ] {
+            let totals = Totals {
+                cost: cost.map(MicroUsd::new),
+                is_estimate,
+                ..Totals::default()
+            };
+            let row = describe_totals(&totals);
+            assert!(row.contains(told), "{row}");
+        }
     }
 }

@@ -76,7 +76,7 @@ const CRATES: [CrateRule; 14] = [
     },
     CrateRule {
         name: "ralph_tui",
-        owns: &["ratatui", "crossterm", "syntect"],
+        owns: &["ratatui", "crossterm", "pulldown-cmark"],
         depends_on: &["agent_api", "ralph_run", "run_view", "terminal_input"],
     },
     CrateRule {

@@ -2,14 +2,13 @@
 
 use agent_api::AgentKind;
 use ralph_run::model::{ChangedFile, RunModel};
-use ralph_run::{EndReason, LimitKind, RunEnded, VerifyFinished, short_run_id};
+use ralph_run::{EndReason, LimitKind, RunEnded, short_run_id};
 
-use super::run_rows::describe_exit;
 use super::style::{Style, paint};
 use crate::git::Commits;
-use run_view::in_workspace;
-use run_view::one_line;
-use run_view::{format_cents, format_duration, format_tokens};
+use run_view::{
+    describe_end, describe_totals, describe_verify, format_cents, format_tokens, in_workspace, one_line,
+};
 
 /// How many files and commits are listed.
 const MAX_ROWS: usize = 10;
@@ -54,59 +53,15 @@ impl Digest<'_> {
         rows
     }
 
-    /// `Run complete`, `Stopped at the cost limit: $10.02 of $10.00`, or why it ended.
     fn heading(&self) -> String {
-        let Some(reason) = self.ended.reason.known() else {
-            return format!("Run ended: {}", self.ended.reason.describe());
-        };
-        match reason {
-            EndReason::Completed => "Run complete".to_owned(),
-            EndReason::Limit(limit) => {
-                let name = match limit {
-                    LimitKind::Iterations => "iteration limit",
-                    LimitKind::Runtime => "time limit",
-                    LimitKind::IterationTimeout => "iteration timeout",
-                    LimitKind::Cost => "cost limit",
-                    LimitKind::Turns => "turn limit",
-                    LimitKind::Tokens => "token limit",
-                    LimitKind::Usage => "usage limit",
-                };
-                match self.limit_figures(*limit) {
-                    Some(figures) => format!("Stopped at the {name}: {figures}"),
-                    None => format!("Stopped at the {name}"),
-                }
-            }
-            other => format!("Run ended: {}", other.describe()),
-        }
-    }
-
-    /// Whether the message of the end has more than the heading and the commands.
-    pub(super) fn has_more_to_say(&self) -> bool {
-        let message = self.ended.message.as_deref().unwrap_or_default();
-        let is_limit = matches!(self.ended.reason.known(), Some(EndReason::Limit(_)));
-        !is_limit || used_of_limit(message).is_none() || message.contains("earlier runs")
-    }
-
-    fn limit_figures(&self, limit: LimitKind) -> Option<String> {
-        // Earlier runs of the task count, and only the message has them.
-        let figures = self.ended.message.as_deref().and_then(used_of_limit);
-        figures.or_else(|| match limit {
-            LimitKind::Iterations => {
-                let max = self.run.started().map_or(0, |started| started.max_iterations);
-                (max > 0).then(|| format!("{} of {max}", self.ended.iterations))
-            }
-            LimitKind::Runtime => Some(format_duration(self.ended.totals.duration_ms)),
-            LimitKind::Cost
-            | LimitKind::Tokens
-            | LimitKind::IterationTimeout
-            | LimitKind::Turns
-            | LimitKind::Usage => None,
-        })
+        let max_iterations = self.run.started().map_or(0, |started| started.max_iterations);
+        describe_end(self.ended, max_iterations)
     }
 
     /// `Duration: 1.2s | Cost: $0.0096 | Turns: 3`, then iterations and tokens.
     fn push_totals(&self, rows: &mut String) {
-        super::run_rows::push_totals(rows, &self.ended.totals);
+        rows.push_str(&describe_totals(&self.ended.totals));
+        rows.push('\n');
         rows.push_str(&format!(
             "Iterations: {} | Tokens: {}\n",
             self.ended.iterations,
@@ -215,19 +170,6 @@ impl Digest<'_> {
     }
 }
 
-/// `cargo test: ok (1.5s)`.
-pub fn describe_verify(verify: &VerifyFinished) -> String {
-    let command = one_line(&verify.command, MAX_COLUMNS / 2);
-    let took = format_duration(verify.duration_ms);
-    match verify.timed_out_after_ms {
-        _ if verify.is_ok => format!("{command}: ok ({took})"),
-        Some(limit) => format!("{command}: failed, timed out after {}", format_duration(limit)),
-        // By the end of the run: that says nothing about the work.
-        None if verify.exit.was_stopped => format!("{command}: stopped"),
-        None => format!("{command}: failed, {} ({took})", describe_exit(&verify.exit)),
-    }
-}
-
 /// `src/main.rs +10 −3`.
 pub fn describe_file(file: &ChangedFile, workspace: &str) -> String {
     let path = one_line(in_workspace(&file.path, workspace), MAX_COLUMNS);
@@ -245,21 +187,5 @@ fn plural(count: usize, noun: &str) -> String {
     match count {
         1 => format!("1 {noun}"),
         _ => format!("{count} {noun}s"),
-    }
-}
-
-/// `$10.02 of $10.00` in a message such as `used $10.021 of $10.00; raise …`.
-fn used_of_limit(message: &str) -> Option<String> {
-    let figures = message.strip_prefix("used ")?.split([',', ';']).next()?;
-    Some(figures.split(' ').map(to_cents).collect::<Vec<_>>().join(" "))
-}
-
-/// `$10.02` of `$10.023456`; other words stay.
-fn to_cents(word: &str) -> String {
-    match word.split_once('.') {
-        Some((dollars, decimals)) if dollars.starts_with('$') && decimals.len() > 2 => {
-            format!("{dollars}.{}", &decimals[..decimals.floor_char_boundary(2)])
-        }
-        _ => word.to_owned(),
     }
 }

@@ -26,7 +26,7 @@ mod view;
 
 pub use background_writer::BackgroundWriter;
 pub use console_thread::{ConsoleEnd, ConsoleHandle, ConsoleThread};
-pub use digest::{describe_file, describe_verify};
+pub use digest::describe_file;
 pub use footer::InputArea;
 pub use json::{render_json, render_json_pretty};
 pub use options::{Mode, Options, Stdout};

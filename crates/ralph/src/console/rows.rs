@@ -1,13 +1,12 @@
 //! Lines with a label, such as `[Tool] Read: src/main.rs`.
 
 use agent_api::{
-    Denial, ErrorInfo, PermissionRequested, Question, RateLimit, RateLimitStatus, Retry, SessionStarted,
-    Task, TaskState, Usage, UsageScope,
+    Denial, PermissionRequested, Question, RateLimit, Retry, SessionStarted, Task, Usage, UsageScope,
 };
 
 use run_view::{
-    DetailKind, describe_permission, format_cost, format_duration, format_tokens, one_line, request_detail,
-    sanitise, visible, width, wrap,
+    DetailKind, describe_denial, describe_permission, describe_rate_limit, describe_retry, describe_task,
+    format_cost, format_tokens, one_line, request_detail, sanitise, visible, width, wrap,
 };
 
 use super::options::Options;
@@ -78,34 +77,8 @@ impl Look {
     }
 }
 
-/// `529 Overloaded`.
-pub(super) fn describe_error(error: &ErrorInfo) -> String {
-    let message = if error.message.trim().is_empty() {
-        &error.code
-    } else {
-        &error.message
-    };
-    match error.http_status {
-        Some(status) if !message.contains(&status.to_string()) => format!("{status} {message}"),
-        _ => message.clone(),
-    }
-}
-
 pub(super) fn render_retry(look: Look, retry: &Retry) -> String {
-    let mut text = String::new();
-    match (retry.attempt, retry.max_attempts) {
-        (Some(attempt), Some(most)) => text.push_str(&format!("{attempt} of {most}")),
-        (Some(attempt), None) => text.push_str(&format!("{attempt}")),
-        _ => {}
-    }
-    if let Some(delay) = retry.delay_ms {
-        text.push_str(&format!(" in {}", format_duration(delay)));
-    }
-    if !text.is_empty() {
-        text.push_str(": ");
-    }
-    text.push_str(&describe_error(&retry.error));
-    look.row(Style::Warning, "Retry", text.trim_start())
+    look.row(Style::Warning, "Retry", &describe_retry(retry))
 }
 
 pub(super) fn render_session(look: Look, session: &SessionStarted) -> String {
@@ -186,45 +159,13 @@ fn push_faint(rows: &mut String, look: Look, text: &str) {
 }
 
 pub(super) fn render_denial(look: Look, denial: &Denial) -> String {
-    match &denial.reason {
-        Some(reason) => look.row(Style::Error, "Denied", &format!("{}: {reason}", denial.tool)),
-        None => look.row(Style::Error, "Denied", &denial.tool),
-    }
+    look.row(Style::Error, "Denied", &describe_denial(denial))
 }
 
 pub(super) fn render_rate_limit(look: Look, limit: &RateLimit) -> Option<String> {
-    let what = match limit.status {
-        RateLimitStatus::Allowed | RateLimitStatus::Unknown => return None,
-        RateLimitStatus::Warning => "nearly reached",
-        RateLimitStatus::Rejected => "reached",
-    };
-    let window = limit
-        .window
-        .as_deref()
-        .map(|window| format!(" {window}"))
-        .unwrap_or_default();
-    let used = limit
-        .used_percent
-        .map(|used| format!(" ({used:.0}% used)"))
-        .unwrap_or_default();
-    Some(look.row(
-        Style::Warning,
-        "Warning",
-        &format!("usage limit{window} {what}{used}"),
-    ))
+    Some(look.row(Style::Warning, "Warning", &describe_rate_limit(limit)?))
 }
 
 pub(super) fn render_task(look: Look, task: &Task) -> Option<String> {
-    let state = match task.state {
-        TaskState::Running => return None,
-        TaskState::Completed => "completed",
-        TaskState::Failed => "failed",
-        TaskState::Stopped => "stopped",
-    };
-    let title = task
-        .title
-        .as_deref()
-        .or(task.summary.as_deref())
-        .unwrap_or(&task.task_id);
-    Some(look.row(Style::Faint, "Task", &format!("{state}: {title}")))
+    Some(look.row(Style::Faint, "Task", &describe_task(task)?))
 }

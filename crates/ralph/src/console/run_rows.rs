@@ -1,32 +1,27 @@
 //! Rows about the run itself: iterations, verify commands, messages, the summary.
 
-use agent_api::{ExitInfo, MicroUsd, Outcome};
 use jiff::Timestamp;
 use ralph_run::model::{Message, MessageState};
 use ralph_run::{
-    AttemptEnded, BudgetAwaited, CommandReceived, CooldownCause, CooldownStarted, LimitKind, LimitRaised,
-    SessionForked, Totals, VerifyFinished,
+    AttemptEnded, BudgetAwaited, CommandReceived, CooldownCause, CooldownStarted, LimitRaised, SessionForked,
+    Totals, VerifyFinished,
+};
+use run_view::{
+    describe_attempt_retry, describe_command, describe_cooldown, describe_forked, describe_iteration,
+    describe_limit_raised, describe_totals, describe_verify, message_label, one_line, sanitise,
+    top_up_option,
 };
 
-use super::digest::describe_verify;
 use super::rows::Look;
 use super::style::{Style, paint};
-use run_view::one_line;
-use run_view::sanitise;
-use run_view::{format_cost, format_duration};
 
 /// How many lines of a failed verify command are shown.
 const VERIFY_LINES: usize = 20;
 
 /// `--- Iteration 2 of 50: review ---`.
 pub(super) fn render_iteration(look: Look, number: u32, most: u32, role: Option<&str>) -> String {
-    let role = role.map_or_else(String::new, |role| {
-        format!(": {}", one_line(role, look.columns / 2))
-    });
-    match most {
-        0 => heading(look, &format!("Iteration {number}{role}")),
-        _ => heading(look, &format!("Iteration {number} of {most}{role}")),
-    }
+    let role = role.map(|role| one_line(role, look.columns / 2));
+    heading(look, &describe_iteration(number, most, role.as_deref()))
 }
 
 pub(super) fn render_verify(look: Look, verify: &VerifyFinished) -> String {
@@ -49,51 +44,25 @@ pub(super) fn render_verify(look: Look, verify: &VerifyFinished) -> String {
     rows
 }
 
-pub(super) fn describe_exit(exit: &ExitInfo) -> String {
-    match (exit.code, exit.signal) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("signal {signal}"),
-        (None, None) if exit.was_stopped => "stopped by ralph".to_owned(),
-        (None, None) => "no exit status".to_owned(),
-    }
-}
-
 /// Why an attempt is repeated.
 pub(super) fn render_attempt_retry(look: Look, ended: &AttemptEnded) -> String {
-    let what = match ended.outcome.known() {
-        Some(Outcome::NoResult) => "the agent ended without a result",
-        Some(Outcome::Crashed) => "the agent's process died",
-        _ => "the agent failed",
-    };
-    let text = format!("{what} ({}), trying once more", describe_exit(&ended.exit));
-    look.row(Style::Warning, "Retry", &text)
+    look.row(Style::Warning, "Retry", &describe_attempt_retry(ended))
 }
 
 /// A pause that takes longer than the one between iterations; empty for that one.
 pub(super) fn render_cooldown(look: Look, cooldown: &CooldownStarted, at: Timestamp, run: &str) -> String {
-    let left = u64::try_from(cooldown.until.duration_since(at).as_millis()).unwrap_or(0);
-    let left = format_duration(left);
-    let text = match cooldown.cause {
-        CooldownCause::Pause => return String::new(),
-        CooldownCause::Backoff => format!("the agent failed; trying again in {left}"),
-        CooldownCause::UsageLimit => format!(
-            "usage limit reached; continuing at {} (in {left}); stop with `ralph stop {run}`",
-            clock_time(cooldown.until, at)
-        ),
+    let Some(mut text) = describe_cooldown(cooldown, at) else {
+        return String::new();
     };
+    if cooldown.cause == CooldownCause::UsageLimit {
+        text.push_str(&format!("; stop with `ralph stop {run}`"));
+    }
     look.rows(Style::Warning, "Waiting", &text)
 }
 
 /// A limit that is reached, and how to raise it.
 pub(super) fn render_budget_awaited(look: Look, awaited: &BudgetAwaited, run: &str) -> String {
-    let option = match awaited.limit.known() {
-        Some(LimitKind::Tokens) => "--tokens 100k",
-        Some(LimitKind::Iterations) => "--iterations 10",
-        Some(LimitKind::Runtime) => "--time 1h",
-        Some(LimitKind::Cost | LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage) | None => {
-            "--cost 5"
-        }
-    };
+    let option = top_up_option(awaited);
     let text = format!(
         "{}; continue with `ralph top-up {run} {option}`, or stop with `ralph stop {run}`",
         awaited.message
@@ -102,78 +71,39 @@ pub(super) fn render_budget_awaited(look: Look, awaited: &BudgetAwaited, run: &s
 }
 
 pub(super) fn render_limit_raised(look: Look, raised: &LimitRaised) -> String {
-    let to = raised.to;
-    let text = match raised.limit.known() {
-        Some(LimitKind::Cost) => format!("cost limit raised to {}", format_cost(MicroUsd::new(to))),
-        Some(LimitKind::Tokens) => format!("token limit raised to {to}"),
-        Some(LimitKind::Iterations) => format!("iteration limit raised to {to}"),
-        Some(LimitKind::Runtime) => format!(
-            "time limit raised to {}",
-            format_duration(to.saturating_mul(1_000))
-        ),
-        Some(LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage) | None => {
-            format!("a limit was raised to {to}")
-        }
-    };
-    look.row(Style::Good, "Limit", &text)
-}
-
-/// `14:05 UTC`, with the date if it is another day.
-fn clock_time(moment: Timestamp, now: Timestamp) -> String {
-    let day = |moment: Timestamp| moment.strftime("%Y-%m-%d").to_string();
-    match day(moment) == day(now) {
-        true => moment.strftime("%H:%M UTC").to_string(),
-        false => moment.strftime("%Y-%m-%d %H:%M UTC").to_string(),
-    }
+    look.row(Style::Good, "Limit", &describe_limit_raised(raised))
 }
 
 pub(super) fn render_forked(look: Look, forked: &SessionForked) -> String {
-    let text = format!(
-        "the agent continued in session {} instead of {}",
-        forked.actual, forked.asked
-    );
-    look.row(Style::Warning, "Warning", &text)
+    look.row(Style::Warning, "Warning", &describe_forked(forked))
 }
 
 pub(super) fn render_command(look: Look, command: &CommandReceived) -> String {
-    if let Some(refused) = &command.refused {
-        return look.row(
-            Style::Warning,
-            "Command",
-            &format!("{} refused: {refused}", command.command),
-        );
-    }
-    let value = match (&command.model, command.permission_mode) {
-        (Some(model), _) => Some(model.clone()),
-        (None, Some(mode)) => serde_json::to_value(mode)
-            .ok()
-            .and_then(|mode| mode.as_str().map(str::to_owned)),
-        (None, None) => None,
-    };
-    match (&command.text, value) {
-        // The state of the message or the request shows what became of it.
-        _ if command.message_id.is_some() || command.request.is_some() => String::new(),
-        (Some(text), _) => look.rows(Style::Tool, "Message", text),
-        (None, Some(value)) => look.row(Style::Tool, "Command", &format!("{}: {value}", command.command)),
-        (None, None) => look.row(Style::Tool, "Command", &command.command),
+    let is_shown_by_its_message = command.message_id.is_some() || command.request.is_some();
+    match (&command.text, describe_command(command)) {
+        (_, Some(text)) if command.refused.is_some() => look.row(Style::Warning, "Command", &text),
+        (Some(text), _) if !is_shown_by_its_message => look.rows(Style::Tool, "Message", text),
+        (_, Some(text)) => look.row(Style::Tool, "Command", &text),
+        (_, None) => String::new(),
     }
 }
 
 /// The state of a message to the agent; `None` if it is not shown.
 pub(super) fn render_message(look: Look, message: &Message) -> Option<String> {
+    let label = message_label(message.state);
     Some(match message.state {
-        MessageState::Queued => look.rows(Style::Tool, "Message queued", &message.text),
-        MessageState::Sent => look.row(Style::Tool, "Message delivered", &message.text),
+        MessageState::Queued => look.rows(Style::Tool, label, &message.text),
+        MessageState::Sent | MessageState::Withdrawn => look.row(Style::Tool, label, &message.text),
         MessageState::Delivered => return None,
-        MessageState::Withdrawn => look.row(Style::Tool, "Message withdrawn", &message.text),
-        MessageState::Lost => look.row(Style::Warning, "Message not delivered", &message.text),
+        MessageState::Lost => look.row(Style::Warning, label, &message.text),
     })
 }
 
 /// `--- Iteration 2 complete ---` and its totals.
 pub(super) fn render_iteration_end(look: Look, number: u32, totals: &Totals) -> String {
     let mut rows = heading(look, &format!("Iteration {number} complete"));
-    push_totals(&mut rows, totals);
+    rows.push_str(&describe_totals(totals));
+    rows.push('\n');
     rows
 }
 
@@ -187,45 +117,4 @@ fn heading(look: Look, text: &str) -> String {
     );
     row.push('\n');
     row
-}
-
-/// `Duration: 1.2s | Cost: $0.0096 | Turns: 3`.
-pub(super) fn push_totals(out: &mut String, totals: &Totals) {
-    let cost = match totals.cost.map(format_cost) {
-        Some(cost) if totals.is_estimate => format!("about {cost}"),
-        Some(cost) => cost,
-        None => "unknown".to_owned(),
-    };
-    out.push_str(&format!(
-        "Duration: {} | Cost: {cost} | Turns: {}\n",
-        format_duration(totals.duration_ms),
-        totals.turns
-    ));
-}
-
-#[cfg(test)]
-mod tests {
-    use agent_api::MicroUsd;
-    use ralph_run::Totals;
-
-    use super::push_totals;
-
-    #[test]
-    fn a_cost_is_known_estimated_or_unknown_and_never_two_of_them() {
-        for (cost, is_estimate, told) in [
-            (Some(9_600), false, "Cost: $0.0096 |"),
-            (Some(9_600), true, "Cost: about $0.0096 |"),
-            (None, false, "Cost: unknown |"),
-            (None, true, "Cost: unknown |"),
-        ] {
-            let totals = Totals {
-                cost: cost.map(MicroUsd::new),
-                is_estimate,
-                ..Totals::default()
-            };
-            let mut row = String::new();
-            push_totals(&mut row, &totals);
-            assert!(row.contains(told), "{row}");
-        }
-    }
 }

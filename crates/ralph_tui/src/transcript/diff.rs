@@ -27,14 +27,17 @@ pub(super) struct DiffLine {
     pub(super) kind: DiffKind,
     /// The number in the new file, or in the old one for a removed line, where it is known.
     pub(super) number: Option<u64>,
+    /// The number of an unchanged line in the old file.
+    old_number: Option<u64>,
     pub(super) text: String,
 }
 
 impl DiffLine {
-    fn new(kind: DiffKind, number: Option<u64>, text: &str) -> Self {
+    pub(super) fn new(kind: DiffKind, number: Option<u64>, text: &str) -> Self {
         Self {
             kind,
             number,
+            old_number: number,
             text: text.to_owned(),
         }
     }
@@ -60,9 +63,11 @@ pub(super) fn parse_diff(hunks: &str) -> Vec<DiffLine> {
         } else if let Some(text) = line.strip_prefix('\\') {
             lines.push(DiffLine::new(DiffKind::Remark, None, text.trim()));
         } else {
-            advance(&mut old);
             let text = line.strip_prefix(' ').unwrap_or(line);
-            lines.push(DiffLine::new(DiffKind::Same, advance(&mut new), text));
+            lines.push(DiffLine {
+                old_number: advance(&mut old),
+                ..DiffLine::new(DiffKind::Same, advance(&mut new), text)
+            });
         }
     }
     lines
@@ -202,21 +207,25 @@ fn push_pair(
     let mut line = Line::default()
         .led_by(lead, Look::PLAIN)
         .overflowing(Overflow::Cut);
-    push_half(left, half, old, &mut line);
+    push_half(left, left.and_then(|line| line.old_number), half, old, &mut line);
     line.pad_to(half, Look::PLAIN);
     line.push(" │ ", Look::of(Role::Frame));
-    push_half(right, half, new, &mut line);
+    push_half(right, right.and_then(|line| line.number), half, new, &mut line);
     sheet.push(line);
 }
 
-fn push_half(line: Option<&DiffLine>, half: usize, colors: &mut Option<Highlighter>, out: &mut Line) {
+fn push_half(
+    line: Option<&DiffLine>,
+    number: Option<u64>,
+    half: usize,
+    colors: &mut Option<Highlighter>,
+    out: &mut Line,
+) {
     let Some(line) = line else {
         return;
     };
     let mut shown = Line::default();
-    let number = line
-        .number
-        .map_or_else(String::new, |number| format!("{number:>4} "));
+    let number = number.map_or_else(String::new, |number| format!("{number:>4} "));
     shown.push(&number, Look::of(Role::Faint));
     push_code(line, &mut shown, &mut None, colors);
     let (end, is_whole) = cut(&shown.text, half);

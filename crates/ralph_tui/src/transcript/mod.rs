@@ -24,7 +24,6 @@ mod view_scroll;
 mod view_search;
 mod wrap;
 
-#[expect(unused_imports, reason = "the run screen matches on kinds of cells")]
 pub(crate) use cell::{Ask, Cell, CellKind, RequestCell, RequestState};
 pub use fold::Transcript;
 pub(crate) use view::{Filter, FoldTarget, Jump, TranscriptView};

@@ -40,11 +40,13 @@ impl TranscriptView {
         self.scroll(transcript, rows);
     }
 
+    #[expect(clippy::wrong_self_convention, reason = "it goes there, it converts nothing")]
     pub(crate) fn to_top(&mut self, transcript: &Transcript) {
         self.is_following = self.bottom(transcript, transcript.len()) == (0, 0) && self.is_following;
         self.anchor = Anchor::default();
     }
 
+    #[expect(clippy::wrong_self_convention, reason = "it goes there, it converts nothing")]
     pub(crate) fn to_bottom(&mut self) {
         self.is_following = true;
     }

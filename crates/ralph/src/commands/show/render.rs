@@ -8,7 +8,7 @@ use ralph_run::{RunFile, short_run_id};
 use super::Shown;
 use crate::commands::clean::format_bytes;
 use crate::commands::runs::{seconds, state};
-use crate::console::{describe_file, describe_verify};
+use crate::console::describe_file;
 use crate::git::Commits;
 use run_view::{format_cost, format_duration, format_seconds, format_tokens, one_line, sanitise};
 
@@ -168,7 +168,7 @@ fn course(page: &mut Page, shown: &Shown) {
         );
     }
     for verify in &shown.verify {
-        page.row("Verify", &describe_verify(verify));
+        page.row("Verify", &run_view::describe_verify(verify));
     }
     for warned in &shown.warnings {
         page.row("Warning", &warned.message);

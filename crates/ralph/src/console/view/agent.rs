@@ -6,7 +6,7 @@ use agent_api::{
 };
 
 use super::state::View;
-use run_view::{CallEnd, describe_permission};
+use run_view::{CallEnd, RequestKind, describe_permission};
 
 use crate::console::call_rows::{render_call, render_call_end, render_output};
 use crate::console::flow::Arrival;
@@ -44,15 +44,15 @@ impl View {
             Body::PlanUpdated(plan) => self.plan_updated(event, plan),
             Body::PermissionRequested(asked) => {
                 let subject = describe_permission(asked);
-                let hint = self.open_request(&asked.request, "Permission", subject);
+                let hint = self.open_request(&asked.request, RequestKind::Permission, subject);
                 self.rows(event, &render_permission(look, asked, &hint));
             }
             Body::QuestionAsked(asked) => {
-                let hint = self.open_request(&asked.request, "Question", String::new());
+                let hint = self.open_request(&asked.request, RequestKind::Question, String::new());
                 self.rows(event, &render_question(look, &asked.questions, &hint));
             }
             Body::PlanProposed(asked) => {
-                let hint = self.open_request(&asked.request, "Plan", String::new());
+                let hint = self.open_request(&asked.request, RequestKind::Plan, String::new());
                 self.rows(event, &render_plan_proposed(look, &asked.plan, &hint));
             }
             Body::RequestClosed(closed) => {
@@ -232,8 +232,8 @@ impl View {
     }
 
     /// Gives the command that answers the request. Never cut: it is to be copied. Empty where keys answer it.
-    fn open_request(&mut self, id: &RequestId, label: &'static str, subject: String) -> String {
-        self.open_requests.open(id, label, subject);
+    fn open_request(&mut self, id: &RequestId, kind: RequestKind, subject: String) -> String {
+        self.open_requests.open(id, kind, subject);
         if self.options.has_keyboard {
             return String::new();
         }
@@ -246,10 +246,10 @@ impl View {
             1 => String::new(),
             _ => format!(" --request {}", one_line(id.as_str(), usize::MAX)),
         };
-        let reply = match label {
-            "Question" => "--choose ANSWER",
-            "Plan" => "--allow (or --deny REASON)",
-            _ => "--allow (or --always, --deny)",
+        let reply = match kind {
+            RequestKind::Question => "--choose ANSWER",
+            RequestKind::Plan => "--allow (or --deny REASON)",
+            RequestKind::Permission => "--allow (or --always, --deny)",
         };
         format!("ralph answer {run}{which} {reply}")
     }

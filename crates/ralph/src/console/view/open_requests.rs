@@ -1,6 +1,7 @@
 //! `OpenRequests`: what the agent has asked and whether it was answered, so that the answer can be shown with its question.
 
-use agent_api::{CloseReason, RequestClosed, RequestId};
+use agent_api::{RequestClosed, RequestId};
+use run_view::{Answer, RequestKind, describe_answer};
 
 /// Requests without an answer, in the order they were made.
 #[derive(Debug, Default)]
@@ -9,29 +10,29 @@ pub(super) struct OpenRequests(Vec<OpenRequest>);
 #[derive(Debug)]
 struct OpenRequest {
     id: RequestId,
-    label: &'static str,
-    /// What it asks for, in a few words; empty where the label says enough.
+    kind: RequestKind,
+    /// What it asks for, in a few words; empty where the kind says enough.
     subject: String,
-    is_answered: bool,
-    answered_by: Option<String>,
+    answer: Answer,
 }
 
 impl OpenRequests {
-    pub(super) fn open(&mut self, id: &RequestId, label: &'static str, subject: String) {
+    pub(super) fn open(&mut self, id: &RequestId, kind: RequestKind, subject: String) {
         self.0.retain(|request| request.id != *id);
         self.0.push(OpenRequest {
             id: id.clone(),
-            label,
+            kind,
             subject,
-            is_answered: false,
-            answered_by: None,
+            answer: Answer::default(),
         });
     }
 
     pub(super) fn answer(&mut self, id: &RequestId, by: Option<&str>) {
         if let Some(request) = self.0.iter_mut().find(|request| request.id == *id) {
-            request.is_answered = true;
-            request.answered_by = by.map(str::to_owned);
+            request.answer = Answer {
+                is_answered: true,
+                by: by.map(str::to_owned),
+            };
         }
     }
 
@@ -39,26 +40,11 @@ impl OpenRequests {
     pub(super) fn close(&mut self, closed: &RequestClosed) -> Option<(&'static str, String)> {
         let place = self.0.iter().position(|request| request.id == closed.request)?;
         let request = self.0.remove(place);
-        let mut text = match (closed.reason, request.label) {
-            (CloseReason::Answered, "Question") => "answered",
-            (CloseReason::Answered, "Plan") => "approved",
-            (CloseReason::Answered, _) => "allowed",
-            (CloseReason::Denied, "Plan") => "rejected",
-            (CloseReason::Denied, _) => "denied",
-            (CloseReason::Withdrawn, _) => "withdrawn by the agent",
-            // Also reasons of newer versions.
-            _ => return None,
-        }
-        .to_owned();
-        if let Some(by) = &request.answered_by {
-            text.push_str(&format!(" by {by}"));
-        } else if !request.is_answered && closed.reason == CloseReason::Denied {
-            text.push_str(" (no answer)");
-        }
+        let mut text = describe_answer(request.kind, closed.reason, &request.answer)?;
         if !request.subject.is_empty() {
             text.push_str(&format!(": {}", request.subject));
         }
-        Some((request.label, text))
+        Some((request.kind.label(), text))
     }
 
     pub(super) fn len(&self) -> usize {

@@ -13,7 +13,7 @@ use crate::console::run_rows::{
     render_iteration, render_iteration_end, render_limit_raised, render_message, render_verify,
 };
 use crate::console::style::Style;
-use run_view::format_duration;
+use run_view::{format_duration, has_more_to_say};
 
 impl View {
     pub(super) fn run_event(&mut self, body: &RunBody) {
@@ -121,7 +121,7 @@ impl View {
             commits: self.commits.as_ref(),
             files: self.options.files.as_deref(),
         };
-        let has_more_to_say = digest.has_more_to_say();
+        let has_more_to_say = has_more_to_say(ended);
         let rows = digest.render(self.options.has_colours);
         match &ended.message {
             Some(message) if ended.reason.is_failure(ended.exit_code) => self.error_text(message),

@@ -15,11 +15,11 @@ use crate::console::flow::{Arrival, Flow};
 use crate::console::options::Options;
 use crate::console::page::Page;
 use crate::console::paragraph::Pace;
-use crate::console::rows::{Look, describe_error};
+use crate::console::rows::Look;
 use crate::console::status::render_heartbeat;
 use crate::console::style::{Style, paint};
 use crate::git::Commits;
-use run_view::{ShownErrors, one_line};
+use run_view::{ShownErrors, describe_error, one_line};
 
 /// How far lines of a subagent are indented.
 const INDENT: &str = "  ";

@@ -1,6 +1,6 @@
 //! The end of a run: why, and what it took.
 
-use run_view::{describe_totals, format_tokens};
+use run_view::{describe_totals, format_tokens, has_more_to_say};
 
 use super::super::cell::EndCell;
 use super::super::line::{Line, Look, Overflow};
@@ -27,6 +27,7 @@ pub(in crate::transcript) fn build(end: &EndCell, sheet: &mut Sheet) {
     sheet.push(Line::of(&figures, Look::PLAIN));
     if let Some(message) = &end.ended.message
         && !end.ended.reason.is_failure(end.ended.exit_code)
+        && has_more_to_say(&end.ended)
     {
         super::push_labeled(sheet, "Notice", Role::Warning, message);
     }

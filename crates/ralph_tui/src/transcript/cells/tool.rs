@@ -139,11 +139,7 @@ pub(in crate::transcript) fn changes_of(tool: &ToolCell) -> Vec<(String, Vec<Dif
             let mut lines = Vec::new();
             for edit in &edits {
                 if !lines.is_empty() {
-                    lines.push(DiffLine {
-                        kind: DiffKind::Remark,
-                        number: None,
-                        text: "…".to_owned(),
-                    });
+                    lines.push(DiffLine::new(DiffKind::Remark, None, "…"));
                 }
                 lines.extend(compare(&edit.old, &edit.new));
             }
@@ -163,7 +159,9 @@ fn push_diff(path: &str, lines: &[DiffLine], has_title: bool, sheet: &mut Sheet,
         true => lines.get(..FOLDED_LINES).unwrap_or(lines),
         false => lines,
     };
-    if setting.is_side_by_side() {
+    // A new file has nothing to be compared with.
+    let has_removed = lines.iter().any(|line| line.kind == DiffKind::Removed);
+    if setting.is_side_by_side() && has_removed {
         show_side_by_side(shown, path, INDENT, sheet);
     } else {
         show_inline(shown, path, INDENT, sheet);

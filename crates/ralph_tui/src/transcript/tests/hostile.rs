@@ -90,6 +90,13 @@ fn story(text: &str) -> Story {
     story.text("t", text);
     story.live("l", Part::Text, text);
     story.live("h", Part::Thinking, text);
+    // A journal splits texts long before this, so only places that add them up again see them.
+    if text.len() > 1 << 19 {
+        let tool = ToolStarted::new(ItemId::new("b"), "Bash", ToolKind::Execute);
+        story.agent(Body::ToolStarted(Box::new(tool)));
+        story.live("b", Part::ToolOutput, text);
+        return story;
+    }
     for (item, kind) in [
         ("b", ToolKind::Execute),
         ("e", ToolKind::Edit),
