@@ -33,6 +33,17 @@ pub struct App {
     run: Option<RunScreen>,
 }
 
+impl Now {
+    /// This moment.
+    #[must_use]
+    pub fn current() -> Self {
+        Self {
+            at: Timestamp::now(),
+            instant: Instant::now(),
+        }
+    }
+}
+
 impl App {
     /// Starts on the home screen, or in a run.
     #[must_use]
@@ -66,7 +77,12 @@ impl App {
                 }
                 Vec::new()
             }
-            Input::Resized { .. }
+            Input::Started { run } => {
+                self.run = Some(RunScreen::new(run.clone()));
+                vec![Effect::Open { run }]
+            }
+            Input::Page { .. }
+            | Input::Resized { .. }
             | Input::Tick
             | Input::LoadFailed { .. }
             | Input::RunnerGone { .. }

@@ -38,6 +38,15 @@ pub enum Input {
         run: String,
     },
     Reply(Reply),
+    /// A run that the user asked for has begun.
+    Started {
+        run: String,
+    },
+    /// A text to be read, such as the agent's own line of a record. It may contain anything.
+    Page {
+        title: String,
+        text: String,
+    },
     /// The user closed the editor. `None` if nothing was changed.
     Edited {
         text: Option<String>,

@@ -17,8 +17,8 @@ mod run;
 mod theme;
 mod transcript;
 
-pub use app::App;
-pub use driver::{Actions, Exit, Start, TuiError, run};
+pub use app::{App, Now};
+pub use driver::{Actions, Exit, Start, TuiError, TuiOptions, run};
 pub use effect::{Effect, StartRequest};
 pub use input::{Input, LoadedRun, Reply, RunSummary};
 pub use theme::{ColorScheme, Theme};

@@ -12,13 +12,15 @@ use crate::ready_write::{write_if_ready, write_within};
 const PASTE_MARKS_ON: &str = "\u{1b}[?2004h";
 const PASTE_MARKS_OFF: &str = "\u{1b}[?2004l";
 
-/// Saves the title, and enters the alternate screen, empty.
-const SCREEN_ON: &str = "\u{1b}[22;0t\u{1b}[?1049h\u{1b}[?2004h\u{1b}[H\u{1b}[2J";
+const SAVE_TITLE: &str = "\u{1b}[22;0t";
+const RESTORE_TITLE: &str = "\u{1b}[23;0t";
+/// The alternate screen, empty.
+const SCREEN_ON: &str = "\u{1b}[?1049h\u{1b}[?2004h\u{1b}[H\u{1b}[2J";
 /// Buttons, motion while a button is pressed, and places beyond column 223.
 const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
 const FOCUS_ON: &str = "\u{1b}[?1004h";
 /// Undoes all of it, whatever of it was done: each part is harmless alone.
-const SCREEN_OFF: &str = "\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l\u{1b}[?1004l\u{1b}[?2004l\u{1b}[r\u{1b}[0m\u{1b}[?25h\u{1b}[?1049l\u{1b}[23;0t";
+const SCREEN_OFF: &str = "\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l\u{1b}[?1004l\u{1b}[?2004l\u{1b}[r\u{1b}[0m\u{1b}[?25h\u{1b}[?1049l";
 
 /// How long a terminal that is on hold is waited for to restore its screen.
 const RESTORE_TIMEOUT: Duration = Duration::from_millis(300);
@@ -45,6 +47,8 @@ pub(super) struct TerminalMode {
     form: Form,
     original: Option<Termios>,
     is_set: bool,
+    /// Whether the terminal keeps the title that it had. It can keep several, so that it is told once.
+    has_saved_title: bool,
 }
 
 impl TerminalMode {
@@ -53,6 +57,7 @@ impl TerminalMode {
             form,
             original: None,
             is_set: false,
+            has_saved_title: false,
         }
     }
 
@@ -89,7 +94,11 @@ impl TerminalMode {
                 write_if_ready(PASTE_MARKS_ON);
             }
             Form::Screen(options) => {
-                let mut sequence = SCREEN_ON.to_owned();
+                let mut sequence = String::new();
+                if !std::mem::replace(&mut self.has_saved_title, true) {
+                    sequence.push_str(SAVE_TITLE);
+                }
+                sequence.push_str(SCREEN_ON);
                 if options.reports_mouse {
                     sequence.push_str(MOUSE_ON);
                 }
@@ -110,7 +119,12 @@ impl TerminalMode {
         let stdin = rustix::stdio::stdin();
         match self.form {
             Form::Line => write_if_ready(PASTE_MARKS_OFF),
-            Form::Screen(_) => write_within(SCREEN_OFF, RESTORE_TIMEOUT),
+            Form::Screen(_) => {
+                write_within(SCREEN_OFF, RESTORE_TIMEOUT);
+                if std::mem::take(&mut self.has_saved_title) {
+                    write_if_ready(RESTORE_TITLE);
+                }
+            }
         }
         let _ = tcflush(stdin, QueueSelector::IFlush);
         if let Some(original) = &self.original {
