@@ -49,11 +49,7 @@ fn runs(home: &Home) -> String {
         .collect();
     runs.sort_by_key(|(file, _)| !file.is_live());
     let line = |(file, run): &(ralph_run::RunFile, ralph_run::RunDirectory)| {
-        let state = if file.is_live() {
-            "active"
-        } else {
-            "ended"
-        };
+        let state = if file.is_live() { "active" } else { "ended" };
         let about = file.task.as_deref().unwrap_or(&file.prompt);
         format!(
             "{}\t{}\n",

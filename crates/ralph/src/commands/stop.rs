@@ -94,8 +94,7 @@ async fn stop_all(
     let mut stops = JoinSet::new();
     for run in home.list()? {
         // A run that cannot be read or is lost has no runner.
-        let is_live =
-            run_client::load(&run).is_ok_and(|file| file.is_live());
+        let is_live = run_client::load(&run).is_ok_and(|file| file.is_live());
         if is_live {
             stops.spawn(async move { stop_one(&run, wait).await });
         }
