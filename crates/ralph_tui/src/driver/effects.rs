@@ -88,15 +88,18 @@ impl EventLoop {
                     },
                 );
             }
-            Effect::Suspend => {
-                self.output.discard();
-                self.terminal.stop_job();
-                self.take_back();
-            }
+            Effect::Suspend => self.suspend(),
             Effect::Redraw => self.redraw(),
             Effect::Quit => return Some(self.leave()),
         }
         None
+    }
+
+    /// Stops this process, as Ctrl-Z does in other programs, until the shell continues it.
+    pub(super) fn suspend(&mut self) {
+        self.output.discard();
+        self.terminal.stop_job();
+        self.take_back();
     }
 
     fn open(&mut self, run: String) {

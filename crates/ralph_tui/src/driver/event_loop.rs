@@ -245,6 +245,11 @@ impl EventLoop {
 
     fn keys(&mut self, keys: Vec<Key>) -> Option<Exit> {
         for key in keys {
+            if key == Key::Control('z') {
+                // Everywhere, also where every key is text.
+                self.suspend();
+                continue;
+            }
             if is_too_small(self.size) {
                 // Nobody sees what another key would do.
                 if matches!(key, Key::Character('q') | Key::Control('c')) {
