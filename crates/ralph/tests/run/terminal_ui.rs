@@ -173,7 +173,7 @@ fn a_run_continues_when_its_terminal_ui_is_left_and_can_be_opened_again() {
 #[test]
 fn without_a_terminal_a_run_with_the_terminal_ui_is_shown_on_the_console() {
     let stage = Stage::new(&works().emit(success("LOOP_COMPLETE")).read_to_end());
-    let ran = stage.run(&["-p", "Work.", "--tui"]);
+    let ran = stage.run(&["--tui"]);
     assert!(ran.stderr.contains("using the console"), "{}", ran.stderr);
     assert!(ran.stdout.contains("Working."), "{}", ran.stdout);
 }
