@@ -44,6 +44,7 @@ use crate::commands::trust::TrustArgs;
   ralph run --verify \"cargo test\"   work through PROMPT.md until the tests pass
   ralph run -p \"Explain this repository\" --once
   ralph attach latest               watch a run from another terminal
+  ralph                             all runs, in the terminal UI
   ralph help config                 every setting
 
 Exit codes:
@@ -83,6 +84,9 @@ pub enum Command {
     Demo(DemoArgs),
     Completions(CompletionsArgs),
     Help(HelpArgs),
+    /// `ralph` alone in a terminal: all runs in the terminal UI.
+    #[command(skip)]
+    Home,
     #[command(name = "__complete", hide = true)]
     Complete(CompleteArgs),
     #[command(name = "__runner", hide = true)]
@@ -115,6 +119,7 @@ impl Command {
             | Self::Reindex(_)
             | Self::Completions(_)
             | Self::Help(_)
+            | Self::Home
             | Self::Complete(_)
             | Self::Runner(_) => false,
         }

@@ -25,6 +25,31 @@ const FINISH_TIMEOUT: Duration = Duration::from_secs(2);
 /// Started by the first line.
 static WRITER: Mutex<Option<BackgroundWriter>> = Mutex::new(None);
 
+/// Lines that wait while the terminal UI has the screen.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+/// More lines than this are not kept.
+const MAX_HELD_LINES: usize = 100;
+
+/// Keeps lines back until [`release`]: nothing else may write to the screen of the terminal UI.
+pub fn hold() {
+    HELD.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .get_or_insert_default();
+}
+
+/// Writes lines again, those that were kept back first.
+pub fn release() {
+    let held = HELD.lock().unwrap_or_else(PoisonError::into_inner).take();
+    for line in held.into_iter().flatten() {
+        send(&line);
+    }
+}
+
+fn send(line: &str) {
+    let mut writer = WRITER.lock().unwrap_or_else(PoisonError::into_inner);
+    writer.get_or_insert_with(BackgroundWriter::on_stderr).send(line);
+}
+
 /// Whether lines begin with the time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Times {
@@ -73,8 +98,13 @@ impl Write for Lines {
             ""
         };
         let line = format!("{erase}{}\n", render(&String::from_utf8_lossy(text)));
-        let mut writer = WRITER.lock().unwrap_or_else(PoisonError::into_inner);
-        writer.get_or_insert_with(BackgroundWriter::on_stderr).send(&line);
+        if let Some(held) = &mut *HELD.lock().unwrap_or_else(PoisonError::into_inner) {
+            if held.len() < MAX_HELD_LINES {
+                held.push(line);
+            }
+            return Ok(text.len());
+        }
+        send(&line);
         Ok(text.len())
     }
 

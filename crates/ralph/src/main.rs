@@ -18,7 +18,13 @@ fn main() -> ExitCode {
     }
     demo_agent::demo_main();
     agent_process::guard_main();
-    let cli = match cli::parse(std::env::args_os()) {
+    let parsed = match commands::tui::home_is_wanted(std::env::args_os().len()) {
+        true => Ok(cli::Cli {
+            command: Command::Home,
+        }),
+        false => cli::parse(std::env::args_os()),
+    };
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(stop) => {
             if stop.is_error {
@@ -77,6 +83,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Run(args) => commands::run::execute(&args, &home()?, &variables, &cwd).await,
         Command::Runner(args) => commands::run::runner(&home()?, &args.directory).await,
+        Command::Home => commands::tui::show_home(&home()?, &view(&ViewArgs::default())?).await,
         Command::Attach(args) => commands::attach::execute(&args, &home()?, &view(&args.view)?).await,
         Command::Send(args) => {
             commands::send::execute(args, &home()?, std::io::stdin().lock(), &mut stdout()).await

@@ -29,7 +29,7 @@ pub use home::{
 };
 pub use journal::{
     Damage, DamageKind, JournalError, JournalFollower, JournalReader, JournalWriter, PendingSync, Resumed,
-    may_lack_text, read_journal, restore_text, restored_kind,
+    may_lack_text, read_journal, read_journal_tail, restore_text, restored_kind,
 };
 pub use lock::{Lock, LockError, LockHeld, LockInfo, LockSubject};
 pub use open::Open;

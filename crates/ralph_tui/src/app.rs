@@ -59,6 +59,17 @@ struct Notice {
     until: Instant,
 }
 
+impl Now {
+    /// This moment.
+    #[must_use]
+    pub fn current() -> Self {
+        Self {
+            at: Timestamp::now(),
+            instant: Instant::now(),
+        }
+    }
+}
+
 impl App {
     /// Starts on the home screen, or in a run.
     #[must_use]

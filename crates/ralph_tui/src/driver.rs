@@ -1,15 +1,31 @@
 //! `run()`: the loop around `App`. Reads keys and journals, performs effects, writes to the terminal.
 
+mod clipboard;
+mod commands;
+mod editor;
+mod effects;
+mod event_loop;
+mod files;
+mod loader;
+mod panic_hook;
+mod run_list;
+mod screen;
+mod signals;
+
+use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 use ralph_run::Home;
+use terminal_input::{Background, ScreenOptions, TerminalInput};
 
-use crate::app::App;
+use self::event_loop::EventLoop;
+use self::panic_hook::PanicHook;
 use crate::effect::StartRequest;
-use crate::theme::Theme;
+use crate::theme::{ColorScheme, Theme};
 
-/// What only the program can do: it knows settings and servers.
-pub trait Actions: Send + Sync {
+/// What only the program can do: it knows settings and servers. Called on threads that may wait.
+pub trait Actions: fmt::Debug + Send + Sync {
     /// Starts a run in the background, and says what it is called.
     fn start(&self, request: &StartRequest) -> Result<String, String>;
 
@@ -24,7 +40,18 @@ pub trait Actions: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
     Home,
+    /// The id of a run, in full.
     Run(String),
+}
+
+#[derive(Debug, Clone)]
+pub struct TuiOptions {
+    pub home: Home,
+    pub actions: Arc<dyn Actions>,
+    pub start: Start,
+    /// The colors to use. Without any, the terminal is asked for its background.
+    pub scheme: Option<ColorScheme>,
+    pub reports_mouse: bool,
 }
 
 /// How the terminal UI ended.
@@ -34,6 +61,8 @@ pub enum Exit {
     Left { open_run: Option<String> },
     /// The terminal is gone.
     TerminalClosed,
+    /// A signal asked for the end: its number.
+    Signalled(i32),
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -42,15 +71,29 @@ pub enum TuiError {
     Terminal(#[from] io::Error),
 }
 
-/// Runs the terminal UI until the user leaves.
+/// Runs the terminal UI until the user leaves. Stdin and stdout must be a terminal.
 ///
 /// # Errors
 /// If the terminal cannot be used.
-pub async fn run(_home: &Home, _actions: &dyn Actions, theme: Theme, start: Start) -> Result<Exit, TuiError> {
-    let open_run = match start {
-        Start::Home => None,
-        Start::Run(run) => Some(run),
-    };
-    let (_app, _effects) = App::new(theme, open_run.clone());
-    Ok(Exit::Left { open_run })
+pub async fn run(options: TuiOptions) -> Result<Exit, TuiError> {
+    // First: a signal must not end this process in the middle of the next step.
+    let signals = signals::listen()?;
+    let screen = TerminalInput::open_screen(ScreenOptions {
+        reports_mouse: options.reports_mouse,
+        reports_focus: true,
+    })?;
+    let terminal = screen.input.control();
+    let _hook = PanicHook::install({
+        let terminal = terminal.clone();
+        move || terminal.close()
+    });
+    let scheme = options.scheme.unwrap_or(match screen.background {
+        Some(Background::Light) => ColorScheme::Light,
+        Some(Background::Dark) | None => ColorScheme::Dark,
+    });
+    let event_loop = EventLoop::new(&options, Theme::new(scheme), terminal)?;
+    let exit = event_loop.run(screen.keys, signals).await;
+    // Restores the terminal, on this way and on every other.
+    drop(screen.input);
+    Ok(exit?)
 }

@@ -19,7 +19,7 @@ mod transcript;
 mod widgets;
 
 pub use app::{App, Now};
-pub use driver::{Actions, Exit, Start, TuiError, run};
+pub use driver::{Actions, Exit, Start, TuiError, TuiOptions, run};
 pub use effect::{Effect, StartRequest};
 pub use input::{Input, LoadedRun, Reply, RunSummary};
 pub use theme::{ColorScheme, Theme};

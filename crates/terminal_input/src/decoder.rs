@@ -1,6 +1,6 @@
 //! `KeyDecoder`: turns the bytes of a terminal into keys. The reader thread feeds it; it does no I/O.
 
-use super::key::Key;
+use super::key::{Key, Mouse, MouseAction};
 
 /// Longer pastes are dropped. A message can have 1 MiB, so that they could not be sent.
 pub const MAX_PASTE_BYTES: usize = 4 << 20;
@@ -157,7 +157,10 @@ impl KeyDecoder {
             0x10 => Key::Up,
             0x15 => Key::DeleteToStart,
             0x17 => Key::DeleteWord,
-            0x00..=0x1f => return,
+            0x03 | 0x07 | 0x0c | 0x0f | 0x11..=0x14 | 0x16 | 0x18..=0x1a => {
+                Key::Control(char::from(byte | 0x60))
+            }
+            0x00 | 0x1c..=0x1f => return,
         };
         self.keys.push(key);
     }
@@ -190,6 +193,7 @@ impl KeyDecoder {
             0x08 | 0x7f => Key::DeleteWord,
             b'b' | b'B' => Key::WordLeft,
             b'f' | b'F' => Key::WordRight,
+            b' '..=b'~' => Key::Alt(char::from(byte)),
             _ => return true,
         };
         self.keys.push(key);
@@ -198,6 +202,10 @@ impl KeyDecoder {
 
     /// `ESC [ parameters final`.
     fn control(&mut self, parameters: &[u8], last: u8) {
+        if let Some(report) = parameters.strip_prefix(b"<") {
+            self.keys.extend(mouse_key(report, last));
+            return;
+        }
         let text = std::str::from_utf8(parameters).unwrap_or_default();
         let mut numbers = text.split(';').map(|part| {
             // `13:10` gives a variant of the key after the colon.
@@ -214,6 +222,10 @@ impl KeyDecoder {
             (b'~', 1 | 7) => Some(Key::Home),
             (b'~', 4 | 8) => Some(Key::End),
             (b'~', 3) => Some(Key::Delete),
+            (b'~', 5) => Some(Key::PageUp),
+            (b'~', 6) => Some(Key::PageDown),
+            (b'I', _) if parameters.is_empty() => Some(Key::Focused),
+            (b'O', _) if parameters.is_empty() => Some(Key::Unfocused),
             // `27;modifier;code~`, as xterm writes keys that have no other form.
             (b'~', 27) => modified_key(numbers.next().unwrap_or(0), modifier),
             // `code;modifier u`, as other terminals write them.
@@ -268,6 +280,7 @@ fn final_key(last: u8, modifier: u32) -> Option<Key> {
         (b'H', _) => Key::Home,
         (b'F', _) => Key::End,
         (b'M', false) => Key::Enter,
+        (b'Z', _) => Key::BackTab,
         _ => return None,
     })
 }
@@ -278,6 +291,8 @@ fn modified_key(code: u32, modifier: u32) -> Option<Key> {
         (13, 1) => Some(Key::Enter),
         (13, _) => Some(Key::LineBreak),
         (27, _) => Some(Key::Escape),
+        (9, 1) => Some(Key::Character('\t')),
+        (9, 2) => Some(Key::BackTab),
         (8 | 127, 1 | 2) => Some(Key::Backspace),
         (8 | 127, _) => Some(Key::DeleteWord),
         // Ctrl with a letter.
@@ -288,8 +303,33 @@ fn modified_key(code: u32, modifier: u32) -> Option<Key> {
         (_, 1 | 2) => char::from_u32(code)
             .filter(|character| !character.is_control())
             .map(Key::Character),
+        // Alt with a character.
+        (32..=126, 3 | 4) => KeyDecoder::default()
+            .push(&[ESCAPE, u8::try_from(code).ok()?])
+            .into_iter()
+            .next(),
         _ => None,
     }
+}
+
+/// `button;column;row`, and `M` for a press or `m` for a release: the extended reports of xterm (mode 1006). Buttons
+/// without a meaning here give nothing.
+fn mouse_key(report: &[u8], last: u8) -> Option<Key> {
+    const MODIFIERS: u16 = 0b1_1100;
+    let mut numbers = str::from_utf8(report).ok()?.split(';').map(str::parse::<u16>);
+    let mut next = || numbers.next()?.ok();
+    let (button, column, row) = (next()? & !MODIFIERS, next()?, next()?);
+    let action = match (button, last) {
+        (0, b'M') => MouseAction::Press,
+        (0, b'm') => MouseAction::Release,
+        (32, b'M') => MouseAction::Drag,
+        (64, b'M') => MouseAction::WheelUp,
+        (65, b'M') => MouseAction::WheelDown,
+        _ => return None,
+    };
+    // Terminals count from 1.
+    let (column, row) = (column.checked_sub(1)?, row.checked_sub(1)?);
+    Some(Key::Mouse(Mouse { action, column, row }))
 }
 
 /// Terminals send line ends of a paste as CR. Other control characters would be invisible in a message.
@@ -312,7 +352,7 @@ fn is_invisible(character: char) -> bool {
 mod tests {
     use proptest::prelude::{any, proptest};
 
-    use super::{Key, KeyDecoder, MAX_PASTE_BYTES, Pending};
+    use super::{Key, KeyDecoder, MAX_PASTE_BYTES, Mouse, MouseAction, Pending};
 
     fn decode(bytes: &[u8]) -> Vec<Key> {
         let mut decoder = KeyDecoder::default();
@@ -361,6 +401,47 @@ mod tests {
     #[test]
     fn keys_of_terminals_are_known() {
         assert_eq!(decode(EVERYTHING), everything());
+    }
+
+    #[test]
+    fn keys_of_a_full_screen_are_known() {
+        for (bytes, key) in [
+            (&b"\x1b[5~"[..], Key::PageUp),
+            (b"\x1b[6~", Key::PageDown),
+            (b"\x1b[Z", Key::BackTab),
+            (b"\x1b[9;2u", Key::BackTab),
+            (b"\x03", Key::Control('c')),
+            (b"\x1a", Key::Control('z')),
+            (b"\x0c", Key::Control('l')),
+            (b"\x1b[108;5u", Key::Control('l')),
+            (b"\x1bm", Key::Alt('m')),
+            (b"\x1b[109;3u", Key::Alt('m')),
+            (b"\x1b[I", Key::Focused),
+            (b"\x1b[O", Key::Unfocused),
+        ] {
+            assert_eq!(decode(bytes), [key], "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn the_mouse_is_reported_in_cells_from_0_and_other_buttons_are_not() {
+        let mouse = |action, column, row| [Key::Mouse(Mouse { action, column, row })];
+        assert_eq!(decode(b"\x1b[<0;1;1M"), mouse(MouseAction::Press, 0, 0));
+        assert_eq!(decode(b"\x1b[<0;300;40m"), mouse(MouseAction::Release, 299, 39));
+        assert_eq!(decode(b"\x1b[<32;3;4M"), mouse(MouseAction::Drag, 2, 3));
+        assert_eq!(decode(b"\x1b[<64;3;4M"), mouse(MouseAction::WheelUp, 2, 3));
+        // With Ctrl.
+        assert_eq!(decode(b"\x1b[<81;3;4M"), mouse(MouseAction::WheelDown, 2, 3));
+        for other in [
+            &b"\x1b[<2;1;1M"[..],
+            b"\x1b[<35;1;1M",
+            b"\x1b[<0;0;1M",
+            b"\x1b[<0;1M",
+            b"\x1b[<;;M",
+            b"\x1b[<0;99999;1M",
+        ] {
+            assert_eq!(decode(other), [], "{other:?}");
+        }
     }
 
     #[test]

@@ -13,7 +13,8 @@ use tokio::sync::mpsc;
 
 use super::decoder::{KeyDecoder, Pending};
 use super::key::Key;
-use super::terminal_mode::TerminalMode;
+use super::terminal_mode::{Form, ScreenOptions, TerminalMode};
+use crate::background_query::{Background, ask_background};
 use crate::foreground::is_in_foreground;
 
 /// A byte ESC is the Escape key if nothing follows it for this long. A sequence may be cut by a slow connection.
@@ -64,27 +65,92 @@ enum Wait {
 impl TerminalInput {
     /// Sets the terminal's mode and starts to read keys. The channel closes when the terminal is gone.
     pub fn open() -> io::Result<(Self, mpsc::Receiver<Vec<Key>>)> {
-        let (wake_reader, wake) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-        let shared = Arc::new(Mutex::new(Shared {
-            mode: TerminalMode::default(),
-            use_of_terminal: Use::Wanted,
-        }));
-        let (sender, keys) = mpsc::channel(MAX_WAITING);
-        let input = Self(TerminalControl {
-            shared: Arc::clone(&shared),
-            wake: Arc::new(wake),
-        });
+        let input = Prepared::new(Form::Line)?;
         // At once, so that nothing is echoed before the thread has started.
-        lock(&shared).acquire();
-        thread::Builder::new()
-            .name("keyboard".to_owned())
-            .stack_size(256 * 1024)
-            .spawn(move || read_keys(&shared, &wake_reader, &sender))?;
-        Ok((input, keys))
+        lock(&input.shared).acquire();
+        input.start(KeyDecoder::default(), Vec::new())
+    }
+
+    /// As [`Self::open`], for a program that uses the whole screen: on the alternate screen, with Ctrl-C and Ctrl-Z as
+    /// keys. What is typed while it starts is not lost.
+    pub fn open_screen(options: ScreenOptions) -> io::Result<Screen> {
+        let input = Prepared::new(Form::Screen(options))?;
+        let is_ours = lock(&input.shared).acquire() == Some(Wait::Keys);
+        let (background, typed) = if is_ours {
+            ask_background()
+        } else {
+            (None, Vec::new())
+        };
+        let mut decoder = KeyDecoder::default();
+        let typed = decoder.push(&typed);
+        let (input, keys) = input.start(decoder, typed)?;
+        Ok(Screen {
+            input,
+            keys,
+            background,
+        })
     }
 
     pub fn control(&self) -> TerminalControl {
         self.0.clone()
+    }
+}
+
+/// A terminal that a program uses as a whole.
+#[derive(Debug)]
+pub struct Screen {
+    pub input: TerminalInput,
+    /// Closes when the terminal is gone.
+    pub keys: mpsc::Receiver<Vec<Key>>,
+    /// `None` if the terminal did not say it in time.
+    pub background: Option<Background>,
+}
+
+/// Everything but the thread.
+struct Prepared {
+    shared: Arc<Mutex<Shared>>,
+    wake: OwnedFd,
+    wake_reader: OwnedFd,
+}
+
+impl Prepared {
+    fn new(form: Form) -> io::Result<Self> {
+        let (wake_reader, wake) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let shared = Arc::new(Mutex::new(Shared {
+            mode: TerminalMode::new(form),
+            use_of_terminal: Use::Wanted,
+        }));
+        Ok(Self {
+            shared,
+            wake,
+            wake_reader,
+        })
+    }
+
+    fn start(
+        self,
+        decoder: KeyDecoder,
+        typed: Vec<Key>,
+    ) -> io::Result<(TerminalInput, mpsc::Receiver<Vec<Key>>)> {
+        let Self {
+            shared,
+            wake,
+            wake_reader,
+        } = self;
+        let (sender, keys) = mpsc::channel(MAX_WAITING);
+        let input = TerminalInput(TerminalControl {
+            shared: Arc::clone(&shared),
+            wake: Arc::new(wake),
+        });
+        if !typed.is_empty() {
+            // There is room for the first group.
+            let _ = sender.try_send(typed);
+        }
+        thread::Builder::new()
+            .name("keyboard".to_owned())
+            .stack_size(256 * 1024)
+            .spawn(move || read_keys(&shared, &wake_reader, decoder, &sender))?;
+        Ok((input, keys))
     }
 }
 
@@ -110,6 +176,31 @@ impl TerminalControl {
         }
         drop(shared);
         self.wake();
+    }
+
+    /// Restores the terminal for good, for a process that is about to end. Can be called again.
+    pub fn close(&self) {
+        self.release(Use::Over);
+    }
+
+    /// Whether the terminal has our mode now.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        lock(&self.shared).mode.is_set()
+    }
+
+    /// Reports the mouse of a full screen, or leaves it to the terminal.
+    pub fn report_mouse(&self, reports_mouse: bool) {
+        lock(&self.shared).mode.report_mouse(reports_mouse);
+    }
+
+    /// Stops this process and the others of its job, as Ctrl-Z does. Returns when it is continued, or at once where no
+    /// shell could continue it. The terminal is restored meanwhile.
+    pub fn stop_job(&self) {
+        self.suspend();
+        // Process 0 stands for the group of this process.
+        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+        self.resume();
     }
 
     fn release(&self, use_of_terminal: Use) {
@@ -156,9 +247,8 @@ impl Shared {
 }
 
 /// Reads keys until the terminal or the receiver is gone.
-fn read_keys(shared: &Mutex<Shared>, wake: &OwnedFd, keys: &mpsc::Sender<Vec<Key>>) {
+fn read_keys(shared: &Mutex<Shared>, wake: &OwnedFd, mut decoder: KeyDecoder, keys: &mpsc::Sender<Vec<Key>>) {
     let stdin = rustix::stdio::stdin();
-    let mut decoder = KeyDecoder::default();
     let mut buffer = vec![0; 16 * 1024];
     let mut empty_reads = 0;
     loop {

@@ -47,13 +47,9 @@ fn runs(home: &Home) -> String {
         .take(MAX_RUNS)
         .filter_map(|run| Some((run_client::load(&run).ok()?, run)))
         .collect();
-    runs.sort_by_key(|(file, _)| !run_client::is_live(file));
+    runs.sort_by_key(|(file, _)| !file.is_live());
     let line = |(file, run): &(ralph_run::RunFile, ralph_run::RunDirectory)| {
-        let state = if run_client::is_live(file) {
-            "active"
-        } else {
-            "ended"
-        };
+        let state = if file.is_live() { "active" } else { "ended" };
         let about = file.task.as_deref().unwrap_or(&file.prompt);
         format!(
             "{}\t{}\n",

@@ -188,7 +188,7 @@ async fn follow_raw(run: &RunDirectory) -> io::Result<()> {
     let journal = FileFollower::open(&run.journal(), 0)?;
     loop {
         // Both checked before the file is read, so that everything written before them is copied.
-        let is_over = run_client::load(run).is_ok_and(|file| file.is_ended() || run_client::is_lost(&file));
+        let is_over = run_client::load(run).is_ok_and(|file| file.is_ended() || file.is_lost());
         let next = next_raw(run, number);
         if let Some((file, _)) = &mut current {
             raw.copy(file)?;

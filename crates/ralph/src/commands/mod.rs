@@ -26,6 +26,7 @@ pub mod show;
 pub mod stop;
 pub mod top_up;
 pub mod trust;
+pub mod tui;
 pub mod watch;
 
 pub(crate) use run::find_secret;

@@ -35,6 +35,7 @@ use clap::Args;
 use ralph_run::{Home, reconcile};
 
 use super::trust;
+use super::tui;
 use crate::console::write_stderr;
 use crate::settings::values::{StdinMarker, parse_stdin_marker};
 use crate::settings::{Settings, SettingsLayer, Verbosity, ViewArgs, unknown_variables};
@@ -50,6 +51,7 @@ use crate::settings::{Settings, SettingsLayer, Verbosity, ViewArgs, unknown_vari
   git diff | ralph run - --once -- --effort=high
                                        prompt from stdin, an agent's own flag
   ralph run --detach && ralph attach   in the background
+  ralph run --tui                      in the background, with the terminal UI
   ralph run --interactive              a conversation; Ctrl-D ends it
   ralph run --dry-run                  print what would run
 
@@ -129,6 +131,10 @@ pub struct RunArgs {
     #[arg(long, conflicts_with = "dry_run", help_heading = "Output")]
     pub detach: bool,
 
+    /// Run in the background and open the terminal UI
+    #[arg(long, conflicts_with_all = ["detach", "dry_run", "quiet", "output"], help_heading = "Output")]
+    pub tui: bool,
+
     /// Print settings, prompt and command line without running anything
     #[arg(long, help_heading = "Output")]
     pub dry_run: bool,
@@ -175,6 +181,11 @@ pub async fn execute(
         return detach::execute(home, settings, prompt, resumed_from).await;
     }
     settings.asks_about_limits |= is_watched(&settings);
+    if tui::opens(args.tui, &settings.view) {
+        let view = settings.view;
+        let run_id = detach::start(home, settings, prompt, resumed_from).await?;
+        return tui::show_run(home, &view, &run_id).await;
+    }
     let first_prompt = FirstPrompt { prompt, resumed_from };
     foreground::run(home, &settings, first_prompt).await
 }

@@ -1,9 +1,8 @@
 //! Finds the run that a command names, and talks to its runner.
 
 use anyhow::{Context as _, anyhow};
-use jiff::Timestamp;
-use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt, RefusalCode};
-use ralph_run::{Home, Liveness, Record, RunDirectory, RunFile, read_journal};
+use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt};
+use ralph_run::{Home, Record, RunDirectory, RunFile, read_journal};
 
 use crate::console::write_stderr;
 use crate::settings::find_workspace;
@@ -57,7 +56,7 @@ fn latest(home: &Home, wanted: Wanted) -> anyhow::Result<RunDirectory> {
         let mut active = home.list_active()?;
         active.sort_unstable_by(|first, second| second.id().cmp(first.id()));
         for run in active {
-            let Some(file) = load(&run).ok().filter(is_live) else {
+            let Some(file) = load(&run).ok().filter(RunFile::is_live) else {
                 continue;
             };
             if file.workspace == workspace {
@@ -94,11 +93,6 @@ fn latest(home: &Home, wanted: Wanted) -> anyhow::Result<RunDirectory> {
     }
 }
 
-/// Whether the run has not ended and its runner is alive.
-pub(super) fn is_live(file: &RunFile) -> bool {
-    !file.is_ended() && !is_lost(file)
-}
-
 /// Sends a command to a run.
 pub(super) async fn ask(run: &RunDirectory, command: ControlCommand) -> anyhow::Result<Receipt> {
     let mut client = connect(run).await?;
@@ -121,27 +115,15 @@ pub(super) async fn request(
 
 /// The reason why a runner does not answer, as an error.
 pub(super) fn explain(run: &RunDirectory, error: ControlError) -> anyhow::Error {
-    match &error {
-        ControlError::Refused(refusal) if refusal.code != RefusalCode::RunEnded => {
-            anyhow!("{}", one_line(&refusal.message, MESSAGE_COLUMNS))
-        }
-        ControlError::NotRunning { .. }
-        | ControlError::Closed
-        | ControlError::Silent { .. }
-        | ControlError::Refused(_) => match load(run) {
-            Ok(file) => match describe_absence(&file, file.runner.liveness(), Timestamp::now()) {
-                Some(why) => anyhow!(why),
-                None => anyhow::Error::new(error),
-            },
-            Err(unreadable) => unreadable.context(error.to_string()),
-        },
-        _ => anyhow::Error::new(error),
-    }
+    anyhow!(describe_refusal(run, error))
 }
 
 /// The same in one line, for a view that continues.
 pub(crate) fn describe_refusal(run: &RunDirectory, error: ControlError) -> String {
-    one_line(&format!("{:#}", explain(run, error)), MESSAGE_COLUMNS)
+    one_line(
+        &ralph_run::control::describe_refusal(run, &error),
+        MESSAGE_COLUMNS,
+    )
 }
 
 /// The records of a run's journal. `ralph logs` reports damaged ones.
@@ -153,80 +135,4 @@ pub(super) fn records(run: &RunDirectory) -> anyhow::Result<impl Iterator<Item =
 
 pub(super) fn load(run: &RunDirectory) -> anyhow::Result<RunFile> {
     RunFile::load(&run.run_file()).with_context(|| format!("cannot read the state of run {}", run.id()))
-}
-
-pub(super) fn ended_why(file: &RunFile) -> String {
-    let reason = file.reason.as_ref();
-    reason.map_or_else(|| "reason unknown".to_owned(), |reason| reason.describe())
-}
-
-/// Why a runner does not answer; `None` if it should.
-pub(super) fn describe_absence(file: &RunFile, liveness: Liveness, now: Timestamp) -> Option<String> {
-    let id = &file.run_id;
-    if file.is_ended() {
-        let reason = ended_why(file);
-        let when = file
-            .ended_at
-            .map(|at| format!(" {}", ago(at, now)))
-            .unwrap_or_default();
-        return Some(format!("run {id} ended{when} ({reason})"));
-    }
-    let pid = file.runner.pid;
-    match liveness {
-        Liveness::Gone | Liveness::Replaced => Some(format!(
-            "run {id} is no longer running (process {pid} is gone); run `ralph runs` to record its end"
-        )),
-        Liveness::OtherBoot => Some(format!(
-            "run {id} is no longer running (the machine was rebooted after it started); run `ralph runs` to record its end"
-        )),
-        Liveness::Alive | Liveness::Unknown if file.runner.is_stopped() => Some(format!(
-            "run {id} is suspended; continue it with `fg` in its terminal or `kill -CONT {pid}`"
-        )),
-        Liveness::Alive | Liveness::Unknown => None,
-    }
-}
-
-/// Whether the runner of a run that has not ended is gone.
-pub(super) fn is_lost(file: &RunFile) -> bool {
-    match file.runner.liveness() {
-        Liveness::Gone | Liveness::Replaced | Liveness::OtherBoot => !file.is_ended(),
-        Liveness::Alive | Liveness::Unknown => false,
-    }
-}
-
-/// `3 minutes ago`.
-fn ago(then: Timestamp, now: Timestamp) -> String {
-    let seconds = now.as_second() - then.as_second();
-    let (number, unit) = match seconds {
-        ..=0 => return "just now".to_owned(),
-        1..60 => (seconds, "second"),
-        60..3_600 => (seconds / 60, "minute"),
-        3_600..86_400 => (seconds / 3_600, "hour"),
-        _ => (seconds / 86_400, "day"),
-    };
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {unit}{plural} ago")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::ago;
-    use jiff::Timestamp;
-
-    #[test]
-    fn times_are_written_as_people_say_them() {
-        let at = |second| Timestamp::from_second(second).unwrap();
-        for (seconds, told) in [
-            (-5, "just now"),
-            (0, "just now"),
-            (1, "1 second ago"),
-            (59, "59 seconds ago"),
-            (60, "1 minute ago"),
-            (199, "3 minutes ago"),
-            (7_300, "2 hours ago"),
-            (200_000, "2 days ago"),
-        ] {
-            assert_eq!(ago(at(1_000_000), at(1_000_000 + seconds)), told);
-        }
-    }
 }

@@ -6,6 +6,8 @@ mod launcher;
 mod login_page;
 mod running;
 
+pub(super) use self::launcher::Detached;
+pub(super) use self::login_page::{LOGIN_PAGE_KEPT, try_open_login};
 pub(super) use index::{open_index, recreate_index, text_index_file};
 
 use std::net::{IpAddr, SocketAddr};
@@ -22,8 +24,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
 use tokio::time::sleep;
 
-use self::launcher::Detached;
-use self::login_page::{LOGIN_PAGE_KEPT, LoginPage, open_login};
+use self::login_page::{LoginPage, open_login};
 use self::running::lead_to_running;
 use crate::commands::run;
 use crate::commands::stop::{self, StopArgs};
@@ -45,7 +46,7 @@ Scripts read the token from the file that the server names, and send it as
 `Authorization: Bearer TOKEN`.")]
 pub struct ServeArgs {
     /// Port to listen on; 0 picks a free one
-    #[arg(long, default_value_t = 7878)]
+    #[arg(long, default_value_t = DEFAULT_PORT)]
     pub port: u16,
 
     /// Address to listen on
@@ -85,6 +86,8 @@ pub struct ServeArgs {
     #[arg(long)]
     pub stop_runs_on_exit: bool,
 }
+
+pub(super) const DEFAULT_PORT: u16 = 7878;
 
 /// Enough for 300 runs with a journal and a socket each, 1,024 connections, and the index with its readers.
 const OPEN_FILES: u64 = 4096;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::bail;
 use clap::Args;
 use jiff::Timestamp;
-use ralph_run::control::{ControlClient, ControlCommand};
+use ralph_run::control::{ControlClient, ControlCommand, describe_absence};
 use ralph_run::{Home, RunDirectory, RunFile, RunnerSignal};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, interval_at, sleep, timeout_at};
@@ -94,8 +94,7 @@ async fn stop_all(
     let mut stops = JoinSet::new();
     for run in home.list()? {
         // A run that cannot be read or is lost has no runner.
-        let is_live =
-            run_client::load(&run).is_ok_and(|file| !file.is_ended() && !run_client::is_lost(&file));
+        let is_live = run_client::load(&run).is_ok_and(|file| file.is_live());
         if is_live {
             stops.spawn(async move { stop_one(&run, wait).await });
         }
@@ -188,7 +187,7 @@ async fn stop_one(run: &RunDirectory, wait: Wait) -> anyhow::Result<String> {
             }
             let file = wait_for_end(run, deadline).await?;
             wait_for_exit(&file).await;
-            let reason = run_client::ended_why(&file);
+            let reason = file.ended_why();
             Ok(format!("run {id} has ended: {reason}"))
         }
     }
@@ -220,14 +219,14 @@ fn terminate(run: &RunDirectory) -> bool {
 
 fn ended_already(run: &RunDirectory) -> Option<String> {
     let file = run_client::load(run).ok().filter(RunFile::is_ended)?;
-    run_client::describe_absence(&file, file.runner.liveness(), Timestamp::now())
+    describe_absence(&file, file.runner.liveness(), Timestamp::now())
 }
 
 /// The connection is closed. The last thing that a runner does is to record the end of the run.
 async fn wait_for_end(run: &RunDirectory, deadline: Instant) -> anyhow::Result<RunFile> {
     loop {
         // Checked before the file is read: a runner that is gone by now writes nothing more.
-        let is_gone = run_client::load(run).is_ok_and(|file| run_client::is_lost(&file));
+        let is_gone = run_client::load(run).is_ok_and(|file| file.is_lost());
         let file = run_client::load(run)?;
         if file.is_ended() {
             return Ok(file);

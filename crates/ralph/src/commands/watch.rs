@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use jiff::Timestamp;
+use ralph_run::control::describe_absence;
 use ralph_run::machine::Signal;
 use ralph_run::{EndReason, RecordStream, RunDirectory};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -117,7 +118,7 @@ pub async fn watch(
             }
             end = console.finished() => break end,
             _ = liveness.tick(), if guard.is_some() => {
-                if run_client::load(run).is_ok_and(|file| file.is_ended() || run_client::is_lost(&file)) {
+                if run_client::load(run).is_ok_and(|file| file.is_ended() || file.is_lost()) {
                     guard = None;
                 }
             }
@@ -154,7 +155,7 @@ fn ended_without_record(run: &RunDirectory) -> anyhow::Result<u8> {
     if file.is_ended() {
         return Ok(file.exit_code.unwrap_or(EndReason::Lost.exit_code()));
     }
-    match run_client::describe_absence(&file, file.runner.liveness(), Timestamp::now()) {
+    match describe_absence(&file, file.runner.liveness(), Timestamp::now()) {
         Some(why) => anyhow::bail!(why),
         None => anyhow::bail!("the journal of run {} cannot be read to its end", run.id()),
     }

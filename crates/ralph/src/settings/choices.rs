@@ -82,6 +82,19 @@ pub enum Output {
     Json,
 }
 
+/// Which colors the terminal UI uses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum ThemeChoice {
+    /// Those that fit the background of the terminal
+    #[default]
+    Auto,
+    /// Those for a dark background
+    Dark,
+    /// Those for a light background
+    Light,
+}
+
 /// When to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "snake_case")]

@@ -12,7 +12,9 @@ use ralph_run::control::PermissionChoice;
 use serde::{Deserialize, Serialize};
 
 use super::backend::{BackendName, backend_names, parse_backend};
-use super::choices::{AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, Transport};
+use super::choices::{
+    AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, ThemeChoice, Transport,
+};
 use super::document::{Node, Problem, Value as Yaml};
 use super::permission::{parse_permission, permission_name, permission_names};
 use super::values::{
@@ -193,6 +195,7 @@ choices!(
     Output,
     PromptMode,
     SessionPolicy,
+    ThemeChoice,
     Transport
 );
 

@@ -31,7 +31,9 @@ mod workspace;
 
 pub use agents_page::render_agents;
 pub use backend::{BackendName, backend_parser};
-pub use choices::{AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, Transport};
+pub use choices::{
+    AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, ThemeChoice, Transport,
+};
 pub use document::Position;
 pub use error::{SettingsError, Warning};
 pub use file::{CONFIG_FILE, ConfigFile, FileEntry};

@@ -11,7 +11,9 @@ use clap::Args;
 use ralph_run::control::PermissionChoice;
 
 use super::backend::{BackendName, backend_parser};
-use super::choices::{AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, Transport};
+use super::choices::{
+    AgentOutput, Auth, ColorChoice, Denials, Output, PromptMode, SessionPolicy, ThemeChoice, Transport,
+};
 use super::document::{Node, Problem};
 use super::error::SettingsError;
 use super::kind::{Program, Promise, Value, Variables};
@@ -356,6 +358,14 @@ layer! {
     #[arg(long, value_name = "WHEN", value_enum, help_heading = "Output")]
     color: ColorChoice { flag: "--color", variable: "RALPH_COLOR", default: "auto" }
     "When to use colors. `auto` respects `NO_COLOR`."
+
+    #[arg(skip)]
+    tui: bool { key: "tui", variable: "RALPH_TUI", default: "false" }
+    "Let `ralph run` and `ralph attach` open the terminal UI, as `--tui` does. The run continues in the background when you leave it."
+
+    #[arg(skip)]
+    theme: ThemeChoice { key: "theme", variable: "RALPH_THEME", default: "auto" }
+    "The colors of the terminal UI. `auto` asks the terminal for its background and respects `NO_COLOR`."
 }
 
 layer! {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::choices::{ColorChoice, Output};
+use super::choices::{ColorChoice, Output, ThemeChoice};
 use super::error::SettingsError;
 use super::file::ConfigFile;
 use super::layer::{Layer as _, Origin};
@@ -16,6 +16,11 @@ pub struct View {
     pub verbosity: Verbosity,
     pub color: ColorChoice,
     pub output: Output,
+    /// Whether a run is shown in the terminal UI.
+    #[serde(default)]
+    pub tui: bool,
+    #[serde(default)]
+    pub theme: ThemeChoice,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -88,6 +93,8 @@ pub(super) fn view(
             verbosity,
             color,
             output,
+            tui: merged.tui == Some(true),
+            theme: merged.theme.unwrap_or_default(),
         },
         shown: merged.show(),
         origins,

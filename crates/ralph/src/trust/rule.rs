@@ -110,7 +110,7 @@ pub fn rule_of(key: &str) -> Option<Rule> {
         // Asking restricts the agent.
         "ask" => Rule::Allowed,
         "event_loop.cooldown_delay_seconds" | "modes.*.once" => Rule::Allowed,
-        "memory" | "partials" | "verbose" => Rule::Allowed,
+        "memory" | "partials" | "verbose" | "tui" | "theme" => Rule::Allowed,
         // It shows what an agent does outside of its task, so the task's author must not turn it off.
         "watch" => Rule::Only(&["true"], Hides),
         // Thresholds and the other actions run nothing.

@@ -28,6 +28,7 @@ mod starting;
 mod stopping;
 mod suspending;
 mod terminal;
+mod terminal_ui;
 mod top_ups;
 mod trust;
 mod waits;

@@ -44,15 +44,22 @@ impl Terminal {
     pub(crate) fn ralph(stage: &Stage, args: &[&str]) -> Self {
         let mut words = vec![env!("CARGO_BIN_EXE_ralph")];
         words.extend(args);
-        Self::start(stage, &words)
+        Self::start(stage, &words, &[])
+    }
+
+    /// `ralph` with these arguments and variables.
+    pub(crate) fn ralph_with(stage: &Stage, args: &[&str], variables: &[(&str, &str)]) -> Self {
+        let mut words = vec![env!("CARGO_BIN_EXE_ralph")];
+        words.extend(args);
+        Self::start(stage, &words, variables)
     }
 
     /// An interactive shell.
     pub(crate) fn shell(stage: &Stage) -> Self {
-        Self::start(stage, &["/bin/sh", "-i"])
+        Self::start(stage, &["/bin/sh", "-i"], &[])
     }
 
-    fn start(stage: &Stage, words: &[&str]) -> Self {
+    fn start(stage: &Stage, words: &[&str], variables: &[(&str, &str)]) -> Self {
         let keyboard = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         rustix::io::fcntl_setfd(&keyboard, rustix::io::FdFlags::CLOEXEC).unwrap();
         rustix::pty::grantpt(&keyboard).unwrap();
@@ -77,6 +84,7 @@ impl Terminal {
             .envs(stage.variables())
             .env("TERM", "xterm-256color")
             .env("PS1", "shell> ")
+            .envs(variables.iter().copied())
             .current_dir(stage.workspace())
             .stdin(stream())
             .stdout(stream())
@@ -142,6 +150,42 @@ impl Terminal {
             );
             std::thread::sleep(INTERVAL);
         }
+    }
+
+    /// Waits until a condition holds.
+    #[track_caller]
+    pub(crate) fn wait_until(&self, what: &str, is_so: impl Fn(&Self) -> bool) {
+        let start = Instant::now();
+        while !is_so(self) {
+            assert!(start.elapsed() < LIMIT, "not {what}:\n{}", self.screen());
+            std::thread::sleep(INTERVAL);
+        }
+    }
+
+    /// Whether a program uses the whole screen.
+    pub(crate) fn is_alternate(&self) -> bool {
+        self.screen.lock().unwrap().screen().alternate_screen()
+    }
+
+    /// Whether a program is told of the mouse or of pastes, or hides the cursor.
+    pub(crate) fn has_screen_modes(&self) -> bool {
+        let parser = self.screen.lock().unwrap();
+        let screen = parser.screen();
+        screen.mouse_protocol_mode() != vt100::MouseProtocolMode::None
+            || screen.bracketed_paste()
+            || screen.hide_cursor()
+    }
+
+    /// Changes the size of the window.
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
+        self.screen.lock().unwrap().screen_mut().set_size(rows, columns);
+        let size = Winsize {
+            ws_col: columns,
+            ws_row: rows,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        tcsetwinsize(&self.line, size).unwrap();
     }
 
     /// Where the cursor stands: the text of its row, and its column.

@@ -7,6 +7,7 @@
 //! The id is the client's own and must be unique within the run: a repeated one is not done twice but gets the first
 //! receipt again, from any connection, so that a client that was cut off can ask once more.
 
+mod absence;
 mod client;
 mod command;
 mod connection;
@@ -19,6 +20,7 @@ mod server;
 mod socket;
 
 pub use crate::machine::SendMode;
+pub use absence::{describe_absence, describe_refusal};
 pub use client::{ControlClient, command_id};
 pub use command::{AnswerChoice, ControlCommand, ControlRequest, PermissionChoice, TopUp};
 pub use error::ControlError;

@@ -36,6 +36,14 @@ impl Checker {
         }
     }
 
+    /// For a reader that starts at any line: that earlier records are missing is not damage.
+    pub(super) fn in_the_middle() -> Self {
+        Self {
+            is_behind_damage: true,
+            ..Self::new(0)
+        }
+    }
+
     /// Leaves out records before `from_seq`.
     pub(super) fn skip_to(&mut self, from_seq: u64) {
         self.from_seq = self.from_seq.max(from_seq);

@@ -71,6 +71,32 @@ impl JournalFollower {
         self.stops_at_end = true;
     }
 
+    /// Where the last line that was read ends.
+    #[must_use]
+    pub fn offset_bytes(&self) -> u64 {
+        self.base_offset + self.offset
+    }
+
+    /// Whether the journal is another file now, or has lost lines that were read. Then nothing that follows can be
+    /// trusted.
+    #[must_use]
+    pub fn was_replaced(&self) -> bool {
+        let Ok(ours) = self.earlier.metadata() else {
+            return true;
+        };
+        if ours.len() < self.offset_bytes() {
+            return true;
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::MetadataExt as _;
+            std::fs::metadata(&self.path)
+                .is_ok_and(|there| (there.dev(), there.ino()) != (ours.dev(), ours.ino()))
+        }
+        #[cfg(not(unix))]
+        false
+    }
+
     /// The next record, or what is wrong with the journal; `None` after the last record of the run. Cancelling the
     /// wait loses nothing.
     pub async fn next(&mut self) -> Option<Result<Record, Damage>> {

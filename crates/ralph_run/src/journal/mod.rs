@@ -15,7 +15,7 @@ pub(crate) use encode::RecordEncoder;
 #[cfg(test)]
 pub(crate) use file::Unsynced;
 pub use follower::JournalFollower;
-pub use reader::{JournalReader, read_journal};
+pub use reader::{JournalReader, read_journal, read_journal_tail};
 pub use resume::Resumed;
 pub(crate) use text_once::WrittenTexts;
 pub use text_once::{may_lack_text, restore_text, restored_kind};

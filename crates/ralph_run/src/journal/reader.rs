@@ -1,11 +1,11 @@
 //! Reading a journal from its start to where it ends now.
 
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use bytes::Bytes;
-use json_lines::LineFramer;
+use json_lines::{Framed, Line, LineFramer};
 
 use super::check::{Checker, MAX_LINE_BYTES};
 use super::damage::{Damage, DamageKind};
@@ -22,6 +22,27 @@ pub fn read_journal(path: &Path) -> io::Result<JournalReader<File>> {
     Ok(JournalReader::new(open_linked_file(path)?))
 }
 
+/// Opens a journal to be read from the first line on that starts in its last `length_bytes`. Texts are whole, but lines in
+/// reported damage are counted from there.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn read_journal_tail(path: &Path, length_bytes: u64) -> io::Result<JournalReader<File>> {
+    let mut file = open_linked_file(path)?;
+    let start = file.metadata()?.len().saturating_sub(length_bytes);
+    let mut reader = if start == 0 {
+        return Ok(JournalReader::new(file));
+    } else {
+        // One byte earlier, so that a line that starts exactly here is not taken for the rest of another.
+        file.seek(SeekFrom::Start(start - 1))?;
+        JournalReader::new(file)
+    };
+    reader.checker = Checker::in_the_middle();
+    reader.base_offset = start - 1;
+    reader.skips_first_line = true;
+    Ok(reader)
+}
+
 /// The records of a journal, and what is wrong with it, in the order of the file.
 #[derive(Debug)]
 pub struct JournalReader<R> {
@@ -33,6 +54,10 @@ pub struct JournalReader<R> {
     /// Up to the end of the last whole line.
     whole_bytes: u64,
     line: u64,
+    /// Where reading began.
+    base_offset: u64,
+    /// Whether reading began in a line, which is left out.
+    skips_first_line: bool,
     is_over: bool,
 }
 
@@ -47,6 +72,8 @@ impl<R: Read + Seek> JournalReader<R> {
             read_bytes: 0,
             whole_bytes: 0,
             line: 0,
+            base_offset: 0,
+            skips_first_line: false,
             is_over: false,
         }
     }
@@ -101,14 +128,52 @@ impl<R: Read + Seek> Iterator for JournalReader<R> {
                 self.is_over = item.as_ref().is_err_and(Damage::is_final);
                 return Some(item);
             }
-            if let Some(framed) = self.framer.next_line() {
+            if let Some(mut framed) = self.framer.next_line() {
                 self.line += 1;
                 self.whole_bytes = self.read_bytes - self.framer.pending_bytes() as u64;
+                if std::mem::take(&mut self.skips_first_line) {
+                    continue;
+                }
+                let (Framed::Line(Line { offset, .. }) | Framed::Overlong { offset, .. }) = &mut framed;
+                *offset += self.base_offset;
                 self.checker.push(framed, &mut self.source);
             } else if !self.read_more() {
                 self.is_over = true;
             }
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::{read_journal, read_journal_tail};
+
+    #[test]
+    fn a_tail_has_the_last_whole_lines_and_no_damage() {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let line = |seq: u64| {
+            format!(
+                r#"{{"seq":{seq},"at":"2026-01-01T00:00:00Z","iteration":1,"attempt":1,"event":{{"type":"unheard_of","data":{{}}}}}}"#
+            )
+        };
+        for seq in 1..=100 {
+            writeln!(file, "{}", line(seq)).unwrap();
+        }
+        let all: Vec<u64> = read_journal(file.path())
+            .unwrap()
+            .map(|record| record.unwrap().seq)
+            .collect();
+        let length = |seq: u64| u64::try_from(line(seq).len() + 1).unwrap();
+        let two = length(99) + length(100);
+        for (bytes, first) in [(length(100), 100), (two - 1, 100), (two, 99), (1 << 20, 1)] {
+            let tail: Vec<u64> = read_journal_tail(file.path(), bytes)
+                .unwrap()
+                .map(|record| record.unwrap().seq)
+                .collect();
+            assert_eq!(tail, all[first - 1..], "{bytes} bytes");
+        }
     }
 }

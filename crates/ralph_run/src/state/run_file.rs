@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::atomic::{Durability, write_atomic};
 use super::json_file::StateError;
-use super::runner::Runner;
+use super::runner::{Liveness, Runner};
 use crate::home::open_regular_file;
 use crate::model::RunState;
 use crate::open::Open;
@@ -142,6 +142,24 @@ impl RunFile {
 
     pub fn is_ended(&self) -> bool {
         self.status.state.has_ended()
+    }
+
+    /// Whether the run has not ended and its runner is alive.
+    pub fn is_live(&self) -> bool {
+        !self.is_ended() && !self.is_lost()
+    }
+
+    /// Whether the runner of a run that has not ended is gone.
+    pub fn is_lost(&self) -> bool {
+        match self.runner.liveness() {
+            Liveness::Gone | Liveness::Replaced | Liveness::OtherBoot => !self.is_ended(),
+            Liveness::Alive | Liveness::Unknown => false,
+        }
+    }
+
+    pub fn ended_why(&self) -> String {
+        let reason = self.reason.as_ref();
+        reason.map_or_else(|| "reason unknown".to_owned(), |reason| reason.describe())
     }
 }
 

@@ -28,6 +28,19 @@ pub(super) async fn execute(
     prompt: Option<String>,
     resumed_from: Option<String>,
 ) -> anyhow::Result<u8> {
+    let view = settings.view;
+    let run_id = start(home, settings, prompt, resumed_from).await?;
+    print_id(&view, &run_id);
+    Ok(0)
+}
+
+/// Starts the run in a new process. Gives its id.
+pub(super) async fn start(
+    home: &Home,
+    settings: Settings,
+    prompt: Option<String>,
+    resumed_from: Option<String>,
+) -> anyhow::Result<String> {
     let start = Start {
         settings,
         prompt,
@@ -45,8 +58,7 @@ pub(super) async fn execute(
             write_stderr(&format!("warning: {warning}\n"));
         }
     }
-    print_id(view, &run_id);
-    Ok(0)
+    Ok(run_id)
 }
 
 fn print_id(view: &View, id: &str) {

@@ -17,8 +17,9 @@ use crate::settings::{BackendName, OpenedFile, Origin, SETTINGS, SettingsError, 
 use crate::trust::Policy;
 
 /// Starts runs as `ralph run --detach` does.
-pub(super) struct Detached {
-    pub(super) home: Home,
+#[derive(Debug)]
+pub(in crate::commands) struct Detached {
+    pub(in crate::commands) home: Home,
 }
 
 impl Detached {

@@ -11,43 +11,44 @@ use ralph_run::Home;
 use crate::console::write_stderr;
 
 /// How long a browser has to read the login page.
-pub(super) const LOGIN_PAGE_KEPT: Duration = Duration::from_secs(30);
+pub(in crate::commands) const LOGIN_PAGE_KEPT: Duration = Duration::from_secs(30);
 
 /// Opens the page in the default browser, if there is one.
 pub(super) fn open_login(home: &Home, url: &str) -> Option<LoginPage> {
+    match try_open_login(home, url) {
+        Ok(page) => Some(page),
+        Err(reason) => {
+            write_stderr(&format!("ralph: {reason}; open the address yourself\n"));
+            None
+        }
+    }
+}
+
+/// As [`open_login`], for a caller that has its own way to say why it failed.
+pub(in crate::commands) fn try_open_login(home: &Home, url: &str) -> Result<LoginPage, String> {
     let opener = if cfg!(target_os = "macos") {
         "open"
     } else {
         "xdg-open"
     };
-    let page = match LoginPage::write(home.state_directory(), url) {
-        Ok(page) => page,
-        Err(error) => {
-            write_stderr(&format!(
-                "ralph: cannot write the login page ({error}); open the address yourself\n"
-            ));
-            return None;
-        }
-    };
+    let page = LoginPage::write(home.state_directory(), url)
+        .map_err(|error| format!("cannot write the login page ({error})"))?;
     let opened = std::process::Command::new(opener)
         .arg(&page.path)
         .stdin(std::process::Stdio::null())
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn();
-    if opened.is_err() {
-        write_stderr(&format!(
-            "ralph: `{opener}` is not installed; open the address yourself\n"
-        ));
-        return None;
+    match opened {
+        Ok(_) => Ok(page),
+        Err(_) => Err(format!("`{opener}` is not installed")),
     }
-    Some(page)
 }
 
 /// A private file that redirects to the login. The code must not be an argument of the browser, because every user can
 /// read those.
 #[derive(Debug)]
-pub(super) struct LoginPage {
+pub(in crate::commands) struct LoginPage {
     path: PathBuf,
 }
 

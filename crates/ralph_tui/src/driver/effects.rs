@@ -1,0 +1,182 @@
+//! Performs what `App` wants to be done.
+
+use std::io::{self, Write as _};
+
+use run_view::sanitise;
+
+use super::clipboard::{self, Way};
+use super::event_loop::EventLoop;
+use super::{Exit, editor, files, loader};
+use crate::effect::Effect;
+use crate::input::Input;
+
+/// What became of an effect that took a while.
+#[derive(Debug)]
+pub(super) enum Report {
+    Input(Input),
+    /// The program that was lent the terminal has ended.
+    Returned(Option<Input>),
+}
+
+impl EventLoop {
+    /// Performs an effect. The exit, if it ends the terminal UI.
+    pub(super) fn perform(&mut self, effect: Effect) -> Option<Exit> {
+        match effect {
+            Effect::Open { run } => self.open(run),
+            Effect::Close => {
+                self.loader = None;
+                self.open_run = None;
+                // The thread lives as long as this loop.
+                let _ = self.wants_runs.send(true);
+            }
+            Effect::Command { run, command } => self.commands.send(run, command),
+            Effect::Start(request) => {
+                let actions = self.actions.clone();
+                self.in_background(move || match actions.start(&request) {
+                    Ok(run) => Input::Started { run },
+                    Err(reason) => Input::Notice(reason),
+                });
+            }
+            Effect::Resume { run, is_fork } => {
+                let actions = self.actions.clone();
+                self.in_background(move || match actions.resume(&run, is_fork) {
+                    Ok(run) => Input::Started { run },
+                    Err(reason) => Input::Notice(reason),
+                });
+            }
+            Effect::OpenInBrowser { run } => {
+                let actions = self.actions.clone();
+                self.in_background(move || match actions.open_in_browser(&run) {
+                    Ok(()) => Input::Notice("opened in the browser".to_owned()),
+                    Err(reason) => Input::Notice(reason),
+                });
+            }
+            Effect::EditText { text } => self.lend(move || match editor::edit_text(&text) {
+                Ok(text) => Some(Input::Edited { text }),
+                Err(reason) => Some(Input::Notice(reason)),
+            }),
+            Effect::EditFile { path, line } => {
+                self.lend(move || editor::edit_file(&path, line).err().map(Input::Notice));
+            }
+            Effect::Copy { text } => self.copy(text),
+            Effect::PrintToScrollback { text } => self.lend(move || {
+                let printed = print_and_wait(&text);
+                printed
+                    .err()
+                    .map(|error| Input::Notice(format!("cannot write it: {error}")))
+            }),
+            Effect::Export { name, text } => self.in_background(move || {
+                let exported = std::env::current_dir()
+                    .map_err(|error| format!("the current directory is gone: {error}"))
+                    .and_then(|directory| files::export(&directory, &name, &text));
+                Input::Notice(exported.map_or_else(|reason| reason, |name| format!("wrote `{name}`")))
+            }),
+            Effect::ShowRaw {
+                run,
+                attempt,
+                offset,
+                length,
+            } => {
+                let home = self.home.clone();
+                self.in_background(
+                    move || match files::read_raw(&home, &run, attempt, offset, length) {
+                        Ok(text) => Input::Page {
+                            title: format!("raw/{attempt}.ndjson, byte {offset}"),
+                            text,
+                        },
+                        Err(reason) => Input::Notice(reason),
+                    },
+                );
+            }
+            Effect::Suspend => self.suspend(),
+            Effect::Redraw => self.redraw(),
+            Effect::Quit => return Some(self.leave()),
+        }
+        None
+    }
+
+    /// Stops this process, as Ctrl-Z does in other programs, until the shell continues it.
+    pub(super) fn suspend(&mut self) {
+        self.output.discard();
+        self.terminal.stop_job();
+        self.take_back();
+    }
+
+    fn open(&mut self, run: String) {
+        let _ = self.wants_runs.send(false);
+        self.loader = None;
+        let opened = match self.home.run(&run) {
+            Some(directory) => loader::load(directory).map_err(|error| error.to_string()),
+            None => Err(format!("run {run} does not exist any more")),
+        };
+        match opened {
+            Ok(received) => self.loader = Some(received),
+            Err(reason) => {
+                let run = run.clone();
+                self.tell(Input::LoadFailed { run, reason });
+            }
+        }
+        self.open_run = Some(run);
+    }
+
+    fn copy(&mut self, text: String) {
+        let is_in_tmux = std::env::var_os("TMUX").is_some_and(|value| !value.is_empty());
+        match clipboard::way(&text, is_in_tmux) {
+            Way::Tmux => self.in_background(move || match clipboard::copy_to_tmux(&text) {
+                Ok(()) => Input::Notice("copied to the tmux buffer".to_owned()),
+                Err(reason) => Input::Notice(reason),
+            }),
+            Way::Terminal(sequence) => {
+                let notice = match self.output.write(sequence.as_bytes()) {
+                    Ok(()) => "sent to the terminal's clipboard (OSC 52)".to_owned(),
+                    Err(error) => format!("cannot copy: {error}"),
+                };
+                self.tell(Input::Notice(notice));
+            }
+            Way::TooLong => {
+                let text = "too long for the terminal's clipboard (100 kB); export it instead";
+                self.tell(Input::Notice(text.to_owned()));
+            }
+        }
+    }
+
+    /// An input that comes after this one.
+    fn tell(&self, input: Input) {
+        // This loop has the receiver.
+        let _ = self.reports.send(Report::Input(input));
+    }
+
+    /// Does something that may wait, on another thread.
+    fn in_background(&self, work: impl FnOnce() -> Input + Send + 'static) {
+        let reports = self.reports.clone();
+        tokio::task::spawn_blocking(move || {
+            // Without a receiver, the terminal UI has ended.
+            let _ = reports.send(Report::Input(work()));
+        });
+    }
+
+    /// Lends the terminal to another program until `work` is done.
+    fn lend(&mut self, work: impl FnOnce() -> Option<Input> + Send + 'static) {
+        if self.is_lent {
+            return;
+        }
+        self.is_lent = true;
+        self.output.discard();
+        self.terminal.suspend();
+        let reports = self.reports.clone();
+        tokio::task::spawn_blocking(move || {
+            let _ = reports.send(Report::Returned(work()));
+        });
+    }
+}
+
+/// Writes a text to the terminal's own screen, and waits until the user has seen it.
+fn print_and_wait(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(sanitise(text).as_bytes())?;
+    stdout.write_all("\n(press Enter to return to ralph) ".as_bytes())?;
+    stdout.flush()?;
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    Ok(())
+}

@@ -1,0 +1,388 @@
+//! `EventLoop`: gives inputs to `App`, and draws it when something has changed.
+
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ralph_run::{Home, RunFile, short_run_id};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use terminal_input::{Key, TerminalControl, TerminalOutput, terminal_size};
+use tokio::sync::mpsc;
+use tokio::time::sleep_until;
+
+use super::commands::CommandSender;
+use super::effects::Report;
+use super::screen::FrameWriter;
+use super::signals::Signal;
+use super::{Actions, Exit, Start, TuiOptions, run_list};
+use crate::app::{App, MIN_COLUMNS, MIN_ROWS, Now};
+use crate::effect::Effect;
+use crate::input::Input;
+use crate::theme::Theme;
+
+/// Frames that nobody asked for are at least this far apart.
+const FRAME_INTERVAL: Duration = Duration::from_millis(16);
+/// Frames after a key are shown sooner.
+const KEY_FRAME_INTERVAL: Duration = Duration::from_millis(4);
+/// Deadlines of the screen are at least this far apart.
+const MIN_TICK_INTERVAL: Duration = Duration::from_millis(10);
+/// No screen is larger, whatever the terminal says.
+const MAX_COLUMNS: u16 = 1_000;
+const MAX_ROWS: u16 = 500;
+const USUAL_SIZE: (u16, u16) = (80, 24);
+
+pub(super) struct EventLoop {
+    pub(super) home: Home,
+    pub(super) actions: Arc<dyn Actions>,
+    pub(super) terminal: TerminalControl,
+    pub(super) output: TerminalOutput,
+    pub(super) writer: FrameWriter,
+    pub(super) commands: CommandSender,
+    pub(super) reports: mpsc::UnboundedSender<Report>,
+    /// Whether another program has the terminal now, such as an editor.
+    pub(super) is_lent: bool,
+    pub(super) open_run: Option<String>,
+    /// What is read of the open run.
+    pub(super) loader: Option<mpsc::Receiver<Input>>,
+    /// Whether the list of runs is refreshed.
+    pub(super) wants_runs: std::sync::mpsc::Sender<bool>,
+    app: App,
+    size: (u16, u16),
+    received: Received,
+    first_effects: Vec<Effect>,
+    frame: FrameClock,
+    tick_at: Option<Instant>,
+    ticked_at: Instant,
+}
+
+struct Received {
+    reports: mpsc::UnboundedReceiver<Report>,
+    replies: mpsc::UnboundedReceiver<Input>,
+    runs: mpsc::Receiver<Input>,
+}
+
+/// When the next frame is due.
+#[derive(Debug)]
+struct FrameClock {
+    drawn_at: Option<Instant>,
+    due_at: Option<Instant>,
+}
+
+impl FrameClock {
+    /// Something has changed.
+    fn request(&mut self, now: Instant, interval: Duration) {
+        let due = self.drawn_at.map_or(now, |drawn| now.max(drawn + interval));
+        self.due_at = Some(self.due_at.map_or(due, |earlier| earlier.min(due)));
+    }
+
+    fn note_drawn(&mut self, now: Instant) {
+        self.drawn_at = Some(now);
+        self.due_at = None;
+    }
+}
+
+/// What woke the loop.
+enum Event {
+    Signal(Signal),
+    Keys(Option<Vec<Key>>),
+    Flushed(io::Result<()>),
+    Report(Report),
+    Input(Input),
+    LoaderEnded,
+    Deadline,
+}
+
+impl EventLoop {
+    pub(super) fn new(options: &TuiOptions, theme: Theme, terminal: TerminalControl) -> io::Result<Self> {
+        let (replies_sender, replies) = mpsc::unbounded_channel();
+        let (reports_sender, reports) = mpsc::unbounded_channel();
+        let (runs, wants_runs) = run_list::watch(options.home.clone())?;
+        let run = match &options.start {
+            Start::Home => {
+                // It lives as long as this loop.
+                let _ = wants_runs.send(true);
+                None
+            }
+            Start::Run(run) => Some(run.clone()),
+        };
+        let (app, first_effects) = App::new(theme, run);
+        Ok(Self {
+            home: options.home.clone(),
+            actions: Arc::clone(&options.actions),
+            terminal,
+            output: TerminalOutput::open()?,
+            writer: FrameWriter::new(),
+            commands: CommandSender::new(options.home.clone(), replies_sender),
+            reports: reports_sender,
+            is_lent: false,
+            open_run: None,
+            loader: None,
+            wants_runs,
+            app,
+            size: current_size(),
+            received: Received {
+                reports,
+                replies,
+                runs,
+            },
+            first_effects,
+            frame: FrameClock {
+                drawn_at: None,
+                due_at: None,
+            },
+            tick_at: None,
+            ticked_at: Instant::now(),
+        })
+    }
+
+    /// Runs until the user leaves or the terminal is gone.
+    pub(super) async fn run(
+        mut self,
+        mut keys: mpsc::Receiver<Vec<Key>>,
+        mut signals: mpsc::UnboundedReceiver<Signal>,
+    ) -> io::Result<Exit> {
+        let effects = std::mem::take(&mut self.first_effects);
+        if let Some(exit) = self.perform_all(effects) {
+            return Ok(exit);
+        }
+        let (columns, rows) = self.size;
+        if let Some(exit) = self.update(Input::Resized { columns, rows }, FRAME_INTERVAL) {
+            return Ok(exit);
+        }
+        loop {
+            let now = Instant::now();
+            if self.tick_at.is_some_and(|due| due <= now) {
+                self.ticked_at = now;
+                if let Some(exit) = self.update(Input::Tick, FRAME_INTERVAL) {
+                    return Ok(exit);
+                }
+            }
+            if self.can_draw() && self.frame.due_at.is_some_and(|due| due <= now) && !self.draw(now) {
+                return Ok(Exit::TerminalClosed);
+            }
+            let exit = match self.next_event(&mut keys, &mut signals).await {
+                Event::Signal(signal) => self.signal(signal),
+                Event::Keys(Some(keys)) => self.keys(keys),
+                Event::Keys(None) | Event::Flushed(Err(_)) => Some(Exit::TerminalClosed),
+                Event::Flushed(Ok(())) | Event::Deadline => None,
+                Event::Report(report) => self.report(report),
+                Event::Input(input) => self.update(input, FRAME_INTERVAL),
+                Event::LoaderEnded => {
+                    self.loader = None;
+                    None
+                }
+            };
+            if let Some(exit) = exit {
+                return Ok(exit);
+            }
+        }
+    }
+
+    /// Keys come before everything that a run writes.
+    async fn next_event(
+        &mut self,
+        keys: &mut mpsc::Receiver<Vec<Key>>,
+        signals: &mut mpsc::UnboundedReceiver<Signal>,
+    ) -> Event {
+        let frame_at = self.frame.due_at.filter(|_| self.can_draw());
+        let deadline = frame_at.into_iter().chain(self.tick_at).min();
+        tokio::select! {
+            biased;
+            Some(signal) = signals.recv() => Event::Signal(signal),
+            keys = keys.recv() => Event::Keys(keys),
+            flushed = self.output.flush(), if self.output.is_pending() => Event::Flushed(flushed),
+            Some(report) = self.received.reports.recv() => Event::Report(report),
+            Some(reply) = self.received.replies.recv() => Event::Input(reply),
+            () = sleep_until(deadline.unwrap_or_else(Instant::now).into()), if deadline.is_some() => Event::Deadline,
+            input = next_of(&mut self.loader), if self.loader.is_some() => match input {
+                Some(input) => Event::Input(input),
+                None => Event::LoaderEnded,
+            },
+            Some(runs) = self.received.runs.recv() => Event::Input(runs),
+        }
+    }
+
+    fn can_draw(&self) -> bool {
+        !self.is_lent && !self.output.is_pending() && self.terminal.is_held()
+    }
+
+    /// Draws the screen. `false` if the terminal is gone.
+    fn draw(&mut self, at: Instant) -> bool {
+        let (columns, rows) = self.size;
+        let area = Rect::new(0, 0, columns, rows);
+        let mut buffer = Buffer::empty(area);
+        let cursor = if is_too_small(self.size) {
+            render_too_small(area, &mut buffer);
+            None
+        } else {
+            self.app.render(area, &mut buffer, Now::current())
+        };
+        self.frame.note_drawn(at);
+        let cursor: Option<Position> = cursor.filter(|place| area.contains(*place));
+        let title = match &self.open_run {
+            Some(run) => format!("ralph {}", short_run_id(run)),
+            None => "ralph".to_owned(),
+        };
+        let frame = self.writer.render(buffer, cursor, &title);
+        frame.is_ok_and(|bytes| bytes.is_empty() || self.output.write(&bytes).is_ok())
+    }
+
+    /// Gives an input to the app and does what it wants. The exit, if it wants to end.
+    pub(super) fn update(&mut self, input: Input, interval: Duration) -> Option<Exit> {
+        let now = Now::current();
+        let effects = self.app.update(input, now);
+        self.frame.request(now.instant, interval);
+        let earliest = self.ticked_at + MIN_TICK_INTERVAL;
+        self.tick_at = self.app.next_tick(now).map(|due| due.max(earliest));
+        self.perform_all(effects)
+    }
+
+    fn perform_all(&mut self, effects: Vec<Effect>) -> Option<Exit> {
+        effects.into_iter().find_map(|effect| self.perform(effect))
+    }
+
+    fn keys(&mut self, keys: Vec<Key>) -> Option<Exit> {
+        for key in keys {
+            if key == Key::Control('z') {
+                // Everywhere, also where every key is text.
+                self.suspend();
+                continue;
+            }
+            if is_too_small(self.size) {
+                // Nobody sees what another key would do.
+                if matches!(key, Key::Character('q') | Key::Control('c')) {
+                    return Some(self.leave());
+                }
+                continue;
+            }
+            let interval = match key {
+                Key::Mouse(_) => FRAME_INTERVAL,
+                _ => KEY_FRAME_INTERVAL,
+            };
+            if let Some(exit) = self.update(Input::Key(key), interval) {
+                return Some(exit);
+            }
+        }
+        None
+    }
+
+    fn signal(&mut self, signal: Signal) -> Option<Exit> {
+        match signal {
+            Signal::End(number) => Some(Exit::Signalled(number)),
+            // It is for the program that has the terminal.
+            Signal::Interrupt(_) if self.is_lent => None,
+            Signal::Interrupt(number) => Some(Exit::Signalled(number)),
+            Signal::Resized => {
+                let size = current_size();
+                if size == self.size {
+                    return None;
+                }
+                self.size = size;
+                let (columns, rows) = size;
+                self.update(Input::Resized { columns, rows }, FRAME_INTERVAL)
+            }
+            Signal::Continued => {
+                if !self.is_lent {
+                    self.take_back();
+                }
+                None
+            }
+        }
+    }
+
+    fn report(&mut self, report: Report) -> Option<Exit> {
+        match report {
+            Report::Input(input) => self.update(input, FRAME_INTERVAL),
+            Report::Returned(input) => {
+                self.is_lent = false;
+                self.take_back();
+                input.and_then(|input| self.update(input, FRAME_INTERVAL))
+            }
+        }
+    }
+
+    /// Sets the terminal's mode again, and draws everything.
+    pub(super) fn take_back(&mut self) {
+        self.terminal.resume();
+        self.size = current_size();
+        self.redraw();
+    }
+
+    pub(super) fn redraw(&mut self) {
+        self.output.discard();
+        self.writer.forget();
+        self.frame.request(Instant::now(), Duration::ZERO);
+    }
+
+    /// The user leaves.
+    pub(super) fn leave(&self) -> Exit {
+        let is_live = |run: &String| {
+            let directory = self.home.run(run);
+            directory.is_some_and(|run| RunFile::load(&run.run_file()).is_ok_and(|file| file.is_live()))
+        };
+        Exit::Left {
+            open_run: self.open_run.clone().filter(is_live),
+        }
+    }
+}
+
+/// Never resolves without a loader.
+async fn next_of(loader: &mut Option<mpsc::Receiver<Input>>) -> Option<Input> {
+    match loader {
+        Some(loader) => loader.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+fn current_size() -> (u16, u16) {
+    let (columns, rows) = terminal_size().unwrap_or(USUAL_SIZE);
+    (columns.min(MAX_COLUMNS), rows.min(MAX_ROWS))
+}
+
+fn is_too_small((columns, rows): (u16, u16)) -> bool {
+    columns < MIN_COLUMNS || rows < MIN_ROWS
+}
+
+fn render_too_small(area: Rect, buffer: &mut Buffer) {
+    let lines = [
+        format!("Terminal too small: {}×{}", area.width, area.height),
+        format!("ralph needs {MIN_COLUMNS}×{MIN_ROWS}."),
+        "q quits".to_owned(),
+    ];
+    for (line, row) in lines.iter().zip(area.rows()) {
+        buffer.set_stringn(row.x, row.y, line, usize::from(row.width), Style::new());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{FRAME_INTERVAL, FrameClock, KEY_FRAME_INTERVAL};
+
+    #[test]
+    fn frames_are_coalesced_and_keys_are_shown_sooner() {
+        let start = Instant::now();
+        let after = |milliseconds| start + Duration::from_millis(milliseconds);
+        let mut clock = FrameClock {
+            drawn_at: None,
+            due_at: None,
+        };
+        clock.request(start, FRAME_INTERVAL);
+        assert_eq!(clock.due_at, Some(start));
+        clock.note_drawn(start);
+        assert_eq!(clock.due_at, None);
+        clock.request(after(1), FRAME_INTERVAL);
+        clock.request(after(2), FRAME_INTERVAL);
+        assert_eq!(clock.due_at, Some(after(16)));
+        clock.request(after(3), KEY_FRAME_INTERVAL);
+        assert_eq!(clock.due_at, Some(after(4)));
+        clock.request(after(9), FRAME_INTERVAL);
+        assert_eq!(clock.due_at, Some(after(4)));
+        clock.note_drawn(after(9));
+        clock.request(after(100), FRAME_INTERVAL);
+        assert_eq!(clock.due_at, Some(after(100)));
+    }
+}

@@ -1,0 +1,66 @@
+//! `PanicHook`: restores the terminal before the message of a panic is written.
+
+use std::panic;
+use std::sync::Arc;
+use std::thread;
+
+type Hook = dyn Fn(&panic::PanicHookInfo<'_>) + Send + Sync;
+
+/// In place until it is dropped.
+pub(super) struct PanicHook {
+    before: Arc<Hook>,
+}
+
+impl PanicHook {
+    /// From now on, a panic of this thread restores the terminal with `restore` before it is reported. One of another
+    /// thread is only logged: the terminal UI goes on, and nothing else may write to its screen.
+    pub(super) fn install(restore: impl Fn() + Send + Sync + 'static) -> Self {
+        let before: Arc<Hook> = Arc::from(panic::take_hook());
+        let ours = thread::current().id();
+        let report = Arc::clone(&before);
+        panic::set_hook(Box::new(move |info| {
+            if thread::current().id() == ours {
+                restore();
+                report(info);
+            } else {
+                tracing::error!(%info, "a thread of the terminal UI has failed");
+            }
+        }));
+        Self { before }
+    }
+}
+
+impl Drop for PanicHook {
+    fn drop(&mut self) {
+        // A thread that panics must not change the hook.
+        if !thread::panicking() {
+            let before = Arc::clone(&self.before);
+            panic::set_hook(Box::new(move |info| before(info)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic;
+    use std::sync::{Arc, Mutex};
+
+    use super::PanicHook;
+
+    #[test]
+    fn the_terminal_is_restored_before_the_message_and_only_for_our_thread() {
+        let order = Arc::new(Mutex::new(Vec::new()));
+        let reported = Arc::clone(&order);
+        panic::set_hook(Box::new(move |_| reported.lock().unwrap().push("reported")));
+        let restored = Arc::clone(&order);
+        let hook = PanicHook::install(move || restored.lock().unwrap().push("restored"));
+        assert!(std::thread::spawn(|| panic!("elsewhere")).join().is_err());
+        assert!(order.lock().unwrap().is_empty());
+        assert!(panic::catch_unwind(|| panic!("here")).is_err());
+        assert_eq!(*order.lock().unwrap(), ["restored", "reported"]);
+        drop(hook);
+        assert!(panic::catch_unwind(|| panic!("afterwards")).is_err());
+        let _ = panic::take_hook();
+        assert_eq!(*order.lock().unwrap(), ["restored", "reported", "reported"]);
+    }
+}
