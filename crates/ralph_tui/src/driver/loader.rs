@@ -229,3 +229,79 @@ async fn next_ready(
         () = std::future::ready(()) => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write as _;
+
+    use jiff::Timestamp;
+    use ralph_run::{Home, RunDirectory};
+    use tempfile::TempDir;
+
+    use super::{TAIL_BYTES, load};
+    use crate::input::Input;
+
+    fn run() -> (TempDir, RunDirectory) {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("state"), None);
+        let run = home.create_run(Timestamp::now()).unwrap();
+        (directory, run)
+    }
+
+    fn lines(numbers: std::ops::RangeInclusive<u64>) -> String {
+        let at = "2026-01-01T00:00:00Z";
+        numbers
+            .map(|seq| {
+                let event = r#"{"type":"unheard_of","data":{}}"#;
+                format!(r#"{{"seq":{seq},"at":"{at}","iteration":1,"attempt":1,"event":{event}}}"#) + "\n"
+            })
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn a_long_run_is_shown_by_its_end_then_whole_then_as_it_grows() {
+        let (_directory, run) = run();
+        let text = lines(1..=10_000);
+        assert!(text.len() as u64 > TAIL_BYTES);
+        fs::write(run.journal(), text).unwrap();
+        let mut inputs = load(run.clone()).unwrap();
+        assert!(matches!(inputs.recv().await, Some(Input::Tail(_))));
+        assert!(matches!(inputs.recv().await, Some(Input::Loaded(_))));
+        let mut journal = fs::OpenOptions::new().append(true).open(run.journal()).unwrap();
+        journal.write_all(lines(10_001..=10_300).as_bytes()).unwrap();
+        let mut count = 0;
+        while count < 300 {
+            let Some(Input::Updates { updates, .. }) = inputs.recv().await else {
+                panic!("not an update");
+            };
+            assert!(updates.len() <= super::MAX_BATCH);
+            count += updates.len();
+        }
+        assert_eq!(count, 300);
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_is_said_in_a_sentence() {
+        let (_directory, missing) = run();
+        let mut inputs = load(missing).unwrap();
+        let failed = |input| match input {
+            Some(Input::LoadFailed { reason, .. }) => reason,
+            other => panic!("{other:?}"),
+        };
+        assert!(failed(inputs.recv().await).contains("has no journal"));
+
+        let (_directory, newer) = run();
+        let line = r#"{"seq":1,"event":{"type":"run_started","data":{"format_version":99}}}"#;
+        fs::write(newer.journal(), format!("{line}\n")).unwrap();
+        let mut inputs = load(newer).unwrap();
+        assert!(failed(inputs.recv().await).contains("Upgrade ralph"));
+
+        let (_directory, cut) = run();
+        fs::write(cut.journal(), lines(1..=3)).unwrap();
+        let mut inputs = load(cut.clone()).unwrap();
+        assert!(matches!(inputs.recv().await, Some(Input::Loaded(_))));
+        fs::write(cut.journal(), lines(1..=1)).unwrap();
+        assert!(failed(inputs.recv().await).contains("open the run again"));
+    }
+}

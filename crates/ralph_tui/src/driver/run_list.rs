@@ -13,6 +13,8 @@ use tokio::sync::mpsc;
 use crate::input::{Input, RunSummary};
 
 const REFRESH_INTERVAL: Duration = Duration::from_secs(1);
+/// The times of files are not exact.
+const SETTLE_TIME: Duration = Duration::from_secs(2);
 /// How many seconds of activity are kept.
 const ACTIVITY_SECONDS: usize = 30;
 
@@ -111,7 +113,9 @@ impl RunList {
             return Ok(false);
         }
         let listed = self.home.list().map_err(|error| error.to_string())?;
-        self.listed_at = modified;
+        // A directory that has just changed may change again without a new time.
+        let is_settled = |at: &SystemTime| at.elapsed().is_ok_and(|elapsed| elapsed > SETTLE_TIME);
+        self.listed_at = modified.filter(is_settled);
         let count = self.runs.len();
         let mut known = std::mem::take(&mut self.runs);
         let mut is_changed = false;
