@@ -102,7 +102,7 @@ pub fn parse_text(text: &str) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{parse_names, parse_speed, parse_switch};
+    use super::{parse_count, parse_names, parse_speed, parse_switch};
 
     #[test]
     fn nothing_is_off() {
