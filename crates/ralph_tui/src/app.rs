@@ -126,8 +126,12 @@ impl App {
                 Vec::new()
             }
             Input::Started(result) => {
+                let effects = result.iter().map(|run| Effect::Open { run: run.clone() }).collect();
+                if let (Some(_), Err(reason)) = (&self.run, &result) {
+                    self.show_notice(reason, NOTICE_TIME, now);
+                }
                 self.home.started(result, now);
-                Vec::new()
+                effects
             }
             Input::Tail(loaded) | Input::Loaded(loaded) => {
                 if let Some(run) = self.open_run(&loaded.run) {
@@ -306,7 +310,7 @@ impl App {
     pub fn render(&mut self, area: Rect, buffer: &mut Buffer, now: Now) -> Option<Position> {
         if area.width < MIN_COLUMNS || area.height < MIN_ROWS {
             let text = format!(
-                "The terminal is too small: {}×{}, at least {MIN_COLUMNS}×{MIN_ROWS} is needed.",
+                "The terminal is too small: {}×{}, ralph needs {MIN_COLUMNS}×{MIN_ROWS}. Press q to quit.",
                 area.width, area.height
             );
             let text = run_view::wrap(&text, 0, usize::from(area.width));

@@ -14,6 +14,7 @@ mod signals;
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use ralph_run::Home;
@@ -49,6 +50,8 @@ pub struct TuiOptions {
     pub home: Home,
     pub actions: Arc<dyn Actions>,
     pub start: Start,
+    /// Where the user is: the workspace of new runs.
+    pub workspace: PathBuf,
     /// The colors to use. Without any, the terminal is asked for its background.
     pub scheme: Option<ColorScheme>,
     pub reports_mouse: bool,

@@ -23,6 +23,16 @@ impl EventLoop {
     pub(super) fn perform(&mut self, effect: Effect) -> Option<Exit> {
         match effect {
             Effect::Open { run } => self.open(run),
+            Effect::Preview { run } => {
+                let home = self.home.clone();
+                self.in_background(move || match loader::read_model(&home, &run) {
+                    Ok(model) => Input::Preview {
+                        run,
+                        model: Box::new(model),
+                    },
+                    Err(reason) => Input::LoadFailed { run, reason },
+                });
+            }
             Effect::Close => {
                 self.loader = None;
                 self.open_run = None;
@@ -32,17 +42,11 @@ impl EventLoop {
             Effect::Command { run, command } => self.commands.send(run, command),
             Effect::Start(request) => {
                 let actions = self.actions.clone();
-                self.in_background(move || match actions.start(&request) {
-                    Ok(run) => Input::Started { run },
-                    Err(reason) => Input::Notice(reason),
-                });
+                self.in_background(move || Input::Started(actions.start(&request)));
             }
             Effect::Resume { run, is_fork } => {
                 let actions = self.actions.clone();
-                self.in_background(move || match actions.resume(&run, is_fork) {
-                    Ok(run) => Input::Started { run },
-                    Err(reason) => Input::Notice(reason),
-                });
+                self.in_background(move || Input::Started(actions.resume(&run, is_fork)));
             }
             Effect::OpenInBrowser { run } => {
                 let actions = self.actions.clone();

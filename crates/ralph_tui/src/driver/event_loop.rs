@@ -107,7 +107,8 @@ impl EventLoop {
             }
             Start::Run(run) => Some(run.clone()),
         };
-        let (app, first_effects) = App::new(theme, run);
+        let (mut app, first_effects) = App::new(theme, run);
+        app.set_workspace(options.workspace.display().to_string());
         Ok(Self {
             home: options.home.clone(),
             actions: Arc::clone(&options.actions),
@@ -213,19 +214,10 @@ impl EventLoop {
         let (columns, rows) = self.size;
         let area = Rect::new(0, 0, columns, rows);
         let mut buffer = Buffer::empty(area);
-        let cursor = if is_too_small(self.size) {
-            render_too_small(area, &mut buffer);
-            None
-        } else {
-            self.app.render(area, &mut buffer, Now::current())
-        };
+        let cursor = self.app.render(area, &mut buffer, Now::current());
         self.frame.note_drawn(at);
         let cursor: Option<Position> = cursor.filter(|place| area.contains(*place));
-        let title = match &self.open_run {
-            Some(run) => format!("ralph {}", short_run_id(run)),
-            None => "ralph".to_owned(),
-        };
-        let frame = self.writer.render(buffer, cursor, &title);
+        let frame = self.writer.render(buffer, cursor, &self.app.title());
         frame.is_ok_and(|bytes| bytes.is_empty() || self.output.write(&bytes).is_ok())
     }
 
@@ -318,12 +310,8 @@ impl EventLoop {
 
     /// The user leaves.
     pub(super) fn leave(&self) -> Exit {
-        let is_live = |run: &String| {
-            let directory = self.home.run(run);
-            directory.is_some_and(|run| RunFile::load(&run.run_file()).is_ok_and(|file| file.is_live()))
-        };
         Exit::Left {
-            open_run: self.open_run.clone().filter(is_live),
+            open_run: self.app.continuing_run().map(str::to_owned),
         }
     }
 }
@@ -343,17 +331,6 @@ fn current_size() -> (u16, u16) {
 
 fn is_too_small((columns, rows): (u16, u16)) -> bool {
     columns < MIN_COLUMNS || rows < MIN_ROWS
-}
-
-fn render_too_small(area: Rect, buffer: &mut Buffer) {
-    let lines = [
-        format!("Terminal too small: {}×{}", area.width, area.height),
-        format!("ralph needs {MIN_COLUMNS}×{MIN_ROWS}."),
-        "q quits".to_owned(),
-    ];
-    for (line, row) in lines.iter().zip(area.rows()) {
-        buffer.set_stringn(row.x, row.y, line, usize::from(row.width), Style::new());
-    }
 }
 
 #[cfg(test)]

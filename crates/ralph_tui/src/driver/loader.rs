@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use ralph_run::model::RunModel;
-use ralph_run::{JournalFollower, RunDirectory, RunFile, ViewUpdate, read_journal, read_journal_tail};
+use ralph_run::{Home, JournalFollower, RunDirectory, RunFile, ViewUpdate, read_journal, read_journal_tail};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
@@ -37,6 +37,20 @@ pub(super) fn load(run: RunDirectory) -> io::Result<mpsc::Receiver<Input>> {
         let _ = runtime.block_on(loader.load());
     })?;
     Ok(received)
+}
+
+/// What a run has done so far, for the preview on the home screen.
+pub(super) fn read_model(home: &Home, run: &str) -> Result<RunModel, String> {
+    let directory = home
+        .run(run)
+        .ok_or_else(|| format!("run {run} does not exist any more"))?;
+    let records =
+        read_journal(&directory.journal()).map_err(|error| format!("cannot open the journal: {error}"))?;
+    let mut model = RunModel::new();
+    for record in records.flatten() {
+        model.apply(&record);
+    }
+    Ok(model)
 }
 
 struct Loader {

@@ -42,12 +42,14 @@ pub(super) fn watch(home: Home) -> io::Result<(mpsc::Receiver<Input>, std::sync:
                 continue;
             }
             let input = match list.refresh() {
-                Ok(Some(runs)) => Input::Runs(runs),
-                Ok(None) => continue,
-                Err(reason) => Input::Notice(reason),
+                Ok(runs) => runs.map(Input::Runs),
+                Err(reason) => Some(Input::Notice(reason)),
             };
-            if inputs.blocking_send(input).is_err() {
-                return;
+            let unreadable = list.changed_unreadable().map(Input::UnreadableRuns);
+            for input in input.into_iter().chain(unreadable) {
+                if inputs.blocking_send(input).is_err() {
+                    return;
+                }
             }
         }
     })?;
@@ -62,6 +64,7 @@ struct RunList {
     runs: HashMap<String, Entry>,
     last_problem: Option<String>,
     has_sent: bool,
+    unreadable: usize,
 }
 
 #[derive(Debug)]
@@ -81,7 +84,14 @@ impl RunList {
             runs: HashMap::new(),
             last_problem: None,
             has_sent: false,
+            unreadable: 0,
         }
+    }
+
+    /// How many runs cannot be read, if that has changed.
+    fn changed_unreadable(&mut self) -> Option<usize> {
+        let unreadable = self.runs.values().filter(|entry| entry.is_unreadable()).count();
+        (std::mem::replace(&mut self.unreadable, unreadable) != unreadable).then_some(unreadable)
     }
 
     /// All runs, if something about them has changed. An error is reported once.
@@ -139,6 +149,11 @@ impl Entry {
             journal_bytes: None,
             summary: None,
         }
+    }
+
+    /// Whether there is a `run.json` that cannot be read.
+    fn is_unreadable(&self) -> bool {
+        self.summary.is_none() && self.stamp.is_some()
     }
 
     /// Whether something changed. A run that has ended is never read again.
@@ -232,7 +247,9 @@ mod tests {
         fs::write(run.run_file(), "not JSON").unwrap();
         let mut list = RunList::new(home);
         assert_eq!(list.refresh(), Ok(Some(Vec::new())));
+        assert_eq!(list.changed_unreadable(), Some(1));
         assert_eq!(list.refresh(), Ok(None));
+        assert_eq!(list.changed_unreadable(), None);
         fs::remove_dir_all(run.path()).unwrap();
         assert_eq!(list.refresh(), Ok(Some(Vec::new())));
         assert_eq!(list.runs.len(), 0);
