@@ -126,7 +126,10 @@ impl App {
                 Vec::new()
             }
             Input::Started(result) => {
-                let effects = result.iter().map(|run| Effect::Open { run: run.clone() }).collect();
+                let effects = result
+                    .iter()
+                    .map(|run| Effect::Open { run: run.clone() })
+                    .collect();
                 if let (Some(_), Err(reason)) = (&self.run, &result) {
                     self.show_notice(reason, NOTICE_TIME, now);
                 }

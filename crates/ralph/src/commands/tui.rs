@@ -90,6 +90,7 @@ async fn show(home: &Home, view: &View, start: ralph_tui::Start) -> anyhow::Resu
         home: home.clone(),
         actions: Arc::new(ProgramActions { home: home.clone() }),
         start,
+        workspace: std::env::current_dir().unwrap_or_default(),
         scheme: scheme(
             view,
             std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),

@@ -4,10 +4,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use ralph_run::{Home, RunFile, short_run_id};
+use ralph_run::Home;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
 use terminal_input::{Key, TerminalControl, TerminalOutput, terminal_size};
 use tokio::sync::mpsc;
 use tokio::time::sleep_until;

@@ -232,7 +232,7 @@ impl RunScreen {
 
     fn show_raw(&mut self) -> Vec<Effect> {
         let cell = self.view.selected().and_then(|index| self.transcript.cell(index));
-        let Some((attempt, raw)) = cell.and_then(|cell| Some((cell.attempt, cell.raw?))) else {
+        let Some((attempt, raw)) = cell.and_then(|cell| Some((cell.raw_log, cell.raw?))) else {
             return self.say("the selected entry has no line of the agent; select one with J and K");
         };
         vec![Effect::ShowRaw {

@@ -1,7 +1,7 @@
 //! `RequestPrompt`: answers one request of the agent with keys. `request_panel` draws it.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use agent_api::{Question, RequestId};
 use ralph_run::control::{AnswerChoice, PendingRequest};
@@ -11,9 +11,6 @@ use terminal_input::{Edit, Key, armed_at};
 
 use crate::bindings::Action;
 use crate::widgets::{FieldKind, ListScroll, TextField};
-
-/// Keys answer at the latest this long after the request appeared, however many are pressed.
-const MAX_ARMING_TIME: Duration = Duration::from_millis(1_500);
 
 /// What the redactor leaves in place of a secret.
 const REDACTED: &str = "[redacted:";
@@ -115,7 +112,7 @@ impl RequestPrompt {
 
     /// When keys begin to answer the request.
     pub(super) fn armed_at(&self) -> Instant {
-        armed_at(self.shown_at, self.last_key_at).min(self.shown_at + MAX_ARMING_TIME)
+        armed_at(self.shown_at, self.last_key_at)
     }
 
     pub(super) fn is_armed(&self, now: Instant) -> bool {

@@ -1,7 +1,7 @@
 //! `Cell`: one thing that a run said or did, as it is shown in the transcript.
 
 use agent_api::{
-    Json, PermissionRequested, PlanUpdated, Question, RawRef, RequestId, ToolFinished, ToolKind, ToolStarted,
+    Json, PermissionRequested, PlanUpdated, Question, RawRef, ToolFinished, ToolKind, ToolStarted,
 };
 use jiff::Timestamp;
 use ralph_run::model::MessageState;
@@ -16,9 +16,9 @@ use crate::theme::Role;
 pub(crate) struct Cell {
     /// The record that started it. A text that is only known live has the number of the record before.
     pub(crate) seq: u64,
-    pub(crate) at: Timestamp,
     pub(crate) iteration: u32,
-    pub(crate) attempt: u32,
+    /// The number of the raw log, which counts over the whole run.
+    pub(crate) raw_log: u32,
     /// 0 for the main conversation, 1 for its subagents, and so on.
     pub(crate) depth: u8,
     pub(crate) raw: Option<RawRef>,
@@ -103,7 +103,6 @@ pub(crate) struct TodoCell {
 
 #[derive(Debug)]
 pub(crate) struct RequestCell {
-    pub(crate) id: RequestId,
     pub(crate) ask: Ask,
     pub(crate) answer: Answer,
     pub(crate) state: RequestState,
@@ -130,7 +129,6 @@ pub(crate) enum RequestState {
 
 #[derive(Debug)]
 pub(crate) struct MessageCell {
-    pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) state: MessageState,
     pub(crate) by: Option<String>,

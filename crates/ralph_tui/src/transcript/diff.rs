@@ -290,10 +290,7 @@ mod tests {
     #[test]
     fn only_what_differs_is_shown_with_a_few_lines_around_it() {
         let (old, new) = ("1\n2\n3\n4\na\nb\nc\n5\n6", "1\n2\n3\n4\na\nB\nc\nd\n5\n6");
-        assert_eq!(
-            shown(&compare(old, new)),
-            " 3\n 4\n a\n-b\n+B\n c\n+d\n 5\n 6\n".replacen(" 3", " 3", 1)
-        );
+        assert_eq!(shown(&compare(old, new)), " 3\n 4\n a\n-b\n+B\n c\n+d\n 5\n 6\n");
         assert_eq!(shown(&compare("", "a\n")), "+a\n");
         assert_eq!(shown(&compare("a", "a")), " a\n");
     }

@@ -43,7 +43,8 @@ pub(super) struct Stamp {
     pub(super) seq: u64,
     pub(super) at: Timestamp,
     pub(super) iteration: u32,
-    pub(super) attempt: u32,
+    /// How many attempts the run has started.
+    pub(super) raw_log: u32,
 }
 
 impl Transcript {
@@ -53,7 +54,7 @@ impl Transcript {
             seq: record.seq,
             at: record.at,
             iteration: record.iteration,
-            attempt: record.attempt,
+            raw_log: self.stamp.raw_log,
         };
         self.apply_messages(record);
         match &record.event {
@@ -90,10 +91,6 @@ impl Transcript {
         &self.cells
     }
 
-    pub(crate) fn workspace(&self) -> &str {
-        &self.workspace
-    }
-
     /// Changes a cell, if there is such a one.
     pub(super) fn change(&mut self, index: usize, change: impl FnOnce(&mut CellKind)) {
         if let Some(cell) = self.cells.get_mut(index) {
@@ -107,9 +104,8 @@ impl Transcript {
         let stamp = self.stamp;
         self.cells.push(Cell {
             seq: stamp.seq,
-            at: stamp.at,
             iteration: stamp.iteration,
-            attempt: stamp.attempt,
+            raw_log: stamp.raw_log,
             depth: 0,
             raw: None,
             kind,

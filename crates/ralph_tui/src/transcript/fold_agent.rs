@@ -262,7 +262,6 @@ impl Transcript {
 
     fn request(&mut self, event: &Event, id: &RequestId, ask: Ask) {
         let cell = RequestCell {
-            id: id.clone(),
             ask,
             answer: Answer::default(),
             state: RequestState::Open,

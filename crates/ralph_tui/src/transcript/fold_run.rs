@@ -32,7 +32,14 @@ impl Transcript {
                 };
                 self.iteration = Some(self.push(CellKind::Iteration(Box::new(cell))));
             }
-            RunBody::AttemptStarted(_) => self.end_attempt(),
+            RunBody::AttemptStarted(started) => {
+                // `raw/7.ndjson`. Records before a tail are not known, so attempts cannot be counted.
+                let digits = started
+                    .raw_log
+                    .trim_matches(|character: char| !character.is_ascii_digit());
+                self.stamp.raw_log = digits.parse().unwrap_or(self.stamp.raw_log + 1);
+                self.end_attempt();
+            }
             RunBody::AttemptEnded(ended) => {
                 self.end_attempt();
                 self.outcome_error(ended.outcome.known().copied(), ended.error.as_ref());
@@ -244,7 +251,6 @@ impl Transcript {
             RunEvent::Run(_) | RunEvent::Agent(_) | RunEvent::Unknown(_) => None,
         };
         let index = self.push(CellKind::Message(MessageCell {
-            id: message.id.clone(),
             text: message.text.clone(),
             state: message.state,
             by,

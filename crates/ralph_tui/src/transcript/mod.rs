@@ -24,6 +24,5 @@ mod view_scroll;
 mod view_search;
 mod wrap;
 
-pub(crate) use cell::{Ask, Cell, CellKind, RequestCell, RequestState};
 pub use fold::Transcript;
 pub(crate) use view::{Filter, FoldTarget, Jump, TranscriptView};

@@ -32,7 +32,6 @@ pub(crate) enum Jump {
     NextIteration,
     PreviousIteration,
     Iteration(u32),
-    Seq(u64),
 }
 
 /// What to fold, or to unfold if it is folded.
@@ -235,11 +234,6 @@ impl TranscriptView {
     pub(super) fn height(&mut self, transcript: &Transcript, index: usize) -> usize {
         self.layout(transcript, index)
             .map_or(0, |layout| layout.sheet.row_count())
-    }
-
-    /// Whether a clock was drawn: in a second, another one is due.
-    pub(crate) fn is_ticking(&self) -> bool {
-        self.is_ticking
     }
 
     /// The transcript was read again from its beginning, in place of one that began later. The reader stays where he is.

@@ -25,11 +25,6 @@ impl TranscriptView {
                 .cells()
                 .iter()
                 .position(|cell| cell.iteration == number && self.is_visible(cell)),
-            // A text has the number of its first piece; what is asked for may be a later one of the same cell.
-            Jump::Seq(seq) => transcript
-                .cells()
-                .iter()
-                .rposition(|cell| cell.seq <= seq && self.is_visible(cell)),
         };
         let Some(index) = target else {
             return false;
