@@ -117,7 +117,7 @@ async fn show(home: &Home, view: &View, start: ralph_tui::Start) -> anyhow::Resu
 }
 
 /// The colors that the user chose. `None` leaves it to the terminal.
-fn scheme(view: &View, is_no_color_set: bool) -> Option<ColorScheme> {
+pub(super) fn scheme(view: &View, is_no_color_set: bool) -> Option<ColorScheme> {
     let is_colored = match view.color {
         ColorChoice::Auto => !is_no_color_set,
         ColorChoice::Always => true,

@@ -89,6 +89,8 @@ notify:
   webhook_secret_env: HOOK_KEY
 verbose: true
 quiet: false
+tui: true
+theme: light
 ";
 
 #[test]

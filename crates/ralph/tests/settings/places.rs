@@ -93,6 +93,8 @@ const VALUES: &[(&str, [&str; 2], [&str; 2])] = &[
     ),
     ("memory", ["false", "no"], ["false", "false"]),
     ("verbose", ["true", "1"], ["true", "true"]),
+    ("tui", ["true", "1"], ["true", "true"]),
+    ("theme", ["dark", "light"], ["dark", "light"]),
     ("quiet", ["true", "on"], ["true", "true"]),
     ("--output", ["json", "json"], ["json", "json"]),
     ("--color", ["always", "never"], ["always", "never"]),

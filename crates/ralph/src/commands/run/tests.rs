@@ -110,6 +110,8 @@ const KEYS: &[(&str, &str, &str)] = &[
     ),
     ("verbose", "", "verbose: true"),
     ("quiet", "", "quiet: true"),
+    ("tui", "", "tui: true"),
+    ("theme", "", "theme: light"),
     ("modes.*.tools", MODE, "    tools: [Read]"),
     ("modes.*.allowed_tools", MODE, "    allowed_tools: [Read]"),
     (
@@ -209,7 +211,7 @@ fn effect(workspace: &Path, home: &Home, text: &str) -> String {
     drop(locks);
     let words: Vec<_> = launch.spec.args.iter().collect();
     format!(
-        "{:?} {words:?} {environment} {transport:?} {exit_trust:?} {takes_secrets} {:?} {:?} {:?} {notify:?} {} {:?} {} {:?}",
+        "{:?} {words:?} {environment} {transport:?} {exit_trust:?} {takes_secrets} {:?} {:?} {:?} {notify:?} {} {:?} {} {:?} {:?}",
         launch.spec.program,
         spec.plan,
         spec.watch,
@@ -218,6 +220,7 @@ fn effect(workspace: &Path, home: &Home, text: &str) -> String {
         spec.own.instructions,
         spec.redactor.redact("the key is k-1234"),
         console_options(&settings.view),
+        (settings.view.tui, crate::commands::tui::scheme(&settings.view, false)),
     )
     .replace(&id, "ID")
 }
