@@ -5,7 +5,7 @@ use std::time::Duration;
 use agent_api::{Body, Event};
 use jiff::{SignedDuration, Timestamp};
 
-use super::finding::Finding;
+use super::finding::{Finding, in_words};
 use super::rules::{SilenceRule, WatchAction};
 use crate::record::{Evidence, RunBody, RunEvent, WarningKind};
 
@@ -123,19 +123,11 @@ impl SilenceWatch {
             WaitingOn::Call => " while a tool call is running",
             WaitingOn::Model | WaitingOn::Person => "",
         };
-        let message = format!("the agent has been silent for {}{what}", in_minutes(silent));
+        let message = format!("the agent has been silent for {}{what}", in_words(silent));
         let finding = Finding::new(WarningKind::Silence, rule.action, message);
         Some(finding.with([Evidence {
             seq,
             text: "the last sign of life".to_owned(),
         }]))
-    }
-}
-
-fn in_minutes(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        _ => format!("{}m {:02}s", seconds / 60, seconds % 60),
     }
 }
