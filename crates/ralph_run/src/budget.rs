@@ -166,6 +166,18 @@ impl Budget {
         warnings
     }
 
+    /// The warning, given once, that the agent has finished its work and reported nothing that a cost limit could hold.
+    pub(crate) fn take_unreported_warning(&mut self) -> Option<Warned> {
+        let totals = self.account.totals();
+        let is_reported = totals.cost.is_some() || totals.tokens.total() > 0;
+        if is_reported || !self.has_cost_limit() || std::mem::replace(&mut self.has_warned_unpriced, true) {
+            return None;
+        }
+        let message = "the agent reports neither costs nor tokens, so the cost limit has no effect: use \
+                       `--max-runtime` or `--max-iterations`";
+        Some(Warned::new(WarningKind::Degraded, message))
+    }
+
     /// Raises a limit that the run has. Returns the new one, as `limit_raised` records it.
     pub(crate) fn raise(&mut self, kind: LimitKind, amount: u64) -> Option<u64> {
         let limits = &mut self.limits;

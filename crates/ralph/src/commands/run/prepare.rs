@@ -24,7 +24,7 @@ use super::hidden_env::hidden_variables;
 use super::prompt;
 use super::scope::unmatched_patterns;
 use super::silence_limits::limit_silence;
-use super::unsupported::drop_unsupported;
+use super::unsupported::{drop_unsupported, relies_on_cost_limit};
 use super::verify_programs::missing_programs;
 use crate::current_process;
 use crate::failure::Failure;
@@ -292,6 +292,7 @@ pub(super) fn prepare(
                 iterations: settings.limits.iterations,
                 runtime: settings.limits.runtime,
             },
+            is_cost_limit_chosen: relies_on_cost_limit(settings, &profile),
             limit_policy: match settings.asks_about_limits {
                 true => LimitPolicy::Ask,
                 false => LimitPolicy::End,
