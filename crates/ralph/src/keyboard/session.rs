@@ -152,6 +152,15 @@ impl KeyboardSession {
         notices
     }
 
+    /// Ctrl-C, after the keys that were pressed before it. Whether it was taken here, and what is to be shown.
+    pub(crate) fn interrupt(&mut self) -> (bool, Vec<String>) {
+        let mut notices = Vec::new();
+        while let Ok(keys) = self.keys.try_recv() {
+            notices.extend(self.handle(SessionEvent::Keys(keys)));
+        }
+        (!self.is_over && self.keyboard.interrupt(), notices)
+    }
+
     fn perform(&self, action: KeyAction, notices: &mut Vec<String>) {
         match action {
             KeyAction::Command(command) => {

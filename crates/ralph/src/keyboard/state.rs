@@ -5,7 +5,7 @@ use std::time::Instant;
 use agent_api::RequestId;
 use ralph_run::RunKind;
 use ralph_run::control::{ControlCommand, SendMode};
-use ralph_run::model::RunModel;
+use ralph_run::model::{RunModel, RunState, WaitingFor};
 
 use super::input_lines::{render_input, window};
 use super::key::Key;
@@ -38,6 +38,8 @@ pub enum Messages {
 pub struct Keyboard {
     messages: Messages,
     line: Line,
+    /// Whether the agent has nothing to do until a message is sent.
+    is_idle: bool,
     draft: LineEditor,
     /// Whether the user left the draft in order to answer requests.
     is_draft_aside: bool,
@@ -72,6 +74,7 @@ impl Keyboard {
         Self {
             messages,
             line: Line::Absent,
+            is_idle: false,
             draft: LineEditor::default(),
             is_draft_aside: false,
             history: History::default(),
@@ -94,6 +97,12 @@ impl Keyboard {
             (true, Line::Absent) => Line::Closed,
             (true, line) => line,
         };
+        self.is_idle = matches!(
+            run.state(),
+            RunState::Waiting {
+                what: WaitingFor::Message
+            }
+        );
         self.waiting_requests = run.requests().len().saturating_sub(1);
         let request = run.requests().iter().next();
         if self.prompt.as_ref().map(RequestPrompt::request) != request {
@@ -130,6 +139,18 @@ impl Keyboard {
         if let Some(prompt) = self.prompt.as_mut().filter(|prompt| prompt.id() == request) {
             prompt.reopen(now);
         }
+    }
+
+    /// Ctrl-C: in a conversation without a turn it clears the message that is being written, as in a shell. Otherwise it is
+    /// meant for the run; returns `false` then.
+    pub fn interrupt(&mut self) -> bool {
+        let is_taken = self.line == Line::Open && self.is_idle && !self.draft.is_empty();
+        if is_taken {
+            self.draft = LineEditor::default();
+            self.is_draft_aside = false;
+            self.history.leave();
+        }
+        is_taken
     }
 
     /// When [`Self::render`] changes without a key.
@@ -392,6 +413,22 @@ mod tests {
         assert_eq!(desk.shown(), [""; 0]);
         desk.keyboard.refused(&ControlCommand::CloseInput, desk.now);
         assert_eq!(desk.shown(), ["> "]);
+    }
+
+    #[test]
+    fn ctrl_c_clears_a_draft_only_while_a_conversation_waits_for_it() {
+        let mut desk = Desk::new(RunKind::Session);
+        desk.press("draft");
+        // The agent works: it is interrupted, and the draft stays.
+        assert!(!desk.keyboard.interrupt());
+        assert_eq!(desk.shown(), ["> draft"]);
+        desk.record(RunEvent::Run(RunBody::MessageAwaited(Default::default())));
+        assert!(desk.keyboard.interrupt());
+        assert_eq!(desk.shown(), ["> "]);
+        assert!(!desk.keyboard.interrupt());
+        let mut desk = Desk::new(RunKind::Loop);
+        desk.press("mdraft");
+        assert!(!desk.keyboard.interrupt());
     }
 
     #[test]

@@ -289,6 +289,48 @@ fn a_run_in_the_background_leaves_the_keyboard_to_the_shell() {
 }
 
 #[test]
+fn a_run_in_the_background_has_no_status_line_until_it_is_in_the_foreground() {
+    let directory = tempfile::tempdir().unwrap();
+    let go = directory.path().join("go");
+    let stage = Stage::new(&works_until(&go));
+    let mut terminal = Terminal::shell(&stage);
+    terminal.wait_for("shell> ");
+    terminal.press(&format!("{PROGRAM} run -p x --once &\n"));
+    terminal.wait_for("Working.");
+    // Five times as long as the status line takes to appear.
+    terminal.press("sleep 1; echo here-$((40+2))\n");
+    terminal.wait_for("here-42");
+    assert!(!terminal.written().contains("m message"), "{}", terminal.screen());
+    terminal.press("fg\n");
+    terminal.wait_for("m message");
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(stage.wait_for_end()["reason"], "completed");
+}
+
+#[test]
+fn ctrl_c_clears_a_draft_before_it_ends_a_conversation() {
+    let script = works().emit(success("Hello.")).read_to_end();
+    let stage = Stage::new(&script);
+    let mut terminal = Terminal::ralph(&stage, &["run", "--interactive", "-p", "Hi."]);
+    terminal.wait_for("ctrl-d end");
+    wait_until("idle", || stage.run_file()["status"]["for"] == "message");
+    terminal.press("half a thought");
+    terminal.wait_for("> half a thought");
+    terminal.press("\u{3}");
+    wait_until("an empty line", || !terminal.screen().contains("half a thought"));
+    terminal.wait_for("ctrl-d end");
+    assert_eq!(stage.run_file()["status"]["state"], "waiting");
+    terminal.press("\u{3}");
+    terminal.wait();
+    assert!(
+        terminal.screen().contains("interrupting"),
+        "{}",
+        terminal.screen()
+    );
+    assert_eq!(stage.wait_for_end()["status"]["state"], "ended");
+}
+
+#[test]
 fn a_signal_or_a_dead_agent_leaves_the_terminal_as_it_was() {
     for signal in [Signal::TERM, Signal::INT, Signal::QUIT, Signal::HUP] {
         let stage = Stage::new(&works().sleep_forever());

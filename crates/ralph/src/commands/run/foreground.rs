@@ -129,6 +129,12 @@ async fn drive(
         tokio::select! {
             biased;
             Some(signal) = signals.recv() => {
+                if let Some(console) = console
+                    && signal == Signal::Interrupt
+                    && console.handle().interrupt().await
+                {
+                    continue;
+                }
                 *is_signalled |= signal != Signal::Suspend;
                 if let Some(console) = console
                     && signal == Signal::Interrupt
