@@ -131,6 +131,15 @@ impl Budget {
         Some(self.levels().find(|level| level.kind == kind)?.figures())
     }
 
+    /// A limit as it is now, as `limit_raised` records it: micro-dollars, tokens, iterations or seconds.
+    pub(crate) fn limit_value(&self, kind: LimitKind) -> Option<u64> {
+        let limit = self.levels().find(|level| level.kind == kind)?.limit;
+        Some(match kind {
+            LimitKind::Runtime => limit / 1_000,
+            _ => limit,
+        })
+    }
+
     /// Warnings that are due: each limit gets one when 80% of it is used, and a cost limit one if it cannot hold because
     /// the cost is unknown.
     pub fn take_warnings(&mut self) -> Vec<Warned> {

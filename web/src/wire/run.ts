@@ -65,6 +65,8 @@ export type BudgetAwaited = {
   limit: LimitKind;
   /** How much is used, for people. */
   message: string;
+  /** The limit as it is: micro-dollars, tokens, iterations or seconds. */
+  limit_value?: number;
   /** When the run ends if the limit is not raised; none waits without limit. */
   until?: string;
 };

@@ -14,6 +14,7 @@ use super::one_line::one_line;
 use super::rows::Look;
 use super::sanitise::sanitise;
 use super::style::{Style, paint};
+use crate::keyboard::ProposedTopUp;
 
 /// How many lines of a failed verify command are shown.
 const VERIFY_LINES: usize = 20;
@@ -85,17 +86,16 @@ pub(super) fn render_cooldown(look: Look, cooldown: &CooldownStarted, at: Timest
 }
 
 /// A limit that is reached, and how to raise it.
-pub(super) fn render_budget_awaited(look: Look, awaited: &BudgetAwaited, run: &str) -> String {
-    let option = match awaited.limit.known() {
-        Some(LimitKind::Tokens) => "--tokens 100k",
-        Some(LimitKind::Iterations) => "--iterations 10",
-        Some(LimitKind::Runtime) => "--time 1h",
-        Some(LimitKind::Cost | LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage) | None => {
-            "--cost 5"
-        }
-    };
+pub(super) fn render_budget_awaited(
+    look: Look,
+    awaited: &BudgetAwaited,
+    run: &str,
+    has_keyboard: bool,
+) -> String {
+    let ProposedTopUp { option, amount } = ProposedTopUp::new(awaited);
+    let key = if has_keyboard { "press t, or " } else { "" };
     let text = format!(
-        "{}; continue with `ralph top-up {run} {option}`, or stop with `ralph stop {run}`",
+        "{}; {key}continue with `ralph top-up {run} {option} {amount}`, or stop with `ralph stop {run}`",
         awaited.message
     );
     look.rows(Style::Warning, "Waiting", &text)

@@ -13,6 +13,7 @@ mod session;
 mod state;
 mod terminal_input;
 mod terminal_mode;
+mod top_up_line;
 
 pub use choice::{denial, option_labels};
 pub use decoder::{KeyDecoder, MAX_PASTE_BYTES, Pending};
@@ -22,3 +23,4 @@ pub use session::KeyboardSetup;
 pub(crate) use session::{KeyboardSession, SessionEvent};
 pub use state::{KeyAction, Keyboard, Messages};
 pub use terminal_input::{TerminalControl, TerminalInput};
+pub use top_up_line::ProposedTopUp;

@@ -200,11 +200,12 @@ impl KeyboardSession {
         if self.is_over {
             return (InputArea::default(), String::new());
         }
-        let hint = match self.keyboard.hint() {
+        let now = Instant::now();
+        let hint = match self.keyboard.hint(now) {
             "" => String::new(),
             hint => format!("{hint} · {}", self.interrupt_hint),
         };
-        (self.keyboard.render(size, Instant::now()), hint)
+        (self.keyboard.render(size, now), hint)
     }
 }
 

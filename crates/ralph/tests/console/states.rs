@@ -195,6 +195,7 @@ const CASES: &[Case] = &[
         stage.run(RunBody::BudgetAwaited(BudgetAwaited {
             limit: LimitKind::Cost.into(),
             message: "used $10.02 of $10.00".to_owned(),
+            limit_value: Some(10_000_000),
             until: Some(until),
         }));
         stage.tick(5_000);

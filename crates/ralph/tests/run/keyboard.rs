@@ -331,6 +331,23 @@ fn ctrl_c_clears_a_draft_before_it_ends_a_conversation() {
 }
 
 #[test]
+fn a_limit_is_raised_in_the_terminal_of_the_run() {
+    let stage = Stage::new(&crate::stage::says("More to do."));
+    let args = ["run", "-p", "x", "--max-iterations", "2"];
+    let mut terminal = Terminal::ralph(&stage, &args);
+    terminal.wait_for("iteration limit reached");
+    terminal.wait_for("t raise the limit");
+    terminal.press("t");
+    terminal.wait_for("Raise the iteration limit by 2");
+    terminal.press("\u{15}1\r");
+    terminal.wait_for("iteration limit raised to 3");
+    wait_until("the next limit", || stage.data("budget_awaited").len() == 2);
+    terminal.press("\u{3}");
+    assert_eq!(terminal.wait().code(), Some(130), "{}", terminal.screen());
+    assert_eq!(stage.data("iteration_started").len(), 3);
+}
+
+#[test]
 fn a_signal_or_a_dead_agent_leaves_the_terminal_as_it_was() {
     for signal in [Signal::TERM, Signal::INT, Signal::QUIT, Signal::HUP] {
         let stage = Stage::new(&works().sleep_forever());

@@ -23,7 +23,7 @@ impl Stage {
         })
     }
 
-    fn data(&self, kind: &str) -> Vec<Value> {
+    pub(crate) fn data(&self, kind: &str) -> Vec<Value> {
         let records = self.records();
         let records = records.iter().filter(|record| record["event"]["type"] == kind);
         records.map(|record| record["event"]["data"].clone()).collect()
@@ -94,7 +94,7 @@ fn a_limit_that_is_not_raised_in_time_ends_the_run() {
         (Some(2), &json!({"limit": "iterations"}))
     );
     assert!(ran.stdout.contains("ralph top-up"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("--iterations 10"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("--iterations 2"), "{}", ran.stdout);
 }
 
 #[test]

@@ -135,6 +135,7 @@ impl Supervisor {
         self.record(RunBody::BudgetAwaited(BudgetAwaited {
             limit: limit.into(),
             message,
+            limit_value: self.budget.limit_value(limit),
             until,
         }));
         self.push(Effect::SaveSoon);

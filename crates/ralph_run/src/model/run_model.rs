@@ -16,8 +16,8 @@ use crate::control::{PendingRequest, PendingRequests};
 use crate::open::Open;
 use crate::reason::LimitKind;
 use crate::record::{
-    IterationEnded, IterationOutcome, LimitRaised, Record, RunBody, RunEnded, RunEvent, RunStarted, Totals,
-    VerifyFinished, Warned,
+    BudgetAwaited, IterationEnded, IterationOutcome, LimitRaised, Record, RunBody, RunEnded, RunEvent,
+    RunStarted, Totals, VerifyFinished, Warned,
 };
 use crate::usage_account::{UsageAccount, UsageStep};
 
@@ -447,9 +447,20 @@ impl RunModel {
             } => Some(until),
             RunState::Waiting {
                 what: WaitingFor::Budget,
-            } => self.activity.budget_until(),
+            } => self.awaited_budget()?.until,
             _ => None,
         }
+    }
+
+    /// The limit that has to be raised before the run continues.
+    pub fn awaited_budget(&self) -> Option<&BudgetAwaited> {
+        let is_waiting = matches!(
+            self.state,
+            RunState::Waiting {
+                what: WaitingFor::Budget
+            }
+        );
+        self.activity.budget().filter(|_| is_waiting)
     }
 
     /// The agent's pause before it asks its model again.

@@ -49,6 +49,9 @@ pub struct BudgetAwaited {
     pub limit: Open<LimitKind>,
     /// How much is used, for people.
     pub message: String,
+    /// The limit as it is: micro-dollars, tokens, iterations or seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_value: Option<u64>,
     /// When the run ends if the limit is not raised; none waits without limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(type = "string | null"))]
