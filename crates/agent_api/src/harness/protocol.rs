@@ -320,6 +320,10 @@ impl Protocol for MapperProtocol {
         self.emitter.ledger().has_open_tools()
     }
 
+    fn announced_pause(&self) -> Duration {
+        self.emitter.ledger().announced_pause
+    }
+
     fn is_over(&self) -> bool {
         self.mapper.is_over()
     }
