@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 use test_support::script::{Script, ScriptedAgent};
-use test_support::wait_for;
+use test_support::{wait_for, wait_until};
 
 use crate::stage::{Ran, Stage, result, says, works};
 
@@ -233,10 +233,26 @@ fn a_verify_command_that_takes_too_long_is_named_as_such() {
 #[test]
 fn a_verify_command_that_the_end_of_the_run_stops_has_not_failed() {
     let stage = Stage::new(&says(DONE));
-    let ran = stage.run(&["--verify", "sleep 600", "--max-runtime", "2s"]);
+    let child = stage
+        .ralph(&["run", "-p", "x", "--verify", "sleep 600"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("the verify command", || {
+        !of_kind(&stage.records(), "verify_started").is_empty()
+    });
+    assert!(
+        stage
+            .ralph(&["stop", "latest"])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    let ran = Ran::of(&child.wait_with_output().unwrap());
     assert_eq!(
         (ran.code, &stage.run_file()["reason"]),
-        (Some(2), &json!({"limit": "runtime"}))
+        (Some(1), &json!("stopped"))
     );
     assert!(
         ran.stdout.contains("[Verify] sleep 600: stopped"),
