@@ -68,7 +68,11 @@ impl Watchdog {
         found.extend(silence);
         self.account.apply(&record.event);
         if PendingRequests::is_concerned(&record.event) {
+            let has_waited = self.waiting() == WaitingOn::Person;
             self.requests.observe_record(record);
+            if has_waited && self.waiting() != WaitingOn::Person {
+                self.burn_rate.on_resumed(record.at);
+            }
         }
         match &record.event {
             RunEvent::Agent(event) => self.on_event(record, event, &mut found),
@@ -111,7 +115,8 @@ impl Watchdog {
                 self.workspace = Workspace::new(&started.workspace);
                 self.agent.clone_from(&started.display_name);
             }
-            RunBody::IterationStarted(_) => self.answers.on_iteration_started(),
+            RunBody::IterationStarted(started) => self.answers.on_iteration_started(started),
+            RunBody::Continued(_) => self.burn_rate.on_resumed(record.at),
             RunBody::AttemptStarted(_) => {
                 self.clear_turn();
                 self.tasks.clear();
@@ -154,6 +159,8 @@ impl Watchdog {
                     self.tasks.insert(task.task_id.clone());
                 } else {
                     self.tasks.remove(&task.task_id);
+                    // What it has done may be what the agent waited for.
+                    self.calls.reset();
                 }
             }
             Body::Usage(usage) => {
