@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent_api::{Body, ErrorClass, ErrorInfo, RateLimitStatus};
+use agent_api::{Body, ErrorClass, ErrorInfo, Outcome, RateLimitStatus};
 use jiff::Timestamp;
 
 use super::effect::{Effect, Timer};
@@ -44,6 +44,14 @@ impl UsageLimit {
 
     /// Whether a process failed because of a limit, and if so, when that resets, if known.
     pub(super) fn reset_of(&self, report: &AttemptReport, now: Timestamp) -> Option<Option<Timestamp>> {
+        // Some agents exit without a result when their requests are rejected.
+        let has_failed = matches!(
+            report.outcome,
+            Outcome::Failed | Outcome::NoResult | Outcome::Crashed | Outcome::Lost
+        );
+        if !has_failed {
+            return None;
+        }
         let error = report.error.as_ref();
         let told = error.and_then(|error| told_reset(error, now));
         let reset = told.or(self.rejected.flatten());
@@ -108,7 +116,6 @@ impl Supervisor {
         self.disarm(Timer::Iteration);
         self.park();
         self.cool(CooldownCause::UsageLimit, until);
-        self.push(Effect::ArmAt(Timer::Cooldown, until));
     }
 
     fn end_at_usage_limit(&mut self, reset: Option<Timestamp>) {
@@ -127,10 +134,11 @@ impl Supervisor {
         self.end(EndReason::Limit(LimitKind::Usage), Some(message));
     }
 
-    /// Pauses until then; the caller arms the timer.
+    /// Pauses until then.
     pub(super) fn cool(&mut self, cause: CooldownCause, until: Timestamp) {
         self.phase = Phase::Cooling(cause);
         self.record(RunBody::CooldownStarted(CooldownStarted { until, cause }));
+        self.push(Effect::ArmAt(Timer::Cooldown, until));
         if cause == CooldownCause::UsageLimit {
             self.push(Effect::SaveSoon);
         }

@@ -357,3 +357,29 @@ fn work_between_two_waits_does_not_count_as_waiting() {
     }
     assert_eq!(play.waits().len(), 3);
 }
+
+#[test]
+fn an_agent_that_exits_without_a_result_at_a_usage_limit_has_not_crashed() {
+    for outcome in [Outcome::NoResult, Outcome::Crashed] {
+        let mut play = Play::begin(Plan::default());
+        for _ in 0..5 {
+            play.event(rejected(Some(play.now.at + SignedDuration::from_hours(1))));
+            play.ends(report(outcome));
+            assert_eq!(play.last_wait(), HOUR, "{outcome:?}");
+            play.wake();
+        }
+        play.ends(done());
+        assert_eq!(play.end(), Some(EndReason::Completed), "{outcome:?}");
+        assert_eq!(play.ended().unwrap().iterations, 1);
+    }
+}
+
+#[test]
+fn an_agent_that_was_stopped_at_a_usage_limit_does_not_wait() {
+    for outcome in [Outcome::Interrupted, Outcome::Cancelled] {
+        let mut play = Play::begin(Plan::default());
+        play.event(rejected(Some(in_hours(1))));
+        play.ends(report(outcome));
+        assert_eq!(play.end(), Some(EndReason::Interrupted), "{outcome:?}");
+    }
+}
