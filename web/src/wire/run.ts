@@ -344,6 +344,8 @@ export type RunStarted = {
   max_iterations: number;
   /** The limit of money. */
   max_cost?: number;
+  /** What earlier runs of the task have cost. The limit of money includes it. */
+  spent_before?: number;
   /** The commands that verify the work. */
   verify?: Array<string>;
   /** Whether it works by itself or waits for messages. */

@@ -15,7 +15,6 @@ use super::scope::ScopeWatch;
 use super::silence::{SilenceWatch, WaitingOn};
 use super::workspace::Workspace;
 use crate::control::PendingRequests;
-use crate::prices::context_window;
 use crate::record::{Evidence, Record, RunBody, RunEvent, WarningKind};
 use crate::usage_account::UsageAccount;
 
@@ -227,14 +226,8 @@ impl Watchdog {
 
     fn judge_context(&mut self, seq: u64, context: ContextUse, model: Option<&str>) -> Option<Finding> {
         let rule = self.rules.context;
-        let model = model.or_else(|| self.account.model());
-        let size = context.size.or_else(|| {
-            // A larger window than the list says: then it is not known.
-            model
-                .and_then(context_window)
-                .filter(|size| *size >= context.used)
-        });
-        let size = size.filter(|size| *size > 0)?;
+        let context = self.account.sized_context(context, model);
+        let size = context.size.filter(|size| *size > 0)?;
         let percent = u32::try_from(context.used.saturating_mul(100) / size).unwrap_or(u32::MAX);
         if percent < rule.percent {
             self.is_context_reported &= percent >= rule.percent * CONTEXT_CLEARED_PERCENT / 100;

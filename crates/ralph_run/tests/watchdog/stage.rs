@@ -239,6 +239,7 @@ impl Stage {
 pub(crate) fn started() -> RunStarted {
     RunStarted {
         start_commit: None,
+        spent_before: None,
         format_version: FORMAT_VERSION,
         run_id: "20260101-000000-aaaaaaaa".to_owned(),
         ralph_version: "0.1.0".to_owned(),
