@@ -156,6 +156,8 @@ export type CooldownStarted = {
   /** When the next iteration starts. */
   until: string;
   cause: CooldownCause;
+  /** The agent's service is overloaded, or nothing is known about when its limit resets: the run only tries again. */
+  is_retry?: boolean;
 };
 
 /** Why a run ended. Closed: everything that can end a run is here, and each has one exit code. */

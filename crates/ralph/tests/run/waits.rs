@@ -83,7 +83,7 @@ impl Stage {
 #[test]
 fn a_usage_limit_is_waited_for_and_the_iteration_repeated() {
     let stage = Stage::empty();
-    let (program, _agents) = changing(&stage, &limited(in_seconds(2)), &says(DONE));
+    let (program, _agents) = changing(&stage, &limited(in_seconds(4)), &says(DONE));
     stage.configure(&format!(
         "cli:\n  backend: claude\n  command: {}\n",
         program.display()
@@ -179,6 +179,7 @@ fn a_reset_in_the_past_or_without_a_time_is_waited_for_a_little() {
         let until: jiff::Timestamp = file["status"]["until"].as_str().unwrap().parse().unwrap();
         let left = until.as_second() - jiff::Timestamp::now().as_second();
         assert!((0..=40).contains(&left), "{left}");
+        assert_eq!(of_kind(&stage.records(), "cooldown_started")[0]["is_retry"], true);
         assert_eq!(stage.says(&["stop", "latest"]).code, Some(0));
     }
 }

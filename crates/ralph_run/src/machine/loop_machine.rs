@@ -17,7 +17,7 @@ use super::supervisor::{Phase, Process, Supervisor};
 use super::usage_limit::with_jitter;
 use crate::budget::friendly_duration;
 use crate::reason::{EndReason, LimitKind};
-use crate::record::{CooldownCause, IterationOutcome};
+use crate::record::{CooldownCause, CooldownStarted, IterationOutcome};
 
 /// An iteration whose agent crashes is tried once more, in a new session and with the same prompt.
 const MAX_CRASHES: u32 = 2;
@@ -316,7 +316,11 @@ impl LoopMachine {
             self.start_iteration();
         } else {
             let until = after(self.run.now.at, pause.duration).unwrap_or(Timestamp::MAX);
-            self.run.cool(pause.cause, until);
+            self.run.cool(CooldownStarted {
+                until,
+                cause: pause.cause,
+                is_retry: false,
+            });
         }
     }
 

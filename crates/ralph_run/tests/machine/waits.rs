@@ -383,3 +383,21 @@ fn an_agent_that_was_stopped_at_a_usage_limit_does_not_wait() {
         assert_eq!(play.end(), Some(EndReason::Interrupted), "{outcome:?}");
     }
 }
+
+#[test]
+fn a_wait_without_a_reset_and_an_overload_are_only_tried_again() {
+    let is_retry = |reset: Option<Timestamp>, class: ErrorClass| {
+        let mut play = Play::begin(Plan::default());
+        play.event(rejected(reset));
+        play.ends(fails(class));
+        let cooldown = play.records().find_map(|body| match body {
+            RunBody::CooldownStarted(cooldown) => Some(cooldown.is_retry),
+            _ => None,
+        });
+        cooldown.unwrap()
+    };
+    assert!(!is_retry(Some(in_hours(1)), ErrorClass::RateLimit));
+    assert!(is_retry(None, ErrorClass::RateLimit));
+    assert!(is_retry(Some(in_hours(-1)), ErrorClass::RateLimit));
+    assert!(is_retry(Some(in_hours(1)), ErrorClass::Overloaded));
+}
