@@ -177,6 +177,10 @@ pub struct RunStarted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(as = "Option<u64>"))]
     pub max_cost: Option<MicroUsd>,
+    /// What earlier runs of the task have cost. The limit of money includes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<u64>"))]
+    pub spent_before: Option<MicroUsd>,
     /// The commands that verify the work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<String>,

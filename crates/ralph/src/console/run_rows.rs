@@ -77,6 +77,11 @@ pub(super) fn render_cooldown(look: Look, cooldown: &CooldownStarted, at: Timest
     let text = match cooldown.cause {
         CooldownCause::Pause => return String::new(),
         CooldownCause::Backoff => format!("the agent failed; trying again in {left}"),
+        CooldownCause::UsageLimit if cooldown.is_retry => format!(
+            "the agent's service is overloaded or limits its use; trying again at {} (in {left}); stop with \
+             `ralph stop {run}`",
+            clock_time(cooldown.until, at)
+        ),
         CooldownCause::UsageLimit => format!(
             "usage limit reached; continuing at {} (in {left}); stop with `ralph stop {run}`",
             clock_time(cooldown.until, at)
@@ -206,9 +211,32 @@ pub(super) fn push_totals(out: &mut String, totals: &Totals) {
 #[cfg(test)]
 mod tests {
     use agent_api::MicroUsd;
-    use ralph_run::Totals;
+    use jiff::{SignedDuration, Timestamp};
+    use ralph_run::{CooldownCause, CooldownStarted, Totals};
 
-    use super::push_totals;
+    use super::super::rows::Look;
+    use super::{push_totals, render_cooldown};
+
+    #[test]
+    fn a_wait_that_is_only_another_try_is_not_called_a_reset() {
+        let look = Look {
+            has_colours: false,
+            columns: 200,
+            wraps: false,
+        };
+        for (is_retry, told) in [
+            (true, "overloaded or limits its use; trying again at "),
+            (false, "usage limit reached; continuing at "),
+        ] {
+            let cooldown = CooldownStarted {
+                until: Timestamp::UNIX_EPOCH + SignedDuration::from_mins(2),
+                cause: CooldownCause::UsageLimit,
+                is_retry,
+            };
+            let row = render_cooldown(look, &cooldown, Timestamp::UNIX_EPOCH, "run-1");
+            assert!(row.contains(told), "{row}");
+        }
+    }
 
     #[test]
     fn a_cost_is_known_estimated_or_unknown_and_never_two_of_them() {

@@ -141,6 +141,8 @@ impl KeyboardSession {
             }
             SessionEvent::Closed => self.is_over = true,
             SessionEvent::Reply(Reply { command, result }) => match result {
+                // The run records each limit that was raised, which is shown.
+                Ok(_) if matches!(command, ControlCommand::TopUp(_)) => {}
                 Ok(note) => notices.extend(note),
                 Err(why) => {
                     self.keyboard.refused(&command, now);

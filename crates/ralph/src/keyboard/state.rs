@@ -1,5 +1,6 @@
 //! `Keyboard`: what keys do in a run, as a pure function of keys, requests and time. `KeyboardSession` drives it.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use agent_api::RequestId;
@@ -14,6 +15,8 @@ use super::request_prompt::{RequestPrompt, armed_at};
 use super::top_up_line::TopUpLine;
 use crate::console::{InputArea, one_line};
 
+/// Messages that may be refused: each is answered at once, so few are on their way.
+const MAX_SENT: usize = 8;
 /// Shown while keys go to a message although a request is open.
 const DRAFT_HINT: &str = "esc to answer (your message is kept)";
 
@@ -53,8 +56,8 @@ pub struct Keyboard {
     last_key_at: Option<Instant>,
     /// When a request was closed under the user's hands. Keys that were meant for it are dropped.
     closed_at: Option<Instant>,
-    /// The last message that was sent, in case it is refused.
-    sent: Option<LineEditor>,
+    /// The last messages that were sent, in case one is refused.
+    sent: VecDeque<LineEditor>,
 }
 
 /// Whether there is a line for messages.
@@ -86,7 +89,7 @@ impl Keyboard {
             waiting_requests: 0,
             last_key_at: None,
             closed_at: None,
-            sent: None,
+            sent: VecDeque::new(),
         }
     }
 
@@ -128,9 +131,11 @@ impl Keyboard {
         match command {
             ControlCommand::Answer { request, .. } => self.reopen(request, now),
             ControlCommand::CloseInput if self.line == Line::Ended => self.line = Line::Open,
-            ControlCommand::Send { .. } => {
+            ControlCommand::Send { text, .. } => {
+                let refused = self.sent.iter().position(|sent| sent.text() == *text);
+                let refused = refused.and_then(|index| self.sent.remove(index));
                 // What was typed meanwhile is worth more.
-                if let Some(sent) = self.sent.take().filter(|_| self.draft.is_empty()) {
+                if let Some(sent) = refused.filter(|_| self.draft.is_empty()) {
                     self.draft = sent;
                     // It must not take the keys of an answer that is being given.
                     self.is_draft_aside = self.open_prompt().is_some();
@@ -261,7 +266,10 @@ impl Keyboard {
         }
         let sent = std::mem::take(&mut self.draft);
         self.history.add(sent.clone());
-        self.sent = Some(sent);
+        if self.sent.len() == MAX_SENT {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(sent);
         if self.line == Line::Opened {
             self.line = Line::Closed;
         }
@@ -522,6 +530,17 @@ mod tests {
         };
         desk.keyboard.refused(command, desk.now);
         assert_eq!(desk.shown(), ["Message: hello"]);
+    }
+
+    #[test]
+    fn the_message_that_is_refused_comes_back_and_not_a_later_one() {
+        let mut desk = Desk::new(RunKind::Session);
+        assert_eq!(desk.press("one\ntwo\n"), [send("one"), send("two")]);
+        let KeyAction::Command(command) = send("one") else {
+            unreachable!()
+        };
+        desk.keyboard.refused(&command, desk.now);
+        assert_eq!(desk.shown(), ["> one"]);
     }
 
     #[test]

@@ -126,17 +126,15 @@ fn allow_next(stage: &Stage) -> Value {
         let listed: Value = serde_json::from_str(&listed.stdout).unwrap_or_default();
         listed.get(0).cloned()
     };
-    let asked = loop {
-        if let Some(asked) = open() {
-            break asked;
-        }
-        assert_ne!(
-            stage.run_file()["status"]["state"],
-            "ended",
+    let asked = test_support::wait_for("a request", || {
+        let asked = open();
+        let state = &stage.run_file()["status"]["state"];
+        assert!(
+            asked.is_some() || state != "ended",
             "the run ended without asking"
         );
-        std::thread::yield_now();
-    };
+        asked
+    });
     let answered = Ran::of(&stage.ralph(&["answer", "latest", "--allow"]).output().unwrap());
     assert_eq!(answered.code, Some(0), "{answered:?}");
     asked
@@ -273,9 +271,7 @@ fn stop_in_mid_tool(directory: &TempDir, script: &Script) -> Value {
     );
     assert_eq!(started.code, Some(0), "{started:?}");
     let is_running = |record: &Value| record["event"]["type"] == "tool_started";
-    while !stage.records().iter().any(is_running) {
-        std::thread::yield_now();
-    }
+    test_support::wait_until("a running tool", || stage.records().iter().any(is_running));
     let stopped = Ran::of(&stage.ralph(&["stop", "latest"]).output().unwrap());
     assert_eq!(stopped.code, Some(0), "{stopped:?}");
     assert!(!recorded::all(directory.path()).unwrap().is_empty());

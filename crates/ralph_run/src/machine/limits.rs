@@ -139,8 +139,11 @@ impl Supervisor {
             until,
         }));
         self.push(Effect::SaveSoon);
-        if let Some(timeout) = timeout {
-            self.arm(Timer::Raise, timeout);
+        match (until, timeout) {
+            (Some(until), _) => self.push(Effect::ArmAt(Timer::Raise, until)),
+            // A time that no clock can show.
+            (None, Some(timeout)) => self.arm(Timer::Raise, timeout),
+            (None, None) => {}
         }
     }
 

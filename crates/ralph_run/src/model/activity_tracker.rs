@@ -250,8 +250,10 @@ impl ActivityTracker {
         at: Timestamp,
     ) {
         let Some(item) = item else { return };
-        if !self.calls.iter().any(|call| call.item == *item) {
-            self.push(item, name, subject, at);
+        match self.calls.iter_mut().find(|call| call.item == *item) {
+            // The time that it waited is not the call's.
+            Some(call) => call.started_at = Some(at),
+            None => self.push(item, name, subject, at),
         }
         self.phase = Phase::Turn;
         self.focus(item);

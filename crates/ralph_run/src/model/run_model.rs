@@ -194,7 +194,10 @@ impl RunModel {
             && let Body::Usage(usage) = &event.body
         {
             let step = self.account.apply_usage(usage.model.as_deref(), &usage.run);
-            self.context = usage.context.or(self.context);
+            // A subagent has its own.
+            if let Some(context) = usage.context.filter(|_| event.parent.is_none()) {
+                self.context = Some(self.account.sized_context(context, usage.model.as_deref()));
+            }
             changes.push(Change::Usage(step));
         } else {
             self.account.apply(&record.event);

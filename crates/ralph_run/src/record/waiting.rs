@@ -24,6 +24,9 @@ pub struct CooldownStarted {
     pub until: Timestamp,
     #[serde(default)]
     pub cause: CooldownCause,
+    /// The agent's service is overloaded, or nothing is known about when its limit resets: the run only tries again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_retry: bool,
 }
 
 /// Why a run pauses.
@@ -34,7 +37,7 @@ pub enum CooldownCause {
     /// The pause between iterations, or after a failed one.
     #[default]
     Pause,
-    /// The agent's usage limit is reached, and resets at `until`.
+    /// The agent's usage limit is reached. It resets at `until`, unless `is_retry`.
     UsageLimit,
     /// The last iteration failed, and another try makes sense only after a while.
     Backoff,

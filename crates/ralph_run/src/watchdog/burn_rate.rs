@@ -28,12 +28,20 @@ pub(super) struct BurnRate {
     /// The total so far, when it was reported, and whether a part of it is an estimate.
     last: Option<(MicroUsd, Timestamp, bool)>,
     turn_started_at: Option<Timestamp>,
+    /// The end of the last wait: nothing was spent in it.
+    resumed_at: Option<Timestamp>,
     is_reported: bool,
 }
 
 impl BurnRate {
     pub(super) fn on_turn_started(&mut self, at: Timestamp) {
         self.turn_started_at = Some(at);
+        self.on_resumed(at);
+    }
+
+    /// The run has waited until now: for its next turn, for a person, or suspended.
+    pub(super) fn on_resumed(&mut self, at: Timestamp) {
+        self.resumed_at = Some(at);
     }
 
     pub(super) fn observe(
@@ -52,8 +60,8 @@ impl BurnRate {
         // The agent's own figure replaces estimates of the whole turn.
         let is_settled = was_estimate && !totals.is_estimate;
         let since = match self.turn_started_at.filter(|_| is_settled) {
-            Some(started) => started.min(since),
-            None => since,
+            Some(started) => started,
+            None => self.resumed_at.map_or(since, |resumed| resumed.max(since)),
         };
         self.spread(spent, since, at, bucket_ms(rule));
         self.judge(seq, rule)

@@ -255,6 +255,7 @@ pub(super) fn prepare(
             settings.limits.iterations.unwrap_or(0)
         },
         max_cost: settings.limits.cost,
+        spent_before: Some(spent_before).filter(|spent| *spent > MicroUsd::ZERO),
         verify: settings.verify.clone(),
         kind: settings.kind.into(),
         resumed_from,
