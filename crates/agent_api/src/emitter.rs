@@ -109,6 +109,8 @@ pub(crate) struct RunLedger {
     /// Whether `final_text` is only what was streamed, because the turn's end has none.
     pub(crate) is_degraded: bool,
     pub(crate) session_total: Option<MicroUsd>,
+    /// How long the agent waits before it asks its model again; zero once it has written something else.
+    pub(crate) announced_pause: Duration,
     opened: u64,
     open_tools: HashMap<ItemId, (u64, Option<ItemId>)>,
     open_requests: HashMap<RequestId, (u64, Option<ItemId>)>,
@@ -392,6 +394,14 @@ pub(crate) fn in_order<T, V>(open: HashMap<T, (u64, V)>) -> impl Iterator<Item =
 
 impl RunLedger {
     fn note(&mut self, body: &Body, parent: Option<&ItemId>) {
+        match body {
+            Body::RetryScheduled(retry) => {
+                self.announced_pause = Duration::from_millis(retry.delay_ms.unwrap_or(0));
+            }
+            // Not what the agent was waiting for.
+            Body::Notice(_) | Body::RateLimit(_) | Body::StatusChanged(_) => {}
+            _ => self.announced_pause = Duration::ZERO,
+        }
         match body {
             Body::SessionStarted(session) => {
                 self.has_session = true;

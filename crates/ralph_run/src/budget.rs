@@ -131,6 +131,21 @@ impl Budget {
         Some(self.levels().find(|level| level.kind == kind)?.figures())
     }
 
+    /// A limit as it is now, as `limit_raised` records it: micro-dollars, tokens, iterations or seconds.
+    pub(crate) fn limit_value(&self, kind: LimitKind) -> Option<u64> {
+        let limit = self.levels().find(|level| level.kind == kind)?.limit;
+        Some(match kind {
+            LimitKind::Runtime => limit / 1_000,
+            _ => limit,
+        })
+    }
+
+    /// A limit as it is now, for people: `cost limit $10.00`.
+    pub(crate) fn describe_limit(&self, kind: LimitKind) -> Option<String> {
+        let level = self.levels().find(|level| level.kind == kind)?;
+        Some(format!("{} limit {}", level.name(), level.limit_in_words()))
+    }
+
     /// Warnings that are due: each limit gets one when 80% of it is used, and a cost limit one if it cannot hold because
     /// the cost is unknown.
     pub fn take_warnings(&mut self) -> Vec<Warned> {
@@ -141,15 +156,15 @@ impl Budget {
         let mut warnings = Vec::new();
         for level in due {
             self.warned.push(level.kind);
-            let (kind, name) = match level.kind {
-                LimitKind::Cost => (WarningKind::CostNearLimit, "cost"),
-                LimitKind::Iterations => (WarningKind::IterationsNearLimit, "iteration"),
-                LimitKind::Runtime => (WarningKind::RuntimeNearLimit, "time"),
+            let kind = match level.kind {
+                LimitKind::Cost => WarningKind::CostNearLimit,
+                LimitKind::Iterations => WarningKind::IterationsNearLimit,
+                LimitKind::Runtime => WarningKind::RuntimeNearLimit,
                 LimitKind::Tokens | LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage => {
-                    (WarningKind::TokensNearLimit, "token")
+                    WarningKind::TokensNearLimit
                 }
             };
-            let message = format!("80% of the {name} limit is used: {}", level.figures());
+            let message = format!("80% of the {} limit is used: {}", level.name(), level.figures());
             warnings.push(Warned::new(kind, message));
         }
         if self.has_cost_limit() && self.account.is_unpriced() && !self.has_warned_unpriced {
@@ -164,6 +179,18 @@ impl Budget {
                 )));
         }
         warnings
+    }
+
+    /// The warning, given once, that the agent has finished its work and reported nothing that a cost limit could hold.
+    pub(crate) fn take_unreported_warning(&mut self) -> Option<Warned> {
+        let totals = self.account.totals();
+        let is_reported = totals.cost.is_some() || totals.tokens.total() > 0;
+        if is_reported || !self.has_cost_limit() || std::mem::replace(&mut self.has_warned_unpriced, true) {
+            return None;
+        }
+        let message = "the agent reports neither costs nor tokens, so the cost limit has no effect: use \
+                       `--max-runtime` or `--max-iterations`";
+        Some(Warned::new(WarningKind::Degraded, message))
     }
 
     /// Raises a limit that the run has. Returns the new one, as `limit_raised` records it.
@@ -236,18 +263,39 @@ impl Level {
         self.used < self.limit && u128::from(self.used) * 100 >= u128::from(self.limit) * WARN_PERCENT
     }
 
+    fn name(&self) -> &'static str {
+        match self.kind {
+            LimitKind::Cost => "cost",
+            LimitKind::Iterations => "iteration",
+            LimitKind::Runtime => "time",
+            LimitKind::Tokens | LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage => "token",
+        }
+    }
+
     fn figures(&self) -> String {
-        let Self { kind, used, limit } = self;
-        match kind {
-            LimitKind::Cost => format!("{} of {}", MicroUsd::new(*used), MicroUsd::new(*limit)),
-            LimitKind::Iterations => format!("{used} of {limit} iterations"),
+        let limit = self.limit_in_words();
+        match self.kind {
+            LimitKind::Cost => format!("{} of {limit}", MicroUsd::new(self.used)),
+            LimitKind::Iterations => format!("{} of {limit} iterations", self.used),
             LimitKind::Runtime => {
-                let words = |amount: u64| friendly_duration(Duration::from_millis(amount));
-                format!("{} of {}", words(*used), words(*limit))
+                let used = friendly_duration(Duration::from_millis(self.used));
+                format!("{used} of {limit}")
             }
             LimitKind::Tokens | LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage => {
-                format!("{used} of {limit} tokens")
+                format!("{} of {limit} tokens", self.used)
             }
+        }
+    }
+
+    fn limit_in_words(&self) -> String {
+        match self.kind {
+            LimitKind::Cost => MicroUsd::new(self.limit).to_string(),
+            LimitKind::Runtime => friendly_duration(Duration::from_millis(self.limit)),
+            LimitKind::Iterations
+            | LimitKind::Tokens
+            | LimitKind::IterationTimeout
+            | LimitKind::Turns
+            | LimitKind::Usage => self.limit.to_string(),
         }
     }
 }

@@ -9,7 +9,13 @@ use serde_json::value::RawValue;
 use crate::control::PermissionChoice;
 use crate::machine::SendMode;
 use crate::open::Open;
-use crate::reason::{EndReason, LimitKind};
+use crate::reason::EndReason;
+
+mod waiting;
+mod warning;
+
+pub use waiting::{BudgetAwaited, CooldownCause, CooldownStarted, LimitRaised, MessageAwaited};
+pub use warning::{Evidence, Warned, WarningKind};
 
 /// The version of the journal's format. Readers refuse a newer one.
 pub const FORMAT_VERSION: u32 = 1;
@@ -171,6 +177,10 @@ pub struct RunStarted {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "ts", ts(as = "Option<u64>"))]
     pub max_cost: Option<MicroUsd>,
+    /// What earlier runs of the task have cost. The limit of money includes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "ts", ts(as = "Option<u64>"))]
+    pub spent_before: Option<MicroUsd>,
     /// The commands that verify the work.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub verify: Vec<String>,
@@ -373,88 +383,6 @@ impl std::ops::Add for Totals {
     }
 }
 
-/// Something a person should know while it happens.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Warned {
-    /// What kind.
-    #[cfg_attr(feature = "ts", ts(as = "WarningKind"))]
-    pub kind: Open<WarningKind>,
-    /// For people.
-    pub message: String,
-    /// The records that show it, oldest first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub evidence: Vec<Evidence>,
-}
-
-/// A record that a warning is based on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct Evidence {
-    /// The record's number.
-    pub seq: u64,
-    /// What it shows, in one short line.
-    pub text: String,
-}
-
-impl Warned {
-    /// A warning without evidence.
-    pub fn new(kind: WarningKind, message: impl Into<String>) -> Self {
-        Self {
-            kind: kind.into(),
-            message: message.into(),
-            evidence: Vec::new(),
-        }
-    }
-}
-
-/// What a warning is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum WarningKind {
-    /// 80 % of the money is spent.
-    CostNearLimit,
-    /// 80 % of the tokens are used.
-    TokensNearLimit,
-    /// The agent works elsewhere than it was asked to.
-    OtherDirectory,
-    /// Lines of the agent's output could not be read.
-    UnreadableLines,
-    /// The agent's output file shrank.
-    LogTruncated,
-    /// A file of the run could not be written.
-    Storage,
-    /// Nobody answered the agent in time, and it was told to decide by itself.
-    Unanswered,
-    /// What was asked for cannot be had in full.
-    Degraded,
-    /// 80% of the iterations are used.
-    IterationsNearLimit,
-    /// 80% of the time is used.
-    RuntimeNearLimit,
-    /// The agent has been silent for a long time.
-    Silence,
-    /// The same tool call again and again.
-    RepeatedCall,
-    /// The same command fails again and again.
-    RepeatedFailure,
-    /// The same answer as in the iteration before, and nothing was changed.
-    RepeatedAnswer,
-    /// A file has a content again that it had before.
-    FlippedFile,
-    /// The run spends much faster than it did before.
-    BurnRate,
-    /// A file outside the workspace or outside `watch.scope` was changed.
-    OutOfScope,
-    /// The context window is nearly full.
-    ContextNearlyFull,
-    /// The agent wrote events of types that this version does not know.
-    UnknownEvents,
-    /// A notification could not be sent.
-    NotificationFailed,
-}
-
 /// The agent goes on under another session id than it was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
@@ -471,15 +399,6 @@ pub struct SessionForked {
 pub struct MessageSent {
     /// The message, as its command named it.
     pub message_id: String,
-}
-
-/// A session has no process just now.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct MessageAwaited {
-    /// The conversation that the next message goes on with; none where it begins one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub session_id: Option<String>,
 }
 
 /// Somebody told the run something.
@@ -518,57 +437,6 @@ pub struct CommandReceived {
     /// Why it was refused, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-}
-
-/// The run pauses before the next iteration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct CooldownStarted {
-    /// When the next iteration starts.
-    #[cfg_attr(feature = "ts", ts(type = "string"))]
-    pub until: Timestamp,
-    #[serde(default)]
-    pub cause: CooldownCause,
-}
-
-/// Why a run pauses.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-#[serde(rename_all = "snake_case")]
-pub enum CooldownCause {
-    /// The pause between iterations, or after a failed one.
-    #[default]
-    Pause,
-    /// The agent's usage limit is reached, and resets at `until`.
-    UsageLimit,
-    /// The last iteration failed, and another try makes sense only after a while.
-    Backoff,
-}
-
-/// A limit is reached, and the run waits for somebody to raise it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct BudgetAwaited {
-    /// Which limit.
-    #[cfg_attr(feature = "ts", ts(as = "LimitKind"))]
-    pub limit: Open<LimitKind>,
-    /// How much is used, for people.
-    pub message: String,
-    /// When the run ends if the limit is not raised; none waits without limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "ts", ts(type = "string | null"))]
-    pub until: Option<Timestamp>,
-}
-
-/// A limit was raised while the run goes on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub struct LimitRaised {
-    /// Which limit.
-    #[cfg_attr(feature = "ts", ts(as = "LimitKind"))]
-    pub limit: Open<LimitKind>,
-    /// The new limit: micro-dollars, tokens, iterations or seconds.
-    pub to: u64,
 }
 
 /// The run is being stopped.

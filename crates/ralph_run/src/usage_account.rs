@@ -1,10 +1,10 @@
 //! `UsageAccount`: what a run has used and cost so far, computed from its events. The machine's limits, the model of a
 //! run and the index all count with it, so they cannot disagree.
 
-use agent_api::{Body, CostSource, MicroUsd, RunUsage, Tokens};
+use agent_api::{Body, ContextUse, CostSource, MicroUsd, RunUsage, Tokens};
 use serde::{Deserialize, Serialize};
 
-use crate::prices::estimate;
+use crate::prices::{context_window, estimate};
 use crate::record::{RunBody, RunEvent, Totals};
 
 /// Usage of a run over all its attempts.
@@ -103,6 +103,19 @@ impl UsageAccount {
             && model != attempt.model.as_deref()
         {
             attempt.model = model.map(str::to_owned);
+        }
+    }
+
+    /// A context with its size: the one that the agent reports, or that of the model in the price list. One that holds
+    /// more than the list says has another size, which is not known.
+    pub fn sized_context(&self, context: ContextUse, model: Option<&str>) -> ContextUse {
+        let listed = || {
+            let window = context_window(model.or_else(|| self.model())?);
+            window.filter(|size| *size >= context.used)
+        };
+        ContextUse {
+            size: context.size.or_else(listed),
+            ..context
         }
     }
 

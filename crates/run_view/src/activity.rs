@@ -97,11 +97,16 @@ pub fn cost_of_limit(run: &RunModel) -> Option<String> {
     } else {
         ""
     };
-    let cost = format!("{about}{}", format_cents(totals.cost.unwrap_or_default()));
+    let cost = totals.cost.unwrap_or_default();
     let limit = run.started().and_then(|started| started.max_cost);
     match limit.filter(|limit| *limit > MicroUsd::ZERO) {
-        Some(limit) => Some(format!("{cost} of {}", format_cents(limit))),
-        None => totals.cost.map(|_| cost),
+        Some(limit) => {
+            // The limit is the task's.
+            let before = run.started().and_then(|started| started.spent_before);
+            let spent = format_cents(cost + before.unwrap_or_default());
+            Some(format!("{about}{spent} of {}", format_cents(limit)))
+        }
+        None => totals.cost.map(|cost| format!("{about}{}", format_cents(cost))),
     }
 }
 

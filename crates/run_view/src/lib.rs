@@ -35,7 +35,7 @@ pub use request_detail::{DetailKind, DetailRow, describe_permission, request_det
 pub use run_text::{
     clock_time, describe_attempt_retry, describe_command, describe_cooldown, describe_cost, describe_end,
     describe_exit, describe_forked, describe_iteration, describe_limit_raised, describe_totals,
-    describe_verify, has_more_to_say, message_label, top_up_option,
+    describe_verify, has_more_to_say, message_label,
 };
 pub use sanitise::{Sanitiser, sanitise};
 pub use shown_errors::ShownErrors;

@@ -5,8 +5,8 @@ use agent_api::{ExitInfo, MicroUsd, Outcome};
 use jiff::Timestamp;
 use ralph_run::model::MessageState;
 use ralph_run::{
-    AttemptEnded, BudgetAwaited, CommandReceived, CooldownCause, CooldownStarted, EndReason, LimitKind,
-    LimitRaised, RunEnded, SessionForked, Totals, VerifyFinished,
+    AttemptEnded, CommandReceived, CooldownCause, CooldownStarted, EndReason, LimitKind, LimitRaised,
+    RunEnded, SessionForked, Totals, VerifyFinished,
 };
 
 use crate::figures::{format_cost, format_duration};
@@ -68,23 +68,14 @@ pub fn describe_cooldown(cooldown: &CooldownStarted, now: Timestamp) -> Option<S
     match cooldown.cause {
         CooldownCause::Pause => None,
         CooldownCause::Backoff => Some(format!("the agent failed; trying again in {left}")),
+        CooldownCause::UsageLimit if cooldown.is_retry => Some(format!(
+            "the agent's service is overloaded or limits its use; trying again at {} (in {left})",
+            clock_time(cooldown.until, now)
+        )),
         CooldownCause::UsageLimit => Some(format!(
             "usage limit reached; continuing at {} (in {left})",
             clock_time(cooldown.until, now)
         )),
-    }
-}
-
-/// The option of `ralph top-up` that raises a limit, with an example.
-#[must_use]
-pub fn top_up_option(awaited: &BudgetAwaited) -> &'static str {
-    match awaited.limit.known() {
-        Some(LimitKind::Tokens) => "--tokens 100k",
-        Some(LimitKind::Iterations) => "--iterations 10",
-        Some(LimitKind::Runtime) => "--time 1h",
-        Some(LimitKind::Cost | LimitKind::IterationTimeout | LimitKind::Turns | LimitKind::Usage) | None => {
-            "--cost 5"
-        }
     }
 }
 

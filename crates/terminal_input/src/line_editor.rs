@@ -232,6 +232,11 @@ impl History {
         self.entries.push(sent);
     }
 
+    /// Returns to the user's own draft.
+    pub fn leave(&mut self) {
+        self.place = None;
+    }
+
     pub fn older(&mut self, editor: &mut LineEditor) {
         let place = match self.place {
             Some(place) => place.checked_sub(1),

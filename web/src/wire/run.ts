@@ -65,6 +65,8 @@ export type BudgetAwaited = {
   limit: LimitKind;
   /** How much is used, for people. */
   message: string;
+  /** The limit as it is: micro-dollars, tokens, iterations or seconds. */
+  limit_value?: number;
   /** When the run ends if the limit is not raised; none waits without limit. */
   until?: string;
 };
@@ -154,6 +156,8 @@ export type CooldownStarted = {
   /** When the next iteration starts. */
   until: string;
   cause: CooldownCause;
+  /** The agent's service is overloaded, or nothing is known about when its limit resets: the run only tries again. */
+  is_retry?: boolean;
 };
 
 /** Why a run ended. Closed: everything that can end a run is here, and each has one exit code. */
@@ -342,6 +346,8 @@ export type RunStarted = {
   max_iterations: number;
   /** The limit of money. */
   max_cost?: number;
+  /** What earlier runs of the task have cost. The limit of money includes it. */
+  spent_before?: number;
   /** The commands that verify the work. */
   verify?: Array<string>;
   /** Whether it works by itself or waits for messages. */

@@ -66,11 +66,13 @@ impl Custom {
         self
     }
 
-    /// The command writes Claude Code's format (`--output-format stream-json`) and must report a result.
+    /// The command writes Claude Code's format (`--output-format stream-json`) and must report a result. The format has
+    /// room for tokens and costs; whether the command reports them is known only when it has run.
     #[cfg(feature = "claude_code")]
     #[must_use]
     pub fn stream_json(mut self) -> Self {
         self.speaks_claude = true;
+        self.profile.capabilities = &[capability::EVENTS_LIVE, capability::USAGE, capability::COST];
         self.profile.exit_trust = crate::backend::ExitTrust::NeedsResult;
         self
     }

@@ -101,6 +101,22 @@ async fn what_an_agent_says_about_its_timeout_is_no_end_of_its_own() {
 }
 
 #[tokio::test]
+async fn an_announced_retry_is_not_silence() {
+    let clock = Clock::stop();
+    let script = Script::new().emit_lines(["S", "P 600"]).sleep_forever();
+    let mut played = play_request(&script, request(silent_for(LIMIT))).await;
+    next(&mut played.handle.events).await;
+    next(&mut played.handle.events).await;
+    clock.advance(Duration::from_secs(600) + ALMOST).await;
+    let_others_run().await;
+    assert!(!is_resolved(&mut played.handle.completion).await);
+    clock.advance(LIMIT).await;
+    clock.go_on();
+    let (_, completed) = ending(played.handle).await;
+    assert_eq!(completed.finished.outcome, Outcome::Stalled);
+}
+
+#[tokio::test]
 async fn an_agent_that_closes_its_output_and_stays_has_not_used_up_its_time() {
     let mut options = RunOptions::new();
     options.limits = Some(Limits::default().exit_after_end_of_output(Duration::from_millis(1)));

@@ -12,6 +12,7 @@
 //! | `G count` | `count` background tasks are open from now on |
 //! | `A request parent` | asks for permission, likewise |
 //! | `R bytes` | asks for something that the mapping answers by itself, with so many bytes |
+//! | `P seconds` | the model is asked again after this long |
 //! | `W` | the agent owes an answer within [`ANSWER_LIMIT`]; without one the conversation is over |
 //! | `C` | understands `{"cancel":true}` |
 //! | `!` | the mapping has a bug |
@@ -26,7 +27,7 @@ use std::time::Duration;
 use agent_api::{
     AgentKind, Backend, BackendConfig, Body, CloseReason, Command, CommandError, Emitter, Error, ErrorClass,
     ErrorInfo, ExitTrust, Input, InstalledAgent, ItemId, Launch, LaunchInput, Mapper, Outcome,
-    PermissionRequested, Piece, Profile, RawRef, RequestClosed, RequestId, RunRequest, SessionStarted,
+    PermissionRequested, Piece, Profile, RawRef, RequestClosed, RequestId, Retry, RunRequest, SessionStarted,
     TextBlock, ToolFinished, ToolKind, ToolStarted, ToolStatus, TurnFinished, TurnStarted, capability,
 };
 use agent_process::SpawnSpec;
@@ -149,6 +150,12 @@ impl Mapper for LineMapper {
                 for _ in 0..id.parse().unwrap_or(0) {
                     self.say("one of many", events);
                 }
+            }
+            Some("P") => {
+                let error = ErrorInfo::new(ErrorClass::RateLimit, "rate_limit", "too many requests");
+                let mut retry = Retry::new(error);
+                retry.delay_ms = id.parse().ok().map(|seconds: u64| seconds * 1_000);
+                events.emit(Body::RetryScheduled(Box::new(retry)));
             }
             Some("B") => {
                 events.within(parent);

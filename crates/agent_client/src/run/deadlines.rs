@@ -10,6 +10,9 @@ use super::protocol::Activity;
 /// How many times the background grace a task that keeps writing can hold a finished run open.
 const MAX_BACKGROUND_GRACES: u32 = 20;
 
+/// An agent that announces a longer silence than this has made a mistake.
+const MAX_ANNOUNCED_PAUSE: Duration = Duration::from_secs(24 * 60 * 60);
+
 /// The time limits of a run.
 #[derive(Debug, Clone, Default)]
 pub struct TimeLimits {
@@ -62,6 +65,8 @@ pub(super) enum Expired {
 pub(super) struct Situation {
     pub(super) activity: Activity,
     pub(super) has_open_tool_call: bool,
+    /// Silence that the agent has announced.
+    pub(super) announced_pause: Duration,
     /// Whether anyone can answer the agent.
     pub(super) has_controls: bool,
     /// Whether the caller's own code is working on a request of the agent.
@@ -138,7 +143,9 @@ impl Deadlines {
         } else {
             self.limits.inactivity
         };
-        self.last_activity.checked_add(limit.filter(|_| counts)?)
+        let pause = situation.announced_pause.min(MAX_ANNOUNCED_PAUSE);
+        self.last_activity
+            .checked_add(limit.filter(|_| counts)?.saturating_add(pause))
     }
 }
 
@@ -166,6 +173,7 @@ mod tests {
         Situation {
             activity,
             has_open_tool_call: false,
+            announced_pause: Duration::ZERO,
             has_controls: true,
             has_callbacks: false,
             protocol_deadline: None,
@@ -189,6 +197,19 @@ mod tests {
             next(Activity::BackgroundOnly),
             Some((MINUTE / 2, Expired::Background))
         );
+    }
+
+    #[test]
+    fn an_announced_pause_is_not_silence_but_has_an_end() {
+        let mut working = situation(Activity::Working);
+        working.announced_pause = 30 * MINUTE;
+        assert_eq!(
+            after(&deadlines(), working),
+            Some((36 * MINUTE, Expired::Silence))
+        );
+        working.announced_pause = Duration::MAX;
+        let (longest, _) = after(&deadlines(), working).unwrap();
+        assert_eq!(longest, 24 * 60 * MINUTE + 6 * MINUTE);
     }
 
     #[test]

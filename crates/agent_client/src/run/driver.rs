@@ -406,6 +406,7 @@ impl<P: Protocol> Driver<P> {
         self.deadlines.next(Situation {
             activity: self.protocol.activity(),
             has_open_tool_call: self.protocol.has_open_tool_call(),
+            announced_pause: self.protocol.announced_pause(),
             has_controls: self.can_answer(),
             has_callbacks: !self.callbacks.is_empty(),
             protocol_deadline: self.protocol.deadline(),

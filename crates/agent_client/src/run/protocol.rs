@@ -59,6 +59,12 @@ pub trait Protocol: Send + 'static {
         false
     }
 
+    /// How long the agent said it would be silent, for example before it asks its model again. Zero once it has written
+    /// something else.
+    fn announced_pause(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// Whether no further command can be carried out, for example after a failed handshake. The input is then closed
     /// even if the caller asked to keep it open.
     fn is_over(&self) -> bool {

@@ -44,7 +44,7 @@ pub struct TopUpArgs {
     pub time: Option<Duration>,
 }
 
-/// Raises the limits and prints which.
+/// Raises the limits and prints what they are now.
 pub async fn execute(args: &TopUpArgs, home: &Home, out: &mut dyn Write) -> anyhow::Result<u8> {
     let run = run_client::find_to_control(home, &args.run)?;
     let amounts = TopUp {

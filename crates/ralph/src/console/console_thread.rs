@@ -40,6 +40,8 @@ enum Request {
     /// Takes the status line away; the sender is dropped when that is done.
     Pause(oneshot::Sender<()>),
     Resume,
+    /// Whether Ctrl-C only cleared the message that is being written.
+    Interrupt(oneshot::Sender<bool>),
 }
 
 /// How a console ended.
@@ -139,6 +141,13 @@ impl ConsoleHandle {
         self.send(Request::Resume);
     }
 
+    /// Ctrl-C was pressed. Whether that only cleared the message that is being written; otherwise it is meant for the run.
+    pub async fn interrupt(&self) -> bool {
+        let (sender, taken) = oneshot::channel();
+        // A terminal on hold must not keep a run from being interrupted.
+        self.send(Request::Interrupt(sender)) && matches!(timeout(PAUSE_TIMEOUT, taken).await, Ok(Ok(true)))
+    }
+
     fn send(&self, request: Request) -> bool {
         self.0
             .upgrade()
@@ -163,6 +172,14 @@ async fn show(
                 Some(Request::Notice(text)) => console.notice(&text),
                 Some(Request::Pause(_done)) => console.pause(),
                 Some(Request::Resume) => console.resume(),
+                Some(Request::Interrupt(taken)) => {
+                    if let Some(keyboard) = &mut keyboard {
+                        let (is_taken, notices) = keyboard.interrupt();
+                        notices.iter().for_each(|notice| console.notice(notice));
+                        console.draw_input(keyboard);
+                        let _ = taken.send(is_taken);
+                    }
+                }
                 None => break,
             },
             event = next_event(&mut keyboard) => {

@@ -16,6 +16,7 @@ mod options;
 mod page;
 mod paragraph;
 mod plain;
+mod row_guard;
 mod rows;
 mod run_rows;
 mod status;

@@ -9,11 +9,11 @@ use ralph_run::{
 use run_view::{
     describe_attempt_retry, describe_command, describe_cooldown, describe_forked, describe_iteration,
     describe_limit_raised, describe_totals, describe_verify, message_label, one_line, sanitise,
-    top_up_option,
 };
 
 use super::rows::Look;
 use super::style::{Style, paint};
+use crate::keyboard::ProposedTopUp;
 
 /// How many lines of a failed verify command are shown.
 const VERIFY_LINES: usize = 20;
@@ -61,10 +61,16 @@ pub(super) fn render_cooldown(look: Look, cooldown: &CooldownStarted, at: Timest
 }
 
 /// A limit that is reached, and how to raise it.
-pub(super) fn render_budget_awaited(look: Look, awaited: &BudgetAwaited, run: &str) -> String {
-    let option = top_up_option(awaited);
+pub(super) fn render_budget_awaited(
+    look: Look,
+    awaited: &BudgetAwaited,
+    run: &str,
+    has_keyboard: bool,
+) -> String {
+    let ProposedTopUp { option, amount } = ProposedTopUp::new(awaited);
+    let key = if has_keyboard { "press t, or " } else { "" };
     let text = format!(
-        "{}; continue with `ralph top-up {run} {option}`, or stop with `ralph stop {run}`",
+        "{}; {key}continue with `ralph top-up {run} {option} {amount}`, or stop with `ralph stop {run}`",
         awaited.message
     );
     look.rows(Style::Warning, "Waiting", &text)

@@ -40,6 +40,8 @@ pub struct Console {
     width: Measure,
     /// Whether the reader of stdout is gone, without writing to it.
     is_deserted: fn() -> bool,
+    /// Whether this process may use the whole terminal. A job in the background only writes text.
+    is_in_foreground: fn() -> bool,
     is_running: bool,
     /// The status line appears with the first tick.
     has_ticked: bool,
@@ -49,6 +51,7 @@ pub struct Console {
     hint: String,
     /// Another program uses the terminal.
     is_paused: bool,
+    is_background_job: bool,
     update: String,
     /// When something was last written to a pipe.
     written_at: Option<Timestamp>,
@@ -60,6 +63,7 @@ impl Console {
     pub fn on_stdio(options: Options) -> Self {
         let mut console = Self::new(options, stdio::stdout(), stdio::stderr()).with_width(terminal_width);
         console.is_deserted = current_process::is_stdout_closed;
+        console.is_in_foreground = terminal_input::is_in_foreground;
         console
     }
 
@@ -72,12 +76,14 @@ impl Console {
             clock: Box::new(Timestamp::now),
             width: Box::new(|| None),
             is_deserted: || false,
+            is_in_foreground: || true,
             is_running: false,
             has_ticked: false,
             footer: Footer::default(),
             input: InputArea::default(),
             hint: String::new(),
             is_paused: false,
+            is_background_job: false,
             update: String::new(),
             written_at: None,
             exit_code: None,
@@ -189,6 +195,7 @@ impl Console {
 
     pub(super) fn resume(&mut self) {
         self.is_paused = false;
+        self.is_background_job = !(self.is_in_foreground)();
         self.redraw();
     }
 
@@ -280,6 +287,7 @@ impl Console {
         self.is_running
             && self.has_ticked
             && !self.is_paused
+            && !self.is_background_job
             && self.shows_text()
             && self.view.options().is_terminal
     }
@@ -297,6 +305,7 @@ impl Console {
             self.out.close();
         }
         self.has_ticked = true;
+        self.is_background_job = !(self.is_in_foreground)();
         if !self.is_running || !self.shows_text() {
             return;
         }

@@ -7,8 +7,10 @@ mod input_lines;
 mod request_prompt;
 mod session;
 mod state;
+mod top_up_line;
 
 pub use run_view::{denial, option_labels};
 pub use session::KeyboardSetup;
 pub(crate) use session::{KeyboardSession, SessionEvent};
 pub use state::{KeyAction, Keyboard, Messages};
+pub use top_up_line::ProposedTopUp;

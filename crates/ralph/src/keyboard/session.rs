@@ -141,6 +141,8 @@ impl KeyboardSession {
             }
             SessionEvent::Closed => self.is_over = true,
             SessionEvent::Reply(Reply { command, result }) => match result {
+                // The run records each limit that was raised, which is shown.
+                Ok(_) if matches!(command, ControlCommand::TopUp(_)) => {}
                 Ok(note) => notices.extend(note),
                 Err(why) => {
                     self.keyboard.refused(&command, now);
@@ -150,6 +152,15 @@ impl KeyboardSession {
             SessionEvent::Armed => {}
         }
         notices
+    }
+
+    /// Ctrl-C, after the keys that were pressed before it. Whether it was taken here, and what is to be shown.
+    pub(crate) fn interrupt(&mut self) -> (bool, Vec<String>) {
+        let mut notices = Vec::new();
+        while let Ok(keys) = self.keys.try_recv() {
+            notices.extend(self.handle(SessionEvent::Keys(keys)));
+        }
+        (!self.is_over && self.keyboard.interrupt(), notices)
     }
 
     fn perform(&self, action: KeyAction, notices: &mut Vec<String>) {
@@ -191,11 +202,12 @@ impl KeyboardSession {
         if self.is_over {
             return (InputArea::default(), String::new());
         }
-        let hint = match self.keyboard.hint() {
+        let now = Instant::now();
+        let hint = match self.keyboard.hint(now) {
             "" => String::new(),
             hint => format!("{hint} · {}", self.interrupt_hint),
         };
-        (self.keyboard.render(size, Instant::now()), hint)
+        (self.keyboard.render(size, now), hint)
     }
 }
 

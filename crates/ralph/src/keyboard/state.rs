@@ -1,19 +1,22 @@
 //! `Keyboard`: what keys do in a run, as a pure function of keys, requests and time. `KeyboardSession` drives it.
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use agent_api::RequestId;
 use ralph_run::RunKind;
 use ralph_run::control::{ControlCommand, SendMode};
-use ralph_run::model::RunModel;
+use ralph_run::model::{RunModel, RunState, WaitingFor};
 
 use super::input_lines::{render_input, window};
 use super::request_prompt::RequestPrompt;
+use super::top_up_line::TopUpLine;
 use crate::console::InputArea;
 use run_view::one_line;
-use terminal_input::Key;
-use terminal_input::{Edit, History, LineEditor, armed_at};
+use terminal_input::{Edit, History, Key, LineEditor, armed_at};
 
+/// Messages that may be refused: each is answered at once, so few are on their way.
+const MAX_SENT: usize = 8;
 /// Shown while keys go to a message although a request is open.
 const DRAFT_HINT: &str = "esc to answer (your message is kept)";
 
@@ -39,18 +42,22 @@ pub enum Messages {
 pub struct Keyboard {
     messages: Messages,
     line: Line,
+    /// Whether the agent has nothing to do until a message is sent.
+    is_idle: bool,
     draft: LineEditor,
     /// Whether the user left the draft in order to answer requests.
     is_draft_aside: bool,
     history: History,
     prompt: Option<RequestPrompt>,
+    /// While the run waits for a higher limit.
+    top_up: Option<TopUpLine>,
     /// Requests behind the one that is shown.
     waiting_requests: usize,
     last_key_at: Option<Instant>,
     /// When a request was closed under the user's hands. Keys that were meant for it are dropped.
     closed_at: Option<Instant>,
-    /// The last message that was sent, in case it is refused.
-    sent: Option<LineEditor>,
+    /// The last messages that were sent, in case one is refused.
+    sent: VecDeque<LineEditor>,
 }
 
 /// Whether there is a line for messages.
@@ -73,14 +80,16 @@ impl Keyboard {
         Self {
             messages,
             line: Line::Absent,
+            is_idle: false,
             draft: LineEditor::default(),
             is_draft_aside: false,
             history: History::default(),
             prompt: None,
+            top_up: None,
             waiting_requests: 0,
             last_key_at: None,
             closed_at: None,
-            sent: None,
+            sent: VecDeque::new(),
         }
     }
 
@@ -95,6 +104,17 @@ impl Keyboard {
             (true, Line::Absent) => Line::Closed,
             (true, line) => line,
         };
+        self.is_idle = matches!(
+            run.state(),
+            RunState::Waiting {
+                what: WaitingFor::Message
+            }
+        );
+        match run.awaited_budget() {
+            None => self.top_up = None,
+            Some(_) if self.top_up.is_some() => {}
+            Some(awaited) => self.top_up = TopUpLine::new(awaited, now),
+        }
         self.waiting_requests = run.requests().len().saturating_sub(1);
         let request = run.requests().iter().next();
         if self.prompt.as_ref().map(RequestPrompt::request) != request {
@@ -111,9 +131,11 @@ impl Keyboard {
         match command {
             ControlCommand::Answer { request, .. } => self.reopen(request, now),
             ControlCommand::CloseInput if self.line == Line::Ended => self.line = Line::Open,
-            ControlCommand::Send { .. } => {
+            ControlCommand::Send { text, .. } => {
+                let refused = self.sent.iter().position(|sent| sent.text() == *text);
+                let refused = refused.and_then(|index| self.sent.remove(index));
                 // What was typed meanwhile is worth more.
-                if let Some(sent) = self.sent.take().filter(|_| self.draft.is_empty()) {
+                if let Some(sent) = refused.filter(|_| self.draft.is_empty()) {
                     self.draft = sent;
                     // It must not take the keys of an answer that is being given.
                     self.is_draft_aside = self.open_prompt().is_some();
@@ -133,10 +155,31 @@ impl Keyboard {
         }
     }
 
-    /// When [`Self::render`] changes without a key.
+    /// Ctrl-C: clears the amount or, in a conversation without a turn, the message that is being written, as in a shell.
+    /// Otherwise it is meant for the run; returns `false` then.
+    pub fn interrupt(&mut self) -> bool {
+        if let Some(top_up) = self.top_up.as_mut().filter(|top_up| top_up.is_open()) {
+            top_up.close();
+            return true;
+        }
+        let is_taken = self.line == Line::Open && self.is_idle && !self.draft.is_empty();
+        if is_taken {
+            self.draft = LineEditor::default();
+            self.is_draft_aside = false;
+            self.history.leave();
+        }
+        is_taken
+    }
+
+    /// When [`Self::render`] or [`Self::hint`] changes without a key.
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
-        let armed_at = self.open_prompt().filter(|_| !self.is_writing())?.armed_at();
-        (armed_at > now).then_some(armed_at)
+        let armed_at = match (self.open_prompt(), &self.top_up) {
+            _ if self.is_writing() => None,
+            (Some(prompt), _) => Some(prompt.armed_at()),
+            (None, Some(top_up)) => Some(top_up.armed_at(self.last_key_at)),
+            (None, None) => None,
+        };
+        armed_at.filter(|armed_at| *armed_at > now)
     }
 
     fn open_prompt(&self) -> Option<&RequestPrompt> {
@@ -175,6 +218,11 @@ impl Keyboard {
             self.closed_at = None;
         }
         self.is_draft_aside = false;
+        if let Some(top_up) = self.top_up.as_mut().filter(|_| !is_writing)
+            && let Some(actions) = top_up.update(&key, last_key_at, now)
+        {
+            return actions;
+        }
         self.message_key(&key)
     }
 
@@ -218,7 +266,10 @@ impl Keyboard {
         }
         let sent = std::mem::take(&mut self.draft);
         self.history.add(sent.clone());
-        self.sent = Some(sent);
+        if self.sent.len() == MAX_SENT {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(sent);
         if self.line == Line::Opened {
             self.line = Line::Closed;
         }
@@ -228,11 +279,13 @@ impl Keyboard {
 
     /// The lines below the status line.
     pub fn render(&self, (columns, rows): (usize, usize), now: Instant) -> InputArea {
-        let message = match self.line {
+        let top_up = self.top_up.as_ref().filter(|_| !self.is_writing());
+        let amount = top_up.and_then(|top_up| top_up.render(columns));
+        let message = amount.unwrap_or_else(|| match self.line {
             Line::Open => render_input("> ", &self.draft, columns),
             Line::Opened => render_input("Message: ", &self.draft, columns),
             Line::Absent | Line::Ended | Line::Closed => InputArea::default(),
-        };
+        });
         let area = match self.open_prompt() {
             Some(prompt) if self.is_writing() => {
                 let title = prompt.title(columns, self.waiting_requests);
@@ -245,7 +298,10 @@ impl Keyboard {
     }
 
     /// The key that the status line names.
-    pub fn hint(&self) -> &'static str {
+    pub fn hint(&self, now: Instant) -> &'static str {
+        if let Some(top_up) = self.top_up.as_ref().filter(|_| !self.is_writing()) {
+            return top_up.hint(self.last_key_at, now);
+        }
         match (self.line, self.messages, self.open_prompt()) {
             (Line::Closed, Messages::Taken, None) => "m message",
             (Line::Opened, _, None) => "enter send · esc close",
@@ -267,7 +323,7 @@ mod tests {
 
     use agent_api::{AgentKind, Body, Event, RequestId};
     use jiff::Timestamp;
-    use ralph_run::control::{AnswerChoice, ControlCommand, SendMode};
+    use ralph_run::control::{AnswerChoice, ControlCommand, SendMode, TopUp};
     use ralph_run::model::RunModel;
     use ralph_run::{FORMAT_VERSION, Record, RunBody, RunEvent, RunKind};
     use serde_json::{Value, json};
@@ -369,7 +425,10 @@ mod tests {
     fn a_loop_has_a_message_line_that_a_key_opens_and_escape_closes() {
         let mut desk = Desk::new(RunKind::Loop);
         assert_eq!(desk.press("hello, yes\n\u{4}"), []);
-        assert_eq!((desk.shown(), desk.keyboard.hint()), (vec![], "m message"));
+        assert_eq!(
+            (desk.shown(), desk.keyboard.hint(desk.now)),
+            (vec![], "m message")
+        );
         assert_eq!(desk.press("mmore\u{1b}xyz"), []);
         assert_eq!(desk.shown(), [""; 0]);
         // The draft was kept.
@@ -396,6 +455,73 @@ mod tests {
     }
 
     #[test]
+    fn ctrl_c_clears_a_draft_only_while_a_conversation_waits_for_it() {
+        let mut desk = Desk::new(RunKind::Session);
+        desk.press("draft");
+        // The agent works: it is interrupted, and the draft stays.
+        assert!(!desk.keyboard.interrupt());
+        assert_eq!(desk.shown(), ["> draft"]);
+        desk.record(RunEvent::Run(RunBody::MessageAwaited(Default::default())));
+        assert!(desk.keyboard.interrupt());
+        assert_eq!(desk.shown(), ["> "]);
+        assert!(!desk.keyboard.interrupt());
+        let mut desk = Desk::new(RunKind::Loop);
+        desk.press("mdraft");
+        assert!(!desk.keyboard.interrupt());
+    }
+
+    fn reaches_cost_limit(desk: &mut Desk) {
+        let awaited = json!({"limit": "cost", "message": "cost limit reached", "limit_value": 10_000_000});
+        let awaited = serde_json::from_value(awaited).unwrap();
+        desk.record(RunEvent::Run(RunBody::BudgetAwaited(awaited)));
+    }
+
+    fn adds(micro_usd: u64) -> KeyAction {
+        let cost = Some(agent_api::MicroUsd::new(micro_usd));
+        KeyAction::Command(ControlCommand::TopUp(TopUp {
+            cost,
+            ..TopUp::default()
+        }))
+    }
+
+    #[test]
+    fn a_limit_is_raised_with_a_key_and_an_amount_that_is_proposed() {
+        let mut desk = Desk::new(RunKind::Loop);
+        reaches_cost_limit(&mut desk);
+        // What was being typed when the limit was reached does not open it.
+        assert_eq!(desk.press("tt\n"), []);
+        assert_eq!((desk.shown(), desk.keyboard.hint(desk.now)), (vec![], ""));
+        desk.wait(500);
+        assert_eq!(desk.keyboard.hint(desk.now), "t raise the limit");
+        assert_eq!(desk.press("t"), []);
+        assert_eq!(desk.shown(), ["Raise the cost limit by $10"]);
+        assert_eq!(desk.keyboard.hint(desk.now), "enter raise · esc cancel");
+        assert_eq!(desk.press("\u{1b}"), []);
+        assert_eq!(desk.shown(), [""; 0]);
+        desk.wait(500);
+        let wrong = desk.press("tx\n");
+        assert!(matches!(wrong.as_slice(), [KeyAction::Notice(_)]), "{wrong:?}");
+        assert!(desk.keyboard.interrupt());
+        desk.wait(500);
+        assert_eq!(desk.press("t\n"), [adds(10_000_000)]);
+        let raised = json!({"limit": "cost", "to": 20_000_000});
+        let raised = serde_json::from_value(raised).unwrap();
+        desk.record(RunEvent::Run(RunBody::LimitRaised(raised)));
+        assert_eq!(desk.keyboard.hint(desk.now), "m message");
+    }
+
+    #[test]
+    fn a_message_that_is_being_written_is_not_taken_for_a_top_up() {
+        let mut desk = Desk::new(RunKind::Session);
+        desk.press("s");
+        reaches_cost_limit(&mut desk);
+        desk.wait(500);
+        assert_eq!(desk.press("tart\n"), [send("start")]);
+        desk.wait(500);
+        assert_eq!(desk.press("t5\n"), [adds(105_000_000)]);
+    }
+
+    #[test]
     fn a_message_that_is_refused_comes_back() {
         let mut desk = Desk::new(RunKind::Loop);
         let sent = desk.press("mhello\n");
@@ -404,6 +530,17 @@ mod tests {
         };
         desk.keyboard.refused(command, desk.now);
         assert_eq!(desk.shown(), ["Message: hello"]);
+    }
+
+    #[test]
+    fn the_message_that_is_refused_comes_back_and_not_a_later_one() {
+        let mut desk = Desk::new(RunKind::Session);
+        assert_eq!(desk.press("one\ntwo\n"), [send("one"), send("two")]);
+        let KeyAction::Command(command) = send("one") else {
+            unreachable!()
+        };
+        desk.keyboard.refused(&command, desk.now);
+        assert_eq!(desk.shown(), ["> one"]);
     }
 
     #[test]
@@ -527,7 +664,7 @@ mod tests {
     fn a_run_that_takes_no_messages_says_so() {
         let mut desk = Desk::new(RunKind::Loop);
         desk.keyboard.messages = Messages::Refused;
-        assert_eq!(desk.keyboard.hint(), "");
+        assert_eq!(desk.keyboard.hint(desk.now), "");
         let refused = KeyAction::Notice("this agent takes no messages after its prompt".to_owned());
         assert_eq!(desk.press("m"), [refused]);
     }

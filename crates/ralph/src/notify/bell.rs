@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
+use std::time::Duration;
 
 use super::channel::Channel;
 use super::notification::Notification;
@@ -21,6 +22,10 @@ impl Bell {
 impl Channel for Bell {
     fn name(&self) -> &'static str {
         "bell"
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::ZERO
     }
 
     fn send(&mut self, _: &Notification) -> Result<(), String> {

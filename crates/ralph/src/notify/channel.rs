@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use agent_process::Marker;
 
@@ -14,6 +15,9 @@ use crate::settings::NotifySettings;
 pub trait Channel: Send {
     /// As in the settings: `webhook`.
     fn name(&self) -> &'static str;
+
+    /// The longest time that sending a notification takes.
+    fn timeout(&self) -> Duration;
 
     /// Sends it, within a deadline. An error is one line for people.
     fn send(&mut self, notification: &Notification) -> Result<(), String>;

@@ -232,8 +232,20 @@ fn of_body(body: &RunBody) -> Option<Draft> {
             Some(draft)
         }
         RunBody::CooldownStarted(cooldown) if cooldown.cause == CooldownCause::UsageLimit => {
-            let message = format!("The usage limit resets at {}.", cooldown.until);
-            let mut draft = Draft::waiting("limit", "the usage limit", message);
+            let (what, message) = match cooldown.is_retry {
+                true => (
+                    "the agent's service",
+                    format!(
+                        "The service is overloaded or limits its use. The run tries again at {}.",
+                        cooldown.until
+                    ),
+                ),
+                false => (
+                    "the usage limit",
+                    format!("The usage limit resets at {}.", cooldown.until),
+                ),
+            };
+            let mut draft = Draft::waiting("limit", what, message);
             draft.until = Some(cooldown.until);
             Some(draft)
         }

@@ -5,8 +5,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ralph_run::machine::Signal;
 use ralph_run::{Record, RunBody, RunEvent, Sink, Views, Warned, WarningKind};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use super::bell::Bell;
 use super::channel::{Channel, ChannelContext, channels};
@@ -16,13 +18,17 @@ use crate::settings::{NotifyOn, NotifySettings};
 
 /// Notifications that wait for a slow channel. Further ones are dropped.
 const MAX_WAITING: usize = 64;
-/// How long the end of a run waits for notifications that are being sent.
-const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
+/// What the end of a run waits in addition to the timeout of its slowest channel, which still has to stop its program.
+const FLUSH_MARGIN: Duration = Duration::from_secs(2);
+/// A longer wait than this is announced.
+const NOTICE_DELAY: Duration = Duration::from_secs(2);
 
 /// The notifications of a run.
 pub struct Notifier {
     /// Closed when the last thread has ended.
     is_done: mpsc::Receiver<()>,
+    /// How long the end of a run waits for notifications that are being sent.
+    flush_timeout: Duration,
 }
 
 impl Notifier {
@@ -44,6 +50,8 @@ impl Notifier {
         }
         let (report, warnings) = mpsc::unbounded_channel();
         let (alive, is_done) = mpsc::channel(1);
+        let slowest = channels.iter().map(|channel| channel.timeout()).max();
+        let flush_timeout = slowest.unwrap_or_default() + FLUSH_MARGIN;
         let mut senders = Vec::new();
         for channel in channels {
             let (sender, notifications) = sync_channel(MAX_WAITING);
@@ -70,16 +78,37 @@ impl Notifier {
             on: settings.on.clone(),
             run: RunContext::default(),
         }));
-        Ok(Some(Self { is_done }))
+        Ok(Some(Self {
+            is_done,
+            flush_timeout,
+        }))
     }
 
-    /// Waits for what is being sent, after the run has ended and its views are gone. At most two seconds.
-    pub async fn finish(mut self) {
-        if tokio::time::timeout(FLUSH_TIMEOUT, self.is_done.recv())
-            .await
-            .is_err()
-        {
+    /// Waits for what is being sent, after the run has ended and its views are gone. A signal ends the wait. Calls
+    /// `on_delay` if it takes long enough for a user to wonder.
+    pub async fn finish(mut self, signals: &mut mpsc::UnboundedReceiver<Signal>, on_delay: impl FnOnce()) {
+        if timeout(NOTICE_DELAY, self.is_done.recv()).await.is_ok() {
+            return;
+        }
+        on_delay();
+        let is_sent = tokio::select! {
+            biased;
+            sent = timeout(self.flush_timeout.saturating_sub(NOTICE_DELAY), self.is_done.recv()) => sent.is_ok(),
+            () = ending_signal(signals) => false,
+        };
+        if !is_sent {
             tracing::warn!("a notification was not sent in time");
+        }
+    }
+}
+
+async fn ending_signal(signals: &mut mpsc::UnboundedReceiver<Signal>) {
+    loop {
+        match signals.recv().await {
+            // There is no run to suspend.
+            Some(Signal::Suspend) => {}
+            Some(Signal::Interrupt | Signal::Terminate | Signal::HangUp) => return,
+            None => std::future::pending().await,
         }
     }
 }
@@ -119,17 +148,36 @@ impl Worker {
                 Some(due) => notifications.recv_timeout(due.saturating_duration_since(Instant::now())),
                 None => notifications.recv().map_err(|_| RecvTimeoutError::Disconnected),
             };
-            let (to_send, is_over) = match next {
-                Ok(notification) => (self.throttle.push(notification, Instant::now()), false),
-                Err(RecvTimeoutError::Timeout) => (self.throttle.take_due(Instant::now()), false),
-                Err(RecvTimeoutError::Disconnected) => (self.throttle.take_all(), true),
-            };
-            for notification in to_send {
-                self.send(&notification);
+            match next {
+                Ok(notification) => self.send_or_hold(notification, notifications),
+                Err(RecvTimeoutError::Timeout) => {
+                    let due = self.throttle.take_due(Instant::now());
+                    self.send_all(due);
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    let held = self.throttle.take_all();
+                    self.send_all(held);
+                    return;
+                }
             }
-            if is_over {
-                return;
-            }
+        }
+    }
+
+    /// Takes this notification and those that came while an earlier one was being sent. The end of the run is first,
+    /// because time is short then.
+    fn send_or_hold(&mut self, notification: Notification, further: &Receiver<Notification>) {
+        let mut all = vec![notification];
+        all.extend(further.try_iter());
+        all.sort_by_key(|notification| notification.event != NotificationEvent::Ended);
+        for notification in all {
+            let now = self.throttle.push(notification, Instant::now());
+            self.send_all(now);
+        }
+    }
+
+    fn send_all(&mut self, notifications: Vec<Notification>) {
+        for notification in &notifications {
+            self.send(notification);
         }
     }
 

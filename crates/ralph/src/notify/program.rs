@@ -32,6 +32,10 @@ impl Channel for ProgramChannel {
         "command"
     }
 
+    fn timeout(&self) -> Duration {
+        COMMAND_TIMEOUT
+    }
+
     fn send(&mut self, notification: &Notification) -> Result<(), String> {
         let mut spec = match &self.command {
             NotifyCommand::Shell(line) => {
@@ -67,6 +71,10 @@ impl Desktop {
 impl Channel for Desktop {
     fn name(&self) -> &'static str {
         "desktop"
+    }
+
+    fn timeout(&self) -> Duration {
+        COMMAND_TIMEOUT
     }
 
     fn send(&mut self, notification: &Notification) -> Result<(), String> {

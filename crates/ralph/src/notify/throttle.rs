@@ -15,12 +15,12 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    /// What is to be sent now: this notification, or nothing yet. The end of a run is never held back, and comes after
-    /// everything else.
+    /// What is to be sent now: this notification, or nothing yet. The end of a run is never held back, and comes before
+    /// everything that was.
     pub(super) fn push(&mut self, notification: Notification, now: Instant) -> Vec<Notification> {
         if notification.event == NotificationEvent::Ended {
-            let mut all = self.take_all();
-            all.push(notification);
+            let mut all = vec![notification];
+            all.extend(self.take_all());
             return all;
         }
         let event = notification.event;
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_run_is_not_held_back_and_comes_last() {
+    fn the_end_of_a_run_is_not_held_back_and_comes_first() {
         use NotificationEvent::{Ended, Warning};
         let mut throttle = Throttle::default();
         let now = Instant::now();
@@ -118,6 +118,6 @@ mod tests {
         assert_eq!(throttle.push(notification(Warning, "late"), now), []);
         let sent = throttle.push(notification(Ended, "over"), now);
         let messages: Vec<&str> = sent.iter().map(|it| it.message.as_str()).collect();
-        assert_eq!(messages, ["late", "over"]);
+        assert_eq!(messages, ["over", "late"]);
     }
 }

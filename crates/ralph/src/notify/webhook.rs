@@ -80,6 +80,12 @@ impl Channel for Webhook {
         "webhook"
     }
 
+    fn timeout(&self) -> Duration {
+        RETRY_DELAYS
+            .iter()
+            .fold(REQUEST_TIMEOUT, |total, delay| total + *delay + REQUEST_TIMEOUT)
+    }
+
     fn send(&mut self, notification: &Notification) -> Result<(), String> {
         let body = serde_json::to_vec(notification).map_err(|error| error.to_string())?;
         let mut delays = RETRY_DELAYS.iter();

@@ -147,7 +147,7 @@ values! {
     PermissionChoice: words(&permission_names()), one_of(&permission_names()), parse_permission, show_permission; {}
 }
 
-pub(super) fn show_duration(duration: &Duration) -> String {
+pub fn show_duration(duration: &Duration) -> String {
     SignedDuration::try_from(*duration).map_or_else(|_| format!("{duration:?}"), |it| format!("{it:#}"))
 }
 

@@ -37,7 +37,7 @@ pub use choices::{
 pub use document::Position;
 pub use error::{SettingsError, Warning};
 pub use file::{CONFIG_FILE, ConfigFile, FileEntry};
-pub use kind::{Program, Promise, Variables};
+pub use kind::{Program, Promise, Variables, show_duration};
 pub use layer::{Origin, Setting};
 pub use load::{OpenedFile, load_settings, load_view, open_file};
 pub use mode::{ModeTools, Modes};

@@ -287,8 +287,8 @@ layer! {
     "A file is changed back and forth between two versions. The first time that a change is undone does not count."
 
     #[arg(skip)]
-    watch_burn_rate: WatchRule { key: "watch.burn_rate", default: "notify, factor 3, at_least $1" }
-    "The cost per minute over the last 5 minutes is `factor` times the median of the run, and `at_least` this much in total."
+    watch_burn_rate: WatchRule { key: "watch.burn_rate", default: "notify, factor 3, at_least $1, window 5m" }
+    "The cost per minute within the `window` is `factor` times the median of the run, and `at_least` this much in total."
 
     #[arg(skip)]
     watch_out_of_scope: WatchRule { key: "watch.out_of_scope", default: "notify" }

@@ -26,6 +26,7 @@ pub struct WatchRule {
     pub times: Option<u32>,
     pub factor: Option<u32>,
     pub at_least: Option<MicroUsd>,
+    pub window: Option<Duration>,
     pub percent: Option<u32>,
 }
 
@@ -43,7 +44,7 @@ fn thresholds(key: &str) -> &'static [&'static str] {
         "watch.repeated_call" | "watch.repeated_failure" | "watch.repeated_answer" | "watch.flipped_file" => {
             &["times"]
         }
-        "watch.burn_rate" => &["factor", "at_least"],
+        "watch.burn_rate" => &["factor", "at_least", "window"],
         "watch.context" => &["percent"],
         _ => &[],
     }
@@ -58,6 +59,13 @@ impl WatchRule {
             "times" => self.times = Some(at_least(2, parse_count(text)?)?),
             "factor" => self.factor = Some(at_least(2, parse_count(text)?)?),
             "at_least" => self.at_least = Some(parse_money(text)?),
+            "window" => {
+                let window = parse_duration(text)?;
+                if window < Duration::from_secs(1) {
+                    return Err("must be at least 1s".to_owned());
+                }
+                self.window = Some(window);
+            }
             "percent" => {
                 let percent = parse_count(text.trim_end_matches('%').trim_end())?;
                 if percent > 100 {
@@ -78,6 +86,7 @@ impl WatchRule {
             ("times", self.times.is_some()),
             ("factor", self.factor.is_some()),
             ("at_least", self.at_least.is_some()),
+            ("window", self.window.is_some()),
             ("percent", self.percent.is_some()),
         ];
         names
@@ -94,6 +103,7 @@ impl WatchRule {
             times: self.times.or(other.times),
             factor: self.factor.or(other.factor),
             at_least: self.at_least.or(other.at_least),
+            window: self.window.or(other.window),
             percent: self.percent.or(other.percent),
         }
     }
@@ -196,6 +206,7 @@ impl Value for WatchRule {
             self.times.map(|it| format!("times {it}")),
             self.factor.map(|it| format!("factor {it}")),
             self.at_least.map(|it| format!("at_least {it}")),
+            self.window.map(|it| format!("window {}", show_duration(&it))),
             self.percent.map(|it| format!("percent {it}%")),
         ];
         let parts = action.map(|(name, _)| (*name).to_owned()).into_iter();
@@ -282,6 +293,7 @@ impl WatchSettings {
             burn_rate: BurnRule {
                 factor: self.burn_rate.factor.unwrap_or(burn_rate.factor),
                 at_least: self.burn_rate.at_least.unwrap_or(burn_rate.at_least),
+                window: self.burn_rate.window.unwrap_or(burn_rate.window),
                 action: self.burn_rate.action(),
             },
             out_of_scope: ScopeRule {

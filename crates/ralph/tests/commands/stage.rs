@@ -115,6 +115,10 @@ impl Stage {
             masked = masked.replace(&started[..19].replace('T', " "), "[TIME]");
         }
         masked = masked.replace(&self.path("").display().to_string(), "[ROOT]/");
+        // A call or an iteration that took less than a millisecond.
+        for before in ["✓ ", ", "] {
+            masked = masked.replace(&format!("{before}0s"), &format!("{before}0ms"));
+        }
         for unit in ["ms", " kB", " B"] {
             masked = mask_before(&masked, unit);
         }

@@ -7,7 +7,9 @@ use ralph::console::{Mode, Options};
 
 use crate::stage::{Stage, delta, text, tool};
 use crate::story::play;
-use agent_api::{Body, Cost, CostSource, MicroUsd, Part, RunUsage, Tokens, ToolKind, Usage, UsageScope};
+use agent_api::{
+    Body, ContextUse, Cost, CostSource, MicroUsd, Part, RunUsage, Tokens, ToolKind, Usage, UsageScope,
+};
 
 const SPINNER: &str = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 
@@ -167,6 +169,40 @@ fn the_cost_is_estimated_until_the_agent_reports_it() {
     stage.agent(Body::Usage(Box::new(usage)));
     let status = shown(&mut stage);
     assert!(status.contains(" · $1.49 of $10.00 · "), "{status}");
+}
+
+#[test]
+fn the_cost_includes_earlier_runs_of_the_task_and_the_context_has_the_size_of_its_model() {
+    let mut stage = Stage::new(terminal(100));
+    stage.begin_after(Some(MicroUsd::new(4_000_000)), 50);
+    let usage = Usage {
+        scope: UsageScope::Step,
+        tokens: Tokens::default(),
+        cost: None,
+        model: Some("claude-sonnet-4-5-20250929".to_owned()),
+        context: Some(ContextUse {
+            used: 50_000,
+            size: None,
+        }),
+        run: RunUsage {
+            cost: Some(Cost::reported(MicroUsd::new(1_490_000))),
+            ..RunUsage::default()
+        },
+    };
+    stage.agent(Body::Usage(Box::new(usage.clone())));
+    stage.subagent(
+        "task",
+        Body::Usage(Box::new(Usage {
+            context: Some(ContextUse {
+                used: 1_000,
+                size: Some(200_000),
+            }),
+            ..usage
+        })),
+    );
+    stage.tick(100);
+    let status = String::from_utf8(stage.out.writes().pop().unwrap()).unwrap();
+    assert!(status.contains(" · $5.49 of $10.00 · context 25% · "), "{status}");
 }
 
 #[test]

@@ -138,6 +138,11 @@ impl Stage {
     }
 
     pub(crate) fn begin(&mut self, max_iterations: u32) {
+        self.begin_after(None, max_iterations);
+    }
+
+    /// After runs of the same task that have cost this much.
+    pub(crate) fn begin_after(&mut self, spent_before: Option<MicroUsd>, max_iterations: u32) {
         self.run(RunBody::RunStarted(Box::new(RunStarted {
             format_version: FORMAT_VERSION,
             run_id: "run-1".to_owned(),
@@ -156,6 +161,7 @@ impl Stage {
             resumed_from: None,
             is_ephemeral: false,
             start_commit: None,
+            spent_before,
         })));
         self.begin_iteration(1);
     }

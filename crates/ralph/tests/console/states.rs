@@ -195,6 +195,7 @@ const CASES: &[Case] = &[
         stage.run(RunBody::BudgetAwaited(BudgetAwaited {
             limit: LimitKind::Cost.into(),
             message: "used $10.02 of $10.00".to_owned(),
+            limit_value: Some(10_000_000),
             until: Some(until),
         }));
         stage.tick(5_000);
@@ -298,7 +299,11 @@ fn other(stage: &mut Stage, name: &str, kind: ToolKind, subject: &str, input: &s
 
 fn cooldown(stage: &mut Stage, cause: CooldownCause, seconds: i64) {
     let until: Timestamp = stage.now() + SignedDuration::from_secs(seconds);
-    stage.run(RunBody::CooldownStarted(CooldownStarted { until, cause }));
+    stage.run(RunBody::CooldownStarted(CooldownStarted {
+        until,
+        cause,
+        is_retry: false,
+    }));
     stage.tick(5_000);
 }
 

@@ -3,7 +3,6 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use serde_json::json;
 use test_support::script::Script;
@@ -190,11 +189,7 @@ fn a_locked_workspace_state_delays_neither_commands_nor_the_end_and_costs_nothin
     let held = hold_state_lock(&stage);
     fs::write(go.path().join("go"), "").unwrap();
     // It continues although the cost of its first iteration cannot be saved.
-    let deadline = Instant::now() + Duration::from_secs(15);
-    while stage.run_file()["status"]["state"] != "cooling" {
-        assert!(Instant::now() < deadline, "{}", stage.run_file());
-        std::thread::yield_now();
-    }
+    wait_until("the pause", || stage.run_file()["status"]["state"] == "cooling");
     let stopped = Ran::of(&stage.ralph(&["stop", id]).output().unwrap());
     assert_eq!(stopped.code, Some(0), "{stopped:?}");
     assert_eq!(stopped.stdout, format!("run {id} has ended: stopped\n"));

@@ -121,11 +121,7 @@ fn a_permission_is_denied_with_a_reason() {
     terminal.press("not on Fridays\r");
     terminal.wait();
     // A denial is a failed iteration unless `denials` says otherwise; the agent has checked the answer.
-    assert!(
-        terminal.screen().contains("denied by terminal"),
-        "{}",
-        terminal.screen()
-    );
+    terminal.wait_for("denied by terminal");
 }
 
 #[test]
@@ -289,6 +285,61 @@ fn a_run_in_the_background_leaves_the_keyboard_to_the_shell() {
 }
 
 #[test]
+fn a_run_in_the_background_has_no_status_line_until_it_is_in_the_foreground() {
+    let directory = tempfile::tempdir().unwrap();
+    let go = directory.path().join("go");
+    let stage = Stage::new(&works_until(&go));
+    let mut terminal = Terminal::shell(&stage);
+    terminal.wait_for("shell> ");
+    terminal.press(&format!("{PROGRAM} run -p x --once &\n"));
+    terminal.wait_for("Working.");
+    // Five times as long as the status line takes to appear.
+    terminal.press("sleep 1; echo here-$((40+2))\n");
+    terminal.wait_for("here-42");
+    assert!(!terminal.written().contains("m message"), "{}", terminal.screen());
+    terminal.press("fg\n");
+    terminal.wait_for("m message");
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(stage.wait_for_end()["reason"], "completed");
+}
+
+#[test]
+fn ctrl_c_clears_a_draft_before_it_ends_a_conversation() {
+    let script = works().emit(success("Hello.")).read_to_end();
+    let stage = Stage::new(&script);
+    let mut terminal = Terminal::ralph(&stage, &["run", "--interactive", "-p", "Hi."]);
+    terminal.wait_for("ctrl-d end");
+    wait_until("idle", || stage.run_file()["status"]["for"] == "message");
+    terminal.press("half a thought");
+    terminal.wait_for("> half a thought");
+    terminal.press("\u{3}");
+    wait_until("an empty line", || !terminal.screen().contains("half a thought"));
+    terminal.wait_for("ctrl-d end");
+    assert_eq!(stage.run_file()["status"]["state"], "waiting");
+    terminal.press("\u{3}");
+    terminal.wait();
+    terminal.wait_for("interrupting");
+    assert_eq!(stage.wait_for_end()["status"]["state"], "ended");
+}
+
+#[test]
+fn a_limit_is_raised_in_the_terminal_of_the_run() {
+    let stage = Stage::new(&crate::stage::says("More to do."));
+    let args = ["run", "-p", "x", "--max-iterations", "2"];
+    let mut terminal = Terminal::ralph(&stage, &args);
+    terminal.wait_for("iteration limit reached");
+    terminal.wait_for("t raise the limit");
+    terminal.press("t");
+    terminal.wait_for("Raise the iteration limit by 2");
+    terminal.press("\u{15}1\r");
+    terminal.wait_for("iteration limit raised to 3");
+    wait_until("the next limit", || stage.data("budget_awaited").len() == 2);
+    terminal.press("\u{3}");
+    assert_eq!(terminal.wait().code(), Some(130), "{}", terminal.screen());
+    assert_eq!(stage.data("iteration_started").len(), 3);
+}
+
+#[test]
 fn a_signal_or_a_dead_agent_leaves_the_terminal_as_it_was() {
     for signal in [Signal::TERM, Signal::INT, Signal::QUIT, Signal::HUP] {
         let stage = Stage::new(&works().sleep_forever());
@@ -297,6 +348,8 @@ fn a_signal_or_a_dead_agent_leaves_the_terminal_as_it_was() {
         wait_for_keyboard(&terminal);
         kill_process(terminal.pid(), signal).unwrap();
         if signal == Signal::INT {
+            // Two signals at once may be delivered as one.
+            terminal.wait_for("interrupting");
             kill_process(terminal.pid(), signal).unwrap();
         }
         let expected = 128 + signal.as_raw();

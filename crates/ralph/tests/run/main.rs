@@ -8,6 +8,7 @@
 mod asking;
 mod background;
 mod bad_input;
+mod custom_agents;
 mod disk;
 mod endings;
 mod files;

@@ -85,8 +85,12 @@ fn runs_command(status: &str) -> String {
 
 /// An ACP agent that has opened a session and read its first prompt.
 fn prompted() -> Script {
+    prompted_with(&json!({}))
+}
+
+fn prompted_with(capabilities: &Value) -> Script {
     let agent = json!({"protocolVersion": 1, "agentInfo": {"name": "scripted", "version": "1.0.0"},
-        "agentCapabilities": {}});
+        "agentCapabilities": capabilities});
     Script::new()
         .expect_line(json!({"method": "initialize"}))
         .emit(response(1, &agent))
@@ -122,17 +126,15 @@ fn allow_next(stage: &Stage) -> Value {
         let listed: Value = serde_json::from_str(&listed.stdout).unwrap_or_default();
         listed.get(0).cloned()
     };
-    let asked = loop {
-        if let Some(asked) = open() {
-            break asked;
-        }
-        assert_ne!(
-            stage.run_file()["status"]["state"],
-            "ended",
+    let asked = test_support::wait_for("a request", || {
+        let asked = open();
+        let state = &stage.run_file()["status"]["state"];
+        assert!(
+            asked.is_some() || state != "ended",
             "the run ended without asking"
         );
-        std::thread::yield_now();
-    };
+        asked
+    });
     let answered = Ran::of(&stage.ralph(&["answer", "latest", "--allow"]).output().unwrap());
     assert_eq!(answered.code, Some(0), "{answered:?}");
     asked
@@ -237,6 +239,27 @@ fn an_acp_agent_asks_and_ralph_answer_allows_it() {
     assert_eq!(last(&stage, "turn_finished")["text"], "All built.");
 }
 
+#[test]
+fn an_acp_agent_is_proposed_for_resuming_only_if_it_can() {
+    let ends = || {
+        Script::new()
+            .emit(says("More to do."))
+            .emit(stopped("end_turn"))
+            .read_to_end()
+    };
+    let plain = prompted().then(ends());
+    let resuming = prompted_with(&json!({"loadSession": true})).then(ends());
+    for (script, next) in [
+        (plain, "Next: ralph run --max-iterations 2\n"),
+        (resuming, "Next: ralph run --resume "),
+    ] {
+        let stage = acp(&script);
+        let ran = stage.run(&["--max-iterations", "1"]);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stdout.contains(next), "{}", ran.stdout);
+    }
+}
+
 /// Starts a run, stops it in the middle of a command, and checks that no process is left.
 fn stop_in_mid_tool(directory: &TempDir, script: &Script) -> Value {
     let stage = acp(script);
@@ -248,9 +271,7 @@ fn stop_in_mid_tool(directory: &TempDir, script: &Script) -> Value {
     );
     assert_eq!(started.code, Some(0), "{started:?}");
     let is_running = |record: &Value| record["event"]["type"] == "tool_started";
-    while !stage.records().iter().any(is_running) {
-        std::thread::yield_now();
-    }
+    test_support::wait_until("a running tool", || stage.records().iter().any(is_running));
     let stopped = Ran::of(&stage.ralph(&["stop", "latest"]).output().unwrap());
     assert_eq!(stopped.code, Some(0), "{stopped:?}");
     assert!(!recorded::all(directory.path()).unwrap().is_empty());

@@ -103,16 +103,8 @@ impl Talk {
         assert_eq!(sent.code, Some(0), "{sent:?}");
     }
 
-    /// The journal as far as it is written.
-    fn records(&self) -> Vec<Value> {
-        let journal =
-            std::fs::read_to_string(self.stage.last_run().join("journal.ndjson")).unwrap_or_default();
-        let records = journal.lines().map_while(|line| serde_json::from_str(line).ok());
-        records.collect()
-    }
-
     pub(crate) fn of_kind(&self, kind: &str) -> Vec<Value> {
-        let records = self.records().into_iter();
+        let records = self.stage.records().into_iter();
         let found = records.filter(|record| record["event"]["type"] == kind);
         found.map(|record| record["event"]["data"].clone()).collect()
     }

@@ -134,8 +134,11 @@ impl Stage {
         })
     }
 
+    /// The newest run's records, as far as they are written.
     pub(crate) fn records(&self) -> Vec<Value> {
-        records(&self.last_run().join("journal.ndjson"))
+        self.runs()
+            .pop()
+            .map_or_else(Vec::new, |run| records(&run.join("journal.ndjson")))
     }
 }
 
@@ -143,10 +146,13 @@ pub(crate) fn read_json(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
+/// The journal as far as it is written: a run that is being written may end in the middle of a line.
 pub(crate) fn records(path: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(path).unwrap();
-    text.lines()
-        .map(|line| serde_json::from_str(line).unwrap())
+    let bytes = fs::read(path).unwrap_or_default();
+    let lines = bytes.split_inclusive(|byte| *byte == b'\n');
+    lines
+        .filter(|line| line.ends_with(b"\n"))
+        .map(|line| serde_json::from_slice(line).unwrap())
         .collect()
 }
 

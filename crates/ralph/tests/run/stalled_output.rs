@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal as SystemSignal, kill_process, test_kill_proce
 use serde_json::{Value, json};
 use test_support::dialect::Session;
 use test_support::script::{Script, Signal};
-use test_support::wait_until;
+use test_support::{wait_for, wait_until};
 
 use crate::stage::{Ran, Stage, result};
 
@@ -68,17 +68,25 @@ struct Stalled {
 
 impl Stalled {
     fn start(stage: &Stage, args: &[&str]) -> Self {
+        Self::start_unless_over(stage, args).expect("the run ended before its pipe was full")
+    }
+
+    /// `None` if the run ends before the pipe is full.
+    fn start_unless_over(stage: &Stage, args: &[&str]) -> Option<Self> {
         let (reader, writer) = std::io::pipe().unwrap();
         let mut all = vec!["run", "-p", "Do it."];
         all.extend(args);
-        let child = stage
+        let mut child = stage
             .ralph(&all)
             .stdout(writer.try_clone().unwrap())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        wait_until("a full pipe", || is_full(&writer));
-        Self { child, reader }
+        let is_full = wait_for("a full pipe", || match child.try_wait().unwrap() {
+            Some(_) => Some(false),
+            None => is_full(&writer).then_some(true),
+        });
+        is_full.then_some(Self { child, reader })
     }
 
     fn is_running(&mut self) -> bool {
@@ -153,10 +161,14 @@ fn ralph_stop_ends_a_run_whose_output_is_not_read() {
 #[test]
 fn the_time_limit_ends_a_run_whose_output_is_not_read() {
     for args in OUTPUTS {
-        let stage = Stage::new(&talkative());
-        let mut all = vec!["--max-runtime", "3s"];
-        all.extend(args);
-        let stalled = Stalled::start(&stage, &all);
+        // A slow machine needs longer to fill the pipe.
+        let started = ["3s", "15s", "50s"].iter().find_map(|limit| {
+            let stage = Stage::new(&talkative());
+            let mut all = vec!["--max-runtime", limit];
+            all.extend(args);
+            Some((Stalled::start_unless_over(&stage, &all)?, stage))
+        });
+        let (stalled, stage) = started.expect("a full pipe");
         assert_eq!(stage.wait_for_end()["reason"], json!({"limit": "runtime"}));
         let (code, output) = stalled.read();
         assert_eq!(code, Some(2));

@@ -187,6 +187,7 @@ fn a_killed_runner_leaves_nothing_behind_and_is_reported_lost() {
     let directory = tempfile::tempdir().unwrap();
     let stage = Stage::new(&polite(&directory, works()));
     let running = Running::start(&stage, &[]);
+    wait_for_processes(&directory);
     running.signal(rustix::process::Signal::KILL);
     running.wait();
     assert_all_gone(&directory);

@@ -137,6 +137,9 @@ fn a_suspended_run_can_be_stopped_from_another_terminal() {
     let directory = tempfile::tempdir().unwrap();
     let stage = Stage::new(&works().record_process(directory.path(), "agent").sleep_forever());
     let child = start(stage.ralph(&["run", "-p", "x"]));
+    wait_until("the agent's process", || {
+        !recorded::all(directory.path()).unwrap().is_empty()
+    });
     send(&child, Signal::TSTP);
     let pid = Pid::from_child(&child);
     let (_, status) = waitpid(Some(pid), WaitOptions::UNTRACED).unwrap().unwrap();

@@ -54,9 +54,9 @@ impl Terminal {
         Self::start(stage, &words, variables)
     }
 
-    /// An interactive shell.
+    /// An interactive shell without an editor of its own, which would change the terminal's mode.
     pub(crate) fn shell(stage: &Stage) -> Self {
-        Self::start(stage, &["/bin/sh", "-i"], &[])
+        Self::start(stage, &["/bin/sh", "-i", "+o", "emacs", "+o", "vi"], &[])
     }
 
     fn start(stage: &Stage, words: &[&str], variables: &[(&str, &str)]) -> Self {

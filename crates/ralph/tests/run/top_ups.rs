@@ -23,7 +23,7 @@ impl Stage {
         })
     }
 
-    fn data(&self, kind: &str) -> Vec<Value> {
+    pub(crate) fn data(&self, kind: &str) -> Vec<Value> {
         let records = self.records();
         let records = records.iter().filter(|record| record["event"]["type"] == kind);
         records.map(|record| record["event"]["data"].clone()).collect()
@@ -68,13 +68,19 @@ fn a_run_that_can_ask_waits_at_its_limits_and_continues_when_they_are_raised() {
     }
     let raised = stage.top_up(&["--cost", "1"]);
     assert_eq!(raised.code, Some(0), "{raised:?}");
+    assert!(raised.stdout.ends_with(": cost limit $1.015\n"), "{raised:?}");
     let awaited = stage.wait_for_limit(2);
     assert_eq!(awaited["limit"], "iterations");
     assert_eq!(
         stage.data("limit_raised")[0],
         json!({"limit": "cost", "to": 1_015_000})
     );
-    assert_eq!(stage.top_up(&["--iterations", "1", "--time", "1h"]).code, Some(0));
+    let raised = stage.top_up(&["--iterations", "1", "--time", "1h"]);
+    assert_eq!(raised.code, Some(0), "{raised:?}");
+    assert!(
+        raised.stdout.contains(": iteration limit 4, time limit "),
+        "{raised:?}"
+    );
     stage.wait_for_limit(3);
     assert_eq!(stage.data("iteration_started").len(), 4);
     assert_eq!(stage.ralph(&["stop", "latest"]).status().unwrap().code(), Some(0));
@@ -94,7 +100,7 @@ fn a_limit_that_is_not_raised_in_time_ends_the_run() {
         (Some(2), &json!({"limit": "iterations"}))
     );
     assert!(ran.stdout.contains("ralph top-up"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("--iterations 10"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("--iterations 2"), "{}", ran.stdout);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 use test_support::script::{Script, ScriptedAgent};
-use test_support::wait_for;
+use test_support::{wait_for, wait_until};
 
 use crate::stage::{Ran, Stage, result, says, works};
 
@@ -83,7 +83,7 @@ impl Stage {
 #[test]
 fn a_usage_limit_is_waited_for_and_the_iteration_repeated() {
     let stage = Stage::empty();
-    let (program, _agents) = changing(&stage, &limited(in_seconds(2)), &says(DONE));
+    let (program, _agents) = changing(&stage, &limited(in_seconds(4)), &says(DONE));
     stage.configure(&format!(
         "cli:\n  backend: claude\n  command: {}\n",
         program.display()
@@ -179,6 +179,7 @@ fn a_reset_in_the_past_or_without_a_time_is_waited_for_a_little() {
         let until: jiff::Timestamp = file["status"]["until"].as_str().unwrap().parse().unwrap();
         let left = until.as_second() - jiff::Timestamp::now().as_second();
         assert!((0..=40).contains(&left), "{left}");
+        assert_eq!(of_kind(&stage.records(), "cooldown_started")[0]["is_retry"], true);
         assert_eq!(stage.says(&["stop", "latest"]).code, Some(0));
     }
 }
@@ -214,7 +215,7 @@ fn a_verify_command_that_takes_too_long_is_named_as_such() {
     );
     assert!(
         ran.stdout
-            .contains("[Verify] sleep 600: failed, timed out after 1.0s"),
+            .contains("[Verify] sleep 600: failed, timed out after 1s"),
         "{}",
         ran.stdout
     );
@@ -233,10 +234,26 @@ fn a_verify_command_that_takes_too_long_is_named_as_such() {
 #[test]
 fn a_verify_command_that_the_end_of_the_run_stops_has_not_failed() {
     let stage = Stage::new(&says(DONE));
-    let ran = stage.run(&["--verify", "sleep 600", "--max-runtime", "2s"]);
+    let child = stage
+        .ralph(&["run", "-p", "x", "--verify", "sleep 600"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_until("the verify command", || {
+        !of_kind(&stage.records(), "verify_started").is_empty()
+    });
+    assert!(
+        stage
+            .ralph(&["stop", "latest"])
+            .output()
+            .unwrap()
+            .status
+            .success()
+    );
+    let ran = Ran::of(&child.wait_with_output().unwrap());
     assert_eq!(
         (ran.code, &stage.run_file()["reason"]),
-        (Some(2), &json!({"limit": "runtime"}))
+        (Some(1), &json!("stopped"))
     );
     assert!(
         ran.stdout.contains("[Verify] sleep 600: stopped"),
@@ -271,4 +288,23 @@ fn an_iteration_that_takes_too_long_is_followed_by_the_next_one() {
         .unwrap()
         .to_owned();
     assert!(prompt.contains("took longer than 1s"), "{prompt}");
+}
+
+#[test]
+fn an_iteration_that_is_stopped_at_its_timeout_has_one_row_that_names_it() {
+    let custom = Stage::empty();
+    custom.configure("cli: {backend: custom, command: sleep, args: ['600']}\n");
+    for stage in [Stage::new(&works().sleep_forever()), custom] {
+        let ran = stage.run(&["--iteration-timeout", "1s", "--max-iterations", "2"]);
+        assert_eq!(
+            (ran.code, &stage.run_file()["reason"]),
+            (Some(2), &json!({"limit": "iteration_timeout"})),
+            "{ran:?}"
+        );
+        let rows = ran.stdout.matches("The iteration took longer than 1s").count();
+        assert_eq!(rows, 2, "{}", ran.stdout);
+        for shown in [&ran.stdout, &ran.stderr] {
+            assert!(!shown.contains("[Error]"), "{shown}");
+        }
+    }
 }

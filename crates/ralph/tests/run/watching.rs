@@ -1,6 +1,7 @@
 //! The watchdog of a real run, with a scripted agent.
 
 use std::fs;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use test_support::dialect::{Session, ToolOutcome};
@@ -232,4 +233,98 @@ fn events_of_an_unknown_type_are_a_warning() {
         "{}",
         ran.stdout
     );
+}
+
+#[test]
+fn the_same_call_three_times_is_a_warning() {
+    let mut session = Session::new("00000000-0000-4000-8000-000000000001");
+    let mut script = Script::new().read_line().emit(session.init("/"));
+    for call in ["c1", "c2", "c3"] {
+        session.begin_message();
+        script = script
+            .emit(session.tool_use(call, "Bash", &json!({"command": "cargo metadata"})))
+            .emit(session.tool_result(call, "{}", ToolOutcome::Succeeded, &json!({"stdout": "{}"})));
+    }
+    let stage = Stage::new(&script.emit(success("LOOP_COMPLETE")).read_to_end());
+    let ran = stage.run(&[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(found(&stage.records()), ["repeated_call"]);
+}
+
+#[test]
+fn a_file_that_is_changed_back_and_forth_is_a_warning() {
+    let mut session = Session::new("00000000-0000-4000-8000-000000000001");
+    let mut script = Script::new().read_line().emit(session.init("/"));
+    for (call, (old, new)) in ["e1", "e2", "e3"]
+        .into_iter()
+        .zip([("a", "b"), ("b", "a"), ("a", "b")])
+    {
+        session.begin_message();
+        let input = json!({"file_path": "src/main.rs", "old_string": old, "new_string": new});
+        let twin =
+            json!({"filePath": "src/main.rs", "oldString": old, "newString": new, "structuredPatch": []});
+        script = script
+            .emit(session.tool_use(call, "Edit", &input))
+            .emit(session.tool_result(call, "updated", ToolOutcome::Succeeded, &twin));
+    }
+    let stage = Stage::new(&script.emit(success("LOOP_COMPLETE")).read_to_end());
+    let ran = stage.run(&[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        ran.stdout
+            .contains("`src/main.rs` is changed back and forth between two versions"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(found(&stage.records()), ["flipped_file"]);
+}
+
+/// A message of the model, with what it used.
+fn uses(id: &str, input_tokens: u64, output_tokens: u64) -> String {
+    let message = json!({
+        "type": "assistant",
+        "session_id": "00000000-0000-4000-8000-000000000001",
+        "message": {
+            "id": id,
+            "model": "claude-opus-4-1-20250805",
+            "content": [{"type": "text", "text": "Still at it."}],
+            "usage": {"input_tokens": input_tokens, "output_tokens": output_tokens},
+        },
+    });
+    message.to_string()
+}
+
+#[test]
+fn a_context_that_is_nearly_full_is_a_warning() {
+    let script = works()
+        .emit(uses("msg_1", 150_000, 10))
+        .emit(uses("msg_2", 185_000, 10))
+        .emit(success("LOOP_COMPLETE"))
+        .read_to_end();
+    let stage = Stage::new(&script);
+    let ran = stage.run(&[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        ran.stdout.contains("[Warning] the agent's context is 92% full"),
+        "{}",
+        ran.stdout
+    );
+    assert_eq!(found(&stage.records()), ["context_nearly_full"]);
+}
+
+#[test]
+fn spending_much_faster_than_before_is_a_warning_and_can_end_the_run() {
+    // Four seconds of little, then much at once. The rate is measured over one second here.
+    let script = works()
+        .emit(uses("msg_1", 100, 10))
+        .pause(Duration::from_secs(4))
+        .emit(uses("msg_2", 1_000, 100))
+        .emit(uses("msg_3", 10_000, 40_000))
+        .then(obeys());
+    let stage = with_watch(&script, "watch: {burn_rate: {window: 1s, action: stop}}");
+    let ran = stage.run(&[]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert_eq!(found(&stage.records()), ["burn_rate"]);
+    assert!(ran.stdout.contains("times its median of"), "{}", ran.stdout);
+    assert_eq!(stage.run_file()["reason"], "watchdog");
 }

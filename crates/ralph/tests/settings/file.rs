@@ -76,7 +76,7 @@ watch:
   repeated_failure: {times: 5}
   repeated_answer: off
   flipped_file: notify
-  burn_rate: {factor: 4, at_least: $2.50}
+  burn_rate: {factor: 4, at_least: $2.50, window: 10m}
   out_of_scope: stop
   context: {percent: 80%}
   unknown_events: false

@@ -134,8 +134,8 @@ const VALUES: &[(&str, [&str; 2], [&str; 2])] = &[
         "watch.burn_rate",
         ["stop", "factor 5, at_least $2"],
         [
-            "stop, factor 3, at_least $1.00",
-            "notify, factor 5, at_least $2.00",
+            "stop, factor 3, at_least $1.00, window 5m",
+            "notify, factor 5, at_least $2.00, window 5m",
         ],
     ),
     ("watch.out_of_scope", ["stop", "interrupt"], ["stop", "interrupt"]),

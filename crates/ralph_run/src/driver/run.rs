@@ -336,8 +336,12 @@ impl Driver {
         // Checks and pauses take time, too; a suspended run does not.
         ended.totals.duration_ms =
             u64::try_from(clock::elapsed_since(self.started).as_millis()).unwrap_or(u64::MAX);
-        while let Some(Ok(warned)) = self.view_warnings.as_mut().map(mpsc::UnboundedReceiver::try_recv) {
-            self.keeper.body(RunBody::Warned(warned));
+        if let Some(mut warnings) = self.view_warnings.take() {
+            // A view that has a warning from now on learns that nobody records it.
+            warnings.close();
+            while let Ok(warned) = warnings.try_recv() {
+                self.keeper.body(RunBody::Warned(warned));
+            }
         }
         self.keeper.body(RunBody::RunEnded(ended.clone()));
         self.keeper.flush();

@@ -27,7 +27,10 @@ impl Machine {
                     "a loop closes its agent's input itself: interrupt or stop it",
                 ));
             }
-            ControlCommand::TopUp(amounts) => self.check_top_up(amounts)?,
+            ControlCommand::TopUp(amounts) => {
+                self.check_top_up(amounts)?;
+                return Ok(Some(self.describe_top_up(amounts)));
+            }
             ControlCommand::Status => {
                 return Err(Refusal::new(
                     RefusalCode::Invalid,
@@ -100,6 +103,16 @@ impl Machine {
             )),
             false => Ok(()),
         }
+    }
+
+    /// The limits as they will be: `cost limit $15.00, time limit 2h`.
+    fn describe_top_up(&self, amounts: &TopUp) -> String {
+        let mut budget = self.budget().clone();
+        let raised = amounts.iter().filter_map(|(limit, amount)| {
+            budget.raise(limit, amount)?;
+            budget.describe_limit(limit)
+        });
+        raised.collect::<Vec<_>>().join(", ")
     }
 
     fn check_waiting(&self, id: &str) -> Result<(), Refusal> {

@@ -135,11 +135,15 @@ impl Supervisor {
         self.record(RunBody::BudgetAwaited(BudgetAwaited {
             limit: limit.into(),
             message,
+            limit_value: self.budget.limit_value(limit),
             until,
         }));
         self.push(Effect::SaveSoon);
-        if let Some(timeout) = timeout {
-            self.arm(Timer::Raise, timeout);
+        match (until, timeout) {
+            (Some(until), _) => self.push(Effect::ArmAt(Timer::Raise, until)),
+            // A time that no clock can show.
+            (None, Some(timeout)) => self.arm(Timer::Raise, timeout),
+            (None, None) => {}
         }
     }
 

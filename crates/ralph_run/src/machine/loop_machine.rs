@@ -17,7 +17,7 @@ use super::supervisor::{Phase, Process, Supervisor};
 use super::usage_limit::with_jitter;
 use crate::budget::friendly_duration;
 use crate::reason::{EndReason, LimitKind};
-use crate::record::{CooldownCause, IterationOutcome};
+use crate::record::{CooldownCause, CooldownStarted, IterationOutcome};
 
 /// An iteration whose agent crashes is tried once more, in a new session and with the same prompt.
 const MAX_CRASHES: u32 = 2;
@@ -108,8 +108,10 @@ impl LoopMachine {
         if self.run.stops_at_limit() {
             return;
         }
+        // Further attempts of the iteration are told as well.
+        self.last_failure = join(self.last_failure.take(), self.next_advice.take());
         let prompt = SpawnPrompt::Iteration {
-            last_failure: join(self.last_failure.clone(), self.next_advice.take()),
+            last_failure: self.last_failure.clone(),
             handover: self.turns.handover(),
         };
         self.run.spawn(session, prompt);
@@ -127,7 +129,7 @@ impl LoopMachine {
     fn judge(&mut self, report: &AttemptReport) {
         let message = report.error.as_ref().map(|error| error.message.clone());
         let reset = self.run.usage_limit.reset_of(report, self.run.now.at);
-        if let Some(reset) = reset.filter(|_| report.outcome == Outcome::Failed) {
+        if let Some(reset) = reset {
             if self.run.has_used_tool {
                 // It has worked since the last wait, so `max_wait` counts from here.
                 self.run.usage_limit.clear();
@@ -313,9 +315,12 @@ impl LoopMachine {
         if pause.duration.is_zero() || self.is_last_iteration() {
             self.start_iteration();
         } else {
-            let until = after(self.run.now.at, pause.duration);
-            self.run.cool(pause.cause, until.unwrap_or(Timestamp::MAX));
-            self.run.arm(Timer::Cooldown, pause.duration);
+            let until = after(self.run.now.at, pause.duration).unwrap_or(Timestamp::MAX);
+            self.run.cool(CooldownStarted {
+                until,
+                cause: pause.cause,
+                is_retry: false,
+            });
         }
     }
 
@@ -410,16 +415,17 @@ impl Work for LoopMachine {
         if is_done {
             self.run.end_cause.take_if(|cause| cause.is_budget_limit());
         }
-        let has_crashed = matches!(
-            report.outcome,
-            Outcome::Crashed | Outcome::NoResult | Outcome::Lost
-        );
+        let is_limited = self.run.usage_limit.reset_of(report, self.run.now.at).is_some();
+        let has_crashed = !is_limited
+            && matches!(
+                report.outcome,
+                Outcome::Crashed | Outcome::NoResult | Outcome::Lost
+            );
         // An agent that ended its turn by itself was not interrupted after all.
         let cut_off = self.run.cut_off.take().filter(|_| !report.outcome.is_success());
         let is_exhausted = self.run.budget.exhausted().is_some();
         let advice = self.advice.take().map(|advice| advice.text);
         // Neither a success nor a usage limit is the fault that the watchdog has found.
-        let is_limited = self.run.usage_limit.reset_of(report, self.run.now.at).is_some();
         let (advice, later) = match report.outcome.is_success() || is_limited {
             true => (None, advice.filter(|_| !is_done)),
             false => (advice, None),
@@ -520,15 +526,23 @@ impl Work for LoopMachine {
     }
 
     fn interrupt_with(&mut self, message: QueuedMessage) {
-        if self.run.phase == Phase::Running(Process::Busy) {
-            self.run.interrupt_turn();
-            self.advice = Some(message);
+        match (self.run.phase, &mut self.advice) {
+            (Phase::Running(Process::Busy), _) => {
+                self.run.interrupt_turn();
+                self.advice = Some(message);
+            }
+            // One message has it all.
+            (Phase::Running(Process::Interrupting), Some(advice)) => {
+                advice.text = format!("{}\n\n{}", advice.text, message.text);
+            }
+            // The turn has ended meanwhile.
+            _ => self.advise_later(message),
         }
     }
 
     fn advise_later(&mut self, message: QueuedMessage) {
         if self.run.end_cause.is_none() {
-            self.next_advice = Some(message.text);
+            self.next_advice = join(self.next_advice.take(), Some(message.text));
         }
     }
 

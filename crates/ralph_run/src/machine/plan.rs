@@ -12,6 +12,8 @@ pub struct Plan {
     pub work: WorkPlan,
     /// At the beginning; they can be raised.
     pub limits: BudgetLimits,
+    /// Whether the user relies on the cost limit: then an agent that reports nothing to compare with it is a warning.
+    pub is_cost_limit_chosen: bool,
     /// What earlier runs of the same task have cost.
     pub spent_before: MicroUsd,
     /// The model that was asked for; used to price tokens until the agent names one.
@@ -106,6 +108,7 @@ impl Default for Plan {
         Self {
             work: WorkPlan::Loop(LoopPlan::default()),
             limits: BudgetLimits::default(),
+            is_cost_limit_chosen: false,
             spent_before: MicroUsd::ZERO,
             model: None,
             takes_messages: true,

@@ -231,6 +231,12 @@ impl Supervisor {
             will_retry,
         })));
         self.warn_near_limits();
+        if self.plan.is_cost_limit_chosen
+            && report.outcome.is_success()
+            && let Some(warned) = self.budget.take_unreported_warning()
+        {
+            self.record(RunBody::Warned(warned));
+        }
     }
 
     /// The last figures of a process that has ended.

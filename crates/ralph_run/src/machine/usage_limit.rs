@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent_api::{Body, ErrorClass, ErrorInfo, RateLimitStatus};
+use agent_api::{Body, ErrorClass, ErrorInfo, Outcome, RateLimitStatus};
 use jiff::Timestamp;
 
 use super::effect::{Effect, Timer};
@@ -26,6 +26,14 @@ pub(super) struct UsageLimit {
     since: Option<Timestamp>,
 }
 
+/// A limit that a process failed because of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LimitReset {
+    /// When it resets, or the agent may be started again, if known.
+    at: Option<Timestamp>,
+    is_overload: bool,
+}
+
 impl UsageLimit {
     /// A new process starts.
     pub(super) fn forget_rejection(&mut self) {
@@ -42,8 +50,16 @@ impl UsageLimit {
         }
     }
 
-    /// Whether a process failed because of a limit, and if so, when that resets, if known.
-    pub(super) fn reset_of(&self, report: &AttemptReport, now: Timestamp) -> Option<Option<Timestamp>> {
+    /// Whether a process failed because of a limit, and if so, which.
+    pub(super) fn reset_of(&self, report: &AttemptReport, now: Timestamp) -> Option<LimitReset> {
+        // Some agents exit without a result when their requests are rejected.
+        let has_failed = matches!(
+            report.outcome,
+            Outcome::Failed | Outcome::NoResult | Outcome::Crashed | Outcome::Lost
+        );
+        if !has_failed {
+            return None;
+        }
         let error = report.error.as_ref();
         let told = error.and_then(|error| told_reset(error, now));
         let reset = told.or(self.rejected.flatten());
@@ -54,7 +70,10 @@ impl UsageLimit {
             Some(ErrorClass::Vendor | ErrorClass::Unknown) | None => self.rejected.is_some(),
             Some(_) => false,
         };
-        is_limit.then_some(reset)
+        is_limit.then_some(LimitReset {
+            at: reset,
+            is_overload: error.is_some_and(|error| error.class == ErrorClass::Overloaded),
+        })
     }
 
     /// The agent has done something else than to run into a limit.
@@ -82,11 +101,12 @@ pub(super) fn with_jitter(delay: Duration, now: Moment) -> Duration {
 
 impl Supervisor {
     /// Waits until the limit resets, or ends the run if that takes too long.
-    pub(super) fn wait_for_reset(&mut self, reset: Option<Timestamp>) {
+    pub(super) fn wait_for_reset(&mut self, reset: LimitReset) {
         let now = self.now.at;
         let since = *self.usage_limit.since.get_or_insert(now);
         let latest = self.plan.max_wait.and_then(|limit| after(since, limit));
-        let until = match reset.filter(|reset| *reset > now) {
+        let reset_at = reset.at.filter(|reset| *reset > now);
+        let until = match reset_at {
             Some(reset) => {
                 if latest.is_some_and(|latest| reset > latest) {
                     return self.end_at_usage_limit(Some(reset));
@@ -107,8 +127,11 @@ impl Supervisor {
         self.usage_limit.waits = self.usage_limit.waits.saturating_add(1);
         self.disarm(Timer::Iteration);
         self.park();
-        self.cool(CooldownCause::UsageLimit, until);
-        self.push(Effect::ArmAt(Timer::Cooldown, until));
+        self.cool(CooldownStarted {
+            until,
+            cause: CooldownCause::UsageLimit,
+            is_retry: reset.is_overload || reset_at.is_none(),
+        });
     }
 
     fn end_at_usage_limit(&mut self, reset: Option<Timestamp>) {
@@ -127,10 +150,12 @@ impl Supervisor {
         self.end(EndReason::Limit(LimitKind::Usage), Some(message));
     }
 
-    /// Pauses until then; the caller arms the timer.
-    pub(super) fn cool(&mut self, cause: CooldownCause, until: Timestamp) {
+    /// Pauses until then.
+    pub(super) fn cool(&mut self, cooldown: CooldownStarted) {
+        let CooldownStarted { until, cause, .. } = cooldown;
         self.phase = Phase::Cooling(cause);
-        self.record(RunBody::CooldownStarted(CooldownStarted { until, cause }));
+        self.record(RunBody::CooldownStarted(cooldown));
+        self.push(Effect::ArmAt(Timer::Cooldown, until));
         if cause == CooldownCause::UsageLimit {
             self.push(Effect::SaveSoon);
         }

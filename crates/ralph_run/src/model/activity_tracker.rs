@@ -8,7 +8,7 @@ use super::run_state::{RunState, WaitingFor};
 use super::text_tail::head_chars;
 use crate::open::Open;
 use crate::reason::EndReason;
-use crate::record::{CooldownCause, RunBody, RunKind};
+use crate::record::{BudgetAwaited, CooldownCause, RunBody, RunKind};
 
 /// Parallel calls beyond this many push out the oldest.
 const MAX_OPEN_CALLS: usize = 64;
@@ -28,8 +28,8 @@ pub(super) struct ActivityTracker {
     calls: Vec<OpenCall>,
     /// The agent waits before it asks its model again.
     retry: Option<ScheduledRetry>,
-    /// When a run that waits for a higher limit gives up.
-    budget_until: Option<Timestamp>,
+    /// The limit that has to be raised.
+    budget: Option<BudgetAwaited>,
     /// The verify command that runs.
     verifying: Option<String>,
 }
@@ -118,8 +118,8 @@ impl ActivityTracker {
         self.retry.as_ref()
     }
 
-    pub(super) fn budget_until(&self) -> Option<Timestamp> {
-        self.budget_until
+    pub(super) fn budget(&self) -> Option<&BudgetAwaited> {
+        self.budget.as_ref()
     }
 
     pub(super) fn verifying(&self) -> Option<&str> {
@@ -151,7 +151,7 @@ impl ActivityTracker {
             RunBody::BudgetAwaited(awaited) => {
                 self.is_stopping = false;
                 self.set_phase(Phase::AwaitingBudget);
-                self.budget_until = awaited.until;
+                self.budget = Some(awaited.clone());
             }
             RunBody::LimitRaised(_) if self.phase == Phase::AwaitingBudget => self.set_phase(Phase::Starting),
             RunBody::MessageAwaited(_) => self.set_phase(Phase::AwaitingMessage),
@@ -182,7 +182,7 @@ impl ActivityTracker {
         self.calls.clear();
         self.is_model_last = false;
         self.retry = None;
-        self.budget_until = None;
+        self.budget = None;
         self.verifying = None;
     }
 
@@ -250,8 +250,10 @@ impl ActivityTracker {
         at: Timestamp,
     ) {
         let Some(item) = item else { return };
-        if !self.calls.iter().any(|call| call.item == *item) {
-            self.push(item, name, subject, at);
+        match self.calls.iter_mut().find(|call| call.item == *item) {
+            // The time that it waited is not the call's.
+            Some(call) => call.started_at = Some(at),
+            None => self.push(item, name, subject, at),
         }
         self.phase = Phase::Turn;
         self.focus(item);

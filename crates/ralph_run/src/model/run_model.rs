@@ -16,8 +16,8 @@ use crate::control::{PendingRequest, PendingRequests};
 use crate::open::Open;
 use crate::reason::LimitKind;
 use crate::record::{
-    IterationEnded, IterationOutcome, LimitRaised, Record, RunBody, RunEnded, RunEvent, RunStarted, Totals,
-    VerifyFinished, Warned,
+    BudgetAwaited, IterationEnded, IterationOutcome, LimitRaised, Record, RunBody, RunEnded, RunEvent,
+    RunStarted, Totals, VerifyFinished, Warned,
 };
 use crate::usage_account::{UsageAccount, UsageStep};
 
@@ -194,7 +194,10 @@ impl RunModel {
             && let Body::Usage(usage) = &event.body
         {
             let step = self.account.apply_usage(usage.model.as_deref(), &usage.run);
-            self.context = usage.context.or(self.context);
+            // A subagent has its own.
+            if let Some(context) = usage.context.filter(|_| event.parent.is_none()) {
+                self.context = Some(self.account.sized_context(context, usage.model.as_deref()));
+            }
             changes.push(Change::Usage(step));
         } else {
             self.account.apply(&record.event);
@@ -447,9 +450,20 @@ impl RunModel {
             } => Some(until),
             RunState::Waiting {
                 what: WaitingFor::Budget,
-            } => self.activity.budget_until(),
+            } => self.awaited_budget()?.until,
             _ => None,
         }
+    }
+
+    /// The limit that has to be raised before the run continues.
+    pub fn awaited_budget(&self) -> Option<&BudgetAwaited> {
+        let is_waiting = matches!(
+            self.state,
+            RunState::Waiting {
+                what: WaitingFor::Budget
+            }
+        );
+        self.activity.budget().filter(|_| is_waiting)
     }
 
     /// The agent's pause before it asks its model again.

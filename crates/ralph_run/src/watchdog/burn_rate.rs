@@ -7,32 +7,41 @@ use jiff::Timestamp;
 
 use super::finding::Finding;
 use super::rules::{BurnRule, WatchAction};
+use crate::budget::friendly_duration;
 use crate::record::{Evidence, Totals, WarningKind};
 
-/// What is spent now is the cost of this many minutes.
-const WINDOW_MINUTES: usize = 5;
-/// Fewer minutes with costs say nothing about what is normal.
-const MIN_MINUTES: usize = 10;
+/// The window in which the current rate is measured has this many buckets, each of a minute by default.
+const WINDOW_BUCKETS: usize = 5;
+/// Fewer buckets with costs say nothing about what is normal.
+const MIN_BUCKETS: usize = 10;
 /// What is older is forgotten.
-const MAX_MINUTES: usize = 24 * 60;
-const SECONDS_PER_MINUTE: i64 = 60;
+const MAX_BUCKETS: usize = 24 * 60;
+const MILLISECONDS_PER_MINUTE: u64 = 60_000;
 
-/// Costs by minute. A cost is spread evenly over the time that it was spent in.
+/// Costs by time. A cost is spread evenly over the time that it was spent in.
 #[derive(Debug, Default)]
 pub(super) struct BurnRate {
-    /// The minute of the first entry, since 1970.
+    /// The number of the first bucket, since 1970.
     first: i64,
     /// In micro-dollars, oldest first.
-    minutes: VecDeque<u64>,
+    buckets: VecDeque<u64>,
     /// The total so far, when it was reported, and whether a part of it is an estimate.
     last: Option<(MicroUsd, Timestamp, bool)>,
     turn_started_at: Option<Timestamp>,
+    /// The end of the last wait: nothing was spent in it.
+    resumed_at: Option<Timestamp>,
     is_reported: bool,
 }
 
 impl BurnRate {
     pub(super) fn on_turn_started(&mut self, at: Timestamp) {
         self.turn_started_at = Some(at);
+        self.on_resumed(at);
+    }
+
+    /// The run has waited until now: for its next turn, for a person, or suspended.
+    pub(super) fn on_resumed(&mut self, at: Timestamp) {
+        self.resumed_at = Some(at);
     }
 
     pub(super) fn observe(
@@ -51,17 +60,17 @@ impl BurnRate {
         // The agent's own figure replaces estimates of the whole turn.
         let is_settled = was_estimate && !totals.is_estimate;
         let since = match self.turn_started_at.filter(|_| is_settled) {
-            Some(started) => started.min(since),
-            None => since,
+            Some(started) => started,
+            None => self.resumed_at.map_or(since, |resumed| resumed.max(since)),
         };
-        self.spread(spent, since, at);
+        self.spread(spent, since, at, bucket_ms(rule));
         self.judge(seq, rule)
     }
 
-    fn spread(&mut self, spent: u64, since: Timestamp, at: Timestamp) {
-        let minute = |at: Timestamp| at.as_second().div_euclid(SECONDS_PER_MINUTE);
-        let (from, to) = (minute(since), minute(at));
-        if self.minutes.is_empty() {
+    fn spread(&mut self, spent: u64, since: Timestamp, at: Timestamp, bucket_ms: i64) {
+        let bucket = |at: Timestamp| at.as_millisecond().div_euclid(bucket_ms);
+        let (from, to) = (bucket(since), bucket(at));
+        if self.buckets.is_empty() {
             self.first = from;
         }
         // A clock that was set back.
@@ -69,38 +78,42 @@ impl BurnRate {
         let Ok(end) = usize::try_from(to.max(from) - self.first) else {
             return;
         };
-        if end > 10 * MAX_MINUTES {
+        if end > 10 * MAX_BUCKETS {
             *self = Self::default();
             return;
         }
-        self.minutes.resize(self.minutes.len().max(end + 1), 0);
+        self.buckets.resize(self.buckets.len().max(end + 1), 0);
         let start = usize::try_from(from - self.first).unwrap_or(end);
         let count = u64::try_from(end + 1 - start).unwrap_or(1);
-        for minute in self.minutes.range_mut(start..=end) {
-            *minute = minute.saturating_add(spent / count);
+        for bucket in self.buckets.range_mut(start..=end) {
+            *bucket = bucket.saturating_add(spent / count);
         }
-        while self.minutes.len() > MAX_MINUTES {
-            self.minutes.pop_front();
+        while self.buckets.len() > MAX_BUCKETS {
+            self.buckets.pop_front();
             self.first += 1;
         }
     }
 
     fn judge(&mut self, seq: u64, rule: BurnRule) -> Option<Finding> {
-        let split = self.minutes.len().saturating_sub(WINDOW_MINUTES);
-        let now: u64 = self.minutes.range(split..).sum();
+        let split = self.buckets.len().saturating_sub(WINDOW_BUCKETS);
+        let now: u64 = self.buckets.range(split..).sum();
         // Pauses are not what is normal.
         let mut earlier: Vec<u64> = self
-            .minutes
+            .buckets
             .range(..split)
             .copied()
             .filter(|cost| *cost > 0)
             .collect();
-        if earlier.len() < MIN_MINUTES {
+        if earlier.len() < MIN_BUCKETS {
             return None;
         }
         let middle = earlier.len() / 2;
         let median = *earlier.select_nth_unstable(middle).1;
-        let rate = now / u64::try_from(WINDOW_MINUTES).unwrap_or(1);
+        let rate = now / u64::try_from(WINDOW_BUCKETS).unwrap_or(1);
+        let per_minute = |in_bucket: u64| {
+            let bucket_ms = u64::try_from(bucket_ms(rule)).unwrap_or(1);
+            dollars(in_bucket.saturating_mul(MILLISECONDS_PER_MINUTE) / bucket_ms)
+        };
         let is_high =
             rate > median.saturating_mul(u64::from(rule.factor)) && now >= rule.at_least.as_micro_usd();
         if !is_high {
@@ -110,17 +123,27 @@ impl BurnRate {
         if rule.action == WatchAction::Off || std::mem::replace(&mut self.is_reported, true) {
             return None;
         }
-        let dollars = |micro_usd: u64| format!("${:.2}", MicroUsd::new(micro_usd).as_usd());
         let message = format!(
             "the run spends {} per minute, more than {} times its median of {}",
-            dollars(rate),
+            per_minute(rate),
             rule.factor,
-            dollars(median)
+            per_minute(median)
         );
         let finding = Finding::new(WarningKind::BurnRate, rule.action, message);
         Some(finding.with([Evidence {
             seq,
-            text: format!("{} in the last {WINDOW_MINUTES} minutes", dollars(now)),
+            text: format!("{} within {}", dollars(now), friendly_duration(rule.window)),
         }]))
     }
+}
+
+fn bucket_ms(rule: BurnRule) -> i64 {
+    let buckets = u128::try_from(WINDOW_BUCKETS).unwrap_or(1);
+    i64::try_from(rule.window.as_millis() / buckets)
+        .unwrap_or(i64::MAX)
+        .max(1)
+}
+
+fn dollars(micro_usd: u64) -> String {
+    format!("${:.2}", MicroUsd::new(micro_usd).as_usd())
 }

@@ -1,7 +1,8 @@
 //! `RepeatedCalls`: the same tool call, or the same failing command, again and again. A part of `Watchdog`.
 //!
-//! Repeating a call is normal when something may have changed since: after an edit, another command, or while a
-//! background task runs. It is also normal for calls that wait for something. Such calls never count.
+//! Repeating a call is normal when something may have changed since: after an edit or another command. It is also normal
+//! for calls that wait for something, which never count. While a background task runs, any call may wait for it, so more
+//! of them are needed; a task that never ends does not turn the rules off.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -15,10 +16,35 @@ use crate::record::{Evidence, WarningKind};
 const MAX_STREAKS: usize = 256;
 const MAX_EVIDENCE: usize = 10;
 
-/// Programs and tools that people call again and again to see whether something is ready.
-const POLLING_WORDS: [&str; 14] = [
-    "sleep", "wait", "watch", "poll", "status", "health", "tail", "pgrep", "ps", "jobs", "curl", "ping",
-    "nc", "logs",
+/// While a background task runs, this many times as many calls are needed.
+const BACKGROUND_FACTOR: u32 = 3;
+
+/// Programs that are called again and again to see whether something is ready.
+const POLLING_PROGRAMS: [&str; 10] = [
+    "sleep", "wait", "watch", "poll", "pgrep", "ps", "jobs", "curl", "ping", "nc",
+];
+/// Those that are so with one of [`POLLING_WORDS`] as their command.
+const SERVICE_PROGRAMS: [&str; 13] = [
+    "docker",
+    "docker-compose",
+    "gh",
+    "git",
+    "glab",
+    "helm",
+    "kubectl",
+    "oc",
+    "pm2",
+    "podman",
+    "service",
+    "supervisorctl",
+    "systemctl",
+];
+/// Commands of programs, and parts of the names of tools, that ask whether something is ready.
+const POLLING_WORDS: [&str; 7] = ["wait", "watch", "poll", "status", "health", "logs", "ps"];
+/// Words of a shell, and programs, that are followed by the command that they run.
+const COMMAND_PREFIXES: [&str; 16] = [
+    "!", "{", "if", "then", "elif", "else", "while", "until", "do", "time", "sudo", "env", "exec", "nohup",
+    "command", "timeout",
 ];
 
 /// A call that has ended.
@@ -64,6 +90,7 @@ struct Streak {
     changes: u64,
     count: u32,
     evidence: Vec<Evidence>,
+    is_reported: bool,
 }
 
 impl Streak {
@@ -74,6 +101,7 @@ impl Streak {
             changes,
             count: 0,
             evidence: Vec::new(),
+            is_reported: false,
         }
     }
 
@@ -83,7 +111,8 @@ impl Streak {
         if self.evidence.len() < MAX_EVIDENCE {
             self.evidence.push(evidence);
         }
-        rule.action != WatchAction::Off && self.count == rule.times
+        let is_found = rule.action != WatchAction::Off && self.count >= rule.times;
+        is_found && !std::mem::replace(&mut self.is_reported, true)
     }
 }
 
@@ -98,9 +127,14 @@ impl RepeatedCalls {
         &mut self,
         call: EndedCall<'_>,
         is_task_running: bool,
-        calls: RepeatRule,
-        failures: RepeatRule,
+        mut calls: RepeatRule,
+        mut failures: RepeatRule,
     ) -> Option<Finding> {
+        if is_task_running {
+            for rule in [&mut calls, &mut failures] {
+                rule.times = rule.times.saturating_mul(BACKGROUND_FACTOR);
+            }
+        }
         let EndedCall {
             parent,
             started,
@@ -108,7 +142,7 @@ impl RepeatedCalls {
             ..
         } = call;
         let is_failed_command = started.kind == ToolKind::Execute && finished.status == ToolStatus::Failed;
-        let key = call_key(started).filter(|_| !is_task_running && !is_polling(started));
+        let key = call_key(started).filter(|_| !is_polling(started));
         let found = match key {
             Some(key) if is_failed_command => {
                 self.last.remove(&parent.cloned());
@@ -157,7 +191,7 @@ impl RepeatedCalls {
         }
         let message = format!(
             "`{label}` failed {} times, and nothing that was done in between helped",
-            rule.times
+            streak.count
         );
         let finding = Finding::new(WarningKind::RepeatedFailure, rule.action, message);
         Some(finding.with(streak.evidence.clone()))
@@ -183,7 +217,7 @@ impl RepeatedCalls {
         let label = label(call.started);
         let message = format!(
             "the agent made the same call {} times in a row, with the same result: {name} `{label}`",
-            rule.times
+            streak.count
         );
         let finding = Finding::new(WarningKind::RepeatedCall, rule.action, message);
         Some(finding.with(streak.evidence.clone()))
@@ -249,17 +283,44 @@ fn outcome_key(finished: &ToolFinished) -> u64 {
 
 /// Whether a call waits for something, so that it is repeated on purpose.
 fn is_polling(started: &ToolStarted) -> bool {
-    let is_word = |word: &str| POLLING_WORDS.contains(&word.to_ascii_lowercase().as_str());
     match started.typed_input() {
         ToolInput::Command { command, .. } => command
-            .split(|character: char| character.is_whitespace() || ";|&()`\"'$".contains(character))
-            .filter_map(|word| word.rsplit('/').next())
-            .any(is_word),
+            .split(|character: char| "\n;|&()`".contains(character))
+            .any(is_polling_command),
         _ => started
             .name
             .split(|character: char| !character.is_ascii_alphanumeric())
-            .any(is_word),
+            .any(|word| POLLING_WORDS.contains(&word.to_ascii_lowercase().as_str())),
     }
+}
+
+/// Whether one command of a shell's line waits for something. What its arguments are called says nothing.
+fn is_polling_command(command: &str) -> bool {
+    let mut words = command
+        .split_whitespace()
+        .map(|word| word.trim_matches(['"', '\'', '$']))
+        .skip_while(|word| is_prefix(word));
+    let program = words.next().and_then(|word| word.rsplit('/').next());
+    let Some(program) = program else { return false };
+    if program == "tail" || program == "journalctl" {
+        return words.any(|word| word == "--follow" || is_short_option(word, ['f', 'F']));
+    }
+    let is_asked = || words.take(2).any(|word| POLLING_WORDS.contains(&word));
+    POLLING_PROGRAMS.contains(&program) || (SERVICE_PROGRAMS.contains(&program) && is_asked())
+}
+
+/// Whether the command is still to come: after a word of the shell, an assignment, and what `timeout` and `sudo` take.
+fn is_prefix(word: &str) -> bool {
+    COMMAND_PREFIXES.contains(&word)
+        || word.starts_with('-')
+        || word.contains('=')
+        || word.starts_with(|first: char| first.is_ascii_digit())
+}
+
+/// As in `-f` and `-fn20`.
+fn is_short_option(word: &str, letters: [char; 2]) -> bool {
+    let option = word.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+    option.is_some_and(|option| option.contains(letters))
 }
 
 /// Whether files may be different after a call.

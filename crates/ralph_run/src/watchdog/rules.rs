@@ -58,8 +58,10 @@ pub struct RepeatRule<const TIMES: u32 = 3> {
 pub struct BurnRule {
     /// How many times the run's median.
     pub factor: u32,
-    /// Less than this within five minutes is never too much.
+    /// Less than this within the window is never too much.
     pub at_least: MicroUsd,
+    /// The time over which the current rate is measured.
+    pub window: Duration,
     pub action: WatchAction,
 }
 
@@ -130,6 +132,7 @@ impl Default for BurnRule {
         Self {
             factor: 3,
             at_least: MicroUsd::new(1_000_000),
+            window: Duration::from_secs(5 * 60),
             action: WatchAction::default(),
         }
     }

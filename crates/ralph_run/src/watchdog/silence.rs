@@ -7,6 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::finding::Finding;
 use super::rules::{SilenceRule, WatchAction};
+use crate::budget::friendly_duration;
 use crate::record::{Evidence, RunBody, RunEvent, WarningKind};
 
 /// A longer pause between two ticks means that the machine was suspended, and the agent with it.
@@ -123,19 +124,14 @@ impl SilenceWatch {
             WaitingOn::Call => " while a tool call is running",
             WaitingOn::Model | WaitingOn::Person => "",
         };
-        let message = format!("the agent has been silent for {}{what}", in_minutes(silent));
+        let message = format!(
+            "the agent has been silent for {}{what}",
+            friendly_duration(silent)
+        );
         let finding = Finding::new(WarningKind::Silence, rule.action, message);
         Some(finding.with([Evidence {
             seq,
             text: "the last sign of life".to_owned(),
         }]))
-    }
-}
-
-fn in_minutes(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        _ => format!("{}m {:02}s", seconds / 60, seconds % 60),
     }
 }

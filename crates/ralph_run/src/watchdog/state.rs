@@ -15,7 +15,6 @@ use super::scope::ScopeWatch;
 use super::silence::{SilenceWatch, WaitingOn};
 use super::workspace::Workspace;
 use crate::control::PendingRequests;
-use crate::prices::context_window;
 use crate::record::{Evidence, Record, RunBody, RunEvent, WarningKind};
 use crate::usage_account::UsageAccount;
 
@@ -68,7 +67,11 @@ impl Watchdog {
         found.extend(silence);
         self.account.apply(&record.event);
         if PendingRequests::is_concerned(&record.event) {
+            let has_waited = self.waiting() == WaitingOn::Person;
             self.requests.observe_record(record);
+            if has_waited && self.waiting() != WaitingOn::Person {
+                self.burn_rate.on_resumed(record.at);
+            }
         }
         match &record.event {
             RunEvent::Agent(event) => self.on_event(record, event, &mut found),
@@ -111,7 +114,8 @@ impl Watchdog {
                 self.workspace = Workspace::new(&started.workspace);
                 self.agent.clone_from(&started.display_name);
             }
-            RunBody::IterationStarted(_) => self.answers.on_iteration_started(),
+            RunBody::IterationStarted(started) => self.answers.on_iteration_started(started),
+            RunBody::Continued(_) => self.burn_rate.on_resumed(record.at),
             RunBody::AttemptStarted(_) => {
                 self.clear_turn();
                 self.tasks.clear();
@@ -154,6 +158,8 @@ impl Watchdog {
                     self.tasks.insert(task.task_id.clone());
                 } else {
                     self.tasks.remove(&task.task_id);
+                    // What it has done may be what the agent waited for.
+                    self.calls.reset();
                 }
             }
             Body::Usage(usage) => {
@@ -220,14 +226,8 @@ impl Watchdog {
 
     fn judge_context(&mut self, seq: u64, context: ContextUse, model: Option<&str>) -> Option<Finding> {
         let rule = self.rules.context;
-        let model = model.or_else(|| self.account.model());
-        let size = context.size.or_else(|| {
-            // A larger window than the list says: then it is not known.
-            model
-                .and_then(context_window)
-                .filter(|size| *size >= context.used)
-        });
-        let size = size.filter(|size| *size > 0)?;
+        let context = self.account.sized_context(context, model);
+        let size = context.size.filter(|size| *size > 0)?;
         let percent = u32::try_from(context.used.saturating_mul(100) / size).unwrap_or(u32::MAX);
         if percent < rule.percent {
             self.is_context_reported &= percent >= rule.percent * CONTEXT_CLEARED_PERCENT / 100;

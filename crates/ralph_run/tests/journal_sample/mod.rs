@@ -80,6 +80,7 @@ pub(crate) fn started(run_id: &str) -> Record {
             resumed_from: None,
             is_ephemeral: false,
             start_commit: None,
+            spent_before: None,
         })),
     )
 }

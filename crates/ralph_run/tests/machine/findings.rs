@@ -6,7 +6,7 @@ use ralph_run::machine::{ConversationPlan, Effect, Input, LoopPlan, Plan, Timer,
 use ralph_run::watchdog::{Finding, WatchAction};
 use ralph_run::{EndReason, IterationOutcome, RunBody, WarningKind};
 
-use crate::play::{Play, command, done, looping, report, says};
+use crate::play::{Play, command, done, fails, looping, report, says};
 
 pub(crate) fn finding(kind: WarningKind, action: WatchAction) -> Input<'static> {
     Input::Finding {
@@ -249,6 +249,63 @@ fn advice_that_comes_too_late_is_for_the_next_iteration() {
     play.ends(says("Found it."));
     assert_eq!(play.iterations(), [IterationOutcome::Continues]);
     assert!(play.spawned()[1].2.clone().unwrap().contains("`make` failed"));
+}
+
+#[test]
+fn every_attempt_of_the_next_iteration_gets_the_advice() {
+    let plan = looping(LoopPlan {
+        cooldown: std::time::Duration::from_secs(5),
+        ..LoopPlan::default()
+    });
+    let mut play = Play::begin(plan);
+    play.ends(says("Done?"));
+    play.step(finding(WarningKind::RepeatedAnswer, WatchAction::Interrupt));
+    play.step(Input::Timer(Timer::Cooldown));
+    play.ends(report(Outcome::Crashed));
+    play.ends(fails(agent_api::ErrorClass::RateLimit));
+    play.step(Input::Timer(Timer::Cooldown));
+    let spawned = play.spawned();
+    assert_eq!(spawned.len(), 4);
+    for (_, attempt, told) in &spawned[1..] {
+        let told = told.as_deref().unwrap_or_default();
+        assert!(
+            told.contains("`make` failed 3 times"),
+            "attempt {attempt}: {told}"
+        );
+    }
+    play.ends(says("Another way."));
+    play.step(Input::Timer(Timer::Cooldown));
+    assert!(play.spawned()[4].2.is_none(), "told once");
+}
+
+#[test]
+fn advice_about_a_turn_that_has_ended_or_is_being_interrupted_is_not_lost() {
+    // The agent exits.
+    let mut play = Play::begin(loop_plan());
+    turn_ends(&mut play, Outcome::Succeeded);
+    play.step(finding(WarningKind::RepeatedCall, WatchAction::Interrupt));
+    play.ends(says("More to do."));
+    assert!(play.spawned()[1].2.clone().unwrap().contains("`make` failed"));
+    // A second finding in the same turn.
+    let mut play = Play::begin(loop_plan());
+    play.step(finding(WarningKind::RepeatedCall, WatchAction::Interrupt));
+    let Input::Finding {
+        mut finding,
+        message_id,
+    } = finding(WarningKind::FlippedFile, WatchAction::Interrupt)
+    else {
+        unreachable!()
+    };
+    finding.message = "`a.rs` was changed back and forth".to_owned();
+    play.step(Input::Finding { finding, message_id });
+    let effects = turn_ends(&mut play, Outcome::Interrupted);
+    let [text] = told(&effects)[..] else {
+        panic!("{effects:?}")
+    };
+    assert!(
+        text.contains("`make` failed") && text.contains("back and forth"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -304,16 +304,16 @@ impl Waits {
         for effect in effects {
             match effect {
                 Effect::ArmAt(timer, until) => {
-                    prop_assert_eq!(timer, &Timer::Cooldown);
+                    prop_assert!(matches!(timer, Timer::Cooldown | Timer::Raise));
                     prop_assert!(*until > now, "a wait that is over already");
-                    let since = *self.since.get_or_insert(now);
-                    let latest = since + SignedDuration::try_from(MAX_WAIT).unwrap();
-                    prop_assert!(*until <= latest, "longer than `max_wait`");
                 }
                 Effect::Record(body) => match &**body {
-                    RunBody::CooldownStarted(cooldown) if cooldown.cause != CooldownCause::UsageLimit => {
-                        self.since = None;
+                    RunBody::CooldownStarted(cooldown) if cooldown.cause == CooldownCause::UsageLimit => {
+                        let since = *self.since.get_or_insert(now);
+                        let latest = since + SignedDuration::try_from(MAX_WAIT).unwrap();
+                        prop_assert!(cooldown.until <= latest, "longer than `max_wait`");
                     }
+                    RunBody::CooldownStarted(_) => self.since = None,
                     RunBody::IterationEnded(_) => self.since = None,
                     RunBody::LimitRaised(raised) if raised.limit == LimitKind::Cost => {
                         self.raised_cost = raised.to

@@ -68,7 +68,8 @@ fn a_limit_interrupts_the_turn_and_a_top_up_continues_with_a_new_iteration() {
     assert!(play.costs(1_100_000).contains(&Effect::Interrupt));
     assert_eq!(play.costs(1_200_000), [], "once is enough");
     let effects = play.ends(report(Outcome::Interrupted));
-    assert!(effects.contains(&Effect::Arm(Timer::Raise, Duration::from_secs(15 * 60))));
+    let until = play.now.at + jiff::SignedDuration::from_mins(15);
+    assert!(effects.contains(&Effect::ArmAt(Timer::Raise, until)));
     assert_eq!(
         play.awaited(),
         [(LimitKind::Cost, "cost limit reached: $1.20 of $1.00".to_owned())]

@@ -204,7 +204,8 @@ fn a_pause_between_iterations_is_kept() {
         ..LoopPlan::default()
     }));
     let effects = play.ends(says("one"));
-    assert!(effects.contains(&Effect::Arm(Timer::Cooldown, cooldown)));
+    let until = play.now.at + jiff::SignedDuration::from_secs(7);
+    assert!(effects.contains(&Effect::ArmAt(Timer::Cooldown, until)));
     assert_eq!(play.spawned().len(), 1);
     play.step(Input::Timer(Timer::Cooldown));
     assert_eq!(play.spawned().len(), 2);
@@ -344,7 +345,7 @@ fn an_agent_that_cannot_be_started_any_more_is_a_failed_iteration() {
     assert!(
         effects
             .iter()
-            .any(|effect| matches!(effect, Effect::Arm(Timer::Cooldown, _)))
+            .any(|effect| matches!(effect, Effect::ArmAt(Timer::Cooldown, _)))
     );
     play.step(Input::Timer(Timer::Cooldown));
     play.ends(says("it is back"));

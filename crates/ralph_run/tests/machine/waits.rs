@@ -357,3 +357,47 @@ fn work_between_two_waits_does_not_count_as_waiting() {
     }
     assert_eq!(play.waits().len(), 3);
 }
+
+#[test]
+fn an_agent_that_exits_without_a_result_at_a_usage_limit_has_not_crashed() {
+    for outcome in [Outcome::NoResult, Outcome::Crashed] {
+        let mut play = Play::begin(Plan::default());
+        for _ in 0..5 {
+            play.event(rejected(Some(play.now.at + SignedDuration::from_hours(1))));
+            play.ends(report(outcome));
+            assert_eq!(play.last_wait(), HOUR, "{outcome:?}");
+            play.wake();
+        }
+        play.ends(done());
+        assert_eq!(play.end(), Some(EndReason::Completed), "{outcome:?}");
+        assert_eq!(play.ended().unwrap().iterations, 1);
+    }
+}
+
+#[test]
+fn an_agent_that_was_stopped_at_a_usage_limit_does_not_wait() {
+    for outcome in [Outcome::Interrupted, Outcome::Cancelled] {
+        let mut play = Play::begin(Plan::default());
+        play.event(rejected(Some(in_hours(1))));
+        play.ends(report(outcome));
+        assert_eq!(play.end(), Some(EndReason::Interrupted), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_wait_without_a_reset_and_an_overload_are_only_tried_again() {
+    let is_retry = |reset: Option<Timestamp>, class: ErrorClass| {
+        let mut play = Play::begin(Plan::default());
+        play.event(rejected(reset));
+        play.ends(fails(class));
+        let cooldown = play.records().find_map(|body| match body {
+            RunBody::CooldownStarted(cooldown) => Some(cooldown.is_retry),
+            _ => None,
+        });
+        cooldown.unwrap()
+    };
+    assert!(!is_retry(Some(in_hours(1)), ErrorClass::RateLimit));
+    assert!(is_retry(None, ErrorClass::RateLimit));
+    assert!(is_retry(Some(in_hours(-1)), ErrorClass::RateLimit));
+    assert!(is_retry(Some(in_hours(1)), ErrorClass::Overloaded));
+}

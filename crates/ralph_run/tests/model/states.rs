@@ -39,6 +39,8 @@ fn an_approved_tool_is_running_and_not_waiting() {
     );
     journal.close("r", "answered");
     journal.is("running Bash: cargo test");
+    // The wait for the answer is not a part of its time.
+    assert_eq!(journal.model.state_since(), journal.model.last_at());
     journal.tool_done("t");
     journal.is("thinking");
 }

@@ -62,6 +62,68 @@ fn commands_may_change_something_so_one_more_answer_is_needed() {
 }
 
 #[test]
+fn an_answer_is_found_although_only_some_iterations_ran_commands() {
+    for commands in [[false, true, false], [true, false, false], [true, true, false]] {
+        let mut stage = Stage::new(WatchRules::default());
+        for has_command in commands {
+            assert_eq!(stage.take(), [], "{commands:?}");
+            if has_command {
+                stage.command("./migrate --next", ToolStatus::Completed, "ok");
+            }
+            stage.end_iteration("Done.", Continues);
+            stage.begin_iteration();
+        }
+        assert_eq!(stage.kinds(), [WarningKind::RepeatedAnswer], "{commands:?}");
+        // Once, whatever follows.
+        for has_command in [true, false, true] {
+            if has_command {
+                stage.command("./migrate --next", ToolStatus::Completed, "ok");
+            }
+            stage.end_iteration("Done.", Continues);
+            stage.begin_iteration();
+        }
+        assert_eq!(stage.kinds(), [], "{commands:?}");
+    }
+}
+
+#[test]
+fn an_iteration_that_changed_a_file_is_not_one_of_those_that_did_not() {
+    let mut stage = Stage::new(WatchRules::default());
+    stage.edit("src/lib.rs", "0", "1");
+    stage.end_iteration("Done.", Continues);
+    stage.begin_iteration();
+    stage.end_iteration("Done.", Continues);
+    assert_eq!(stage.kinds(), []);
+    stage.begin_iteration();
+    stage.end_iteration("Done.", Continues);
+    let [finding] = stage.take().try_into().unwrap();
+    assert_eq!(finding.evidence[0].text, "iteration 2: Done.");
+}
+
+#[test]
+fn each_role_has_its_own_answers_and_a_change_of_one_counts_for_all() {
+    let mut stage = Stage::new(WatchRules::default());
+    let play = |stage: &mut Stage, role: &str, changes: bool| {
+        stage.begin_iteration_of(Some(role));
+        if changes {
+            stage.edit("src/lib.rs", "0", "1");
+        }
+        stage.end_iteration(&format!("Nothing left for the {role}."), Continues);
+    };
+    for changes in [true, true, false] {
+        play(&mut stage, "planner", false);
+        play(&mut stage, "builder", changes);
+        assert_eq!(stage.kinds(), []);
+    }
+    play(&mut stage, "planner", false);
+    let [finding] = stage.take().try_into().unwrap();
+    assert_eq!(
+        finding.message,
+        "2 iterations of `planner` in a row ended with the same answer and changed no file"
+    );
+}
+
+#[test]
 fn notes_in_our_own_folder_are_not_a_change() {
     for path in [
         ".ralph/scratchpad.md".to_owned(),

@@ -117,6 +117,63 @@ fn an_option_that_sounds_like_waiting_does_not_excuse_a_loop() {
 }
 
 #[test]
+fn a_word_that_sounds_like_waiting_does_not_excuse_a_command_that_does_not_wait() {
+    for command in [
+        "cargo test 2>&1 | tail -20",
+        "npm test 2>&1 | tail -n 5",
+        "cat logs/status",
+        "grep -rn sleep src; make",
+        "python -m pytest tests/health --ps",
+        "RUST_LOG=watch ./test.sh curl",
+    ] {
+        let mut stage = stage();
+        for _ in 0..3 {
+            stage.command(command, Failed, "1 failed");
+        }
+        assert_eq!(stage.kinds(), [WarningKind::RepeatedFailure], "{command}");
+    }
+    for command in [
+        "tail -f build.log",
+        "timeout 20 tail -n 3 --follow build.log | grep done",
+        "until test -f done; do sleep 1; done",
+        "docker compose logs web",
+        "gh run watch 7",
+        "sudo /bin/systemctl status nginx",
+        "if curl -fs localhost:8080; then echo up; fi",
+        "LANG=C ps aux | grep make",
+        "echo \"$(pgrep make)\"",
+    ] {
+        let mut stage = stage();
+        for _ in 0..5 {
+            stage.command(command, Failed, "not yet");
+        }
+        assert_eq!(stage.kinds(), [], "{command}");
+    }
+}
+
+#[test]
+fn a_background_task_that_never_ends_only_raises_the_threshold() {
+    let mut stage = stage();
+    let server = Task::new("dev server", TaskState::Running);
+    stage.event(Body::TaskUpdated(Box::new(server)));
+    for _ in 0..8 {
+        stage.command("cargo test", Failed, "1 failed");
+    }
+    for _ in 0..8 {
+        stage.read("src/lib.rs", "");
+    }
+    assert_eq!(stage.kinds(), []);
+    stage.command("cargo test", Failed, "1 failed");
+    for _ in 0..9 {
+        stage.read("src/lib.rs", "");
+    }
+    assert_eq!(
+        stage.kinds(),
+        [WarningKind::RepeatedFailure, WarningKind::RepeatedCall]
+    );
+}
+
+#[test]
 fn a_command_that_fails_three_times_is_found_although_files_were_read_in_between() {
     let mut stage = stage();
     for number in 0..3 {

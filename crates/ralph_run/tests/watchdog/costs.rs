@@ -1,10 +1,11 @@
 //! Burn rate, context and unknown events.
 
 use agent_api::{
-    Body, ContextUse, Cost, MicroUsd, RunUsage, Tokens, TurnStarted, Unknown, Usage, UsageScope,
+    Body, CloseReason, ContextUse, Cost, MicroUsd, PermissionRequested, RequestClosed, RequestId, RunUsage,
+    Tokens, ToolKind, TurnStarted, Unknown, Usage, UsageScope,
 };
-use ralph_run::WarningKind;
 use ralph_run::watchdog::{WatchAction, WatchRules};
+use ralph_run::{Continued, IterationOutcome, RunBody, Suspended, WarningKind};
 
 use crate::stage::Stage;
 
@@ -46,6 +47,47 @@ fn a_run_that_spends_more_than_three_times_its_median_is_found_once() {
     spend(&mut stage, &mut total, 20, 100_000);
     spend(&mut stage, &mut total, 5, 600_000);
     assert_eq!(stage.kinds(), [WarningKind::BurnRate]);
+}
+
+#[test]
+fn the_time_in_which_a_run_waits_is_not_what_it_normally_spends() {
+    let mut rules = WatchRules::default();
+    rules.silence.action = WatchAction::Off;
+    let continued = |stage: &mut Stage| {
+        stage.end_iteration("More.", IterationOutcome::Continues);
+        stage.pass(3 * 3600);
+        stage.begin_iteration();
+    };
+    let answered = |stage: &mut Stage| {
+        let id = RequestId::new("1");
+        stage.event(Body::PermissionRequested(Box::new(PermissionRequested::new(
+            id.clone(),
+            "Bash",
+            ToolKind::Execute,
+        ))));
+        stage.pass(3 * 3600);
+        stage.event(Body::RequestClosed(RequestClosed {
+            request: id,
+            reason: CloseReason::Answered,
+        }));
+    };
+    let suspended = |stage: &mut Stage| {
+        stage.run(RunBody::Suspended(Suspended { pid: 7 }));
+        stage.pass(3 * 3600);
+        stage.run(RunBody::Continued(Continued {
+            suspended_ms: 3 * 3_600_000,
+        }));
+    };
+    let waits: [fn(&mut Stage); 3] = [continued, answered, suspended];
+    for wait in waits {
+        let (mut stage, mut total) = (Stage::new(rules.clone()), 0);
+        spend(&mut stage, &mut total, 20, 300_000);
+        wait(&mut stage);
+        spend(&mut stage, &mut total, 10, 300_000);
+        assert_eq!(stage.kinds(), []);
+        spend(&mut stage, &mut total, 5, 1_500_000);
+        assert_eq!(stage.kinds(), [WarningKind::BurnRate]);
+    }
 }
 
 #[test]

@@ -57,9 +57,14 @@ fn findings(events: &[Event]) -> Vec<Finding> {
         workspace: cwd.unwrap_or_else(|| RECORDED_IN.to_owned()),
         ..started()
     })));
-    for event in events {
-        stage.pass(1);
-        stage.record(RunEvent::Agent(event.clone()));
+    // Twice, as a run of two iterations: quickly, and as slowly as an agent may be.
+    for seconds in [1, 60] {
+        for event in events {
+            stage.pass(seconds);
+            stage.record(RunEvent::Agent(event.clone()));
+        }
+        stage.end_attempt();
+        stage.begin_iteration();
     }
     stage.take()
 }

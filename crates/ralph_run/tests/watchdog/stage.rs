@@ -82,10 +82,14 @@ impl Stage {
     }
 
     pub(crate) fn begin_iteration(&mut self) {
+        self.begin_iteration_of(None);
+    }
+
+    pub(crate) fn begin_iteration_of(&mut self, role: Option<&str>) {
         self.iteration += 1;
         let number = self.iteration;
         self.run(RunBody::IterationStarted(IterationStarted {
-            role: None,
+            role: role.map(str::to_owned),
             number,
             prompt: "Do it.".to_owned(),
         }));
@@ -109,6 +113,16 @@ impl Stage {
         let mut turn = TurnFinished::new(1, Outcome::Succeeded);
         turn.text = Some(answer.to_owned());
         self.event(Body::TurnFinished(Box::new(turn)));
+        self.end_attempt();
+        self.run(RunBody::IterationEnded(IterationEnded {
+            number: self.iteration,
+            outcome: outcome.into(),
+            totals: Totals::default(),
+            failure: None,
+        }));
+    }
+
+    pub(crate) fn end_attempt(&mut self) {
         self.run(RunBody::AttemptEnded(Box::new(AttemptEnded {
             outcome: Outcome::Succeeded.into(),
             error: None,
@@ -118,12 +132,6 @@ impl Stage {
             session_id: None,
             will_retry: false,
         })));
-        self.run(RunBody::IterationEnded(IterationEnded {
-            number: self.iteration,
-            outcome: outcome.into(),
-            totals: Totals::default(),
-            failure: None,
-        }));
     }
 
     pub(crate) fn start_call(&mut self, name: &str, kind: ToolKind, input: &Value) -> ItemId {
@@ -231,6 +239,7 @@ impl Stage {
 pub(crate) fn started() -> RunStarted {
     RunStarted {
         start_commit: None,
+        spent_before: None,
         format_version: FORMAT_VERSION,
         run_id: "20260101-000000-aaaaaaaa".to_owned(),
         ralph_version: "0.1.0".to_owned(),

@@ -145,6 +145,7 @@ impl<R: BufRead> RawRecords<R> {
             resumed_from: None,
             is_ephemeral: false,
             start_commit: None,
+            spent_before: None,
         };
         self.push(RunEvent::Run(RunBody::RunStarted(Box::new(started))));
         for event in std::mem::take(&mut self.early) {

@@ -97,11 +97,14 @@ pub async fn runner(home: &Home, id: &Path) -> anyhow::Result<u8> {
     let mut views = Views::default();
     let notifier = prepare::start_notifier(&notify, &spec, &mut views)?;
     // As a task it is woken without a system call, unlike what the runtime itself waits for.
-    let driving = tokio::spawn(async move { ralph_run::drive(spec, run_file, views, &mut signals).await });
-    let ended = driving.await.context("the run has failed")?;
+    let driving = tokio::spawn(async move {
+        let ended = ralph_run::drive(spec, run_file, views, &mut signals).await;
+        (ended, signals)
+    });
+    let (ended, mut signals) = driving.await.context("the run has failed")?;
     drop(locks);
     if let Some(notifier) = notifier {
-        notifier.finish().await;
+        notifier.finish(&mut signals, || {}).await;
     }
     match ended {
         Ok(ended) => Ok(ended.exit_code),

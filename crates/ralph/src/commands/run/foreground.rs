@@ -97,19 +97,20 @@ pub(super) async fn run(home: &Home, settings: &Settings, first_prompt: FirstPro
         let _ = std::fs::remove_dir_all(created);
     }
     let ended = ended?;
-    let shown = async {
-        match &mut console {
-            Some(console) => finish(console, &mut signals, is_signalled).await,
-            None => None,
-        }
+    let interrupted = match &mut console {
+        Some(console) => finish(console, &mut signals, is_signalled).await,
+        None => None,
     };
-    let notified = async {
-        if let Some(notifier) = notifier {
-            notifier.finish().await;
-        }
-    };
-    let (interrupted, ()) = tokio::join!(shown, notified);
     drop(terminal);
+    if let (Some(notifier), None) = (notifier, interrupted) {
+        let is_quiet = settings.view.verbosity == Verbosity::Quiet;
+        let on_delay = || {
+            if !is_quiet {
+                write_stderr("ralph: sending the last notification; press Ctrl-C to exit without it\n");
+            }
+        };
+        notifier.finish(&mut signals, on_delay).await;
+    }
     Ok(interrupted.unwrap_or(ended.exit_code))
 }
 
@@ -130,6 +131,12 @@ async fn drive(
         tokio::select! {
             biased;
             Some(signal) = signals.recv() => {
+                if let Some(console) = console
+                    && signal == Signal::Interrupt
+                    && console.handle().interrupt().await
+                {
+                    continue;
+                }
                 *is_signalled |= signal != Signal::Suspend;
                 if let Some(console) = console
                     && signal == Signal::Interrupt

@@ -24,7 +24,7 @@ use super::hidden_env::hidden_variables;
 use super::prompt;
 use super::scope::unmatched_patterns;
 use super::silence_limits::limit_silence;
-use super::unsupported::drop_unsupported;
+use super::unsupported::{drop_unsupported, relies_on_cost_limit};
 use super::verify_programs::missing_programs;
 use crate::current_process;
 use crate::failure::Failure;
@@ -255,6 +255,7 @@ pub(super) fn prepare(
             settings.limits.iterations.unwrap_or(0)
         },
         max_cost: settings.limits.cost,
+        spent_before: Some(spent_before).filter(|spent| *spent > MicroUsd::ZERO),
         verify: settings.verify.clone(),
         kind: settings.kind.into(),
         resumed_from,
@@ -292,6 +293,7 @@ pub(super) fn prepare(
                 iterations: settings.limits.iterations,
                 runtime: settings.limits.runtime,
             },
+            is_cost_limit_chosen: relies_on_cost_limit(settings, &profile),
             limit_policy: match settings.asks_about_limits {
                 true => LimitPolicy::Ask,
                 false => LimitPolicy::End,

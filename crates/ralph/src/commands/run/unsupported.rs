@@ -95,7 +95,8 @@ impl CapabilityCheck<'_> {
         }
     }
 
-    /// A cost limit needs a reported cost, or tokens to estimate it from; a token limit needs tokens.
+    /// A cost limit needs a reported cost, or tokens to estimate it from; a token limit needs tokens. Nobody relies on a
+    /// limit that is only the default.
     fn limits(&mut self) -> Result<(), Failure> {
         let limits = &self.settings.limits;
         let (has_cost, has_tokens) = (
@@ -119,6 +120,9 @@ impl CapabilityCheck<'_> {
                 "the backend `{name}` reports {missing}, so `{flag}` has no effect: remove it and use `--max-runtime` or \
                  `--max-iterations`, or choose another backend"
             )));
+        }
+        if self.is_default(flag) {
+            return Ok(());
         }
         self.warnings.push(format!(
             "the backend `{name}` reports {missing}: `{flag}` has no effect, only `--max-runtime` and \
@@ -148,7 +152,23 @@ impl CapabilityCheck<'_> {
     }
 
     fn is_given(&self, flag: &str) -> bool {
-        let mut settings = SETTINGS.iter().filter(|setting| setting.flag == flag);
-        settings.any(|setting| self.settings.origins.get(setting.name()) == Some(&Origin::Flag))
+        origin_of(self.settings, flag) == Origin::Flag
     }
+
+    fn is_default(&self, flag: &str) -> bool {
+        origin_of(self.settings, flag) == Origin::Default
+    }
+}
+
+/// Where the setting with this flag has its value from.
+fn origin_of(settings: &Settings, flag: &str) -> Origin {
+    let rows = SETTINGS.iter().filter(|row| row.flag == flag);
+    let origins = rows.filter_map(|row| settings.origins.get(row.name()).copied());
+    origins.max().unwrap_or(Origin::Default)
+}
+
+/// Whether the user set a cost limit, and the agent may report costs or tokens.
+pub(super) fn relies_on_cost_limit(settings: &Settings, profile: &Profile) -> bool {
+    let may_report = profile.has(capability::COST) || profile.has(capability::USAGE);
+    may_report && origin_of(settings, "--max-cost") != Origin::Default
 }

@@ -10,7 +10,7 @@ use crate::commands::clean::format_bytes;
 use crate::commands::runs::{seconds, state};
 use crate::console::describe_file;
 use crate::git::Commits;
-use run_view::{format_cost, format_duration, format_seconds, format_tokens, one_line, sanitise};
+use run_view::{format_cost, format_duration, format_tokens, one_line, sanitise};
 
 /// The column of values.
 const INDENT: usize = 13;
@@ -105,7 +105,7 @@ fn summary(page: &mut Page, shown: &Shown, now: Timestamp) {
     if let Some(session) = run.session_ids.last() {
         page.place("Session", session);
     }
-    let took = format_seconds(seconds(run, now));
+    let took = format_duration(seconds(run, now).saturating_mul(1_000));
     let verb = if run.is_ended() { "took" } else { "running for" };
     page.row(
         "Started",

@@ -62,7 +62,9 @@ impl View {
                 self.push_rows(&rows);
             }
             RunBody::BudgetAwaited(awaited) => {
-                self.push_rows(&render_budget_awaited(look, awaited, &self.run_id));
+                let has_keyboard = self.options.has_keyboard;
+                let rows = render_budget_awaited(look, awaited, &self.run_id, has_keyboard);
+                self.push_rows(&rows);
             }
             RunBody::LimitRaised(raised) => self.push_rows(&render_limit_raised(look, raised)),
             RunBody::MessageAwaited(_) => self.await_message(),
