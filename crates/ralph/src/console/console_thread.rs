@@ -192,7 +192,7 @@ async fn show(
             }
             _ = ticks.tick() => {
                 console.tick();
-                if let Some(keyboard) = &keyboard {
+                if let Some(keyboard) = &mut keyboard {
                     console.draw_input(keyboard);
                 }
             }

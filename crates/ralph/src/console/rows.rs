@@ -6,6 +6,7 @@ use agent_api::{
 };
 
 use super::figures::{format_cost, format_duration, format_tokens};
+use super::fold_blanks::fold_blanks;
 use super::one_line::{one_line, width, wrap};
 use super::options::Options;
 use super::request_rows::render_detail;
@@ -145,7 +146,7 @@ pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &
     }
     // Never cut to the width: what is approved must be seen.
     let look_as_written = Look { wraps: false, ..look };
-    let mut rows = look_as_written.rows(Style::Warning, "Permission", &visible(&text));
+    let mut rows = look_as_written.rows(Style::Warning, "Permission", &visible(&fold_blanks(&text)));
     rows.push_str(&render_detail(look, asked));
     push_faint(&mut rows, look, hint);
     rows

@@ -195,6 +195,11 @@ impl KeyboardSession {
         }
     }
 
+    /// How large the terminal is.
+    pub(crate) fn resize(&mut self, columns: usize, rows: usize) {
+        self.keyboard.resize(columns, rows);
+    }
+
     /// What is drawn below the status line, and which keys it names.
     pub(crate) fn render(&self, size: (usize, usize)) -> (InputArea, String) {
         if self.is_over {

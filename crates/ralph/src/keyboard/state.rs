@@ -10,7 +10,7 @@ use ralph_run::model::{RunModel, RunState, WaitingFor};
 use super::input_lines::{render_input, window};
 use super::key::Key;
 use super::line_editor::{Edit, History, LineEditor};
-use super::request_prompt::{RequestPrompt, armed_at};
+use super::request_prompt::{RequestPrompt, Screen, armed_at};
 use super::top_up_line::TopUpLine;
 use crate::console::{InputArea, one_line};
 
@@ -55,6 +55,7 @@ pub struct Keyboard {
     closed_at: Option<Instant>,
     /// The last message that was sent, in case it is refused.
     sent: Option<LineEditor>,
+    screen: Screen,
 }
 
 /// Whether there is a line for messages.
@@ -87,7 +88,16 @@ impl Keyboard {
             last_key_at: None,
             closed_at: None,
             sent: None,
+            screen: Screen {
+                columns: 80,
+                rows: 24,
+            },
         }
+    }
+
+    /// How large the terminal is.
+    pub fn resize(&mut self, columns: usize, rows: usize) {
+        self.screen = Screen { columns, rows };
     }
 
     /// Follows the run: its kind, its end, and the request that has been open longest.
@@ -192,7 +202,7 @@ impl Keyboard {
         if let Some(prompt) = self.prompt.as_mut().filter(|prompt| !prompt.is_answered()) {
             if !is_writing && prompt.is_armed(now) {
                 let request = prompt.id().clone();
-                let answer = prompt.update(&key, now);
+                let answer = prompt.update(&key, self.screen, now);
                 let command = answer.map(|answer| ControlCommand::Answer { request, answer });
                 return command.map(KeyAction::Command).into_iter().collect();
             }
