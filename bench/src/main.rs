@@ -29,6 +29,7 @@ and of `ralph run` as a whole:
   run_memory      [--fixtures DIR] [--megabytes N]
   run_latency     [--lines N] [--rounds N]
   run_kill        [--rounds N]
+  run_idle        [--seconds N]
 and of the server's index:
   search          [--records N] [--rounds N] [--seconds N]
   store           [--megabytes N] [--rounds N]
@@ -75,6 +76,7 @@ fn perform(what: &str) -> Result<(), String> {
         "run_memory" => run::memory(rest),
         "run_latency" => run::latency(rest),
         "run_kill" => run::kill(rest),
+        "run_idle" => run::idle(rest),
         "search" => search::run(rest),
         "store" => store::run(rest),
         "serve" => serve::all(rest),
@@ -111,6 +113,7 @@ fn everything() -> Result<(), String> {
     run::memory(none())?;
     run::latency(none())?;
     run::kill(none())?;
+    run::idle(none())?;
     search::run(none())?;
     store::run(none())?;
     serve::all(none())

@@ -88,6 +88,11 @@ fn wait_for_agent(run: &Path) -> Result<u32, String> {
     }
     // Until what the start took is given back.
     std::thread::sleep(Duration::from_secs(2));
+    runner_of(run)
+}
+
+/// The runner's number.
+pub(super) fn runner_of(run: &Path) -> Result<u32, String> {
     let text = std::fs::read(run.join("run.json")).map_err(explain)?;
     let file: serde_json::Value = serde_json::from_slice(&text).map_err(explain)?;
     let pid = file["runner"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
@@ -96,20 +101,27 @@ fn wait_for_agent(run: &Path) -> Result<u32, String> {
 
 /// The runner and what it started to watch its agent, in MB; not the agent.
 fn shares(runner: u32) -> Result<Vec<(String, f64, f64)>, String> {
-    let own = std::fs::read_link(format!("/proc/{runner}/exe")).map_err(explain)?;
     let mut shares = Vec::new();
-    let mut family = vec![(runner, "runner")];
-    while let Some((pid, name)) = family.pop() {
-        if std::fs::read_link(format!("/proc/{pid}/exe")).ok().as_ref() != Some(&own) {
-            continue;
-        }
+    for (pid, name) in family(runner)? {
         let rollup = format!("/proc/{pid}/smaps_rollup");
         let share = |field| kib(Path::new(&rollup), field).map(|kib| kib * 1024.0 / 1e6).ok_or("no Pss");
         shares.push((name.to_owned(), share("Pss:")?, share("Pss_Anon:")?));
-        let next = if name == "runner" { "zygote" } else { "guard" };
-        family.extend(children(pid).into_iter().map(|child| (child, next)));
     }
     Ok(shares)
+}
+
+/// The runner, its zygote and its guards; not the agent.
+pub(super) fn family(runner: u32) -> Result<Vec<(u32, &'static str)>, String> {
+    let own = std::fs::read_link(format!("/proc/{runner}/exe")).map_err(explain)?;
+    let (mut family, mut open) = (Vec::new(), vec![(runner, "runner")]);
+    while let Some((pid, name)) = open.pop() {
+        if std::fs::read_link(format!("/proc/{pid}/exe")).ok().as_ref() == Some(&own) {
+            family.push((pid, name));
+            let next = if name == "runner" { "zygote" } else { "guard" };
+            open.extend(children(pid).into_iter().map(|child| (child, next)));
+        }
+    }
+    Ok(family)
 }
 
 fn children(parent: u32) -> Vec<u32> {

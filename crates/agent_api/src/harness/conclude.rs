@@ -13,6 +13,9 @@ const STDERR_LINES: usize = 20;
 /// How many bytes an error quotes of the first line on stderr.
 const FIRST_LINE_BYTES: usize = 400;
 
+const SIGINT: i32 = 2;
+const INTERRUPTED_EXIT_CODE: i32 = 128 + SIGINT;
+
 /// What is known at the end of a run.
 pub(super) struct Facts<'a> {
     pub(super) cause: Option<StopCause>,
@@ -20,6 +23,8 @@ pub(super) struct Facts<'a> {
     pub(super) was_done: bool,
     /// Whether the process was stopped because of its timeout.
     pub(super) is_overdue: bool,
+    /// Whether the owner of the run interrupted the process by a signal.
+    pub(super) was_interrupted: bool,
     pub(super) exit: &'a ExitReport,
     pub(super) ledger: &'a RunLedger,
     pub(super) profile: &'a Profile,
@@ -92,6 +97,10 @@ fn said(ledger: &RunLedger) -> Option<(Outcome, Option<ErrorInfo>)> {
 /// What its exit says.
 fn exited(facts: &Facts<'_>) -> (Outcome, Option<ErrorInfo>) {
     match facts.exit.exit {
+        // A shell reports the signal of its child as an exit code.
+        Exit::Signal(SIGINT) | Exit::Code(INTERRUPTED_EXIT_CODE) if facts.was_interrupted => {
+            (Outcome::Interrupted, None)
+        }
         Exit::Signal(_) => (
             Outcome::Crashed,
             Some(ended(facts, "crashed", "the process was killed")),
@@ -273,6 +282,7 @@ mod tests {
         conclude(&Facts {
             cause,
             was_done,
+            was_interrupted: false,
             is_overdue: false,
             exit,
             ledger,

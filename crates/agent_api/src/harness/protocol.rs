@@ -35,6 +35,7 @@ pub(super) struct MapperProtocol {
     permission: Option<PermissionCallback>,
     vendor_events: VendorEvents,
     callbacks: VecDeque<CallbackOrder<RunCommand>>,
+    was_interrupted: bool,
     /// Callers that wait for the agent's own answer, by the id of their command.
     waiting: HashMap<String, VendorAnswer>,
 }
@@ -67,6 +68,7 @@ impl MapperProtocol {
             permission: request.permission.clone(),
             vendor_events: request.options.vendor_events.unwrap_or_default(),
             callbacks: VecDeque::new(),
+            was_interrupted: false,
             waiting: HashMap::new(),
         }
     }
@@ -196,6 +198,7 @@ impl MapperProtocol {
             cause: end.stop.map(|(cause, _)| cause),
             was_done,
             is_overdue: end.is_overdue,
+            was_interrupted: self.was_interrupted,
             exit: &end.exit,
             ledger,
             profile: &self.profile,
@@ -278,6 +281,7 @@ impl Protocol for MapperProtocol {
                     Err(CommandError::Closed)
                 } else {
                     agent.interrupt();
+                    self.was_interrupted = true;
                     Ok(())
                 };
                 self.answer(command_id, result);

@@ -11,7 +11,9 @@ use serde::Serialize;
 
 use super::listing::{columns, render_table};
 use super::run_client;
-use crate::console::{format_cost, format_seconds, one_line, render_json_pretty, write_stderr, write_stdout};
+use crate::console::{
+    format_cost, format_duration, one_line, render_json_pretty, write_stderr, write_stdout,
+};
 use crate::settings::find_workspace;
 
 /// List runs, newest first
@@ -219,7 +221,7 @@ fn row(file: &RunFile, now: Timestamp) -> [String; HEAD.len()] {
             .cost
             .map(|cost| format!("{estimate}{}", format_cost(cost)))
             .unwrap_or_default(),
-        format_seconds(seconds(file, now)),
+        format_duration(seconds(file, now).saturating_mul(1_000)),
         end_of(&one_line(&file.workspace, usize::MAX), WORKSPACE_COLUMNS),
         what(file),
     ]

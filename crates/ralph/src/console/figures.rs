@@ -2,22 +2,15 @@
 
 use agent_api::{MicroUsd, Tokens};
 
-/// `877ms`, from a second on `1.2s`, from a minute on `1m 23s` and `2h 05m`.
+/// `877ms`, from a second on `1.2s` or `12s`, from a minute on `1m 23s` and `2h 05m`.
 pub fn format_duration(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1_000;
+    let (seconds, tenths) = (milliseconds / 1_000, milliseconds / 100 % 10);
     match seconds {
-        0 => format!("{milliseconds}ms"),
-        1..60 => format!("{seconds}.{}s", milliseconds / 100 % 10),
+        0 if milliseconds > 0 => format!("{milliseconds}ms"),
+        0..60 if tenths == 0 => format!("{seconds}s"),
+        0..60 => format!("{seconds}.{tenths}s"),
         60..3_600 => format!("{}m {:02}s", seconds / 60, seconds % 60),
         _ => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
-    }
-}
-
-/// `12s`, from a minute on `1m 23s` and `2h 05m`: for clocks that tick.
-pub fn format_seconds(seconds: u64) -> String {
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        _ => format_duration(seconds.saturating_mul(1_000)),
     }
 }
 
@@ -58,21 +51,22 @@ pub fn format_tokens(tokens: &Tokens) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{format_cost, format_duration, format_seconds, format_tokens};
+    use super::{format_cost, format_duration, format_tokens};
     use agent_api::{MicroUsd, Tokens};
 
     #[test]
     fn durations_are_short_at_any_length() {
-        let shown = [0, 1_234, 59_999, 60_000, 83_000, 3_600_000, 7_500_000].map(format_duration);
+        let shown = [
+            0, 877, 1_234, 12_000, 59_999, 60_000, 83_000, 3_600_000, 7_500_000,
+        ]
+        .map(format_duration);
         assert_eq!(
             shown,
-            ["0ms", "1.2s", "59.9s", "1m 00s", "1m 23s", "1h 00m", "2h 05m"]
+            [
+                "0s", "877ms", "1.2s", "12s", "59.9s", "1m 00s", "1m 23s", "1h 00m", "2h 05m"
+            ]
         );
-        assert_eq!(
-            [0, 59, 83, 3_723].map(format_seconds),
-            ["0s", "59s", "1m 23s", "1h 02m"]
-        );
-        assert!(!format_duration(u64::MAX).is_empty() && !format_seconds(u64::MAX).is_empty());
+        assert!(!format_duration(u64::MAX).is_empty());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::markdown::Markdown;
 use super::page::Page;
+use super::row_guard::RowGuard;
 use super::sanitise::Sanitiser;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,7 @@ pub(super) struct Paragraph {
     prefix: String,
     pace: Pace,
     sanitiser: Sanitiser,
+    guard: RowGuard,
     has_begun: bool,
     /// White space that is shown only if more text follows.
     blank: String,
@@ -34,6 +36,7 @@ impl Paragraph {
             prefix,
             pace,
             sanitiser: Sanitiser::default(),
+            guard: RowGuard::new(pace),
             has_begun: false,
             blank: String::new(),
             line: String::new(),
@@ -85,6 +88,9 @@ impl Paragraph {
 
     /// Ends the last line.
     pub(super) fn end(&mut self, page: &mut Page) {
+        let mut rest = String::new();
+        self.guard.flush(&mut rest);
+        self.write(&rest, page);
         if self.is_line_ended {
             return;
         }
@@ -103,6 +109,12 @@ impl Paragraph {
     }
 
     fn show(&mut self, text: &str, page: &mut Page) {
+        let mut guarded = String::with_capacity(text.len());
+        self.guard.pass(text, &mut guarded);
+        self.write(&guarded, page);
+    }
+
+    fn write(&mut self, text: &str, page: &mut Page) {
         self.is_line_ended &= text.is_empty();
         if self.pace != Pace::Lines {
             self.markdown.push(text, page);

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use ralph_run::model::{RunModel, RunState, WaitingFor};
 use ralph_run::short_run_id;
 
-use super::figures::{format_cents, format_seconds};
+use super::figures::{format_cents, format_duration};
 use super::one_line::{one_line, width};
 use super::tool_line::in_workspace;
 
@@ -27,7 +27,7 @@ pub(super) fn render_status(run: &RunModel, now: Timestamp, columns: usize) -> S
         .as_deref()
         .map(|text| text.trim_start_matches("iteration "));
     let short_cost = cost.as_deref().and_then(|text| text.split(" of ").next());
-    let (context, clock) = (describe_context(run), elapsed.map(format_seconds));
+    let (context, clock) = (describe_context(run), elapsed.map(show_seconds));
     let (iteration, cost, context) = (iteration.as_deref(), cost.as_deref(), context.as_deref());
     let subject_columns = activity.subject.as_ref().map_or(0, |_| MIN_SUBJECT_COLUMNS + 2);
     let mut status = String::new();
@@ -59,7 +59,7 @@ pub(super) fn render_heartbeat(run: &RunModel, now: Timestamp, columns: usize) -
     let activity = Activity::of(run, now);
     let parts = describe_iteration(run)
         .into_iter()
-        .chain(elapsed_seconds(run, now).map(format_seconds))
+        .chain(elapsed_seconds(run, now).map(show_seconds))
         .chain([activity.head]);
     let mut text = format!("still running: {}", parts.collect::<Vec<String>>().join(", "));
     if let Some(subject) = activity.subject {
@@ -120,7 +120,7 @@ impl Activity {
         let since = run.state_since().map_or(0, |since| seconds_between(since, now));
         let left = run.waits_until().map(|until| seconds_between(now, until));
         let left = left
-            .map(|left| format!(", {} left", format_seconds(left)))
+            .map(|left| format!(", {} left", show_seconds(left)))
             .unwrap_or_default();
         let (head, subject) = match run.state() {
             RunState::Tool { name, subject } => {
@@ -128,21 +128,18 @@ impl Activity {
                 let subject = subject
                     .as_deref()
                     .map(|subject| in_workspace(subject, workspace).to_owned());
-                (format!("{name} {}", format_seconds(since)), subject)
+                (format!("{name} {}", show_seconds(since)), subject)
             }
             RunState::Thinking | RunState::Responding if run.retry().is_some() => {
                 (describe_retry(run, now), None)
             }
             RunState::Thinking | RunState::Responding => (describe_model(run, now), None),
             RunState::Verifying => {
-                let head = format!("verifying {}", format_seconds(since));
+                let head = format!("verifying {}", show_seconds(since));
                 (head, run.verifying().map(str::to_owned))
             }
             RunState::Cooling { until } => (
-                format!(
-                    "next iteration in {}",
-                    format_seconds(seconds_between(now, *until))
-                ),
+                format!("next iteration in {}", show_seconds(seconds_between(now, *until))),
                 None,
             ),
             RunState::Waiting { what } => match what {
@@ -152,7 +149,7 @@ impl Activity {
                     ("waiting for a message".to_owned(), Some(command))
                 }
                 WaitingFor::Permission | WaitingFor::Question | WaitingFor::Plan => {
-                    (format!("waiting for {what} {}", format_seconds(since)), None)
+                    (format!("waiting for {what} {}", show_seconds(since)), None)
                 }
                 WaitingFor::Limit { .. } => (format!("waiting for the usage limit{left}"), None),
                 WaitingFor::Budget => (format!("waiting for {what}{left}"), None),
@@ -177,7 +174,7 @@ fn describe_retry(run: &RunModel, now: Timestamp) -> String {
     };
     match seconds_between(now, retry.at) {
         0 => format!("retry{number}"),
-        left => format!("retry{number} in {}", format_seconds(left)),
+        left => format!("retry{number} in {}", show_seconds(left)),
     }
 }
 
@@ -185,8 +182,12 @@ fn describe_model(run: &RunModel, now: Timestamp) -> String {
     let silent = run.last_at().map_or(0, |last| seconds_between(last, now));
     match silent {
         0..SILENCE_SECONDS => run.state().to_string(),
-        _ => format!("{}, no output for {}", run.state(), format_seconds(silent)),
+        _ => format!("{}, no output for {}", run.state(), show_seconds(silent)),
     }
+}
+
+fn show_seconds(seconds: u64) -> String {
+    format_duration(seconds.saturating_mul(1_000))
 }
 
 /// A clock that was set back shows no negative time.

@@ -213,7 +213,7 @@ fn every_call_is_shown_with_its_outcome() {
         out,
         "[Tool] Bash: make ✗ exit code 2, 40ms: no rule\n\
          [Tool] Bash: cargo test\n  ✓ 12.3s\n\
-         [Tool] Bash: sleep 1\n[Tool] Read: x\n  Bash: sleep 1 ✓ 1.0s\n  Read: x ✗ 1.2s: File does not exist.\n\
+         [Tool] Bash: sleep 1\n[Tool] Read: x\n  Bash: sleep 1 ✓ 1s\n  Read: x ✗ 1.2s: File does not exist.\n\
          [Tool] Bash: true\nClaude: Meanwhile.\n  Bash: true ✓ continues in the background\n"
     );
 }

@@ -85,8 +85,12 @@ fn runs_command(status: &str) -> String {
 
 /// An ACP agent that has opened a session and read its first prompt.
 fn prompted() -> Script {
+    prompted_with(&json!({}))
+}
+
+fn prompted_with(capabilities: &Value) -> Script {
     let agent = json!({"protocolVersion": 1, "agentInfo": {"name": "scripted", "version": "1.0.0"},
-        "agentCapabilities": {}});
+        "agentCapabilities": capabilities});
     Script::new()
         .expect_line(json!({"method": "initialize"}))
         .emit(response(1, &agent))
@@ -235,6 +239,27 @@ fn an_acp_agent_asks_and_ralph_answer_allows_it() {
     );
     assert_eq!(last(&stage, "tool_finished")["status"], "completed");
     assert_eq!(last(&stage, "turn_finished")["text"], "All built.");
+}
+
+#[test]
+fn an_acp_agent_is_proposed_for_resuming_only_if_it_can() {
+    let ends = || {
+        Script::new()
+            .emit(says("More to do."))
+            .emit(stopped("end_turn"))
+            .read_to_end()
+    };
+    let plain = prompted().then(ends());
+    let resuming = prompted_with(&json!({"loadSession": true})).then(ends());
+    for (script, next) in [
+        (plain, "Next: ralph run --max-iterations 2\n"),
+        (resuming, "Next: ralph run --resume "),
+    ] {
+        let stage = acp(&script);
+        let ran = stage.run(&["--max-iterations", "1"]);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stdout.contains(next), "{}", ran.stdout);
+    }
 }
 
 /// Starts a run, stops it in the middle of a command, and checks that no process is left.

@@ -214,7 +214,7 @@ fn a_verify_command_that_takes_too_long_is_named_as_such() {
     );
     assert!(
         ran.stdout
-            .contains("[Verify] sleep 600: failed, timed out after 1.0s"),
+            .contains("[Verify] sleep 600: failed, timed out after 1s"),
         "{}",
         ran.stdout
     );
@@ -271,4 +271,23 @@ fn an_iteration_that_takes_too_long_is_followed_by_the_next_one() {
         .unwrap()
         .to_owned();
     assert!(prompt.contains("took longer than 1s"), "{prompt}");
+}
+
+#[test]
+fn an_iteration_that_is_stopped_at_its_timeout_has_one_row_that_names_it() {
+    let custom = Stage::empty();
+    custom.configure("cli: {backend: custom, command: sleep, args: ['600']}\n");
+    for stage in [Stage::new(&works().sleep_forever()), custom] {
+        let ran = stage.run(&["--iteration-timeout", "1s", "--max-iterations", "2"]);
+        assert_eq!(
+            (ran.code, &stage.run_file()["reason"]),
+            (Some(2), &json!({"limit": "iteration_timeout"})),
+            "{ran:?}"
+        );
+        let rows = ran.stdout.matches("The iteration took longer than 1s").count();
+        assert_eq!(rows, 2, "{}", ran.stdout);
+        for shown in [&ran.stdout, &ran.stderr] {
+            assert!(!shown.contains("[Error]"), "{shown}");
+        }
+    }
 }

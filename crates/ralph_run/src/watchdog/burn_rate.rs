@@ -5,8 +5,9 @@ use std::collections::VecDeque;
 use agent_api::MicroUsd;
 use jiff::Timestamp;
 
-use super::finding::{Finding, in_words};
+use super::finding::Finding;
 use super::rules::{BurnRule, WatchAction};
+use crate::budget::friendly_duration;
 use crate::record::{Evidence, Totals, WarningKind};
 
 /// The window in which the current rate is measured has this many buckets, each of a minute by default.
@@ -123,7 +124,7 @@ impl BurnRate {
         let finding = Finding::new(WarningKind::BurnRate, rule.action, message);
         Some(finding.with([Evidence {
             seq,
-            text: format!("{} within {}", dollars(now), in_words(rule.window)),
+            text: format!("{} within {}", dollars(now), friendly_duration(rule.window)),
         }]))
     }
 }

@@ -1,7 +1,5 @@
 //! `Finding`: something that a rule of the watchdog found. The machine records it and takes its action.
 
-use std::time::Duration;
-
 use super::rules::WatchAction;
 use crate::record::{Evidence, Warned, WarningKind};
 
@@ -75,14 +73,5 @@ pub(super) fn quoted(text: &str) -> String {
     match line.char_indices().nth(MAX_QUOTED_CHARS) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
-    }
-}
-
-/// `42s`, from a minute on `5m 00s`.
-pub(super) fn in_words(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    match seconds {
-        0..60 => format!("{seconds}s"),
-        _ => format!("{}m {:02}s", seconds / 60, seconds % 60),
     }
 }

@@ -5,8 +5,9 @@ use std::time::Duration;
 use agent_api::{Body, Event};
 use jiff::{SignedDuration, Timestamp};
 
-use super::finding::{Finding, in_words};
+use super::finding::Finding;
 use super::rules::{SilenceRule, WatchAction};
+use crate::budget::friendly_duration;
 use crate::record::{Evidence, RunBody, RunEvent, WarningKind};
 
 /// A longer pause between two ticks means that the machine was suspended, and the agent with it.
@@ -123,7 +124,10 @@ impl SilenceWatch {
             WaitingOn::Call => " while a tool call is running",
             WaitingOn::Model | WaitingOn::Person => "",
         };
-        let message = format!("the agent has been silent for {}{what}", in_words(silent));
+        let message = format!(
+            "the agent has been silent for {}{what}",
+            friendly_duration(silent)
+        );
         let finding = Finding::new(WarningKind::Silence, rule.action, message);
         Some(finding.with([Evidence {
             seq,

@@ -25,7 +25,7 @@ fn six_minutes_of_silence_in_a_turn_are_found_once() {
     stage.wait(1);
     let [finding] = stage.take().try_into().unwrap();
     assert_eq!(finding.kind, WarningKind::Silence);
-    assert_eq!(finding.message, "the agent has been silent for 6m 00s");
+    assert_eq!(finding.message, "the agent has been silent for 6m");
     assert_eq!(finding.evidence[0].seq, last);
     // The warning itself is not a sign of life.
     stage.run(RunBody::Warned(Warned::new(WarningKind::Silence, "silent")));
@@ -47,7 +47,7 @@ fn a_running_call_may_be_silent_for_longer() {
     let [finding] = stage.take().try_into().unwrap();
     assert_eq!(
         finding.message,
-        "the agent has been silent for 30m 00s while a tool call is running"
+        "the agent has been silent for 30m while a tool call is running"
     );
     stage.end_call(item, ToolStatus::Completed, "", Vec::new());
     stage.wait(SIX_MINUTES);

@@ -158,6 +158,7 @@ impl AcpMapper {
         } else {
             loads.then_some("session/load")
         };
+        self.can_resume = resume.is_some();
         let fork = offers("fork").then_some("session/fork");
         let (method, id) = match &self.setup.session {
             SessionChoice::New | SessionChoice::NewWithId(_) => (Some("session/new"), None),
@@ -224,7 +225,8 @@ impl AcpMapper {
         }
         self.config.read(answer);
         events.emit(Body::SessionStarted(Box::new(SessionStarted {
-            session_id: self.session_id.clone(),
+            // Only an id by which the session can be resumed.
+            session_id: self.session_id.clone().filter(|_| self.can_resume),
             model: self.config.current_model(),
             cwd: Some(self.setup.cwd.clone()).filter(|cwd| !cwd.is_empty()),
             agent_version: self.agent_version.clone(),

@@ -60,6 +60,8 @@ pub struct AcpMapper {
     /// How the session will be opened that `session/list` is asked for.
     pub(super) resume_method: Option<&'static str>,
     pub(super) session_id: Option<String>,
+    /// Whether the agent offers to resume sessions; assumed in a recording without a handshake.
+    pub(super) can_resume: bool,
     pub(super) config: SessionConfig,
     /// Whether the session's earlier conversation is being repeated.
     pub(super) is_replaying: bool,
@@ -184,6 +186,7 @@ impl AcpMapper {
             settings: VecDeque::new(),
             resume_method: None,
             session_id: None,
+            can_resume: true,
             config: SessionConfig::default(),
             is_replaying: false,
             queue: VecDeque::from([prompt]),

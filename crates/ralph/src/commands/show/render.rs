@@ -9,8 +9,7 @@ use super::Shown;
 use crate::commands::clean::format_bytes;
 use crate::commands::runs::{seconds, state};
 use crate::console::{
-    describe_file, describe_verify, format_cost, format_duration, format_seconds, format_tokens, one_line,
-    sanitise,
+    describe_file, describe_verify, format_cost, format_duration, format_tokens, one_line, sanitise,
 };
 use crate::git::Commits;
 
@@ -107,7 +106,7 @@ fn summary(page: &mut Page, shown: &Shown, now: Timestamp) {
     if let Some(session) = run.session_ids.last() {
         page.place("Session", session);
     }
-    let took = format_seconds(seconds(run, now));
+    let took = format_duration(seconds(run, now).saturating_mul(1_000));
     let verb = if run.is_ended() { "took" } else { "running for" };
     page.row(
         "Started",
