@@ -33,6 +33,10 @@ fn a_prompt_file_that_changes_is_used_by_the_next_iteration() {
             "{number}"
         );
     }
+    let notice = "`PROMPT.md` has changed; this iteration uses the new text";
+    assert_eq!(ran.stdout.matches(notice).count(), 1, "{}", ran.stdout);
+    let digest = "Warnings: 4 (3 × other directory, changed prompt)\n";
+    assert!(ran.stdout.contains(digest), "{}", ran.stdout);
     // A prompt of the command line never changes.
     let ran = run(&stage, &["-p", "As said.", "--max-iterations", "2"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");

@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::run::Driver;
+use super::task::TaskNews;
 use super::workspace_keeper::Charge;
 use crate::machine::{AttemptReport, Handover, Input, SpawnPrompt};
 use crate::prompt::{IterationPrompt, Notes, read_notes};
@@ -191,8 +192,10 @@ impl Driver {
     }
 
     async fn reread_task(&mut self) {
-        if let Some(problem) = self.spec.task.refresh().await {
-            self.warn(WarningKind::Degraded, problem);
+        match self.spec.task.refresh().await {
+            Some(TaskNews::Changed(message)) => self.warn(WarningKind::PromptChanged, message),
+            Some(TaskNews::Problem(message)) => self.warn(WarningKind::Degraded, message),
+            None => {}
         }
     }
 
@@ -329,8 +332,9 @@ impl Driver {
         let log = self.spec.directory.raw_log(self.attempts);
         let count = completed.finished.line_errors;
         if count > 0 {
+            let lines = if count == 1 { "line" } else { "lines" };
             let message = format!(
-                "{count} lines of the agent's output could not be read; they are in `{}`",
+                "{count} {lines} of the agent's output could not be read; see `{}`",
                 log.display()
             );
             self.warn(WarningKind::UnreadableLines, message);

@@ -69,6 +69,11 @@ impl Driver {
                 }
             }
             Body::CommandAnswered(answered) => self.on_answered(answered),
+            Body::ToolFinished(finished) => {
+                for change in &finished.changes {
+                    self.spec.task.note_change(&self.spec.workspace, &change.path);
+                }
+            }
             Body::Error(error) => {
                 if let Some(position) = error.position {
                     tracing::debug!(
