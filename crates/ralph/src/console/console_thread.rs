@@ -212,6 +212,9 @@ async fn show(
             },
         }
     }
+    if let Some(text) = keyboard.as_ref().and_then(KeyboardSession::unsent) {
+        console.notice(&format!("your message was not sent: {text}"));
+    }
     console.finish();
     ConsoleEnd {
         is_closed: console.is_closed(),

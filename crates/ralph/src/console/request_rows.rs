@@ -335,13 +335,13 @@ mod tests {
         };
         let execute = ToolKind::Execute;
         // `[Permission] Tool: ls` takes two rows.
-        assert_eq!(measure(execute.clone(), json!({"command": "ls"})), (0, 2, false));
+        assert_eq!(measure(execute, json!({"command": "ls"})), (0, 2, false));
         let sandbox = json!({"command": "ls", "dangerouslyDisableSandbox": true});
-        assert_eq!(measure(execute.clone(), sandbox), (0, 4, false));
+        assert_eq!(measure(execute, sandbox), (0, 4, false));
         let folded = json!({"command": format!("a{}b", "\n".repeat(61))});
-        assert_eq!(measure(execute.clone(), folded), (62, 5, false));
+        assert_eq!(measure(execute, folded), (62, 5, false));
         let long = json!({"command": format!("a {}", "x".repeat(38))});
-        assert_eq!(measure(execute.clone(), long), (1, 5, false));
+        assert_eq!(measure(execute, long), (1, 5, false));
         let longer = json!({"command": "x".repeat(3_000)});
         assert!(measure(execute, longer).2);
         let write = json!({"file_path": "ls", "content": "x\n".repeat(MAX_LINES + 7)});

@@ -201,7 +201,7 @@ pub(super) fn render_rate_limit(look: Look, limit: &RateLimit) -> Option<String>
     let window = limit
         .window
         .as_deref()
-        .map(|window| format!(" {window}"))
+        .map(|window| format!("{} ", describe_window(window)))
         .unwrap_or_default();
     let used = limit
         .used_percent
@@ -210,8 +210,19 @@ pub(super) fn render_rate_limit(look: Look, limit: &RateLimit) -> Option<String>
     Some(look.row(
         Style::Warning,
         "Warning",
-        &format!("usage limit{window} {what}{used}"),
+        &format!("{window}usage limit {what}{used}"),
     ))
+}
+
+/// `5-hour` for the vendor's `five_hour`.
+fn describe_window(window: &str) -> &str {
+    match window {
+        "five_hour" => "5-hour",
+        "seven_day" => "weekly",
+        "seven_day_opus" => "weekly Opus",
+        "seven_day_sonnet" => "weekly Sonnet",
+        other => other,
+    }
 }
 
 pub(super) fn render_task(look: Look, task: &Task) -> Option<String> {

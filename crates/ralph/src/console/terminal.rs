@@ -13,7 +13,7 @@ use super::json::render_json;
 use super::one_line::width;
 use super::options::{Mode, Options};
 use super::plain::{terminal_height, terminal_width};
-use super::status::render_status;
+use super::status::{Typing, render_status};
 use super::stdio::{self, Output};
 use super::style::{Style, paint};
 use super::view::View;
@@ -273,10 +273,14 @@ impl Console {
         };
         let room = columns.saturating_sub(width(&hint));
         let now = (self.clock)();
+        let typing = match options.has_keyboard {
+            true => Typing::Here,
+            false => Typing::Elsewhere,
+        };
         let text = if hint.is_empty() || room < MIN_STATUS_COLUMNS {
-            render_status(&self.view.run, now, columns)
+            render_status(&self.view.run, now, columns, typing)
         } else {
-            format!("{}{hint}", render_status(&self.view.run, now, room))
+            format!("{}{hint}", render_status(&self.view.run, now, room, typing))
         };
         let mut status = String::new();
         paint(&mut status, options.has_colours, Style::Faint, &text);

@@ -307,7 +307,13 @@ impl RequestPrompt {
         }
         let mut lines = vec![self.title(columns, waiting)];
         let input = match &self.stage {
-            Stage::Confirm(choice, unseen) => line(&confirmation(choice, *unseen), columns),
+            Stage::Confirm(choice, unseen) => {
+                let mut text = describe_unseen(*unseen);
+                if self.is_armed(now) {
+                    text.push_str(confirm_keys(choice));
+                }
+                line(&text, columns)
+            }
             _ if !self.is_armed(now) => InputArea::default(),
             Stage::Choose | Stage::Answered => line(&self.keys(), columns),
             Stage::Mark(marked) => {
@@ -375,16 +381,19 @@ impl RequestPrompt {
     }
 }
 
-fn confirmation(choice: &AnswerChoice, unseen: Unseen) -> String {
-    let key = match choice {
-        AnswerChoice::AllowAlways => 'a',
-        _ => 'y',
-    };
+fn describe_unseen(unseen: Unseen) -> String {
     match unseen {
         Unseen::LongerThanScreen(rows) => {
-            format!("{rows} rows do not fit the screen: scroll up to read them, then {key} again · n deny")
+            format!("{rows} rows do not fit the screen: scroll up to read them")
         }
-        Unseen::Cut => format!("a part of it is too long to be shown: {key} again to allow it · n deny"),
+        Unseen::Cut => "a part of it is too long to be shown".to_owned(),
+    }
+}
+
+fn confirm_keys(choice: &AnswerChoice) -> &'static str {
+    match choice {
+        AnswerChoice::AllowAlways => " · a again to allow · n deny",
+        _ => " · y again to allow · n deny",
     }
 }
 
