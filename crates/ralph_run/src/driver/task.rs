@@ -136,15 +136,15 @@ mod tests {
         let next = Arc::new(Mutex::new("one".to_owned()));
         let read = Arc::clone(&next);
         let reader = move || Ok(read.lock().unwrap().clone());
-        let file = PathBuf::from("/work/PROMPT.md");
+        let file = PathBuf::from("/project/PROMPT.md");
         let mut task = Task::new("one\n", Some(Arc::new(reader))).from_file(file);
         assert_eq!(task.refresh().await, None);
         "two".clone_into(&mut next.lock().unwrap());
-        task.note_change(Path::new("/work"), "src/PROMPT.md");
+        task.note_change(Path::new("/project"), "src/PROMPT.md");
         assert_eq!(task.refresh().await, changed("`PROMPT.md` has changed"));
-        for (text, path) in [("three", "PROMPT.md"), ("four", "/work/PROMPT.md")] {
+        for (text, path) in [("three", "PROMPT.md"), ("four", "/project/PROMPT.md")] {
             text.clone_into(&mut next.lock().unwrap());
-            task.note_change(Path::new("/work"), path);
+            task.note_change(Path::new("/project"), path);
             assert_eq!(task.refresh().await, changed("the agent changed `PROMPT.md`"));
         }
         assert_eq!(task.refresh().await, None);
