@@ -129,10 +129,7 @@ impl Driver {
                     .as_ref()
                     .is_some_and(|holder| holder.run_id == info.run_id);
                 if !is_ours {
-                    self.warn(
-                        WarningKind::Degraded,
-                        format!("this session is already in use: {held}"),
-                    );
+                    self.warn(WarningKind::Degraded, held.to_string());
                 }
             }
             Err(error) => tracing::warn!(%error, "the session could not be locked"),
