@@ -6,6 +6,7 @@ use agent_api::{
 };
 
 use super::figures::{format_cost, format_duration, format_tokens};
+use super::fold_blanks::fold_blanks;
 use super::one_line::{one_line, width, wrap};
 use super::options::Options;
 use super::request_rows::render_detail;
@@ -145,7 +146,7 @@ pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &
     }
     // Never cut to the width: what is approved must be seen.
     let look_as_written = Look { wraps: false, ..look };
-    let mut rows = look_as_written.rows(Style::Warning, "Permission", &visible(&text));
+    let mut rows = look_as_written.rows(Style::Warning, "Permission", &visible(&fold_blanks(&text)));
     rows.push_str(&render_detail(look, asked));
     push_faint(&mut rows, look, hint);
     rows
@@ -200,7 +201,7 @@ pub(super) fn render_rate_limit(look: Look, limit: &RateLimit) -> Option<String>
     let window = limit
         .window
         .as_deref()
-        .map(|window| format!(" {window}"))
+        .map(|window| format!("{} ", describe_window(window)))
         .unwrap_or_default();
     let used = limit
         .used_percent
@@ -209,8 +210,19 @@ pub(super) fn render_rate_limit(look: Look, limit: &RateLimit) -> Option<String>
     Some(look.row(
         Style::Warning,
         "Warning",
-        &format!("usage limit{window} {what}{used}"),
+        &format!("{window}usage limit {what}{used}"),
     ))
+}
+
+/// `5-hour` for the vendor's `five_hour`.
+fn describe_window(window: &str) -> &str {
+    match window {
+        "five_hour" => "5-hour",
+        "seven_day" => "weekly",
+        "seven_day_opus" => "weekly Opus",
+        "seven_day_sonnet" => "weekly Sonnet",
+        other => other,
+    }
 }
 
 pub(super) fn render_task(look: Look, task: &Task) -> Option<String> {

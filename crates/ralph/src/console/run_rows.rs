@@ -141,12 +141,10 @@ pub(super) fn render_forked(look: Look, forked: &SessionForked) -> String {
 }
 
 pub(super) fn render_command(look: Look, command: &CommandReceived) -> String {
+    let name = describe_command(&command.command);
     if let Some(refused) = &command.refused {
-        return look.row(
-            Style::Warning,
-            "Command",
-            &format!("{} refused: {refused}", command.command),
-        );
+        let text = format!("{name} refused: {refused}");
+        return look.rows(Style::Warning, "Command", &text);
     }
     let value = match (&command.model, command.permission_mode) {
         (Some(model), _) => Some(model.clone()),
@@ -158,20 +156,46 @@ pub(super) fn render_command(look: Look, command: &CommandReceived) -> String {
     match (&command.text, value) {
         // The state of the message or the request shows what became of it.
         _ if command.message_id.is_some() || command.request.is_some() => String::new(),
-        (Some(text), _) => look.rows(Style::Tool, "Message", text),
-        (None, Some(value)) => look.row(Style::Tool, "Command", &format!("{}: {value}", command.command)),
-        (None, None) => look.row(Style::Tool, "Command", &command.command),
+        (Some(text), _) => look.row(Style::Tool, "Message", text),
+        (None, Some(value)) => look.row(Style::Tool, "Command", &format!("{name}: {value}")),
+        // The raised limit has a row of its own.
+        (None, None) if command.command == "top_up" => String::new(),
+        (None, None) => look.row(Style::Tool, "Command", name),
     }
 }
 
+/// A command of the control socket in words.
+fn describe_command(name: &str) -> &str {
+    match name {
+        "send" => "message",
+        "edit_message" => "change of a message",
+        "withdraw_message" => "withdrawal of a message",
+        "close_input" => "end of the conversation",
+        "top_up" => "higher limit",
+        "set_model" => "model",
+        "set_permission_mode" => "permission mode",
+        // Words already, or of a newer version.
+        other => other,
+    }
+}
+
+/// Whether a message waits until it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MessageWait {
+    /// It is sent at once, so one row is enough.
+    None,
+    Queue,
+}
+
 /// The state of a message to the agent; `None` if it is not shown.
-pub(super) fn render_message(look: Look, message: &Message) -> Option<String> {
-    Some(match message.state {
-        MessageState::Queued => look.rows(Style::Tool, "Message queued", &message.text),
-        MessageState::Sent => look.row(Style::Tool, "Message delivered", &message.text),
-        MessageState::Delivered => return None,
-        MessageState::Withdrawn => look.row(Style::Tool, "Message withdrawn", &message.text),
-        MessageState::Lost => look.row(Style::Warning, "Message not delivered", &message.text),
+pub(super) fn render_message(look: Look, message: &Message, wait: MessageWait) -> Option<String> {
+    Some(match (message.state, wait) {
+        (MessageState::Queued, MessageWait::None) => look.row(Style::Tool, "Message", &message.text),
+        (MessageState::Queued, MessageWait::Queue) => look.row(Style::Tool, "Message queued", &message.text),
+        (MessageState::Sent, MessageWait::Queue) => look.row(Style::Tool, "Message delivered", &message.text),
+        (MessageState::Sent, MessageWait::None) | (MessageState::Delivered, _) => return None,
+        (MessageState::Withdrawn, _) => look.row(Style::Tool, "Message withdrawn", &message.text),
+        (MessageState::Lost, _) => look.row(Style::Warning, "Message not delivered", &message.text),
     })
 }
 

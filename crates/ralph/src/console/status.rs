@@ -8,6 +8,7 @@ use ralph_run::short_run_id;
 use super::figures::{format_cents, format_duration};
 use super::one_line::{one_line, width};
 use super::tool_line::in_workspace;
+use super::visible::escape_hidden;
 
 const SPINNER: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 /// A subject that would be shorter is left out.
@@ -15,11 +16,32 @@ const MIN_SUBJECT_COLUMNS: usize = 8;
 /// A model that wrote nothing for this long is reported as silent.
 const SILENCE_SECONDS: u64 = 10;
 
+/// Where the user types messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Typing {
+    /// In the line below the status line.
+    Here,
+    /// In another terminal, with `ralph send`.
+    Elsewhere,
+}
+
 /// `⠋ iteration 2/50 · 1m 23s · $0.12 of $10.00 · context 34% · Bash 12s: cargo test`, at most `columns` wide. Where
 /// that is too wide, what the run is doing counts more than the figures.
-pub(super) fn render_status(run: &RunModel, now: Timestamp, columns: usize) -> String {
+pub(super) fn render_status(run: &RunModel, now: Timestamp, columns: usize, typing: Typing) -> String {
     let elapsed = elapsed_seconds(run, now);
-    let activity = Activity::of(run, now);
+    let mut activity = Activity::of(run, now);
+    let waits_for_message = matches!(
+        run.state(),
+        RunState::Waiting {
+            what: WaitingFor::Message
+        }
+    );
+    if waits_for_message && typing == Typing::Here {
+        activity = Activity {
+            head: "type a message".to_owned(),
+            subject: None,
+        };
+    }
     // One step per second: faster ones cost power and say nothing more.
     let frame = usize::try_from(elapsed.unwrap_or(0)).unwrap_or(0) % SPINNER.len();
     let (iteration, cost) = (describe_iteration(run), describe_cost(run));
@@ -136,7 +158,7 @@ impl Activity {
                 let workspace = run.started().map_or("", |started| started.workspace.as_str());
                 let subject = subject
                     .as_deref()
-                    .map(|subject| in_workspace(subject, workspace).to_owned());
+                    .map(|subject| escape_hidden(in_workspace(subject, workspace)));
                 (format!("{name} {}", show_seconds(since)), subject)
             }
             RunState::Thinking | RunState::Responding if run.retry().is_some() => {

@@ -20,7 +20,7 @@ pub use decoder::{KeyDecoder, MAX_PASTE_BYTES, Pending};
 pub use key::Key;
 pub use line_editor::LineEditor;
 pub use session::KeyboardSetup;
-pub(crate) use session::{KeyboardSession, SessionEvent};
+pub(crate) use session::{ACTOR, KeyboardSession, SessionEvent};
 pub use state::{KeyAction, Keyboard, Messages};
 pub use terminal_input::{TerminalControl, TerminalInput};
 pub use top_up_line::ProposedTopUp;

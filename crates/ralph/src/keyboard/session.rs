@@ -17,7 +17,7 @@ use crate::commands::{describe_refusal, find_secret};
 use crate::console::{InputArea, Mode, Options};
 
 /// Who gives the commands, in the journal and for other views.
-const ACTOR: &str = "terminal";
+pub(crate) const ACTOR: &str = "terminal";
 
 /// What a session needs. It is started by the thread that runs it.
 #[derive(Debug)]
@@ -195,6 +195,16 @@ impl KeyboardSession {
             RunEvent::Run(RunBody::Continued(_)) => self.control.resume(),
             RunEvent::Run(_) | RunEvent::Unknown(_) => {}
         }
+    }
+
+    /// How large the terminal is.
+    pub(crate) fn resize(&mut self, columns: usize, rows: usize) {
+        self.keyboard.resize(columns, rows);
+    }
+
+    /// The message that was being written when the run ended.
+    pub(crate) fn unsent(&self) -> Option<String> {
+        self.keyboard.unsent()
     }
 
     /// What is drawn below the status line, and which keys it names.

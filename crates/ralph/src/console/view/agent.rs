@@ -42,15 +42,20 @@ impl View {
             Body::PlanUpdated(plan) => self.plan_updated(event, plan),
             Body::PermissionRequested(asked) => {
                 let subject = describe_permission(asked);
-                let hint = self.open_request(&asked.request, "Permission", subject);
+                let reply = match asked.grants().is_empty() {
+                    true => "--allow (or --deny REASON)",
+                    false => "--allow (or --always, --deny REASON)",
+                };
+                let hint = self.open_request(&asked.request, "Permission", subject, reply);
                 self.rows(event, &render_permission(look, asked, &hint));
             }
             Body::QuestionAsked(asked) => {
-                let hint = self.open_request(&asked.request, "Question", String::new());
+                let hint = self.open_request(&asked.request, "Question", String::new(), "--choose ANSWER");
                 self.rows(event, &render_question(look, &asked.questions, &hint));
             }
             Body::PlanProposed(asked) => {
-                let hint = self.open_request(&asked.request, "Plan", String::new());
+                let reply = "--allow (or --deny REASON)";
+                let hint = self.open_request(&asked.request, "Plan", String::new(), reply);
                 self.rows(event, &render_plan_proposed(look, &asked.plan, &hint));
             }
             Body::RequestClosed(closed) => {
@@ -230,7 +235,7 @@ impl View {
     }
 
     /// Gives the command that answers the request. Never cut: it is to be copied. Empty where keys answer it.
-    fn open_request(&mut self, id: &RequestId, label: &'static str, subject: String) -> String {
+    fn open_request(&mut self, id: &RequestId, label: &'static str, subject: String, reply: &str) -> String {
         self.open_requests.open(id, label, subject);
         if self.options.has_keyboard {
             return String::new();
@@ -243,11 +248,6 @@ impl View {
         let which = match self.open_requests.len() {
             1 => String::new(),
             _ => format!(" --request {}", one_line(id.as_str(), usize::MAX)),
-        };
-        let reply = match label {
-            "Question" => "--choose ANSWER",
-            "Plan" => "--allow (or --deny REASON)",
-            _ => "--allow (or --always, --deny)",
         };
         format!("ralph answer {run}{which} {reply}")
     }

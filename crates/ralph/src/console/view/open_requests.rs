@@ -2,6 +2,8 @@
 
 use agent_api::{CloseReason, RequestClosed, RequestId};
 
+use crate::keyboard::ACTOR;
+
 /// Requests without an answer, in the order they were made.
 #[derive(Debug, Default)]
 pub(super) struct OpenRequests(Vec<OpenRequest>);
@@ -51,7 +53,10 @@ impl OpenRequests {
         }
         .to_owned();
         if let Some(by) = &request.answered_by {
-            text.push_str(&format!(" by {by}"));
+            text.push_str(&match by == ACTOR {
+                true => " in the terminal".to_owned(),
+                false => format!(" by {by}"),
+            });
         } else if !request.is_answered && closed.reason == CloseReason::Denied {
             text.push_str(" (no answer)");
         }
