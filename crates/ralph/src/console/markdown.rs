@@ -446,6 +446,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_mark_that_comes_late_stays_with_its_character() {
+        for before in ["", "  - ", "| "] {
+            let text = format!("{before}{}❤", "a".repeat(18 - before.len()));
+            let rows = rows(20, &rendered(20, [text.as_str(), "\u{fe0f}"]));
+            assert_eq!(rows.concat().trim_end(), format!("{text}\u{fe0f}"));
+        }
+    }
+
     fn source() -> impl Strategy<Value = String> {
         let piece = prop_oneof![
             8 => "[a-z]{1,9}",
