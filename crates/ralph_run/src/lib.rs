@@ -46,7 +46,7 @@ pub use record_stream::{FollowGuard, PacedSender, RecordSender, RecordStream, Vi
 pub use redact::{FoundSecret, RedactError, Redactor, Secret, secrets_among};
 pub use sink::{Sink, Views};
 pub use state::{
-    BudgetState, ChargedRun, Durability, Liveness, Loaded, LogName, RunFile, RunStatus, Runner, RunnerSignal,
-    SessionState, StateError, WorkspaceError, WorkspaceFiles, write_atomic,
+    BudgetState, ChargedRun, Durability, Liveness, Loaded, LogName, NotesPutAside, RunFile, RunStatus,
+    Runner, RunnerSignal, SessionState, StateError, WorkspaceError, WorkspaceFiles, write_atomic,
 };
 pub use usage_account::{Amount, UsageAccount, UsageStep};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::home::{Home, make_directory_all, private_file, protect};
+use crate::home::{Home, make_directory_all, private_file, protect, short_run_id};
 use crate::state::RunFile;
 
 /// How long a holder may take to write its name after it has taken the lock, on a machine under load.
@@ -50,6 +50,8 @@ impl fmt::Display for LockHeld {
         let Some(LockInfo { run_id, pid, since }) = &self.holder else {
             return formatter.write_str(" is in use by another run; `ralph runs` lists them");
         };
+        let since = since.strftime("%Y-%m-%d %H:%M UTC");
+        let run_id = short_run_id(run_id);
         write!(
             formatter,
             " is in use by run {run_id} (pid {pid}, since {since}); `ralph attach {run_id}` shows it, \

@@ -46,7 +46,7 @@ fn a_workspace_has_one_run_and_says_which() {
     assert_eq!(refused.holder, Some(info("first")));
     let text = refused.to_string();
     let expected = format!(
-        "is in use by run first (pid {}, since 2026-11-15T23:59:59Z); `ralph attach first` shows it, \
+        "is in use by run first (pid {}, since 2026-11-15 23:59 UTC); `ralph attach first` shows it, \
          `ralph stop first` ends it",
         std::process::id()
     );

@@ -7,6 +7,7 @@ use ralph_run::model::{RunModel, RunState, WaitingFor};
 
 use crate::figures::{format_cents, format_seconds};
 use crate::tool_line::in_workspace;
+use crate::visible::escape_hidden;
 
 /// A model that wrote nothing for this long is reported as silent.
 const SILENCE_SECONDS: u64 = 10;
@@ -16,7 +17,7 @@ const SILENCE_SECONDS: u64 = 10;
 pub struct Activity {
     /// Not sanitised: it can have the name of a tool.
     pub head: String,
-    /// Not sanitised.
+    /// Safe for a terminal, but it can have several lines.
     pub subject: Option<String>,
 }
 
@@ -33,7 +34,7 @@ impl Activity {
                 let workspace = run.started().map_or("", |started| started.workspace.as_str());
                 let subject = subject
                     .as_deref()
-                    .map(|subject| in_workspace(subject, workspace).to_owned());
+                    .map(|subject| escape_hidden(in_workspace(subject, workspace)));
                 (format!("{name} {}", format_seconds(since)), subject)
             }
             RunState::Thinking | RunState::Responding if run.retry().is_some() => {
@@ -42,7 +43,7 @@ impl Activity {
             RunState::Thinking | RunState::Responding => (describe_model(run, now), None),
             RunState::Verifying => {
                 let head = format!("verifying {}", format_seconds(since));
-                (head, run.verifying().map(str::to_owned))
+                (head, run.verifying().map(escape_hidden))
             }
             RunState::Cooling { until } => (
                 format!(

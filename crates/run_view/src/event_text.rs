@@ -45,11 +45,22 @@ pub fn describe_rate_limit(limit: &RateLimit) -> Option<String> {
         RateLimitStatus::Warning => "nearly reached",
         RateLimitStatus::Rejected => "reached",
     };
-    let window = limit.window.as_deref();
-    let window = window.map(|window| format!(" {window}")).unwrap_or_default();
+    let window = limit.window.as_deref().map(describe_window);
+    let window = window.map(|window| format!("{window} ")).unwrap_or_default();
     let used = limit.used_percent;
     let used = used.map(|used| format!(" ({used:.0}% used)")).unwrap_or_default();
-    Some(format!("usage limit{window} {what}{used}"))
+    Some(format!("{window}usage limit {what}{used}"))
+}
+
+/// `5-hour` for the vendor's `five_hour`.
+fn describe_window(window: &str) -> &str {
+    match window {
+        "five_hour" => "5-hour",
+        "seven_day" => "weekly",
+        "seven_day_opus" => "weekly Opus",
+        "seven_day_sonnet" => "weekly Sonnet",
+        other => other,
+    }
 }
 
 /// `completed: Review the parser`; `None` while it is running.
@@ -93,6 +104,10 @@ impl RequestKind {
     }
 }
 
+/// Who gives commands, in the journal: the keyboard of the console, and the terminal UI.
+pub const TERMINAL_ACTOR: &str = "terminal";
+pub const TUI_ACTOR: &str = "tui";
+
 /// Who answered a request, as far as the records say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
@@ -115,7 +130,10 @@ pub fn describe_answer(kind: RequestKind, reason: CloseReason, answer: &Answer) 
     }
     .to_owned();
     if let Some(by) = &answer.by {
-        text.push_str(&format!(" by {by}"));
+        text.push_str(&match by.as_str() {
+            TERMINAL_ACTOR | TUI_ACTOR => " in the terminal".to_owned(),
+            by => format!(" by {by}"),
+        });
     } else if !answer.is_answered && reason == CloseReason::Denied {
         text.push_str(" (no answer)");
     }

@@ -9,6 +9,7 @@ mod characters;
 mod choice;
 mod event_text;
 mod figures;
+mod fold_blanks;
 mod one_line;
 mod request_detail;
 mod run_text;
@@ -26,12 +27,13 @@ pub use call_end::CallEnd;
 pub use characters::is_forbidden;
 pub use choice::{denial, option_labels};
 pub use event_text::{
-    Answer, RequestKind, describe_answer, describe_denial, describe_error, describe_rate_limit,
-    describe_retry, describe_task,
+    Answer, RequestKind, TERMINAL_ACTOR, TUI_ACTOR, describe_answer, describe_denial, describe_error,
+    describe_rate_limit, describe_retry, describe_task,
 };
 pub use figures::{format_cents, format_cost, format_duration, format_seconds, format_tokens};
+pub use fold_blanks::fold_blanks;
 pub use one_line::{cut_line, end_of_path, one_line, width, wrap};
-pub use request_detail::{DetailKind, DetailRow, describe_permission, request_detail};
+pub use request_detail::{DetailKind, DetailRow, RequestDetail, describe_permission, request_detail};
 pub use run_text::{
     clock_time, describe_attempt_retry, describe_command, describe_cooldown, describe_cost, describe_end,
     describe_exit, describe_forked, describe_iteration, describe_limit_raised, describe_totals,

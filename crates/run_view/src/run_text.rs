@@ -118,8 +118,9 @@ pub fn describe_forked(forked: &SessionForked) -> String {
 /// `set_model: opus`, `stop refused: …`; `None` for a command whose message or request shows what became of it.
 #[must_use]
 pub fn describe_command(command: &CommandReceived) -> Option<String> {
+    let name = command_words(&command.command);
     if let Some(refused) = &command.refused {
-        return Some(format!("{} refused: {refused}", command.command));
+        return Some(format!("{name} refused: {refused}"));
     }
     if command.message_id.is_some() || command.request.is_some() {
         return None;
@@ -131,10 +132,27 @@ pub fn describe_command(command: &CommandReceived) -> Option<String> {
             .and_then(|mode| mode.as_str().map(str::to_owned)),
         (None, None) => None,
     };
-    Some(match value {
-        Some(value) => format!("{}: {value}", command.command),
-        None => command.command.clone(),
-    })
+    match value {
+        Some(value) => Some(format!("{name}: {value}")),
+        // The raised limit has a row of its own.
+        None if command.command == "top_up" => None,
+        None => Some(name.to_owned()),
+    }
+}
+
+/// A command of the control socket in words.
+fn command_words(name: &str) -> &str {
+    match name {
+        "send" => "message",
+        "edit_message" => "change of a message",
+        "withdraw_message" => "withdrawal of a message",
+        "close_input" => "end of the conversation",
+        "top_up" => "higher limit",
+        "set_model" => "model",
+        "set_permission_mode" => "permission mode",
+        // Words already, or of a newer version.
+        other => other,
+    }
 }
 
 /// `Message queued`.

@@ -41,6 +41,11 @@ pub fn visible(text: &str) -> String {
     )
 }
 
+/// Whether [`visible`] leaves out a part of this text.
+pub(super) fn is_cut(text: &str) -> bool {
+    escape_hidden(text).chars().count() > MAX_CHARACTERS
+}
+
 #[cfg(test)]
 mod tests {
     use super::{MAX_CHARACTERS, visible};

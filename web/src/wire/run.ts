@@ -526,4 +526,5 @@ export type WarningKind =
   | 'out_of_scope'
   | 'context_nearly_full'
   | 'unknown_events'
-  | 'notification_failed';
+  | 'notification_failed'
+  | 'prompt_changed';

@@ -157,7 +157,7 @@ fn settings(
             Ok(FoundSettings {
                 settings,
                 checks: vec![Check::failed("settings", error.to_string())],
-                refusal: None,
+                refusal: Some("fix the settings first".to_owned()),
             })
         }
     }

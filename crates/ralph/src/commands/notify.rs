@@ -59,6 +59,10 @@ fn test(home: &Home, variables: &dyn Fn(&str) -> Option<String>, cwd: &Path) -> 
         write_stderr(&format!("ralph: {notice}\n"));
     }
     let (settings, _) = opened.resolve(&RunArgs::default(), variables)?;
+    if settings.notify.is_empty() && matches!(variables("RALPH_NOTIFY").as_deref(), Some("" | "0" | "false"))
+    {
+        return Err(Failure::config("notifications are turned off by the variable `RALPH_NOTIFY`").into());
+    }
     if settings.notify.is_empty() {
         return Err(Failure::config(
             "no notifications are configured: set `notify.bell`, `notify.desktop`, `notify.command` or \

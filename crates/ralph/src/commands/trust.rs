@@ -288,9 +288,13 @@ fn list(args: &TrustArgs, home: &Home) -> anyhow::Result<u8> {
         write_stdout("No workspace is trusted.\n");
     }
     for row in rows {
-        let since = row
-            .trusted_at
-            .map(|at| format!(", since {}", at.strftime("%Y-%m-%d")));
+        let since = row.trusted_at.map(|at| {
+            let date = at.strftime("%Y-%m-%d");
+            match row.state {
+                State::Trusted => format!(" since {date}"),
+                _ => format!(" (trusted on {date})"),
+            }
+        });
         let state = match (&row.reason, row.state) {
             (Some(reason), _) => reason.clone(),
             (None, State::Trusted) => "is trusted".to_owned(),

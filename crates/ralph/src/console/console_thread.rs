@@ -192,7 +192,7 @@ async fn show(
             }
             _ = ticks.tick() => {
                 console.tick();
-                if let Some(keyboard) = &keyboard {
+                if let Some(keyboard) = &mut keyboard {
                     console.draw_input(keyboard);
                 }
             }
@@ -211,6 +211,9 @@ async fn show(
                 None => break,
             },
         }
+    }
+    if let Some(text) = keyboard.as_ref().and_then(KeyboardSession::unsent) {
+        console.notice(&format!("your message was not sent: {text}"));
     }
     console.finish();
     ConsoleEnd {

@@ -2,7 +2,7 @@
 
 use agent_api::AgentKind;
 use ralph_run::model::{ChangedFile, RunModel};
-use ralph_run::{EndReason, LimitKind, RunEnded, short_run_id};
+use ralph_run::{EndReason, LimitKind, RunEnded, RunKind, short_run_id};
 
 use super::style::{Style, paint};
 use crate::git::Commits;
@@ -41,6 +41,7 @@ impl Digest<'_> {
         for verify in self.run.verify() {
             rows.push_str(&format!("Verify: {}\n", describe_verify(verify)));
         }
+        self.push_warnings(&mut rows);
         // A recording has no run that could be shown.
         let Some(files) = self.files else {
             return rows;
@@ -102,6 +103,34 @@ impl Digest<'_> {
         push_more(rows, commits.len());
     }
 
+    /// `Warnings: 3 (2 × repeated tool call, silence)`.
+    fn push_warnings(&self, rows: &mut String) {
+        let count = self.run.counts().warnings;
+        if count == 0 {
+            return;
+        }
+        let mut kinds: Vec<(String, usize)> = Vec::new();
+        for warned in self.run.warnings() {
+            let kind = warned
+                .kind
+                .known()
+                .map_or("other", |kind| kind.describe())
+                .to_owned();
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, times)) => *times += 1,
+                None => kinds.push((kind, 1)),
+            }
+        }
+        let kinds: Vec<String> = kinds
+            .into_iter()
+            .map(|(kind, times)| match times {
+                1 => kind,
+                _ => format!("{times} × {kind}"),
+            })
+            .collect();
+        rows.push_str(&format!("Warnings: {count} ({})\n", kinds.join(", ")));
+    }
+
     /// The two commands that make sense now.
     fn next_commands(&self) -> Vec<String> {
         let Some(started) = self.run.started().filter(|started| !started.run_id.is_empty()) else {
@@ -113,7 +142,9 @@ impl Digest<'_> {
         let can_resume = !started.is_ephemeral
             && started.backend != AgentKind::CUSTOM
             && !self.run.session_ids().is_empty();
+        let is_conversation = started.kind == RunKind::Session;
         let resume = |option: &str| match can_resume {
+            true if is_conversation => format!("ralph run --interactive --resume {id}{option}"),
             true => format!("ralph run --resume {id}{option}"),
             false => format!("ralph run{option}"),
         };
@@ -121,6 +152,7 @@ impl Digest<'_> {
             return vec![show, logs];
         };
         match reason {
+            EndReason::Completed if is_conversation && can_resume => vec![resume(""), show],
             EndReason::Completed => {
                 let is_changed =
                     !self.run.files().is_empty() || self.commits.is_some_and(|commits| !commits.0.is_empty());

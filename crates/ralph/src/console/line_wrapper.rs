@@ -104,14 +104,15 @@ impl LineWrapper {
                 out.push_str(&" ".repeat(next.min(self.room()).saturating_sub(self.column)));
                 self.column = next.min(self.room());
             }
-            self.push_broken(part, style, out);
+            let rest = self.push_continuation(part, style, out);
+            self.push_broken(rest, style, out);
         }
         self.end_word();
     }
 
     /// A word, or another part of the last one.
     fn push_word(&mut self, text: &str, style: Option<Style>, out: &mut String) {
-        let mut rest = text;
+        let mut rest = self.push_continuation(text, style, out);
         while let Some(first) = rest.chars().next() {
             // Scripts without spaces break between any two characters, and so do emoji.
             let is_wide = |character: char| character.width() == Some(2);
@@ -128,6 +129,32 @@ impl LineWrapper {
             }
             rest = other;
         }
+    }
+
+    /// Writes what belongs to the last character of the piece before, which never begins a row. Gives the rest.
+    fn push_continuation<'a>(&mut self, text: &'a str, style: Option<Style>, out: &mut String) -> &'a str {
+        if self.column <= self.indent || !self.spaces.is_empty() {
+            return text;
+        }
+        let length = text
+            .find(|character| !is_continuation(character))
+            .unwrap_or(text.len());
+        let (continuation, rest) = text.split_at(length);
+        if continuation.is_empty() {
+            return text;
+        }
+        let columns = columns_of(continuation);
+        self.column += columns;
+        self.is_certain = false;
+        if self.word.is_empty() {
+            paint_some(out, style, continuation);
+        } else {
+            let before = self.word.len();
+            paint_some(&mut self.word, style, continuation);
+            out.push_str(&self.word[before..]);
+            self.word_columns += columns;
+        }
+        rest
     }
 
     fn push_part(&mut self, part: &str, style: Option<Style>, out: &mut String) {

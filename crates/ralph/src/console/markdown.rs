@@ -1,7 +1,8 @@
 //! `Markdown`: styles the streamed text of an agent for a terminal, line by line. `Paragraph` feeds it.
 //!
 //! A streamed line is shown before its block is complete, so this is a subset that needs only the line itself: headings,
-//! lists, code blocks, tables, bold text and code.
+//! lists, code blocks, tables, bold and italic text and code. Markers are recognised by stricter rules than CommonMark's,
+//! because these would take `src/**/a.rs and tests/**/b.rs` for bold text, and paths must keep their characters.
 
 use super::page::Page;
 use super::style::Style;
@@ -21,6 +22,19 @@ pub(super) struct Markdown {
     fence: Option<String>,
     /// The last character that was shown on this line.
     last: char,
+    /// What the lines before this one were.
+    above: Above,
+}
+
+/// Decides whether an indented line is code: not within a list, and not in the middle of a paragraph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Above {
+    /// Nothing, or an empty line.
+    Blank,
+    Paragraph,
+    /// A list, also after an empty line.
+    List,
+    IndentedCode,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +64,7 @@ impl Markdown {
             held: String::new(),
             fence: None,
             last: ' ',
+            above: Above::Blank,
         }
     }
 
@@ -87,12 +102,24 @@ impl Markdown {
     /// Decides what kind of line this is, and shows what is known of it.
     fn begin_line(&mut self, head: &str, known: Known, page: &mut Page) {
         let text = head.trim_start_matches([' ', '\t']);
-        let Some(line) = self.classify(text, known) else {
-            self.held = head.to_owned();
-            return;
+        let indent = &head[..head.len() - text.len()];
+        let line = match self.classify(text, known) {
+            Some(Line::Text) if self.is_indented_code(indent, text) => Line::Verbatim,
+            Some(line) => line,
+            None => {
+                self.held = head.to_owned();
+                return;
+            }
+        };
+        self.above = match (line, self.above) {
+            _ if list_marker(text).is_some() => Above::List,
+            (Line::Text, Above::List) if text.is_empty() || !indent.is_empty() => Above::List,
+            (Line::Text, _) if text.is_empty() => Above::Blank,
+            (Line::Verbatim, _) if self.fence.is_none() && !text.starts_with('|') => Above::IndentedCode,
+            _ => Above::Paragraph,
         };
         self.line = line;
-        let hanging = head.len() - text.len() + list_marker(text).unwrap_or(0);
+        let hanging = indent.len() + list_marker(text).unwrap_or(0);
         if line == Line::Text && hanging > 0 {
             page.set_indent(hanging);
             page.push_verbatim(&head[..hanging], None);
@@ -100,6 +127,12 @@ impl Markdown {
         } else {
             self.push_in_line(head, page);
         }
+    }
+
+    fn is_indented_code(&self, indent: &str, text: &str) -> bool {
+        let is_deep = indent.len() >= 4 || indent.contains('\t');
+        let may_begin = matches!(self.above, Above::Blank | Above::IndentedCode);
+        is_deep && may_begin && !text.is_empty() && list_marker(text).is_none()
     }
 
     /// The kind of a line that begins with `text`; `None` if that depends on what follows.
@@ -173,7 +206,7 @@ impl Markdown {
 
     /// Code within bold text is code.
     fn show_span(&mut self, text: &str, style: Style, page: &mut Page) {
-        if style == Style::Strong && text.matches('`').count().is_multiple_of(2) {
+        if style != Style::Code && !text.contains("``") && text.matches('`').count().is_multiple_of(2) {
             for (number, part) in text.split('`').enumerate() {
                 let style = if number % 2 == 1 { Style::Code } else { style };
                 self.show(part, Some(style), page);
@@ -209,39 +242,63 @@ fn read_span(text: &str, before: char, known: Known) -> Span {
     let length = marker_length(text);
     let (marker, inner) = text.split_at(length);
     let is_code = marker.starts_with('`');
-    if !is_code && (length > 2 || before.is_alphanumeric() || (length == 1 && !inner.is_empty())) {
+    if !is_code && (length > 3 || !can_precede(before)) {
         return Span::None;
     }
-    if inner.is_empty() || (!is_code && length == 1) {
+    let Some(first) = inner.chars().next() else {
         return Span::Open;
-    }
-    if inner.starts_with(char::is_whitespace) && !is_code {
+    };
+    if !is_code && !can_begin(first, length) {
         return Span::None;
     }
     let mut from = 0;
     while let Some(place) = inner[from..].find(marker).map(|place| from + place) {
         let run = marker_length(&inner[place..]);
         let (content, end) = (&inner[..place], place + run);
-        let can_end = !content.trim().is_empty() && (is_code || !content.ends_with(char::is_whitespace));
         if end == inner.len() && known == Known::Part {
             // The run may continue: three stars do not end what two began.
             return Span::Open;
         }
+        let can_end = match is_code {
+            true => !content.trim().is_empty(),
+            false => can_end(content, inner[end..].chars().next(), length),
+        };
         if run == length && can_end && length + end <= MAX_HELD_BYTES {
-            let (text, style) = if is_code {
-                (content.trim().to_owned(), Style::Code)
-            } else {
-                (content.to_owned(), Style::Strong)
+            let (text, style) = match length {
+                _ if is_code => (content.trim(), Style::Code),
+                1 => (content, Style::Emphasis),
+                2 => (content, Style::Strong),
+                _ => (content, Style::StrongEmphasis),
             };
             return Span::Complete {
                 length: length + end,
-                text,
+                text: text.to_owned(),
                 style,
             };
         }
         from = end;
     }
     Span::Open
+}
+
+/// Whether stars after this character can begin a span. Those within words and paths are meant as stars.
+fn can_precede(before: char) -> bool {
+    !before.is_alphanumeric() && !"/\\_.*$@=~".contains(before)
+}
+
+/// Whether this many stars before this character can begin a span. One star alone is often a pattern or a pointer.
+fn can_begin(first: char, stars: usize) -> bool {
+    let is_plain = first.is_alphanumeric() || "\"'“‘([`".contains(first);
+    !first.is_whitespace() && first != '/' && (stars > 1 || is_plain)
+}
+
+/// Whether stars between this content and this character can end a span.
+fn can_end(content: &str, after: Option<char>, stars: usize) -> bool {
+    let can_follow = |after: char| !after.is_ascii_alphanumeric() && !"/\\_".contains(after);
+    content.chars().next_back().is_some_and(|last| {
+        let is_plain = last.is_alphanumeric() || "\"'”’)]`.,:;!?…".contains(last);
+        !last.is_whitespace() && (stars > 1 || is_plain)
+    }) && after.is_none_or(can_follow)
 }
 
 /// How many times its first character a text begins with, in bytes.
@@ -343,6 +400,59 @@ mod tests {
                 "** too",
             ]
         );
+    }
+
+    #[test]
+    fn stars_of_paths_and_products_stay() {
+        for source in [
+            "src/**/a.rs and tests/**/b.rs",
+            "2**3 and 4**5",
+            "**/*.rs,**/*.ts",
+            "(**/a and **/b)",
+            "*.rs and *.ts, *.a,*.b",
+            "f(*args, **kwargs) and g(*a, **b)",
+            "2 * 3 * 4, a*b*c, char *a, *b;",
+            "x = **p + **q",
+            "/* comment */ and /* more */",
+            "text\n\n    let a = **x** + `y`;\n\n    *b*\n        deep **c**\n",
+        ] {
+            let text = rendered(200, [source]);
+            assert_eq!(text.trim_end(), source.trim_end(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn stars_around_words_are_styled() {
+        for (source, expected) in [
+            ("an *italic* word", "an \u{1b}[3mitalic\u{1b}[0m word"),
+            (
+                "***both***, **bold**.",
+                "\u{1b}[1;3mboth\u{1b}[0m, \u{1b}[1mbold\u{1b}[0m.",
+            ),
+            ("``b`` and `c`", "\u{1b}[36mb\u{1b}[0m and \u{1b}[36mc\u{1b}[0m"),
+            ("``a`b``", "\u{1b}[36ma`b\u{1b}[0m"),
+            (
+                "(**--flag**): (*see*)",
+                "(\u{1b}[1m--flag\u{1b}[0m): (\u{1b}[3msee\u{1b}[0m)",
+            ),
+            ("**重要**です", "\u{1b}[1m重\u{1b}[0m\u{1b}[1m要\u{1b}[0mです"),
+            ("**`x`:** y", "\u{1b}[36mx\u{1b}[0m\u{1b}[1m:\u{1b}[0m y"),
+            // Not code, because it belongs to a list or a paragraph.
+            ("- a\n\n    **b**", "- a\n\n    \u{1b}[1mb\u{1b}[0m"),
+            ("    - **b**", "    - \u{1b}[1mb\u{1b}[0m"),
+            ("a\n    **b**", "a\n    \u{1b}[1mb\u{1b}[0m"),
+        ] {
+            assert_eq!(rendered(200, [source]), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn a_mark_that_comes_late_stays_with_its_character() {
+        for before in ["", "  - ", "| "] {
+            let text = format!("{before}{}❤", "a".repeat(18 - before.len()));
+            let rows = rows(20, &rendered(20, [text.as_str(), "\u{fe0f}"]));
+            assert_eq!(rows.concat().trim_end(), format!("{text}\u{fe0f}"));
+        }
     }
 
     fn source() -> impl Strategy<Value = String> {

@@ -32,5 +32,6 @@ pub use footer::InputArea;
 pub use json::{render_json, render_json_pretty};
 pub use options::{Mode, Options, Stdout};
 pub use plain::{render_error, terminal_width, write_stderr, write_stdout, write_text};
+pub(crate) use rows::measure_request;
 pub use stdio::is_stderr_shared;
 pub use terminal::Console;

@@ -1,10 +1,13 @@
-//! `RowGuard`: keeps an agent's text from looking like a row of ours, such as `[Permission]`, where no colour tells them
-//! apart. `Paragraph` passes its text through it.
+//! `RowGuard`: keeps an agent's text from looking like a row of ours, such as `[Permission]`. Colours do not tell them
+//! apart: Markdown gives an agent those of tools and headings. `Paragraph` passes its text through it.
 
 use super::paragraph::Pace;
 
-/// The labels of all rows.
-const LABELS: [&str; 23] = [
+/// The labels of all rows, and how headings begin.
+const LABELS: [&str; 26] = [
+    "--- Iteration ",
+    "--- Run ",
+    "--- Stopped ",
     "[Command]",
     "[Denied]",
     "[Error]",
@@ -41,7 +44,6 @@ pub(super) struct RowGuard {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    Nowhere,
     LineStart,
     /// Any word can come to the beginning of a row.
     Anywhere,
@@ -52,8 +54,7 @@ impl RowGuard {
     pub(super) fn new(pace: Pace) -> Self {
         Self {
             place: match pace {
-                Pace::Live { has_styles: true } => Place::Nowhere,
-                Pace::Live { has_styles: false } => Place::Anywhere,
+                Pace::Live { .. } => Place::Anywhere,
                 Pace::Lines => Place::LineStart,
             },
             is_at_line_start: false,
@@ -63,7 +64,7 @@ impl RowGuard {
 
     /// Passes text on, except for an end that may become a label.
     pub(super) fn pass(&mut self, text: &str, out: &mut String) {
-        if self.place == Place::Nowhere || (self.held.is_empty() && !text.contains('[')) {
+        if self.held.is_empty() && !text.contains(['[', '-']) {
             out.push_str(text);
             self.note_end(text);
             return;
@@ -83,7 +84,7 @@ impl RowGuard {
                 self.flush(out);
             }
             let is_guarded = self.place == Place::Anywhere || self.is_at_line_start;
-            if character == '[' && is_guarded {
+            if matches!(character, '[' | '-') && is_guarded {
                 self.held.push(character);
             } else {
                 out.push(character);
@@ -138,6 +139,17 @@ mod tests {
     fn a_row_of_a_terminal_can_begin_with_any_word() {
         let live = |has_styles| guarded(Pace::Live { has_styles }, &["see [[Tool] and\n[Notice]"]);
         assert_eq!(live(false), "see [\\[Tool] and\n\\[Notice]");
-        assert_eq!(live(true), "see [[Tool] and\n[Notice]");
+        assert_eq!(live(true), live(false));
+        let code = guarded(Pace::Live { has_styles: true }, &["`[Tool]` Bash: ls"]);
+        assert_eq!(code, "`\\[Tool]` Bash: ls");
+    }
+
+    #[test]
+    fn a_heading_is_marked_and_a_diff_is_not() {
+        let text = "Done.\n--- Run complete ---\n--- a/src/main.rs\n---\n----- Run\n- item";
+        let shown = "Done.\n\\--- Run complete ---\n--- a/src/main.rs\n---\n----- Run\n- item";
+        assert_eq!(guarded(Pace::Lines, &[text]), shown);
+        let pieces: Vec<&str> = text.split_inclusive("").collect();
+        assert_eq!(guarded(Pace::Lines, &pieces), shown);
     }
 }

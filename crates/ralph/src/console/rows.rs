@@ -6,7 +6,7 @@ use agent_api::{
 
 use run_view::{
     DetailKind, describe_denial, describe_permission, describe_rate_limit, describe_retry, describe_task,
-    format_cost, format_tokens, one_line, request_detail, sanitise, visible, width, wrap,
+    fold_blanks, format_cost, format_tokens, one_line, request_detail, sanitise, visible, width, wrap,
 };
 
 use super::options::Options;
@@ -110,8 +110,8 @@ pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &
     }
     // Never cut to the width: what is approved must be seen.
     let look_as_written = Look { wraps: false, ..look };
-    let mut rows = look_as_written.rows(Style::Warning, "Permission", &visible(&text));
-    for row in request_detail(asked) {
+    let mut rows = look_as_written.rows(Style::Warning, "Permission", &visible(&fold_blanks(&text)));
+    for row in request_detail(asked).rows {
         rows.push_str("  ");
         match row.kind {
             DetailKind::Plain => rows.push_str(&row.text),
@@ -123,6 +123,33 @@ pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &
     }
     push_faint(&mut rows, look, hint);
     rows
+}
+
+/// How much there is to read before a request can be decided about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct RequestSize {
+    /// Lines of what would be executed or written; 0 if the request in one line has all of it.
+    pub(crate) lines: usize,
+    /// Rows that it takes on the screen.
+    pub(crate) rows: usize,
+    /// Whether a part of it is not shown at all, because it is too long.
+    pub(crate) is_cut: bool,
+}
+
+/// Measures a request as [`render_permission`] shows it on a screen with this many columns.
+pub(crate) fn measure_request(asked: &PermissionRequested, columns: usize) -> RequestSize {
+    let look = Look {
+        has_colours: false,
+        columns,
+        wraps: false,
+    };
+    let detail = request_detail(asked);
+    let height = |line: &str| width(line).div_ceil(columns.max(1)).max(1);
+    RequestSize {
+        lines: detail.lines,
+        rows: render_permission(look, asked, "").lines().map(height).sum(),
+        is_cut: detail.is_cut,
+    }
 }
 
 pub(super) fn render_question(look: Look, questions: &[Question], hint: &str) -> String {
@@ -168,4 +195,38 @@ pub(super) fn render_rate_limit(look: Look, limit: &RateLimit) -> Option<String>
 
 pub(super) fn render_task(look: Look, task: &Task) -> Option<String> {
     Some(look.row(Style::Faint, "Task", &describe_task(task)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use agent_api::{Json, PermissionRequested, RequestId, ToolKind};
+    use serde_json::{Value, json};
+
+    use super::measure_request;
+
+    #[test]
+    fn a_request_is_measured_as_it_is_shown() {
+        let measure = |kind, input: Value| {
+            let mut asked = PermissionRequested::new(RequestId::new("p"), "Tool", kind);
+            asked.subject = Some("ls".to_owned());
+            asked.input = Json::from_text(input.to_string()).ok();
+            let size = measure_request(&asked, 20);
+            (size.lines, size.rows, size.is_cut)
+        };
+        let execute = ToolKind::Execute;
+        // `[Permission] Tool: ls` takes two rows.
+        assert_eq!(measure(execute, json!({"command": "ls"})), (0, 2, false));
+        let sandbox = json!({"command": "ls", "dangerouslyDisableSandbox": true});
+        assert_eq!(measure(execute, sandbox), (0, 4, false));
+        let folded = json!({"command": format!("a{}b", "\n".repeat(61))});
+        assert_eq!(measure(execute, folded), (62, 5, false));
+        let long = json!({"command": format!("a {}", "x".repeat(38))});
+        assert_eq!(measure(execute, long), (1, 5, false));
+        let longer = json!({"command": "x".repeat(3_000)});
+        assert!(measure(execute, longer).2);
+        let write = json!({"file_path": "ls", "content": "x\n".repeat(67)});
+        assert_eq!(measure(ToolKind::Edit, write), (67, 63, true));
+        let script = json!({"script": "a\nb\nc"});
+        assert_eq!(measure(ToolKind::Mcp, script), (3, 5, false));
+    }
 }

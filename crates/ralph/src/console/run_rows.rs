@@ -87,22 +87,35 @@ pub(super) fn render_forked(look: Look, forked: &SessionForked) -> String {
 pub(super) fn render_command(look: Look, command: &CommandReceived) -> String {
     let is_shown_by_its_message = command.message_id.is_some() || command.request.is_some();
     match (&command.text, describe_command(command)) {
-        (_, Some(text)) if command.refused.is_some() => look.row(Style::Warning, "Command", &text),
-        (Some(text), _) if !is_shown_by_its_message => look.rows(Style::Tool, "Message", text),
+        (_, Some(text)) if command.refused.is_some() => look.rows(Style::Warning, "Command", &text),
+        (Some(text), _) if !is_shown_by_its_message => look.row(Style::Tool, "Message", text),
         (_, Some(text)) => look.row(Style::Tool, "Command", &text),
         (_, None) => String::new(),
     }
 }
 
+/// Whether a message waits until it is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MessageWait {
+    /// It is sent at once, so one row is enough.
+    None,
+    Queue,
+}
+
 /// The state of a message to the agent; `None` if it is not shown.
-pub(super) fn render_message(look: Look, message: &Message) -> Option<String> {
-    let label = message_label(message.state);
-    Some(match message.state {
-        MessageState::Queued => look.rows(Style::Tool, label, &message.text),
-        MessageState::Sent | MessageState::Withdrawn => look.row(Style::Tool, label, &message.text),
-        MessageState::Delivered => return None,
-        MessageState::Lost => look.row(Style::Warning, label, &message.text),
-    })
+pub(super) fn render_message(look: Look, message: &Message, wait: MessageWait) -> Option<String> {
+    let label = match (message.state, wait) {
+        (MessageState::Queued, MessageWait::None) => "Message",
+        (MessageState::Sent, MessageWait::None) | (MessageState::Delivered, _) => return None,
+        (state, _) => message_label(state),
+    };
+    let style = match message.state {
+        MessageState::Lost => Style::Warning,
+        MessageState::Queued | MessageState::Sent | MessageState::Delivered | MessageState::Withdrawn => {
+            Style::Tool
+        }
+    };
+    Some(look.row(style, label, &message.text))
 }
 
 /// `--- Iteration 2 complete ---` and its totals.

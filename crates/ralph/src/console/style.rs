@@ -11,6 +11,8 @@ pub(super) enum Style {
     Removed,
     /// Headings, and what the agent stresses.
     Strong,
+    Emphasis,
+    StrongEmphasis,
     Code,
     Faint,
 }
@@ -28,6 +30,8 @@ impl Style {
             Self::Removed => "\u{1b}[31m",
             Self::Good => "\u{1b}[32m",
             Self::Strong => "\u{1b}[1m",
+            Self::Emphasis => "\u{1b}[3m",
+            Self::StrongEmphasis => "\u{1b}[1;3m",
             Self::Code => "\u{1b}[36m",
             Self::Faint => "\u{1b}[2m",
         }

@@ -12,7 +12,7 @@ use super::footer::{Footer, InputArea};
 use super::json::render_json;
 use super::options::{Mode, Options};
 use super::plain::{terminal_height, terminal_width};
-use super::status::render_status;
+use super::status::{Typing, render_status};
 use super::stdio::{self, Output};
 use super::style::{Style, paint};
 use super::view::View;
@@ -26,6 +26,9 @@ const HEARTBEAT_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
 
 /// The status line names keys only if this much is left for the rest of it.
 const MIN_STATUS_COLUMNS: usize = 45;
+
+/// The height of a terminal that does not tell.
+const DEFAULT_ROWS: usize = 24;
 
 type Clock = Box<dyn Fn() -> Timestamp + Send>;
 type Measure = Box<dyn Fn() -> Option<usize> + Send>;
@@ -200,10 +203,13 @@ impl Console {
     }
 
     /// Shows what is typed below the status line, and which keys work.
-    pub(super) fn draw_input(&mut self, keyboard: &KeyboardSession) {
-        let columns = self.view.options().width.saturating_sub(1);
+    pub(super) fn draw_input(&mut self, keyboard: &mut KeyboardSession) {
+        let width = self.view.options().width;
+        let columns = width.saturating_sub(1);
         // Below a line of text and the status line.
-        let rows = terminal_height().map_or(usize::MAX, |rows| rows.saturating_sub(2).max(1));
+        let height = terminal_height();
+        keyboard.resize(width, height.unwrap_or(DEFAULT_ROWS));
+        let rows = height.map_or(usize::MAX, |rows| rows.saturating_sub(2).max(1));
         let (input, hint) = keyboard.render((columns, rows));
         if input != self.input || hint != self.hint {
             self.hint = hint;
@@ -267,10 +273,14 @@ impl Console {
         };
         let room = columns.saturating_sub(width(&hint));
         let now = (self.clock)();
+        let typing = match options.has_keyboard {
+            true => Typing::Here,
+            false => Typing::Elsewhere,
+        };
         let text = if hint.is_empty() || room < MIN_STATUS_COLUMNS {
-            render_status(&self.view.run, now, columns)
+            render_status(&self.view.run, now, columns, typing)
         } else {
-            format!("{}{hint}", render_status(&self.view.run, now, room))
+            format!("{}{hint}", render_status(&self.view.run, now, room, typing))
         };
         let mut status = String::new();
         paint(&mut status, options.has_colours, Style::Faint, &text);

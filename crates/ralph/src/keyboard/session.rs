@@ -10,14 +10,13 @@ use ralph_run::{Record, RunBody, RunDirectory, RunEvent};
 use tokio::sync::mpsc;
 use tokio::time::sleep_until;
 
+use run_view::TERMINAL_ACTOR;
+
 use super::state::{KeyAction, Keyboard, Messages};
 use crate::commands::{describe_refusal, find_secret};
 use crate::console::{InputArea, Mode, Options};
 use terminal_input::Key;
 use terminal_input::{TerminalControl, TerminalInput};
-
-/// Who gives the commands, in the journal and for other views.
-const ACTOR: &str = "terminal";
 
 /// What a session needs. It is started by the thread that runs it.
 #[derive(Debug)]
@@ -197,6 +196,16 @@ impl KeyboardSession {
         }
     }
 
+    /// How large the terminal is.
+    pub(crate) fn resize(&mut self, columns: usize, rows: usize) {
+        self.keyboard.resize(columns, rows);
+    }
+
+    /// The message that was being written when the run ended.
+    pub(crate) fn unsent(&self) -> Option<String> {
+        self.keyboard.unsent()
+    }
+
     /// What is drawn below the status line, and which keys it names.
     pub(crate) fn render(&self, size: (usize, usize)) -> (InputArea, String) {
         if self.is_over {
@@ -241,7 +250,7 @@ async fn request(
 ) -> Result<Receipt, ControlError> {
     let connected = match client.take() {
         Some(connected) => connected,
-        None => ControlClient::connect(run.socket()).await?.named(ACTOR),
+        None => ControlClient::connect(run.socket()).await?.named(TERMINAL_ACTOR),
     };
     client.insert(connected).request(command).await
 }

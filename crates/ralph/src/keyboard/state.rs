@@ -9,7 +9,7 @@ use ralph_run::control::{ControlCommand, SendMode};
 use ralph_run::model::{RunModel, RunState, WaitingFor};
 
 use super::input_lines::{render_input, window};
-use super::request_prompt::RequestPrompt;
+use super::request_prompt::{RequestPrompt, Screen};
 use super::top_up_line::TopUpLine;
 use crate::console::InputArea;
 use run_view::one_line;
@@ -44,6 +44,8 @@ pub struct Keyboard {
     line: Line,
     /// Whether the agent has nothing to do until a message is sent.
     is_idle: bool,
+    /// Whether the agent of a loop has no process that could take a message.
+    is_between_processes: bool,
     draft: LineEditor,
     /// Whether the user left the draft in order to answer requests.
     is_draft_aside: bool,
@@ -58,6 +60,7 @@ pub struct Keyboard {
     closed_at: Option<Instant>,
     /// The last messages that were sent, in case one is refused.
     sent: VecDeque<LineEditor>,
+    screen: Screen,
 }
 
 /// Whether there is a line for messages.
@@ -81,6 +84,7 @@ impl Keyboard {
             messages,
             line: Line::Absent,
             is_idle: false,
+            is_between_processes: false,
             draft: LineEditor::default(),
             is_draft_aside: false,
             history: History::default(),
@@ -90,7 +94,16 @@ impl Keyboard {
             last_key_at: None,
             closed_at: None,
             sent: VecDeque::new(),
+            screen: Screen {
+                columns: 80,
+                rows: 24,
+            },
         }
+    }
+
+    /// How large the terminal is.
+    pub fn resize(&mut self, columns: usize, rows: usize) {
+        self.screen = Screen { columns, rows };
     }
 
     /// Follows the run: its kind, its end, and the request that has been open longest.
@@ -110,6 +123,13 @@ impl Keyboard {
                 what: WaitingFor::Message
             }
         );
+        self.is_between_processes = match run.state() {
+            RunState::Verifying | RunState::Cooling { .. } | RunState::Stopping | RunState::Ended { .. } => {
+                true
+            }
+            RunState::Waiting { what } => matches!(what, WaitingFor::Budget | WaitingFor::Limit { .. }),
+            RunState::Starting | RunState::Thinking | RunState::Responding | RunState::Tool { .. } => false,
+        };
         match run.awaited_budget() {
             None => self.top_up = None,
             Some(_) if self.top_up.is_some() => {}
@@ -197,7 +217,7 @@ impl Keyboard {
         if let Some(prompt) = self.prompt.as_mut().filter(|prompt| !prompt.is_answered()) {
             if !is_writing && prompt.is_armed(now) {
                 let request = prompt.id().clone();
-                let answer = prompt.update(&key, now);
+                let answer = prompt.update(&key, self.screen, now);
                 let command = answer.map(|answer| ControlCommand::Answer { request, answer });
                 return command.map(KeyAction::Command).into_iter().collect();
             }
@@ -236,6 +256,10 @@ impl Keyboard {
         match (self.line, key) {
             (Line::Absent | Line::Ended, _) => {}
             (Line::Closed, Key::Character('m' | 'M')) => match self.messages {
+                Messages::Taken if self.is_between_processes => {
+                    let text = "the agent takes no messages now; it does in the next iteration";
+                    return vec![KeyAction::Notice(text.to_owned())];
+                }
                 Messages::Taken => self.line = Line::Opened,
                 Messages::Refused => {
                     let text = "this agent takes no messages after its prompt";
@@ -277,6 +301,12 @@ impl Keyboard {
         vec![KeyAction::Command(ControlCommand::Send { text, mode })]
     }
 
+    /// The message that is being written.
+    pub fn unsent(&self) -> Option<String> {
+        let text = self.draft.text();
+        (!text.trim().is_empty()).then_some(text)
+    }
+
     /// The lines below the status line.
     pub fn render(&self, (columns, rows): (usize, usize), now: Instant) -> InputArea {
         let top_up = self.top_up.as_ref().filter(|_| !self.is_writing());
@@ -303,7 +333,7 @@ impl Keyboard {
             return top_up.hint(self.last_key_at, now);
         }
         match (self.line, self.messages, self.open_prompt()) {
-            (Line::Closed, Messages::Taken, None) => "m message",
+            (Line::Closed, Messages::Taken, None) if !self.is_between_processes => "m message",
             (Line::Opened, _, None) => "enter send · esc close",
             (Line::Open, _, None) if self.draft.is_empty() => "ctrl-d end",
             _ => "",
@@ -658,6 +688,22 @@ mod tests {
         desk.keyboard.reopen(&RequestId::new("a"), desk.now);
         desk.wait(500);
         assert_eq!(desk.press("y"), [allow("a")]);
+    }
+
+    #[test]
+    fn a_message_is_not_offered_while_the_run_waits_for_a_limit() {
+        let mut desk = Desk::new(RunKind::Loop);
+        assert_eq!(desk.keyboard.hint(desk.now), "m message");
+        let cooldown = json!({"until": "2026-01-01T00:00:00Z", "cause": "usage_limit"});
+        let cooldown = serde_json::from_value(cooldown).unwrap();
+        desk.record(RunEvent::Run(RunBody::CooldownStarted(cooldown)));
+        assert_eq!(desk.keyboard.hint(desk.now), "");
+        let actions = desk.press("mx");
+        assert!(
+            matches!(&actions[..], [KeyAction::Notice(text)] if text.contains("no messages now")),
+            "{actions:?}"
+        );
+        assert_eq!(desk.shown(), [""; 0]);
     }
 
     #[test]

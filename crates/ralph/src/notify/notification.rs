@@ -262,7 +262,8 @@ fn of_warning(warned: &Warned) -> Option<Draft> {
             WarningKind::Degraded
             | WarningKind::OtherDirectory
             | WarningKind::UnreadableLines
-            | WarningKind::NotificationFailed,
+            | WarningKind::NotificationFailed
+            | WarningKind::PromptChanged,
         ) => None,
         Some(
             WarningKind::CostNearLimit

@@ -14,6 +14,7 @@ use super::bell::Bell;
 use super::channel::{Channel, ChannelContext, channels};
 use super::notification::{Notification, NotificationEvent, RunContext};
 use super::throttle::Throttle;
+use crate::console::write_stderr;
 use crate::settings::{NotifyOn, NotifySettings};
 
 /// Notifications that wait for a slow channel. Further ones are dropped.
@@ -189,12 +190,15 @@ impl Worker {
         if std::mem::replace(&mut self.has_reported, true) {
             return;
         }
-        let message = format!("a notification by {} was not sent: {error}", self.channel.name());
+        let message = match self.channel.name() {
+            "desktop" => format!("the desktop notification failed: {error}"),
+            name => format!("the notification {name} failed: {error}"),
+        };
         let warned = Warned::new(WarningKind::NotificationFailed, message.clone());
         // The end is the last record of a run.
         let is_over = notification.event == NotificationEvent::Ended;
         if is_over || self.report.send(warned).is_err() {
-            tracing::warn!("{message}");
+            write_stderr(&format!("ralph: {message}\n"));
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `Webhook`: sends notifications to an address as signed POST requests.
 
+use std::io;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -62,7 +63,7 @@ impl Webhook {
             request = request.header(SIGNATURE_HEADER, signature);
         }
         match request.send(body) {
-            Err(error) => Attempt::Failed(error.to_string()),
+            Err(error) => Attempt::Failed(format!("{}: {}", host(&self.url.0), describe(&error))),
             Ok(response) => match response.status().as_u16() {
                 200..300 => Attempt::Sent,
                 code @ 300..400 => {
@@ -95,10 +96,33 @@ impl Channel for Webhook {
                 Attempt::Refused(why) => return Err(why),
                 Attempt::Failed(why) => match delays.next() {
                     Some(delay) => thread::sleep(*delay),
-                    None => return Err(why),
+                    None => return Err(format!("{why} ({} attempts)", RETRY_DELAYS.len() + 1)),
                 },
             }
         }
+    }
+}
+
+/// Host and port, without what may be secret.
+fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
+}
+
+fn describe(error: &ureq::Error) -> String {
+    match error {
+        ureq::Error::Timeout(_) => format!("no answer within {} seconds", REQUEST_TIMEOUT.as_secs()),
+        ureq::Error::HostNotFound => "the host was not found".to_owned(),
+        ureq::Error::Io(error) => match error.kind() {
+            io::ErrorKind::ConnectionRefused => "the connection was refused".to_owned(),
+            io::ErrorKind::ConnectionReset => "the connection was reset".to_owned(),
+            _ => {
+                let text = error.to_string();
+                text.split(" (os error").next().unwrap_or(&text).to_owned()
+            }
+        },
+        other => other.to_string(),
     }
 }
 
@@ -129,7 +153,22 @@ pub fn signature(secret: &[u8], at: i64, body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::signature;
+    use std::io;
+
+    use super::{describe, host, signature};
+
+    #[test]
+    fn a_failure_names_the_host_and_says_in_words_what_happened() {
+        assert_eq!(
+            host("https://name@example.com:8443/a?token=x"),
+            "example.com:8443"
+        );
+        assert_eq!(host("http://127.0.0.1:9#x"), "127.0.0.1:9");
+        let refused = io::Error::from_raw_os_error(111);
+        assert_eq!(describe(&ureq::Error::Io(refused)), "the connection was refused");
+        let unreachable = io::Error::from_raw_os_error(101);
+        assert_eq!(describe(&ureq::Error::Io(unreachable)), "Network is unreachable");
+    }
 
     #[test]
     fn a_signature_covers_time_and_body() {

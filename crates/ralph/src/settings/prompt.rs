@@ -97,6 +97,12 @@ pub fn check_inside_workspace(path: &Path, workspace: &Path) -> Result<(), Setti
             real.display()
         ));
     }
+    if real.is_dir() {
+        let path = path.display();
+        return Err(SettingsError::Usage(format!(
+            "`{path}` is a directory, not a regular file"
+        )));
+    }
     if !real.is_file() {
         return refuse("not a regular file");
     }

@@ -49,6 +49,26 @@ modes:
 
 ";
 
+const WATCHDOG: &str = "## Watchdog
+
+Every rule below `watch` is an action, or a mapping with `action` and the thresholds that the table shows. What is left out keeps its default.
+
+```yaml
+watch:
+  scope: [\"src/**\", \"tests/**\"]
+  out_of_scope: stop
+  repeated_call: {action: interrupt, times: 5}
+  silence: {after: 10m, during_call: 1h}
+  context: off
+```
+
+- `notify` is a warning in the run, and a notification if `notify` is configured.
+- `interrupt` is a warning, too. It ends the agent's turn and sends the agent a message that says what was found, so that it tries something else.
+- `stop` ends the run with exit code 1.
+- `off` turns the rule off.
+
+";
+
 const EXAMPLE: &str = "## Example
 
 ```yaml
@@ -99,6 +119,7 @@ pub fn render_reference() -> String {
         let _ = writeln!(page, "| `{key}` | {} | {meaning} |", takes());
     }
     page.push_str(ROLES);
+    page.push_str(WATCHDOG);
     page.push_str(EXAMPLE);
     page
 }

@@ -260,7 +260,7 @@ layer! {
 
     #[arg(skip)]
     watch: bool { key: "watch", variable: "RALPH_WATCH", default: "true" }
-    "Watch the run for signs that something is wrong. `watch: false` turns all rules off."
+    "Watch the run for signs that something is wrong. `watch: false` turns all rules off. See below for how to change a rule."
 
     #[arg(skip)]
     watch_scope: Vec<String> { key: "watch.scope" }

@@ -88,8 +88,9 @@ impl Loaded {
         let path = super::show(&workspace.join(CONFIG_FILE).to_string_lossy());
         match &self.decision {
             Decision::Untrusted(reason) if !self.left_out.is_empty() => Some(format!(
-                "`{path}` {reason}; left out: {}; `ralph trust` shows what they do",
-                self.left_out_keys()
+                "`{path}` {reason}; left out: {}; `ralph trust` shows what {}",
+                self.left_out_keys(),
+                self.they_do()
             )),
             Decision::Untrusted(_) => None,
             Decision::Trusted => {
@@ -107,12 +108,20 @@ impl Loaded {
         let show = |path: &Path| super::show(&path.to_string_lossy());
         (!self.left_out.is_empty()).then(|| {
             format!(
-                "`{}` {reason}; it sets {}; run `ralph trust {}` to see what they do and to trust it",
+                "`{}` {reason}; it sets {}; run `ralph trust {}` to see what {} and to trust it",
                 show(&workspace.join(CONFIG_FILE)),
                 self.left_out_keys(),
-                show(workspace)
+                show(workspace),
+                self.they_do()
             )
         })
+    }
+
+    fn they_do(&self) -> &'static str {
+        match self.left_out.as_slice() {
+            [_] => "it does",
+            _ => "they do",
+        }
     }
 
     fn left_out_keys(&self) -> String {

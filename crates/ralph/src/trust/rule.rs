@@ -39,6 +39,10 @@ pub enum Risk {
     Hides,
     /// Send notifications to an address.
     Sends,
+    /// Choose which mode works, and so its tools and instructions.
+    ChoosesMode,
+    /// Continue a conversation instead of starting one.
+    KeepsSession,
     /// The key has no rule.
     Unclassified,
 }
@@ -55,6 +59,8 @@ impl Risk {
             Self::ReadsOutside => "reads a file outside of the workspace",
             Self::Hides => "hides output",
             Self::Sends => "sends messages to an address",
+            Self::ChoosesMode => "chooses the mode of the next iteration",
+            Self::KeepsSession => "continues an earlier conversation",
             Self::Unclassified => "is not known to be safe",
         }
     }
@@ -63,7 +69,7 @@ impl Risk {
 /// The rule of a key, in the form of the settings reference: `verify`, `cli.env`, `modes.*.tools`. `None` for a key
 /// that nobody has classified.
 pub fn rule_of(key: &str) -> Option<Rule> {
-    use Risk::{Executes, Hides, Instructs, Permits, Redirects, Sends};
+    use Risk::{ChoosesMode, Executes, Hides, Instructs, KeepsSession, Permits, Redirects, Sends};
     Some(match key {
         // They start programs, or change what a program does.
         "cli.command" | "cli.args" | "acp.command" | "acp.args" | "verify" => Rule::NeedsTrust(Executes),
@@ -75,9 +81,10 @@ pub fn rule_of(key: &str) -> Option<Rule> {
         "cli.prompt_mode" | "cli.prompt_flag" | "cli.output_format" => Rule::NeedsTrust(Redirects),
         "transport" => Rule::NeedsTrust(Redirects),
         "pty_mode" => Rule::Only(&["false"], Redirects),
-        "modes.*.session" => Rule::NeedsTrust(Redirects),
+        "modes.*.session" => Rule::NeedsTrust(KeepsSession),
         // A list of tools also approves them, and a mode has such a list.
-        "mode" | "modes.*.next" | "tools" | "allowed_tools" | "modes.*.tools" | "modes.*.allowed_tools" => {
+        "modes.*.next" => Rule::NeedsTrust(ChoosesMode),
+        "mode" | "tools" | "allowed_tools" | "modes.*.tools" | "modes.*.allowed_tools" => {
             Rule::NeedsTrust(Permits)
         }
         // The others permit more than `ask`, which holds where a person or the server can answer.

@@ -122,6 +122,20 @@ fn its_verdict_is_what_a_run_would_say() {
 }
 
 #[test]
+fn a_broken_file_is_not_reported_as_a_missing_agent() {
+    let stage = Stage::new();
+    fs::write(
+        stage.path("workspace/ralph.yml"),
+        "event_loop: {max_iterations: many}\n",
+    )
+    .unwrap();
+    let doctor = stage.ralph(&["doctor"]);
+    assert_eq!(doctor.code, Some(1), "{}", doctor.stdout);
+    let verdict = doctor.stdout.split("\n\n").last().unwrap();
+    assert_eq!(verdict.trim_end(), "A run cannot start: fix the settings first");
+}
+
+#[test]
 fn a_file_that_is_not_trusted_and_a_state_directory_that_is_none_keep_a_run_from_starting() {
     let stage = Stage::new();
     install_claude(&stage, "2.1.325");

@@ -5,6 +5,7 @@ use agent_api::{
     ToolState, ToolStatus,
 };
 use ralph::console::{Mode, Options};
+use ralph_run::control::SendMode;
 use ralph_run::{CommandReceived, MessageSent, RunBody};
 
 use crate::stage::{Stage, delta, text, tool, tool_finished};
@@ -152,11 +153,11 @@ fn an_answer_is_shown_with_its_request_and_who_gave_it() {
     let (out, _) = stage.finish();
     assert_eq!(
         out,
-        "[Permission] Bash: ls\n  ralph answer run-1 --allow (or --always, --deny)\n[Permission] allowed: Bash: ls\n\
-         [Permission] Bash: rm x\n  ralph answer run-1 --allow (or --always, --deny)\n\
-         [Permission] Bash: rm y\n  ralph answer run-1 --request r3 --allow (or --always, --deny)\n\
+        "[Permission] Bash: ls\n  ralph answer run-1 --allow (or --deny REASON)\n[Permission] allowed: Bash: ls\n\
+         [Permission] Bash: rm x\n  ralph answer run-1 --allow (or --deny REASON)\n\
+         [Permission] Bash: rm y\n  ralph answer run-1 --request r3 --allow (or --deny REASON)\n\
          [Permission] denied by the browser: Bash: rm x\n[Permission] denied (no answer): Bash: rm y\n\
-         [Permission] Bash: cat\n  ralph answer run-1 --allow (or --always, --deny)\n"
+         [Permission] Bash: cat\n  ralph answer run-1 --allow (or --deny REASON)\n"
     );
 }
 
@@ -242,7 +243,7 @@ fn a_pipe_shows_every_minute_that_a_silent_run_is_alive() {
 }
 
 #[test]
-fn a_message_never_stands_in_a_text_and_shows_when_it_was_delivered() {
+fn a_message_never_stands_in_a_text_and_shows_when_it_was_delivered_late() {
     let mut stage = Stage::new(Options::piped(Mode::Default));
     stage.begin(1);
     stage.agent(delta("1", Part::Text, "This text arrive"));
@@ -250,7 +251,7 @@ fn a_message_never_stands_in_a_text_and_shows_when_it_was_delivered() {
         command_id: "c1".to_owned(),
         message_id: Some("m1".to_owned()),
         command: "send".to_owned(),
-        text: Some("third".to_owned()),
+        text: Some("third\nline".to_owned()),
         ..CommandReceived::default()
     })));
     stage.agent(delta("1", Part::Text, "s slowly"));
@@ -258,9 +259,25 @@ fn a_message_never_stands_in_a_text_and_shows_when_it_was_delivered() {
     stage.run(RunBody::MessageSent(MessageSent {
         message_id: "m1".to_owned(),
     }));
+    // The first is sent at once, the second one when the turn is over.
+    stage.run(RunBody::CommandReceived(Box::new(CommandReceived {
+        command_id: "c2".to_owned(),
+        message_id: Some("m2".to_owned()),
+        command: "send".to_owned(),
+        text: Some("long ".repeat(1_000)),
+        mode: Some(SendMode::Queue),
+        ..CommandReceived::default()
+    })));
+    stage.run(RunBody::MessageSent(MessageSent {
+        message_id: "m2".to_owned(),
+    }));
     let (out, _) = stage.finish();
+    let rows: Vec<&str> = out.lines().collect();
     assert_eq!(
-        out,
-        "Claude: This text arrives slowly\n[Message queued] third\n[Message delivered] third\n"
+        rows[..2],
+        ["Claude: This text arrives slowly", "[Message] third line"]
     );
+    assert!(rows[2].starts_with("[Message queued] long long"), "{out}");
+    assert!(rows[3].starts_with("[Message delivered] long long"), "{out}");
+    assert!(rows.len() == 4 && rows.iter().all(|row| row.len() < 220), "{out}");
 }

@@ -77,7 +77,9 @@ fn a_workspace_in_use_is_refused_with_its_holder() {
     let second = Ran::of(&stage.ralph(&["run", "-p", "x", "--detach"]).output().unwrap());
     assert_eq!(second.code, Some(1), "{second:?}");
     assert!(
-        second.stderr.contains(&format!("in use by run {holder}")),
+        second
+            .stderr
+            .contains(&format!("in use by run {}", ralph_run::short_run_id(&holder))),
         "{second:?}"
     );
     assert_eq!(stage.runs().len(), 1, "nothing is left of the second");
@@ -163,7 +165,7 @@ fn a_session_in_use_is_refused_with_its_holder() {
         unreachable!("{told:?}")
     };
     assert!(
-        warning.contains("in use by run 20250101-000000-000001"),
+        warning.contains("the session `") && warning.contains("` is in use by run 000001 "),
         "{warning}"
     );
 

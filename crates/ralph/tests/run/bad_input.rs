@@ -132,7 +132,7 @@ fn two_runs_in_one_workspace_are_refused_and_the_holder_is_named() {
     let runs = stage.runs();
     let id = runs[0].file_name().unwrap().to_str().unwrap().to_owned();
     assert!(
-        ran.stdout.contains("is in use by run") && ran.stdout.contains(&id),
+        ran.stdout.contains("is in use by run") && ran.stdout.contains(ralph_run::short_run_id(&id)),
         "{}",
         ran.stdout
     );

@@ -33,6 +33,10 @@ fn a_prompt_file_that_changes_is_used_by_the_next_iteration() {
             "{number}"
         );
     }
+    let notice = "`PROMPT.md` has changed; this iteration uses the new text";
+    assert_eq!(ran.stdout.matches(notice).count(), 1, "{}", ran.stdout);
+    let digest = "Warnings: 4 (3 × other directory, changed prompt)\n";
+    assert!(ran.stdout.contains(digest), "{}", ran.stdout);
     // A prompt of the command line never changes.
     let ran = run(&stage, &["-p", "As said.", "--max-iterations", "2"]);
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -180,6 +184,61 @@ fn notes_of_another_project_are_not_sent_through_a_link_or_a_folder_that_cannot_
         "{}",
         recorder.prompt(2)
     );
+}
+
+#[test]
+fn notes_that_are_a_link_are_put_aside_before_every_iteration() {
+    let outside = tempfile::tempdir().unwrap();
+    let target = outside.path().join("authorized_keys");
+    let (stage, recorder) = stage("", &["one", "two", "LOOP_COMPLETE", "LOOP_COMPLETE"]);
+    let folder = stage.workspace().join(".ralph");
+    let pad = folder.join("scratchpad.md");
+    // What a careless agent does. The first link is there before the first run, and leads to no file yet.
+    let append = format!("echo '- half done' >> {}\n", pad.display());
+    fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink(&target, &pad).unwrap();
+    // A `git pull` between two iterations brings it back, to a file that exists now.
+    let pull = format!(
+        "rm {0}; echo secret > {1}; ln -s {1} {0}\n",
+        pad.display(),
+        target.display()
+    );
+    recorder.during(
+        1,
+        &format!("{append}test ! -e {} || exit 3\n{pull}", target.display()),
+    );
+    recorder.during(2, &append);
+    let ran = run(&stage, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(fs::read_to_string(&target).unwrap(), "secret\n");
+    let shown = format!("{}{}", ran.stdout, ran.stderr);
+    let warning = "`.ralph/scratchpad.md` is not a regular file and is not used";
+    assert_eq!(shown.matches(warning).count(), 2, "{shown}");
+    for number in [1, 2, 3] {
+        let prompt = recorder.prompt(number);
+        assert!(!prompt.contains("secret"), "{prompt}");
+        assert_eq!(prompt.contains("\n- half done\n"), number == 3, "{prompt}");
+    }
+    assert!(fs::symlink_metadata(&pad).unwrap().is_file());
+    assert!(
+        fs::symlink_metadata(folder.join("scratchpad-not-used.md"))
+            .unwrap()
+            .is_symlink()
+    );
+    // The prompt does not name a link that cannot be put aside.
+    fs::remove_file(&pad).unwrap();
+    std::os::unix::fs::symlink(&target, &pad).unwrap();
+    fs::remove_file(folder.join("scratchpad-not-used.md")).unwrap();
+    fs::create_dir(folder.join("scratchpad-not-used.md")).unwrap();
+    let ran = run(&stage, &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(
+        !recorder.prompt(4).contains("scratchpad"),
+        "{}",
+        recorder.prompt(4)
+    );
+    let shown = format!("{}{}", ran.stdout, ran.stderr);
+    assert_eq!(shown.matches("; continuing without notes").count(), 1, "{shown}");
 }
 
 #[test]

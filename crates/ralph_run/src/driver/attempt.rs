@@ -11,9 +11,10 @@ use jiff::Timestamp;
 use tokio::time::Instant;
 
 use super::run::Driver;
+use super::task::TaskNews;
 use super::workspace_keeper::Charge;
 use crate::machine::{AttemptReport, Handover, Input, SpawnPrompt};
-use crate::prompt::{IterationPrompt, read_notes};
+use crate::prompt::{IterationPrompt, Notes, read_notes};
 use crate::record::{AttemptStarted, IterationStarted, MessageSent, RunBody, WarningKind};
 use crate::state::LogName;
 
@@ -86,7 +87,11 @@ impl Driver {
                 if iteration > 1 && attempt == 1 {
                     self.reread_task().await;
                 }
-                (None, self.compose_prompt(iteration, last_failure, handover))
+                let notes = self.prepare_notes();
+                (
+                    None,
+                    self.compose_prompt(iteration, last_failure, handover, notes),
+                )
             }
         };
         if self.run_file.prompt.is_empty() {
@@ -187,9 +192,35 @@ impl Driver {
     }
 
     async fn reread_task(&mut self) {
-        if let Some(problem) = self.spec.task.refresh().await {
-            self.warn(WarningKind::Degraded, problem);
+        match self.spec.task.refresh().await {
+            Some(TaskNews::Changed(message)) => self.warn(WarningKind::PromptChanged, message),
+            Some(TaskNews::Problem(message)) => self.warn(WarningKind::Degraded, message),
+            None => {}
         }
+    }
+
+    /// Makes the notes a regular file that a run of this user began, and reads them. `None` if that fails: the agent
+    /// must not hear of a file that may be a link.
+    fn prepare_notes(&mut self) -> Option<Notes> {
+        let plan = self.spec.plan.as_loop()?;
+        if !plan.has_memory {
+            return None;
+        }
+        // Without files of its own, the run does not know whose notes these are.
+        match self.spec.files.as_ref()?.prepare_scratchpad() {
+            Ok(None) => self.notes_problem = None,
+            Ok(Some(put_aside)) => self.warn(WarningKind::Degraded, put_aside.to_string()),
+            Err(error) => {
+                let problem = with_causes(&error);
+                if self.notes_problem.as_ref() != Some(&problem) {
+                    self.notes_problem = Some(problem.clone());
+                    let message = format!("{problem}; continuing without notes");
+                    self.warn(WarningKind::Degraded, message);
+                }
+                return None;
+            }
+        }
+        read_notes(&self.spec.home, &self.spec.workspace)
     }
 
     fn compose_prompt(
@@ -197,6 +228,7 @@ impl Driver {
         iteration: u32,
         last_failure: Option<String>,
         mut handover: Option<Handover>,
+        notes: Option<Notes>,
     ) -> String {
         let task = self.spec.task.text();
         let Some(plan) = self.spec.plan.as_loop() else {
@@ -207,9 +239,6 @@ impl Driver {
             handover.text = self.spec.redactor.redact(&handover.text).into_owned();
         }
         let role = self.run_file.status.role.as_deref();
-        // Without files of its own, the run does not know whose notes these are.
-        let files = self.spec.files.as_ref();
-        let notes = files.and_then(|_| read_notes(&self.spec.home, &self.spec.workspace));
         let prompt = IterationPrompt {
             plan,
             max_iterations: self.machine.budget().limits().iterations.unwrap_or(0),
@@ -303,8 +332,9 @@ impl Driver {
         let log = self.spec.directory.raw_log(self.attempts);
         let count = completed.finished.line_errors;
         if count > 0 {
+            let lines = if count == 1 { "line" } else { "lines" };
             let message = format!(
-                "{count} lines of the agent's output could not be read; they are in `{}`",
+                "{count} {lines} of the agent's output could not be read; see `{}`",
                 log.display()
             );
             self.warn(WarningKind::UnreadableLines, message);
@@ -377,9 +407,9 @@ impl Driver {
     }
 }
 
-fn with_causes(error: &Error) -> String {
+fn with_causes(error: &dyn std::error::Error) -> String {
     let mut message = error.to_string();
-    let mut source = std::error::Error::source(error);
+    let mut source = error.source();
     while let Some(cause) = source {
         message = format!("{message}: {cause}");
         source = cause.source();

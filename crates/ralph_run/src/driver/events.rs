@@ -69,6 +69,11 @@ impl Driver {
                 }
             }
             Body::CommandAnswered(answered) => self.on_answered(answered),
+            Body::ToolFinished(finished) => {
+                for change in &finished.changes {
+                    self.spec.task.note_change(&self.spec.workspace, &change.path);
+                }
+            }
             Body::Error(error) => {
                 if let Some(position) = error.position {
                     tracing::debug!(
@@ -124,10 +129,7 @@ impl Driver {
                     .as_ref()
                     .is_some_and(|holder| holder.run_id == info.run_id);
                 if !is_ours {
-                    self.warn(
-                        WarningKind::Degraded,
-                        format!("this session is already in use: {held}"),
-                    );
+                    self.warn(WarningKind::Degraded, held.to_string());
                 }
             }
             Err(error) => tracing::warn!(%error, "the session could not be locked"),

@@ -83,6 +83,8 @@ pub(super) struct Driver {
     pub(super) changes: Vec<(String, Change)>,
     /// What each session had cost when its last process ended. Roles that keep their sessions take turns.
     pub(super) session_totals: HashMap<String, MicroUsd>,
+    /// Why there are no notes, as it was reported last.
+    pub(super) notes_problem: Option<String>,
 }
 
 enum Wake {
@@ -142,6 +144,7 @@ pub async fn drive(
         control: Some(control),
         changes: Vec::new(),
         session_totals: HashMap::new(),
+        notes_problem: None,
         spec,
     };
     driver.begin().await;

@@ -139,13 +139,7 @@ impl ConversationMachine {
         if self.run.end_cause.is_some() {
             return;
         }
-        let resume = match &self.session_id {
-            Some(id) if self.plan.can_resume => {
-                format!("; resume with `ralph run --interactive --resume {id}`")
-            }
-            _ => String::new(),
-        };
-        let message = Some(format!("idle timeout{resume}"));
+        let message = Some("no message came within the idle timeout".to_owned());
         match self.run.phase {
             Phase::Waiting => self.end_waiting(message),
             Phase::Running(Process::Idle) => self.end_after_exit(EndReason::Completed, message),

@@ -88,7 +88,7 @@ impl Machine {
             Input::Command(command) => on_command(work, command),
             Input::Signal(Signal::Interrupt) => work.on_ctrl_c(),
             Input::Signal(Signal::Terminate) => work.run_mut().stop_for(EndReason::Terminated, None),
-            Input::Signal(Signal::HangUp) => work.run_mut().stop_for(EndReason::HungUp, None),
+            Input::Signal(Signal::HangUp) => work.run_mut().hang_up(),
             // The driver suspends the process and its clocks; the run does not change.
             Input::Signal(Signal::Suspend) => {}
             Input::OutputClosed => work.run_mut().stop_for(EndReason::OutputClosed, None),

@@ -55,6 +55,14 @@ impl Supervisor {
         }
     }
 
+    /// The terminal was closed. A write to it may have failed before the signal arrived, for the same reason.
+    pub(super) fn hang_up(&mut self) {
+        match &mut self.end_cause {
+            Some(cause) if cause.reason == EndReason::OutputClosed => cause.reason = EndReason::HungUp,
+            _ => self.stop_for(EndReason::HungUp, None),
+        }
+    }
+
     /// Sets why the run ends, unless it is ending already. Where no process has to exit first, the run ends at once.
     /// Returns whether this cause was the first.
     fn set_end_cause(&mut self, reason: EndReason, message: Option<String>) -> bool {

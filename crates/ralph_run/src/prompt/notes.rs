@@ -40,7 +40,7 @@ pub fn read_notes(home: &Home, workspace: &Path) -> Option<Notes> {
     })
 }
 
-/// Whether a run of this user began them: see `WorkspaceFiles::create_scratchpad`.
+/// Whether a run of this user began them: see `WorkspaceFiles::prepare_scratchpad`.
 fn are_own(home: &Home, workspace: &Path) -> bool {
     fs::canonicalize(workspace).is_ok_and(|workspace| home.own_notes_marker(&workspace).is_file())
 }

@@ -84,4 +84,35 @@ pub enum WarningKind {
     UnknownEvents,
     /// A notification could not be sent.
     NotificationFailed,
+    /// The prompt file was changed, and the new text is used.
+    PromptChanged,
+}
+
+impl WarningKind {
+    /// What it is about, in two or three words.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::CostNearLimit => "cost near its limit",
+            Self::TokensNearLimit => "tokens near their limit",
+            Self::OtherDirectory => "other directory",
+            Self::UnreadableLines => "unreadable output",
+            Self::LogTruncated => "truncated log",
+            Self::Storage => "file not written",
+            Self::Unanswered => "unanswered request",
+            Self::Degraded => "something was not available",
+            Self::IterationsNearLimit => "iterations near their limit",
+            Self::RuntimeNearLimit => "time near its limit",
+            Self::Silence => "silence",
+            Self::RepeatedCall => "repeated tool call",
+            Self::RepeatedFailure => "repeated failure",
+            Self::RepeatedAnswer => "repeated answer",
+            Self::FlippedFile => "file changed back and forth",
+            Self::BurnRate => "high cost per minute",
+            Self::OutOfScope => "change out of scope",
+            Self::ContextNearlyFull => "context nearly full",
+            Self::UnknownEvents => "unknown events",
+            Self::NotificationFailed => "failed notification",
+            Self::PromptChanged => "changed prompt",
+        }
+    }
 }

@@ -14,4 +14,4 @@ pub use json_file::{Loaded, StateError};
 pub use run_file::{RunFile, RunStatus};
 pub use runner::{Liveness, Runner, RunnerSignal};
 pub use session::SessionState;
-pub use workspace::{LogName, WorkspaceError, WorkspaceFiles};
+pub use workspace::{LogName, NotesPutAside, WorkspaceError, WorkspaceFiles};

@@ -32,11 +32,22 @@ pub enum WorkspaceError {
     NotADirectory(PathBuf),
     #[error("cannot use `{}`", path.display())]
     Io { path: PathBuf, source: io::Error },
-    /// They were there before the first run of this user, so the repository may have brought them.
+}
+
+/// Why `.ralph/scratchpad.md` was renamed. An agent gets an empty file in its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotesPutAside {
+    /// It was there before the first run of this user, so the repository may have brought it.
     #[error(
         "`.ralph/scratchpad.md` is not from a run of yours and is not used; it is now `.ralph/{FOREIGN_NOTES}`"
     )]
-    ForeignNotes,
+    Foreign,
+    /// A link, a directory or a pipe. An agent that keeps its notes there would write where a link leads.
+    #[error(
+        "`.ralph/scratchpad.md` is not a regular file and is not used; it is now `.ralph/{FOREIGN_NOTES}`"
+    )]
+    NotAFile,
 }
 
 /// What the link to a process's output is called.
@@ -85,17 +96,21 @@ impl WorkspaceFiles {
         &self.root
     }
 
-    /// Makes an empty file for the agent's notes, unless there is something by that name. Notes that were there before
-    /// the first run of this user are put aside.
+    /// Makes an empty file for the agent's notes, unless there is one. Notes that were there before the first run of this
+    /// user, and whatever is not a regular file, are put aside first, so that an agent that opens the file follows no
+    /// link. Call it before each iteration: a `git pull` can bring a link at any time.
     ///
     /// # Errors
-    /// [`WorkspaceError::ForeignNotes`] if that was done. With other errors, notes that are not the user's stay unused.
-    pub fn create_scratchpad(&self) -> Result<(), WorkspaceError> {
+    /// If there is no file that can be used. Do not tell an agent about the notes then.
+    pub fn prepare_scratchpad(&self) -> Result<Option<NotesPutAside>, WorkspaceError> {
         let directory = self.directory_for(&[])?;
         let path = directory.join("scratchpad.md");
-        let has_foreign = !self.own_notes.is_file()
-            && fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0);
-        if has_foreign {
+        let put_aside = match fs::symlink_metadata(&path) {
+            Ok(metadata) if !metadata.is_file() => Some(NotesPutAside::NotAFile),
+            Ok(metadata) if metadata.len() > 0 && !self.own_notes.is_file() => Some(NotesPutAside::Foreign),
+            Ok(_) | Err(_) => None,
+        };
+        if put_aside.is_some() {
             fs::rename(&path, directory.join(FOREIGN_NOTES)).map_err(|source| WorkspaceError::Io {
                 path: path.clone(),
                 source,
@@ -107,10 +122,7 @@ impl WorkspaceFiles {
             source,
         })?;
         make_if_missing(&self.own_notes)?;
-        match has_foreign {
-            true => Err(WorkspaceError::ForeignNotes),
-            false => Ok(()),
-        }
+        Ok(put_aside)
     }
 
     /// Lets people find the output of a process where they look for it. A hard link, so that it stays when the run

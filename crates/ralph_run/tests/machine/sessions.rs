@@ -268,7 +268,7 @@ fn ctrl_c_ends_the_turn_and_the_second_one_the_run() {
 }
 
 #[test]
-fn who_says_nothing_for_too_long_is_told_how_to_go_on() {
+fn a_conversation_without_messages_ends_and_says_why() {
     let mut play = Play::begin(plan(true));
     play.event(session("s1"));
     assert_eq!(play.step(Input::Timer(Timer::Idle)), [], "a turn is no silence");
@@ -277,7 +277,7 @@ fn who_says_nothing_for_too_long_is_told_how_to_go_on() {
     play.ends(report(Outcome::Succeeded));
     assert_eq!(play.end(), Some(EndReason::Completed));
     let message = play.ended().unwrap().message.as_deref();
-    assert!(message.unwrap().contains("--resume s1"));
+    assert_eq!(message, Some("no message came within the idle timeout"));
 }
 
 /// A conversation that may cost 5 micro-dollars.

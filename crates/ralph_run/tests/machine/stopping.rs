@@ -67,6 +67,15 @@ fn our_reason_counts_whatever_the_agent_says_at_its_end() {
 }
 
 #[test]
+fn a_terminal_that_was_closed_is_the_reason_although_a_write_failed_first() {
+    let mut play = Play::begin(Plan::default());
+    assert!(play.step(Input::OutputClosed).contains(&Effect::Stop));
+    assert_eq!(play.step(Input::Signal(Signal::HangUp)), []);
+    play.ends(report(Outcome::Crashed));
+    assert_eq!(play.end(), Some(EndReason::HungUp));
+}
+
+#[test]
 fn the_first_reason_counts() {
     let mut play = Play::begin(with_max_cost(5, LoopPlan::default()));
     play.costs(5);

@@ -4,13 +4,12 @@ use std::collections::HashMap;
 
 use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt, describe_refusal};
 use ralph_run::{Home, RunDirectory};
+use run_view::TUI_ACTOR;
 use run_view::one_line;
 use tokio::sync::mpsc;
 
 use crate::input::{Input, Reply};
 
-/// How the journal names the one who asked.
-const ACTOR: &str = "tui";
 /// Messages of a runner may quote what an agent wrote.
 const MESSAGE_COLUMNS: usize = 500;
 
@@ -83,7 +82,7 @@ async fn request(
 ) -> Result<Receipt, ControlError> {
     let connected = match client.take() {
         Some(connected) => connected,
-        None => ControlClient::connect(run.socket()).await?.named(ACTOR),
+        None => ControlClient::connect(run.socket()).await?.named(TUI_ACTOR),
     };
     client.insert(connected).request(command).await
 }

@@ -143,7 +143,7 @@ impl AnswerDialog {
         if let Some(description) = &self.asked.description {
             push(&escape_hidden(description), theme.style(Role::Faint));
         }
-        for detail in request_detail(&self.asked) {
+        for detail in request_detail(&self.asked).rows {
             let style = match detail.kind {
                 DetailKind::Plain => Style::new(),
                 DetailKind::Added => theme.style(Role::Added),

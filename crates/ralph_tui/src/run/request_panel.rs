@@ -171,7 +171,7 @@ fn request_rows(prompt: &RequestPrompt) -> Vec<DetailRow> {
             if let Some(description) = &asked.description {
                 rows.push(row(DetailKind::Plain, visible(description)));
             }
-            rows.extend(request_detail(asked));
+            rows.extend(request_detail(asked).rows);
             rows
         }
         PendingRequest::Plan(asked) => vec![

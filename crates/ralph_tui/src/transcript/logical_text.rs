@@ -136,6 +136,7 @@ fn request_texts(request: &RequestCell, text: &mut impl FnMut(&str)) {
             text(&run_view::describe_permission(asked));
             text(asked.description.as_deref().unwrap_or_default());
             run_view::request_detail(asked)
+                .rows
                 .iter()
                 .for_each(|row| text(&row.text));
         }

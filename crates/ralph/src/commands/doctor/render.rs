@@ -28,12 +28,17 @@ pub(super) fn render(report: &Report) -> String {
         let mut agents = report.agents.iter();
         agents.any(|agent| agent.is_usable && agent.backend == name)
     };
+    let mut settings = report.settings.iter();
+    let has_broken_settings = settings.any(|check| check.level == Level::Failed);
     let verdict = match &report.backend {
         _ if report.is_ready => "A run can start.".to_owned(),
         Some(backend) if !is_usable(backend) => {
             format!("A run cannot start: the settings choose the backend `{backend}`, which is missing.")
         }
-        None if !report.agents.iter().any(|agent| agent.is_usable && agent.is_real) => {
+        // Which agent runs is not known before the settings can be used.
+        None if !has_broken_settings
+            && !report.agents.iter().any(|agent| agent.is_usable && agent.is_real) =>
+        {
             "No agent is installed. `ralph demo` shows what a run looks like without one.".to_owned()
         }
         _ => match &report.start_error {

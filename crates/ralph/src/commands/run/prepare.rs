@@ -265,11 +265,6 @@ pub(super) fn prepare(
     let has_prompt = prompt.is_some();
     let task = prompt::task(settings, prompt.unwrap_or_default());
     let run_file = run_file(&started, &redactor.redact(task.text()), now);
-    if settings.kind == RunKind::Loop && settings.memory {
-        // A file that cannot be made does no harm: the agent makes one, or does without.
-        let created = files.as_ref().map(WorkspaceFiles::create_scratchpad);
-        warnings.extend(created.and_then(Result::err).map(|error| error.to_string()));
-    }
     let work = match settings.kind {
         RunKind::Session => WorkPlan::Conversation(ConversationPlan {
             has_prompt,

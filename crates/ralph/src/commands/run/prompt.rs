@@ -54,12 +54,15 @@ pub(super) fn read_prompt(settings: &mut Settings) -> anyhow::Result<Option<Stri
 /// The prompt for the driver. A loop reads a file again before each iteration.
 pub(super) fn task(settings: &Settings, text: String) -> Task {
     let is_loop = settings.kind == RunKind::Loop && !settings.once;
-    let reader = match &settings.prompt {
+    match &settings.prompt {
         // Not a pipe: it can be read once only.
-        PromptSource::File(path) if is_loop && path.is_file() => Some(reader(settings, path.clone())),
-        PromptSource::File(_) | PromptSource::Text(_) | PromptSource::Stdin | PromptSource::Nothing => None,
-    };
-    Task::new(text, reader)
+        PromptSource::File(path) if is_loop && path.is_file() => {
+            Task::new(text, Some(reader(settings, path.clone()))).from_file(path.clone())
+        }
+        PromptSource::File(_) | PromptSource::Text(_) | PromptSource::Stdin | PromptSource::Nothing => {
+            Task::new(text, None)
+        }
+    }
 }
 
 /// An agent can replace the file while the run is active, also by a link. So what it becomes is checked as strictly as if

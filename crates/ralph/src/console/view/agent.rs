@@ -44,15 +44,21 @@ impl View {
             Body::PlanUpdated(plan) => self.plan_updated(event, plan),
             Body::PermissionRequested(asked) => {
                 let subject = describe_permission(asked);
-                let hint = self.open_request(&asked.request, RequestKind::Permission, subject);
+                let reply = match asked.grants().is_empty() {
+                    true => "--allow (or --deny REASON)",
+                    false => "--allow (or --always, --deny REASON)",
+                };
+                let hint = self.open_request(&asked.request, RequestKind::Permission, subject, reply);
                 self.rows(event, &render_permission(look, asked, &hint));
             }
             Body::QuestionAsked(asked) => {
-                let hint = self.open_request(&asked.request, RequestKind::Question, String::new());
+                let reply = "--choose ANSWER";
+                let hint = self.open_request(&asked.request, RequestKind::Question, String::new(), reply);
                 self.rows(event, &render_question(look, &asked.questions, &hint));
             }
             Body::PlanProposed(asked) => {
-                let hint = self.open_request(&asked.request, RequestKind::Plan, String::new());
+                let reply = "--allow (or --deny REASON)";
+                let hint = self.open_request(&asked.request, RequestKind::Plan, String::new(), reply);
                 self.rows(event, &render_plan_proposed(look, &asked.plan, &hint));
             }
             Body::RequestClosed(closed) => {
@@ -232,7 +238,7 @@ impl View {
     }
 
     /// Gives the command that answers the request. Never cut: it is to be copied. Empty where keys answer it.
-    fn open_request(&mut self, id: &RequestId, kind: RequestKind, subject: String) -> String {
+    fn open_request(&mut self, id: &RequestId, kind: RequestKind, subject: String, reply: &str) -> String {
         self.open_requests.open(id, kind, subject);
         if self.options.has_keyboard {
             return String::new();
@@ -245,11 +251,6 @@ impl View {
         let which = match self.open_requests.len() {
             1 => String::new(),
             _ => format!(" --request {}", one_line(id.as_str(), usize::MAX)),
-        };
-        let reply = match kind {
-            RequestKind::Question => "--choose ANSWER",
-            RequestKind::Plan => "--allow (or --deny REASON)",
-            RequestKind::Permission => "--allow (or --always, --deny)",
         };
         format!("ralph answer {run}{which} {reply}")
     }

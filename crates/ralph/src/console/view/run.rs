@@ -1,6 +1,7 @@
 //! The part of `View` that shows events of the run itself.
 
-use ralph_run::model::Change;
+use ralph_run::control::SendMode;
+use ralph_run::model::{Change, MessageState, RunState, WaitingFor};
 use ralph_run::{
     Continued, IterationOutcome, RunBody, RunEnded, RunKind, RunStarted, Suspended, UnknownEvent, Warned,
     WarningKind, short_run_id,
@@ -9,11 +10,11 @@ use ralph_run::{
 use super::state::View;
 use crate::console::digest::Digest;
 use crate::console::run_rows::{
-    render_attempt_retry, render_budget_awaited, render_command, render_cooldown, render_forked,
+    MessageWait, render_attempt_retry, render_budget_awaited, render_command, render_cooldown, render_forked,
     render_iteration, render_iteration_end, render_limit_raised, render_message, render_verify,
 };
 use crate::console::style::Style;
-use run_view::{format_duration, has_more_to_say};
+use run_view::{TERMINAL_ACTOR, format_duration, has_more_to_say, visible};
 
 impl View {
     pub(super) fn run_event(&mut self, body: &RunBody) {
@@ -53,7 +54,11 @@ impl View {
                 if let (Some(request), None) = (&command.request, &command.refused) {
                     self.open_requests.answer(request, command.by.as_deref());
                 }
-                self.push_aside(&render_command(look, command));
+                // The keyboard shows why the run refused what was typed here.
+                let is_own = self.options.has_keyboard && command.by.as_deref() == Some(TERMINAL_ACTOR);
+                if !is_own || command.refused.is_none() {
+                    self.push_aside(&render_command(look, command));
+                }
             }
             RunBody::VerifyStarted(_) | RunBody::MessageSent(_) | RunBody::StopStarted(_) => {}
             RunBody::CooldownStarted(cooldown) => {
@@ -103,7 +108,23 @@ impl View {
 
     pub(super) fn changed(&mut self, change: &Change) {
         if let Change::Message(message) = change {
-            let rows = render_message(self.look, message).unwrap_or_default();
+            let is_parked = matches!(
+                self.run.state(),
+                RunState::Waiting {
+                    what: WaitingFor::Budget | WaitingFor::Limit { .. }
+                }
+            );
+            let is_known = self.queued_messages.contains(&message.id);
+            let wait = match message.mode == SendMode::Queue || is_parked || is_known {
+                true => MessageWait::Queue,
+                false => MessageWait::None,
+            };
+            if (message.state, wait) == (MessageState::Queued, MessageWait::Queue) {
+                self.queued_messages.insert(message.id.clone());
+            } else {
+                self.queued_messages.remove(&message.id);
+            }
+            let rows = render_message(self.look, message, wait).unwrap_or_default();
             self.push_aside(&rows);
         }
     }
@@ -142,10 +163,12 @@ impl View {
     }
 
     fn warned(&mut self, warned: &Warned) {
-        let row = self.look.rows(Style::Warning, "Warning", &warned.message);
+        // It may name a file of the agent, which must look the same as in the row of the call.
+        let message = visible(&warned.message);
+        let row = self.look.rows(Style::Warning, "Warning", &message);
         if warned.kind == WarningKind::UnreadableLines {
             // Once per run, and on stderr, because it is not part of the agent's output.
-            self.push_stderr("Warning", &warned.message);
+            self.push_stderr("Warning", &message);
             if self.options.is_stderr_shared {
                 self.push_rows(&row);
             }

@@ -39,6 +39,8 @@ pub(in crate::console) struct View {
     pub(super) open_requests: OpenRequests,
     /// Tasks whose end was shown: some agents report it twice.
     pub(super) ended_tasks: BTreeSet<String>,
+    /// Messages that wait, and whose delivery is shown.
+    pub(super) queued_messages: BTreeSet<String>,
     /// `Claude: `, painted.
     pub(super) prefix: String,
     /// `[Thinking] `, painted.
@@ -79,6 +81,7 @@ impl View {
             },
             open_requests: OpenRequests::default(),
             ended_tasks: BTreeSet::new(),
+            queued_messages: BTreeSet::new(),
             prefix: String::new(),
             thinking_prefix: String::new(),
             workspace: String::new(),

@@ -43,7 +43,7 @@ fn push_permission(asked: &PermissionRequested, role: Role, sheet: &mut Sheet) {
         text.push_str(description);
     }
     super::push_labeled(sheet, "Permission", role, &visible(&text));
-    for row in request_detail(asked) {
+    for row in request_detail(asked).rows {
         let role = match row.kind {
             DetailKind::Plain => None,
             DetailKind::Added => Some(Role::Added),
