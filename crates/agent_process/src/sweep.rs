@@ -27,6 +27,7 @@ mod linux {
     use std::collections::HashSet;
     use std::fs;
     use std::path::PathBuf;
+    use std::time::Duration;
 
     use rustix::process::Signal;
 
@@ -35,20 +36,33 @@ mod linux {
 
     /// A process may be forked between the scan and the kill of its parent, so scan again until none is found.
     const MAX_ROUNDS: usize = 20;
+    /// How long a round waits for programs that are being started.
+    const START_PAUSE: Duration = Duration::from_millis(2);
+    /// The parent of all kernel threads, which never have an environment.
+    const KERNEL_THREADS: i32 = 2;
 
     pub(super) fn sweep(marker: &Marker) -> u32 {
         let entry = format!("{}={}", marker.variable(), marker.value()).into_bytes();
         let spared = self_and_ancestors();
         let mut killed = HashSet::new();
         for _ in 0..MAX_ROUNDS {
+            let mut is_starting = false;
             let marked: Vec<_> = all_processes()
                 .into_iter()
                 .filter(|process| {
-                    !spared.contains(&process.pid) && has_variable(process, &entry) && !is_guard(process.pid)
+                    if spared.contains(&process.pid) {
+                        return false;
+                    }
+                    let is_marked = has_variable(process, &entry);
+                    is_starting |= !is_marked && is_being_started(process);
+                    is_marked && !is_guard(process.pid)
                 })
                 .collect();
             if marked.is_empty() {
-                break;
+                if !is_starting {
+                    break;
+                }
+                std::thread::sleep(START_PAUSE);
             }
             for process in marked {
                 if signal_process(&process, Signal::KILL) {
@@ -75,6 +89,17 @@ mod linux {
         // The environment is no longer shown for the process, but still for its other threads.
         let threads = fs::read_dir(folder.join("task")).into_iter().flatten().flatten();
         threads.map(|thread| thread.path().join("environ")).any(has_entry)
+    }
+
+    /// In the middle of `exec`, a process has neither arguments nor an environment, and it may have our marker soon.
+    fn is_being_started(process: &ProcessInfo) -> bool {
+        let is_empty = |name: &str| {
+            fs::read(format!("/proc/{}/{name}", process.pid)).is_ok_and(|bytes| bytes.is_empty())
+        };
+        !process.leader_ended
+            && ![process.pid, process.parent].contains(&KERNEL_THREADS)
+            && is_empty("cmdline")
+            && is_empty("environ")
     }
 
     /// A guard has the environment of the process it was forked from, so also the marker of an enclosing run.
