@@ -58,7 +58,8 @@ impl NewRunForm {
         fields[PROMPT] = TextField::new(FieldKind::Lines, "");
         Self {
             fields,
-            asks: false,
+            // Whoever opens the form is there to answer.
+            asks: true,
             is_conversation: false,
             focus: PROMPT,
             message: None,

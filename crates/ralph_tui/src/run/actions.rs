@@ -16,6 +16,7 @@ use crate::widgets::{FieldKind, TextField};
 impl RunScreen {
     /// Performs an action. Those of the application itself come back as effects.
     pub(super) fn act(&mut self, action: Action, now: Now) -> Vec<Effect> {
+        self.view.stay();
         match action {
             Action::Quit => return vec![Effect::Quit],
             Action::Redraw => return vec![Effect::Redraw],
@@ -142,6 +143,10 @@ impl RunScreen {
             self.view.clear_search();
             return Vec::new();
         }
+        if self.view.filter() != Filter::All {
+            self.view.set_filter(&self.transcript, Filter::All);
+            return Vec::new();
+        }
         vec![Effect::Close]
     }
 
@@ -195,6 +200,7 @@ impl RunScreen {
         };
         if !found {
             self.notice = Some(match self.view.hits() {
+                Some(_) if self.view.is_searching(&self.transcript) => "no match so far".to_owned(),
                 Some(_) => "no match".to_owned(),
                 None => "press / to search".to_owned(),
             });

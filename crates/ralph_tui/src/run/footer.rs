@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use run_view::{cut_line, width};
 
-use crate::bindings::Context;
+use crate::bindings::{Binding, Context};
 use crate::theme::{Role, Theme};
 use crate::widgets::{self, put};
 
@@ -19,6 +19,7 @@ pub(super) enum FooterContext {
 
 pub(super) fn render_footer(
     context: FooterContext,
+    does_something: impl Fn(&Binding) -> bool,
     status: &str,
     area: Rect,
     buffer: &mut Buffer,
@@ -34,7 +35,7 @@ pub(super) fn render_footer(
     );
     let text = match context {
         FooterContext::Run => {
-            widgets::render_footer(Context::Run, left, buffer, theme);
+            widgets::render_footer(Context::Run, does_something, left, buffer, theme);
             ""
         }
         FooterContext::Search => "enter search · esc cancel",

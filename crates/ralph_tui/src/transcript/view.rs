@@ -176,7 +176,7 @@ impl TranscriptView {
         self.folds.insert(index, false);
     }
 
-    fn is_folded(&self, index: usize, cell: &Cell) -> bool {
+    pub(super) fn is_folded(&self, index: usize, cell: &Cell) -> bool {
         let of_kind = match &cell.kind {
             CellKind::Thinking(_) => self.kind_folds.thinking,
             CellKind::Tool(_) | CellKind::Verify(_) => self.kind_folds.tools,
@@ -215,12 +215,7 @@ impl TranscriptView {
     /// The rows of a visible cell; none if it is not visible.
     pub(super) fn layout(&mut self, transcript: &Transcript, index: usize) -> Option<&CellLayout> {
         let cell = transcript.cell(index).filter(|cell| self.is_visible(cell))?;
-        let setting = Setting {
-            columns: self.columns,
-            is_folded: self.is_folded(index, cell),
-            options: self.options,
-            has_gap: has_gap(transcript, index, cell),
-        };
+        let setting = self.setting(transcript, index, cell, self.is_folded(index, cell));
         let now = self.now;
         let layout = self
             .layouts
@@ -229,6 +224,29 @@ impl TranscriptView {
         layout.update(cell, setting, now);
         layout.used_at = self.frame;
         Some(layout)
+    }
+
+    pub(super) fn setting(
+        &self,
+        transcript: &Transcript,
+        index: usize,
+        cell: &Cell,
+        is_folded: bool,
+    ) -> Setting {
+        Setting {
+            columns: self.columns,
+            is_folded,
+            options: self.options,
+            has_gap: has_gap(transcript, index, cell),
+        }
+    }
+
+    pub(super) fn is_laid_out(&self, index: usize) -> bool {
+        self.layouts.contains_key(&index)
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.now
     }
 
     pub(super) fn height(&mut self, transcript: &Transcript, index: usize) -> usize {
@@ -285,7 +303,6 @@ impl TranscriptView {
         if area.is_empty() {
             return;
         }
-        self.search_new(transcript);
         self.settle_anchor(transcript);
         self.draw(transcript, area, buffer, theme);
         if self.is_following {
@@ -340,6 +357,11 @@ impl TranscriptView {
     #[cfg(test)]
     pub(super) fn work(&self) -> usize {
         self.layouts.values().map(|layout| layout.sheet.work).sum()
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_at_top(&self) -> bool {
+        self.anchor == Anchor::default()
     }
 
     #[cfg(test)]

@@ -40,7 +40,7 @@ fn the_form_describes_a_run_in_this_workspace() {
         max_iterations: some("5"),
         max_cost: some("2.50"),
         verify: some("make test"),
-        asks: false,
+        asks: true,
         is_conversation: true,
     };
     assert_eq!(effects, [Effect::Start(Box::new(request))]);
