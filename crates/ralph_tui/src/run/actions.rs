@@ -57,7 +57,10 @@ impl RunScreen {
             Action::FoldThinking => self.view.toggle_fold(&self.transcript, FoldTarget::Thinking),
             Action::FoldTools => self.view.toggle_fold(&self.transcript, FoldTarget::Tools),
             Action::CycleFilter => self.cycle_filter(),
-            Action::Search => self.search = Some(TextField::new(FieldKind::OneLine, "")),
+            Action::Search => {
+                self.view.begin_typing();
+                self.search = Some(TextField::new(FieldKind::OneLine, ""));
+            }
             Action::NextHit => self.next_hit(true),
             Action::PreviousHit => self.next_hit(false),
             Action::Copy => return self.copy(),

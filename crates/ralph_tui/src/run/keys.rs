@@ -167,7 +167,7 @@ impl RunScreen {
         match (key, field.key(key)) {
             (Key::Escape, _) => {
                 self.search = None;
-                self.view.clear_search();
+                self.view.cancel_typing();
             }
             (_, Edit::Complete) => {
                 let query = field.text();
@@ -181,11 +181,13 @@ impl RunScreen {
                         self.notice = Some(format!("no match for {}", one_line(&query, 40)));
                     }
                 }
+                self.view.end_typing();
             }
             (_, Edit::Done) => {
                 let query = field.text();
                 if query.is_empty() {
-                    self.view.clear_search();
+                    self.view.cancel_typing();
+                    self.view.begin_typing();
                 } else {
                     self.search_for(&query, now);
                 }

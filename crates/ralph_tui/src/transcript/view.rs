@@ -89,6 +89,10 @@ pub(crate) struct TranscriptView {
     /// The cell of each visible row.
     pub(super) shown: Vec<usize>,
     pub(super) search: Option<Search>,
+    /// Where the reader was when he began to type a query.
+    pub(super) search_origin: Option<(Anchor, bool)>,
+    /// The folded cell that was opened to show a hit.
+    pub(super) opened_by_search: Option<usize>,
     is_ticking: bool,
 }
 
@@ -113,6 +117,8 @@ impl Default for TranscriptView {
             frame: 0,
             shown: Vec::new(),
             search: None,
+            search_origin: None,
+            opened_by_search: None,
             is_ticking: false,
         }
     }
@@ -172,8 +178,17 @@ impl TranscriptView {
             .retain(|index, _| transcript.cell(*index).is_none_or(|cell| !is_kind(&cell.kind)));
     }
 
-    pub(super) fn unfold(&mut self, index: usize) {
+    /// Unfolds a cell to show a hit in it.
+    pub(super) fn open_for_search(&mut self, index: usize) {
         self.folds.insert(index, false);
+        self.opened_by_search = Some(index);
+    }
+
+    /// Folds the cell that was opened for an earlier hit.
+    pub(super) fn close_for_search(&mut self, hit: Option<usize>) {
+        if let Some(index) = self.opened_by_search.take_if(|index| Some(*index) != hit) {
+            self.folds.remove(&index);
+        }
     }
 
     pub(super) fn is_folded(&self, index: usize, cell: &Cell) -> bool {
@@ -275,6 +290,8 @@ impl TranscriptView {
             .filter_map(|(index, fold)| Some((same(index)?, fold)))
             .collect();
         self.selected = self.selected.and_then(same);
+        self.opened_by_search = self.opened_by_search.and_then(same);
+        self.search_origin = None;
         match same(self.anchor.cell) {
             Some(cell) => self.anchor.cell = cell,
             None => self.anchor = Anchor::default(),

@@ -141,8 +141,33 @@ impl Search {
 }
 
 impl TranscriptView {
+    /// The reader begins to type a query. Every character of it is searched for from here on.
+    pub(crate) fn begin_typing(&mut self) {
+        self.search_origin = Some((self.anchor, self.is_following));
+    }
+
+    /// The query is complete: the reader stays at its hit.
+    pub(crate) fn end_typing(&mut self) {
+        self.search_origin = None;
+    }
+
+    /// No query after all: back to where the reader was.
+    pub(crate) fn cancel_typing(&mut self) {
+        self.return_to_origin();
+        self.search_origin = None;
+        self.search = None;
+    }
+
+    fn return_to_origin(&mut self) {
+        self.close_for_search(None);
+        if let Some((anchor, is_following)) = self.search_origin {
+            (self.anchor, self.is_following) = (anchor, is_following);
+        }
+    }
+
     /// Searches the visible cells, and goes to the first hit from here on. How many hits there are so far.
     pub(crate) fn search(&mut self, transcript: &Transcript, query: &str) -> usize {
+        self.return_to_origin();
         self.begin_search(transcript, query);
         if let Some(search) = &mut self.search {
             search.goes_to_first = true;
@@ -279,7 +304,9 @@ impl TranscriptView {
         current.is_some()
     }
 
+    /// The cell of the last hit stays as it is.
     pub(crate) fn clear_search(&mut self) {
+        self.opened_by_search = None;
         self.search = None;
     }
 
@@ -303,9 +330,10 @@ impl TranscriptView {
             self.search = Some(search);
             return;
         };
+        self.close_for_search(Some(hit.cell));
         let (mut place, shown) = self.find_hit(transcript, &search.query, hit);
         if shown < search.count_of(hit.cell) {
-            self.unfold(hit.cell);
+            self.open_for_search(hit.cell);
             (place, _) = self.find_hit(transcript, &search.query, hit);
         }
         let (line, start) = place.unwrap_or((0, 0));

@@ -4,7 +4,7 @@ use agent_api::{Body, ItemId, Part, ToolFinished, ToolKind, ToolStarted, ToolSta
 
 use super::story::{Story, draw, rows_of};
 use crate::transcript::TranscriptView;
-use crate::transcript::view::Filter;
+use crate::transcript::view::{Filter, FoldTarget};
 
 fn output(story: &mut Story, item: &str, text: &str) {
     let tool = ToolStarted::new(ItemId::new(item), "Bash", ToolKind::Execute);
@@ -121,4 +121,53 @@ fn another_filter_searches_again_and_leaves_the_reader_where_he_is() {
     assert_eq!(view.search(&story.transcript, "needle"), 2);
     view.set_filter(&story.transcript, Filter::Tools);
     assert_eq!(view.hits(), Some((0, 1)));
+}
+
+#[test]
+fn while_a_query_is_typed_every_step_starts_where_the_reader_was() {
+    let mut story = Story::new();
+    story.run_json(
+        &serde_json::json!({"type": "iteration_started", "data": {"number": 1, "prompt": "a lone line"}}),
+    );
+    for number in 0..30 {
+        story.text(&number.to_string(), &format!("text {number}"));
+    }
+    let lines: Vec<String> = (0..40).map(|number| format!("line {number}")).collect();
+    output(&mut story, "b", &lines.join("\n"));
+    let mut view = TranscriptView::default();
+    let before = rows_of(&draw(&mut view, &story, 60, 15));
+    view.begin_typing();
+    for query in ["l", "lo", "lon"] {
+        view.search(&story.transcript, query);
+    }
+    assert!(
+        rows_of(&draw(&mut view, &story, 60, 15))
+            .concat()
+            .contains("a lone line")
+    );
+    for query in ["lo", "l", "li", "line 35"] {
+        view.search(&story.transcript, query);
+    }
+    view.end_typing();
+    assert!(
+        rows_of(&draw(&mut view, &story, 60, 15))
+            .concat()
+            .contains("line 35")
+    );
+    // What was opened on the way is folded again.
+    view.clear_search();
+    view.to_top(&story.transcript);
+    assert!(
+        !rows_of(&draw(&mut view, &story, 60, 15))
+            .concat()
+            .contains("a lone line")
+    );
+    view.to_bottom();
+    view.toggle_fold(&story.transcript, FoldTarget::Selected);
+    draw(&mut view, &story, 60, 15);
+    view.begin_typing();
+    view.search(&story.transcript, "lone");
+    view.cancel_typing();
+    assert!(view.is_following());
+    assert_eq!(rows_of(&draw(&mut view, &story, 60, 15)).last(), before.last());
 }
