@@ -56,6 +56,10 @@ impl HomeScreen {
             return self.ask_to_leave(now);
         }
         // A paste is not a series of keys.
+        if matches!(key, Key::Paste(_) | Key::OversizedPaste) {
+            self.notify("nothing takes a paste here; press c to describe a run", now);
+            return Vec::new();
+        }
         let Some(action) = action_for(Context::Home, key) else {
             return Vec::new();
         };

@@ -155,6 +155,8 @@ impl RunScreen {
             Action::ShowQueue => self.model.messages().open().len() > 0,
             Action::Follow => !self.view.is_following() || !self.has_ended(),
             Action::NextHit => self.view.hits().is_some(),
+            // It clears these first, as the status says.
+            Action::Back => self.view.hits().is_none() && self.view.filter() == Filter::All,
             _ => true,
         }
     }
@@ -176,6 +178,9 @@ impl RunScreen {
             Filter::Tools => parts.push("tools only".to_owned()),
             Filter::Edits => parts.push("edits only".to_owned()),
             Filter::Errors => parts.push("errors only".to_owned()),
+        }
+        if !parts.is_empty() && self.search.is_none() {
+            parts.push("esc clears".to_owned());
         }
         if !self.view.is_following() {
             parts.push(match self.view.new_cells_below(&self.transcript) {

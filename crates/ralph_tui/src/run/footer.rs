@@ -39,7 +39,7 @@ pub(super) fn render_footer(
             ""
         }
         FooterContext::Search => "enter search · esc cancel",
-        FooterContext::Message => "enter send · alt-enter new line · tab when it is sent · esc close",
+        FooterContext::Message => "enter send · alt-enter line · tab now or later · esc close",
         FooterContext::Dialog => "",
     };
     let text = cut_line(text, usize::from(left.width));

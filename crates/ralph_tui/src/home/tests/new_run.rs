@@ -108,3 +108,15 @@ fn a_draft_survives_closing_and_a_failed_start() {
     assert!(!shown(&mut screen, clock).contains("do it"));
     assert!(matches!(screen.overlay, Some(Overlay::NewRun)));
 }
+
+#[test]
+fn a_long_reason_is_shown_in_full() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    let reason = format!(
+        "the workspace {} is in use; stop that run first",
+        "is very long ".repeat(8)
+    );
+    screen.started(Err(reason), clock.now);
+    assert!(shown(&mut screen, clock).contains("stop that run first"));
+}
