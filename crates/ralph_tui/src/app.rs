@@ -182,7 +182,12 @@ impl App {
             }
             Input::Resized { columns, .. } => self.home.resized(columns, now),
             Input::Tick if self.run.is_none() => self.home.tick(now),
-            Input::Tick => Vec::new(),
+            Input::Tick => {
+                if let Some(run) = &mut self.run {
+                    run.tick(now);
+                }
+                Vec::new()
+            }
         };
         self.expire(now);
         if let Some(text) = self.run.as_mut().and_then(RunScreen::take_notice) {

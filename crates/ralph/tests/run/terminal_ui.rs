@@ -66,7 +66,7 @@ fn a_terminal_that_is_too_small_is_asked_to_grow_and_takes_no_keys() {
     let stage = Stage::empty();
     let mut terminal = open_home(&stage);
     terminal.resize(40, 10);
-    terminal.wait_for("Terminal too small: 40×10");
+    terminal.wait_for("terminal is too small: 40×10");
     terminal.press("?");
     terminal.resize(100, 30);
     terminal.wait_until("larger", |terminal| !terminal.screen().contains("too small"));
@@ -148,7 +148,7 @@ fn a_run_continues_when_its_terminal_ui_is_left_and_can_be_opened_again() {
         .read_to_end();
     let stage = Stage::new(&script);
     let mut terminal = Terminal::ralph(&stage, &["run", "-p", "Work.", "--tui"]);
-    terminal.wait_until("open", |terminal| terminal.written().contains("\u{1b}]2;ralph "));
+    terminal.wait_for("Working.");
     terminal.press("q");
     assert_eq!(terminal.wait().code(), Some(0));
     assert_restored(&terminal);
@@ -156,7 +156,7 @@ fn a_run_continues_when_its_terminal_ui_is_left_and_can_be_opened_again() {
     assert_eq!(stage.run_file()["ended_at"], serde_json::Value::Null);
 
     let mut terminal = Terminal::ralph(&stage, &["attach", "--tui"]);
-    terminal.wait_until("open", |terminal| terminal.written().contains("\u{1b}]2;ralph "));
+    terminal.wait_for("Working.");
     std::fs::write(&go, "").unwrap();
     let ended = stage.wait_for_end();
     terminal.press("q");

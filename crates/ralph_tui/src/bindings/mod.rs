@@ -1,5 +1,7 @@
 //! `Binding`: the one table of keys. Dispatch, the footer, the help overlay and the docs are made from it.
 
+#[cfg(test)]
+mod docs;
 mod table;
 
 use terminal_input::Key;

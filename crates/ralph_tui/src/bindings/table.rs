@@ -45,7 +45,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         action: Action::Back,
         label: "esc",
         hint: "home",
-        help: "Clear the search, then go back to all runs.",
+        help: "Clear the search, then the filter, then go back to all runs.",
         footer: Some(3),
         keys: &[Pressed::Escape],
     },
@@ -361,7 +361,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         label: "n",
         hint: "next hit",
         help: "Go to the next search hit.",
-        footer: None,
+        footer: Some(3),
         keys: &[Pressed::Character('n')],
     },
     Binding {
@@ -702,7 +702,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     Binding {
         context: Context::Home,
         action: Action::Up,
-        label: "k",
+        label: "k ↑",
         hint: "up",
         help: "Select the run above.",
         footer: None,
@@ -711,7 +711,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     Binding {
         context: Context::Home,
         action: Action::Down,
-        label: "j",
+        label: "j ↓",
         hint: "down",
         help: "Select the run below.",
         footer: None,
@@ -738,7 +738,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     Binding {
         context: Context::Home,
         action: Action::PageUp,
-        label: "page up",
+        label: "pgup",
         hint: "page up",
         help: "Move a page up.",
         footer: None,
@@ -747,7 +747,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     Binding {
         context: Context::Home,
         action: Action::PageDown,
-        label: "page down",
+        label: "space pgdn",
         hint: "page down",
         help: "Move a page down.",
         footer: None,
@@ -756,7 +756,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     Binding {
         context: Context::Home,
         action: Action::Top,
-        label: "g",
+        label: "g home",
         hint: "first",
         help: "Select the first run.",
         footer: None,
@@ -765,7 +765,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
     Binding {
         context: Context::Home,
         action: Action::Bottom,
-        label: "G",
+        label: "G end",
         hint: "last",
         help: "Select the last run.",
         footer: None,

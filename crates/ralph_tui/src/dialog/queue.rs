@@ -107,6 +107,7 @@ impl QueueDialog {
         let hints = footer_hints(Context::Queue);
         let mut keys: Vec<String> = match self.is_editing() {
             true => vec!["enter save".to_owned()],
+            false if messages.is_empty() => Vec::new(),
             false => hints
                 .iter()
                 .map(|row| format!("{} {}", row.label, row.hint))

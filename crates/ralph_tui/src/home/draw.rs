@@ -199,7 +199,13 @@ impl HomeScreen {
                 theme.style(Role::Faint),
             );
         }
-        render_footer(Context::Home, area, buffer, theme);
+        render_footer(
+            Context::Home,
+            |binding| self.does(binding.action),
+            area,
+            buffer,
+            theme,
+        );
     }
 }
 

@@ -10,10 +10,11 @@ use terminal_input::{Edit, Key};
 use super::answer_dialog::AnswerStep;
 use super::new_run_form::{FormStep, NewRunForm};
 use super::row::name_of;
-use super::screen::{HomeScreen, NAME_COLUMNS, Overlay};
+use super::screen::{HomeScreen, NAME_COLUMNS, Overlay, asks_permission};
 use crate::app::Now;
 use crate::bindings::{Action, Context, action_for};
 use crate::effect::Effect;
+use crate::input::RunSummary;
 
 /// A second Ctrl-C within this time leaves.
 const LEAVE_TIME: Duration = Duration::from_secs(1);
@@ -55,6 +56,10 @@ impl HomeScreen {
             return self.ask_to_leave(now);
         }
         // A paste is not a series of keys.
+        if matches!(key, Key::Paste(_) | Key::OversizedPaste) {
+            self.notify("nothing takes a paste here; press c to describe a run", now);
+            return Vec::new();
+        }
         let Some(action) = action_for(Context::Home, key) else {
             return Vec::new();
         };
@@ -116,6 +121,22 @@ impl HomeScreen {
             _ => {}
         }
         Vec::new()
+    }
+
+    /// Whether an action does something now, for the footer.
+    pub(super) fn does(&self, action: Action) -> bool {
+        let run = self.list.selected();
+        let is_active = |run: &RunSummary| !run.file.is_ended() && !run.is_lost;
+        match action {
+            Action::Open | Action::BrowseSelected => run.is_some(),
+            Action::AnswerSelected => run.is_some_and(asks_permission),
+            Action::StopSelected => run.is_some_and(is_active),
+            Action::ResumeSelected => run.is_some_and(|run| !is_active(run) && !run.file.is_ephemeral),
+            Action::ForkSelected => run.is_some_and(|run| !run.file.is_ephemeral),
+            Action::Snooze => run.is_some_and(|run| run.file.status.state.needs_person()),
+            Action::EditFilter | Action::NextStateGroup | Action::ToggleWorkspace => self.list.total() > 0,
+            _ => true,
+        }
     }
 
     pub(super) fn open_selected(&mut self) -> Vec<Effect> {

@@ -58,7 +58,8 @@ impl NewRunForm {
         fields[PROMPT] = TextField::new(FieldKind::Lines, "");
         Self {
             fields,
-            asks: false,
+            // Whoever opens the form is there to answer.
+            asks: true,
             is_conversation: false,
             focus: PROMPT,
             message: None,
@@ -182,8 +183,11 @@ impl NewRunForm {
             cursor = Some(Position::new(area.x, area.y + row));
         }
         if let Some((message, role)) = &self.message {
-            let message = one_line(message, usize::from(area.width));
-            put(buffer, area, row + 1, &message, theme.style(*role));
+            let message = one_line(message, usize::MAX);
+            let lines = run_view::wrap(&message, 0, usize::from(area.width));
+            for (place, line) in (row + 1..area.height).zip(lines.lines()) {
+                put(buffer, area, place, line, theme.style(*role));
+            }
         }
         cursor
     }

@@ -16,6 +16,7 @@ use crate::widgets::{FieldKind, TextField};
 impl RunScreen {
     /// Performs an action. Those of the application itself come back as effects.
     pub(super) fn act(&mut self, action: Action, now: Now) -> Vec<Effect> {
+        self.view.stay();
         match action {
             Action::Quit => return vec![Effect::Quit],
             Action::Redraw => return vec![Effect::Redraw],
@@ -56,7 +57,10 @@ impl RunScreen {
             Action::FoldThinking => self.view.toggle_fold(&self.transcript, FoldTarget::Thinking),
             Action::FoldTools => self.view.toggle_fold(&self.transcript, FoldTarget::Tools),
             Action::CycleFilter => self.cycle_filter(),
-            Action::Search => self.search = Some(TextField::new(FieldKind::OneLine, "")),
+            Action::Search => {
+                self.view.begin_typing();
+                self.search = Some(TextField::new(FieldKind::OneLine, ""));
+            }
             Action::NextHit => self.next_hit(true),
             Action::PreviousHit => self.next_hit(false),
             Action::Copy => return self.copy(),
@@ -142,6 +146,10 @@ impl RunScreen {
             self.view.clear_search();
             return Vec::new();
         }
+        if self.view.filter() != Filter::All {
+            self.view.set_filter(&self.transcript, Filter::All);
+            return Vec::new();
+        }
         vec![Effect::Close]
     }
 
@@ -195,6 +203,7 @@ impl RunScreen {
         };
         if !found {
             self.notice = Some(match self.view.hits() {
+                Some(_) if self.view.is_searching(&self.transcript) => "no match so far".to_owned(),
                 Some(_) => "no match".to_owned(),
                 None => "press / to search".to_owned(),
             });

@@ -3,7 +3,7 @@
 use ralph_run::control::{ControlCommand, SendMode};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use terminal_input::{Edit, Key};
+use terminal_input::{Edit, History, Key};
 
 use crate::theme::{Role, Theme};
 use crate::widgets::{FieldKind, TextField, put};
@@ -13,6 +13,8 @@ const FIELD_ROWS: u16 = 3;
 #[derive(Debug)]
 pub(super) struct Composer {
     field: TextField,
+    /// What was sent, for the arrow keys.
+    sent: History,
     mode: SendMode,
     pub(super) is_open: bool,
     /// Whether it stays open after a message: in a conversation.
@@ -23,6 +25,7 @@ impl Default for Composer {
     fn default() -> Self {
         Self {
             field: TextField::new(FieldKind::Lines, ""),
+            sent: History::default(),
             mode: SendMode::Steer,
             is_open: false,
             stays_open: false,
@@ -55,10 +58,12 @@ impl Composer {
                     SendMode::Queue => SendMode::Steer,
                 };
             }
+            Key::Up => self.sent.older(self.field.editor_mut()),
+            Key::Down => self.sent.newer(self.field.editor_mut()),
             key => {
                 if self.field.key(key) == Edit::Complete && !self.field.text().trim().is_empty() {
                     let text = self.field.text();
-                    self.field.set_text("");
+                    self.sent.add(std::mem::take(self.field.editor_mut()));
                     self.is_open = self.stays_open;
                     return Some(ControlCommand::Send {
                         text,

@@ -10,6 +10,7 @@ use super::request_panel::{panel_rows, render_request, request_title};
 use super::screen::RunScreen;
 use super::side_list;
 use crate::app::Now;
+use crate::bindings::{Action, BINDINGS, Binding, Context};
 use crate::theme::{Role, Theme};
 use crate::transcript::Filter;
 use crate::widgets::{put, put_spans};
@@ -23,10 +24,19 @@ impl RunScreen {
         now: Now,
     ) -> Option<Position> {
         let (header, rest) = split_top(area, header_rows(area.height));
-        render_header(&self.model, &self.id, self.presence, header, buffer, theme, now);
+        render_header(
+            &self.model,
+            self.name(),
+            self.presence,
+            header,
+            buffer,
+            theme,
+            now,
+        );
         let (mut rest, footer) = split_bottom(rest, 1);
         render_footer(
             self.footer_context(),
+            |binding| self.does(binding),
             &self.reading_status(),
             footer,
             buffer,
@@ -123,11 +133,44 @@ impl RunScreen {
         }
     }
 
+    /// Whether a key does something now, for the footer.
+    fn does(&self, binding: &Binding) -> bool {
+        let is_taken = self.open_prompt().is_some_and(|prompt| {
+            let of_request =
+                |other: &&Binding| other.context == Context::Request && prompt.takes(other.action);
+            let mut taken = BINDINGS.iter().filter(of_request).flat_map(|other| other.keys);
+            taken.any(|key| binding.keys.contains(key))
+        });
+        if is_taken {
+            return false;
+        }
+        match binding.action {
+            Action::Message
+            | Action::QueueMessage
+            | Action::Interrupt
+            | Action::Stop
+            | Action::TopUp
+            | Action::ChangeModel
+            | Action::ChangePermissionMode => !self.has_ended(),
+            Action::ShowQueue => self.model.messages().open().len() > 0,
+            Action::Follow => !self.view.is_following() || !self.has_ended(),
+            Action::NextHit => self.view.hits().is_some(),
+            // It clears these first, as the status says.
+            Action::Back => self.view.hits().is_none() && self.view.filter() == Filter::All,
+            _ => true,
+        }
+    }
+
     /// `hit 3/12 · edits only · 5 new ↓`.
     fn reading_status(&self) -> String {
         let mut parts = Vec::new();
-        if let Some((current, all)) = self.view.hits() {
-            parts.push(format!("hit {current}/{all}"));
+        match self.view.hits() {
+            Some((_, count)) if self.view.is_searching(&self.transcript) => {
+                parts.push(format!("searching… {count}"));
+            }
+            Some((_, 0)) => parts.push("no match".to_owned()),
+            Some((current, all)) => parts.push(format!("hit {current}/{all}")),
+            None => {}
         }
         match self.view.filter() {
             Filter::All => {}
@@ -135,6 +178,9 @@ impl RunScreen {
             Filter::Tools => parts.push("tools only".to_owned()),
             Filter::Edits => parts.push("edits only".to_owned()),
             Filter::Errors => parts.push("errors only".to_owned()),
+        }
+        if !parts.is_empty() && self.search.is_none() {
+            parts.push("esc clears".to_owned());
         }
         if !self.view.is_following() {
             parts.push(match self.view.new_cells_below(&self.transcript) {

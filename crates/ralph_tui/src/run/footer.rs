@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use run_view::{cut_line, width};
 
-use crate::bindings::Context;
+use crate::bindings::{Binding, Context};
 use crate::theme::{Role, Theme};
 use crate::widgets::{self, put};
 
@@ -19,6 +19,7 @@ pub(super) enum FooterContext {
 
 pub(super) fn render_footer(
     context: FooterContext,
+    does_something: impl Fn(&Binding) -> bool,
     status: &str,
     area: Rect,
     buffer: &mut Buffer,
@@ -34,11 +35,11 @@ pub(super) fn render_footer(
     );
     let text = match context {
         FooterContext::Run => {
-            widgets::render_footer(Context::Run, left, buffer, theme);
+            widgets::render_footer(Context::Run, does_something, left, buffer, theme);
             ""
         }
         FooterContext::Search => "enter search · esc cancel",
-        FooterContext::Message => "enter send · alt-enter new line · tab when it is sent · esc close",
+        FooterContext::Message => "enter send · alt-enter line · tab now or later · esc close",
         FooterContext::Dialog => "",
     };
     let text = cut_line(text, usize::from(left.width));

@@ -33,9 +33,16 @@ pub(super) enum Presence {
     Lost,
 }
 
+/// What a run is called: by its id, and by its task or prompt if it is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RunName<'a> {
+    pub(super) subject: Option<&'a str>,
+    pub(super) id: &'a str,
+}
+
 pub(super) fn render_header(
     run: &RunModel,
-    id: &str,
+    name: RunName<'_>,
     presence: Presence,
     area: Rect,
     buffer: &mut Buffer,
@@ -48,7 +55,7 @@ pub(super) fn render_header(
         buffer,
         area,
         0,
-        &title_line(run, id, presence, columns, theme, now),
+        &title_line(run, name, presence, columns, theme, now),
     );
     let state = state_line(run, presence, now);
     let style = theme.style(state_role(run, presence));
@@ -87,7 +94,7 @@ pub(super) fn render_header(
 /// The title, backend, model and role; at the right the time.
 fn title_line(
     run: &RunModel,
-    id: &str,
+    name: RunName<'_>,
     presence: Presence,
     columns: usize,
     theme: Theme,
@@ -99,9 +106,9 @@ fn title_line(
     };
     let clock = elapsed.map(format_seconds).unwrap_or_default();
     let room = columns.saturating_sub(width(&clock) + 2);
-    let title = one_line(&run_title(run, id), room);
     let mut about = Vec::new();
     if let Some(started) = run.started() {
+        about.extend(name.subject.and(folder_of(run)).map(str::to_owned));
         about.push(started.display_name.clone());
     }
     about.extend(run.model().map(str::to_owned));
@@ -110,10 +117,14 @@ fn title_line(
         .back()
         .and_then(|iteration| iteration.role.clone());
     about.extend(role.or_else(|| run.started()?.mode.clone()));
-    let about_room = room.saturating_sub(width(&title) + 3);
-    let about = match about_room {
+    let about = about.join(" · ");
+    // Half of the room is for what the run is about, if it needs as much.
+    let full_title = run_title(run, name);
+    let title_room = room.saturating_sub(width(&about).min(room / 2) + 3);
+    let title = one_line(&full_title, title_room);
+    let about = match room.saturating_sub(width(&title) + 3) {
         0..6 => String::new(),
-        room => one_line(&about.join(" · "), room),
+        room => one_line(&about, room),
     };
     let about = if about.is_empty() {
         about
@@ -129,17 +140,21 @@ fn title_line(
     ])
 }
 
-/// The task, or the name of the workspace, and the run's id.
-pub(super) fn run_title(run: &RunModel, id: &str) -> String {
-    let id = short_run_id(id);
-    let Some(started) = run.started() else {
+/// The run's id, and its task or prompt; without one, its workspace. Not sanitised.
+pub(super) fn run_title(run: &RunModel, name: RunName<'_>) -> String {
+    let id = short_run_id(name.id);
+    if run.started().is_none() {
         return format!("run {id}");
-    };
-    let folder = started.workspace.trim_end_matches('/').rsplit('/').next();
-    match started.task.as_deref().or(folder).filter(|name| !name.is_empty()) {
-        Some(name) => format!("{name} {id}"),
+    }
+    match name.subject.or(folder_of(run)) {
+        Some(name) => format!("{id} {name}"),
         None => format!("run {id}"),
     }
+}
+
+fn folder_of(run: &RunModel) -> Option<&str> {
+    let workspace = run.started()?.workspace.trim_end_matches('/');
+    workspace.rsplit('/').next().filter(|name| !name.is_empty())
 }
 
 /// How much is said about iteration, cost and context.

@@ -43,7 +43,7 @@ impl RunScreen {
         }
         if self.search.is_some() {
             self.rearm(now);
-            self.search_key(key);
+            self.search_key(key, now);
             return Vec::new();
         }
         if self.composer.is_open {
@@ -162,28 +162,34 @@ impl RunScreen {
         }
     }
 
-    fn search_key(&mut self, key: &Key) {
+    fn search_key(&mut self, key: &Key, now: Now) {
         let Some(field) = &mut self.search else { return };
         match (key, field.key(key)) {
             (Key::Escape, _) => {
                 self.search = None;
-                self.view.clear_search();
+                self.view.cancel_typing();
             }
             (_, Edit::Complete) => {
                 let query = field.text();
                 self.search = None;
                 if query.is_empty() {
                     self.view.clear_search();
-                } else if self.view.search(&self.transcript, &query) == 0 {
-                    self.notice = Some(format!("no match for {}", one_line(&query, 40)));
+                } else {
+                    self.search_for(&query, now);
+                    let is_done = !self.view.is_searching(&self.transcript);
+                    if is_done && self.view.hits().is_some_and(|(_, count)| count == 0) {
+                        self.notice = Some(format!("no match for {}", one_line(&query, 40)));
+                    }
                 }
+                self.view.end_typing();
             }
             (_, Edit::Done) => {
                 let query = field.text();
                 if query.is_empty() {
-                    self.view.clear_search();
+                    self.view.cancel_typing();
+                    self.view.begin_typing();
                 } else {
-                    self.view.search(&self.transcript, &query);
+                    self.search_for(&query, now);
                 }
             }
             (_, Edit::Ignored) => {}

@@ -7,7 +7,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use run_view::{
-    DetailKind, DetailRow, describe_permission, escape_hidden, one_line, request_detail, visible,
+    DetailKind, DetailRow, describe_permission, escape_hidden, one_line, request_detail, visible, width,
 };
 
 use super::request_prompt::{RequestPrompt, Stage};
@@ -115,8 +115,15 @@ fn request_keys(prompt: &RequestPrompt) -> String {
             (Action::Deny, PendingRequest::Question(_)) => "decline",
             _ => row.hint,
         };
+        let options = prompt
+            .question()
+            .map_or(0, |(question, ..)| question.options.len());
+        let label = match row.action {
+            Action::ChooseOption => format!("1-{options}"),
+            _ => row.label.to_owned(),
+        };
         if prompt.takes(row.action) {
-            keys.push(format!("{} {word}", row.label));
+            keys.push(format!("{label} {word}"));
         }
     }
     keys.join(" · ")
@@ -130,7 +137,7 @@ fn render_field(
 ) -> Option<Position> {
     let (label, field) = match &prompt.stage {
         Stage::Reason(field) => ("Reason (optional)", field),
-        Stage::Text(field) => ("Answer", field),
+        Stage::Text(field) => (answer_label(prompt), field),
         Stage::Choose | Stage::Mark(_) | Stage::Answered => return None,
     };
     let rows = (FIELD_ROWS + 1).min(inner.height);
@@ -139,6 +146,14 @@ fn render_field(
     put(buffer, place, 0, label, theme.style(Role::Strong));
     let place = Rect::new(place.x, place.y + 1, place.width, rows.saturating_sub(1));
     field.render(place, buffer, theme)
+}
+
+fn answer_label(prompt: &RequestPrompt) -> &'static str {
+    match prompt.question() {
+        Some((question, ..)) if question.options.is_empty() => "Answer",
+        Some((question, ..)) if question.is_multiple => "Answer, or numbers separated by commas",
+        Some(_) | None => "Answer, or a number",
+    }
 }
 
 fn styled(row: &DetailRow, theme: Theme) -> Line<'static> {
@@ -210,16 +225,30 @@ fn option_lines(prompt: &RequestPrompt, columns: usize, theme: Theme) -> Vec<Lin
             Stage::Choose | Stage::Reason(_) | Stage::Text(_) | Stage::Answered => "",
         };
         let label = one_line(&visible(&option.label), columns.saturating_sub(8));
-        rows.push(Line::from(vec![
+        let head = format!("{mark}{label}");
+        let description = option.description.as_deref().map(visible);
+        let description = description.filter(|text| !text.trim().is_empty());
+        let mut spans = vec![
             Span::styled(format!("{:>2} ", index + 1), theme.style(Role::Tool)),
-            Span::raw(format!("{mark}{label}")),
-        ]));
-        if let Some(description) = &option.description {
-            let text = one_line(&visible(description), columns.saturating_sub(4));
-            rows.push(Line::from(Span::styled(
-                format!("   {text}"),
-                theme.style(Role::Faint),
-            )));
+            Span::raw(head.clone()),
+        ];
+        let Some(description) = description else {
+            rows.push(Line::from(spans));
+            continue;
+        };
+        // Beside the label where that is enough.
+        let faint = theme.style(Role::Faint);
+        let is_beside = width(&head) + width(&description) + 5 <= columns;
+        if is_beside {
+            spans.push(Span::styled(
+                format!("  {}", one_line(&description, columns)),
+                faint,
+            ));
+        }
+        rows.push(Line::from(spans));
+        if !is_beside {
+            let text = one_line(&description, columns.saturating_sub(4));
+            rows.push(Line::from(Span::styled(format!("   {text}"), faint)));
         }
     }
     rows

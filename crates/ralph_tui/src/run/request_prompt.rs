@@ -15,6 +15,9 @@ use crate::widgets::{FieldKind, ListScroll, TextField};
 /// What the redactor leaves in place of a secret.
 const REDACTED: &str = "[redacted:";
 
+/// Options that have a key of their own.
+pub(super) const MAX_KEYS: usize = 9;
+
 /// A request, and how far its answer is.
 #[derive(Debug)]
 pub(super) struct RequestPrompt {
@@ -229,6 +232,13 @@ impl RequestPrompt {
         };
         let number = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok());
         let options = self.question().map_or(0, |(question, ..)| question.options.len());
+        if options > MAX_KEYS {
+            // One key is not enough: the number is typed.
+            let mut field = TextField::new(FieldKind::Lines, "");
+            field.key(key);
+            self.stage = Stage::Text(field);
+            return PromptStep::Stay;
+        }
         let Some(index) = number
             .and_then(|number| number.checked_sub(1))
             .filter(|index| *index < options)

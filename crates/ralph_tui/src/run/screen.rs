@@ -10,13 +10,18 @@ use run_view::one_line;
 use terminal_input::{Key, armed_at};
 
 use super::composer::Composer;
-use super::header::{Presence, run_title};
+use super::header::{Presence, RunName, run_title};
 use super::request_prompt::RequestPrompt;
 use crate::app::Now;
 use crate::dialog::Dialog;
 use crate::input::LoadedRun;
 use crate::transcript::{Transcript, TranscriptView};
 use crate::widgets::TextField;
+
+/// Between two slices of a search.
+const SEARCH_INTERVAL: Duration = Duration::from_millis(16);
+/// Until cells that changed are searched again.
+const SEARCH_AGAIN_INTERVAL: Duration = Duration::from_millis(250);
 
 #[derive(Debug)]
 pub(crate) struct RunScreen {
@@ -42,6 +47,10 @@ pub(crate) struct RunScreen {
     /// Whether the next click only gives the terminal its focus.
     pub(super) click_focuses: bool,
     pub(super) has_side_list: bool,
+    /// The task or the prompt in one line, once it is known.
+    pub(super) subject: Option<String>,
+    /// When the transcript was last searched.
+    searched_at: Option<Instant>,
     pub(super) notice: Option<String>,
     pub(super) areas: Areas,
 }
@@ -75,6 +84,8 @@ impl RunScreen {
             closed_at: None,
             click_focuses: false,
             has_side_list: true,
+            subject: None,
+            searched_at: None,
             notice: None,
             areas: Areas::default(),
         }
@@ -85,7 +96,52 @@ impl RunScreen {
     }
 
     pub(crate) fn title(&self) -> String {
-        run_title(&self.model, &self.id)
+        let title = run_title(&self.model, self.name());
+        match self.model.seq() {
+            0 => title,
+            // What needs a person comes first: tabs show only the start of a title.
+            _ => format!("{} · {title}", self.state_word()),
+        }
+    }
+
+    pub(super) fn name(&self) -> RunName<'_> {
+        RunName {
+            subject: self.subject.as_deref(),
+            id: &self.id,
+        }
+    }
+
+    fn state_word(&self) -> String {
+        match self.presence {
+            Presence::Lost => "lost".to_owned(),
+            Presence::Loading | Presence::Live => run_view::state_word(self.model.state()).to_owned(),
+        }
+    }
+
+    /// A deadline has passed.
+    pub(crate) fn tick(&mut self, now: Now) {
+        if self.search_due().is_some_and(|due| due <= now.instant) {
+            self.searched_at = Some(now.instant);
+            self.view.search_more(&self.transcript);
+        }
+    }
+
+    /// When the next slice of the transcript is searched. Texts that grow are not searched again at once.
+    fn search_due(&self) -> Option<Instant> {
+        let interval = if self.view.is_searching(&self.transcript) {
+            SEARCH_INTERVAL
+        } else if self.view.has_stale_hits(&self.transcript) {
+            SEARCH_AGAIN_INTERVAL
+        } else {
+            return None;
+        };
+        let searched_at = self.searched_at?;
+        Some(searched_at + interval)
+    }
+
+    pub(super) fn search_for(&mut self, query: &str, now: Now) {
+        self.searched_at = Some(now.instant);
+        self.view.search(&self.transcript, query);
     }
 
     pub(crate) fn has_ended(&self) -> bool {
@@ -157,6 +213,10 @@ impl RunScreen {
 
     /// Follows the run: its kind, and the request that has been open longest.
     fn observe(&mut self, now: Now) {
+        if self.subject.is_none() {
+            let task = self.model.started().and_then(|started| started.task.clone());
+            self.subject = task.or_else(|| self.transcript.first_prompt());
+        }
         self.composer.stays_open = self
             .model
             .started()
@@ -240,6 +300,6 @@ impl RunScreen {
             let past = u64::try_from(now.at.subsec_nanosecond()).unwrap_or(0);
             now.instant + Duration::from_nanos(1_000_000_000_u64.saturating_sub(past))
         });
-        [armed_at, second].into_iter().flatten().min()
+        [armed_at, second, self.search_due()].into_iter().flatten().min()
     }
 }

@@ -9,6 +9,7 @@ use ralph_run::{Record, RunEvent};
 use run_view::ShownErrors;
 
 use super::cell::{Cell, CellKind, NoticeCell, TextCell};
+use super::changes::Changes;
 use super::text_body::Arrival;
 use crate::theme::Role;
 
@@ -16,6 +17,7 @@ use crate::theme::Role;
 #[derive(Debug, Default)]
 pub struct Transcript {
     cells: Vec<Cell>,
+    changes: Changes,
     /// The stamp of the record that is applied.
     pub(super) stamp: Stamp,
     pub(super) workspace: String,
@@ -83,6 +85,18 @@ impl Transcript {
         self.cells.len()
     }
 
+    /// The first line of what the agent was asked first.
+    pub(crate) fn first_prompt(&self) -> Option<String> {
+        let texts = self.cells.iter().filter_map(|cell| match &cell.kind {
+            CellKind::Iteration(iteration) => Some(iteration.prompt.as_str()),
+            CellKind::Message(message) => Some(message.text.as_str()),
+            _ => None,
+        });
+        let mut lines = texts.flat_map(str::lines);
+        let line = lines.find(|line| line.chars().any(char::is_alphanumeric))?;
+        Some(line.trim_start_matches(['#', ' ']).trim().to_owned())
+    }
+
     pub(crate) fn cell(&self, index: usize) -> Option<&Cell> {
         self.cells.get(index)
     }
@@ -91,11 +105,17 @@ impl Transcript {
         &self.cells
     }
 
+    /// Which cells have changed since they were added.
+    pub(super) fn changes(&self) -> &Changes {
+        &self.changes
+    }
+
     /// Changes a cell, if there is such a one.
     pub(super) fn change(&mut self, index: usize, change: impl FnOnce(&mut CellKind)) {
         if let Some(cell) = self.cells.get_mut(index) {
             change(&mut cell.kind);
             cell.version = cell.version.wrapping_add(1);
+            self.changes.note(index);
         }
     }
 

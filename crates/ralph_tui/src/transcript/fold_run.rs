@@ -1,7 +1,7 @@
 //! The part of `Transcript` that folds events of the run around the agent.
 
 use ralph_run::model::Message;
-use ralph_run::{CooldownCause, Record, RunBody, RunEnded, RunEvent, VerifyFinished};
+use ralph_run::{CooldownCause, LimitKind, Record, RunBody, RunEnded, RunEvent, VerifyFinished};
 use run_view::{
     CallEnd, describe_attempt_retry, describe_command, describe_end, describe_forked, describe_limit_raised,
     format_duration,
@@ -109,6 +109,9 @@ impl Transcript {
             RunBody::BudgetAwaited(awaited) => self.wait(Wait::Budget(awaited.clone())),
             RunBody::LimitRaised(raised) => {
                 self.end_wait();
+                if raised.limit.known() == Some(&LimitKind::Iterations) {
+                    self.max_iterations = u32::try_from(raised.to).unwrap_or(u32::MAX);
+                }
                 self.notice(Role::Good, "Limit", describe_limit_raised(raised));
             }
             RunBody::Suspended(suspended) => {

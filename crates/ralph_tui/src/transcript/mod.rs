@@ -3,6 +3,7 @@
 mod ansi;
 mod cell;
 mod cells;
+mod changes;
 mod diff;
 mod fold;
 mod fold_agent;

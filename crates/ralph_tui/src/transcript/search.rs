@@ -8,6 +8,8 @@ pub(super) struct Query {
     text: String,
     folded: Vec<char>,
     is_exact: bool,
+    /// Its longest word. Marks of Markdown can stand beside it, but not in it.
+    word: String,
 }
 
 impl Query {
@@ -15,7 +17,12 @@ impl Query {
         if text.is_empty() {
             return None;
         }
+        let words = text.split(|character: char| !character.is_alphanumeric());
+        let word = words
+            .max_by_key(|word| word.len())
+            .filter(|word| !word.is_empty());
         Some(Self {
+            word: word.unwrap_or(text).to_owned(),
             text: text.to_owned(),
             folded: text.chars().flat_map(char::to_lowercase).collect(),
             is_exact: text.chars().any(char::is_uppercase),
@@ -24,6 +31,31 @@ impl Query {
 
     pub(super) fn as_str(&self) -> &str {
         &self.text
+    }
+
+    /// Whether a text can contain it, once it is shown. Fast; wrong only in that it says yes too often.
+    pub(super) fn may_be_in(&self, text: &str) -> bool {
+        let word = self.word.as_bytes();
+        if !self.word.is_ascii() {
+            // Letters of other scripts can have other lengths in the other case.
+            return true;
+        }
+        let Some(first) = word.first() else { return true };
+        let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
+        let text = text.as_bytes();
+        let mut from = 0;
+        while let Some(rest) = text.get(from..).filter(|rest| rest.len() >= word.len()) {
+            let is_start = |byte: &u8| *byte == lower || *byte == upper;
+            let Some(start) = rest.iter().position(is_start) else {
+                return false;
+            };
+            let found = rest.get(start..start + word.len());
+            if found.is_some_and(|found| found.eq_ignore_ascii_case(word)) {
+                return true;
+            }
+            from += start + 1;
+        }
+        false
     }
 
     /// Where it is, in bytes. Matches do not overlap.
@@ -91,6 +123,17 @@ mod tests {
         assert_eq!(found("Error", "Error: ERROR, error"), ["Error"]);
         assert_eq!(found("aa", "aaaaa"), ["aa", "aa"]);
         assert!(Query::new("").is_none());
+    }
+
+    #[test]
+    fn a_text_without_the_longest_word_is_left_out() {
+        let query = Query::new("the **Failing** test").unwrap();
+        assert!(query.may_be_in("a FAILING one"));
+        for text in ["", "fail", "the test", "failin", "xfailinx failin"] {
+            assert!(!query.may_be_in(text), "{text}");
+        }
+        assert!(Query::new("=>").unwrap().may_be_in("a => b"));
+        assert!(!Query::new("=>").unwrap().may_be_in("a = b"));
     }
 
     #[test]

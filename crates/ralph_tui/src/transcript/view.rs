@@ -89,6 +89,10 @@ pub(crate) struct TranscriptView {
     /// The cell of each visible row.
     pub(super) shown: Vec<usize>,
     pub(super) search: Option<Search>,
+    /// Where the reader was when he began to type a query.
+    pub(super) search_origin: Option<(Anchor, bool)>,
+    /// The folded cell that was opened to show a hit.
+    pub(super) opened_by_search: Option<usize>,
     is_ticking: bool,
 }
 
@@ -113,6 +117,8 @@ impl Default for TranscriptView {
             frame: 0,
             shown: Vec::new(),
             search: None,
+            search_origin: None,
+            opened_by_search: None,
             is_ticking: false,
         }
     }
@@ -172,11 +178,20 @@ impl TranscriptView {
             .retain(|index, _| transcript.cell(*index).is_none_or(|cell| !is_kind(&cell.kind)));
     }
 
-    pub(super) fn unfold(&mut self, index: usize) {
+    /// Unfolds a cell to show a hit in it.
+    pub(super) fn open_for_search(&mut self, index: usize) {
         self.folds.insert(index, false);
+        self.opened_by_search = Some(index);
     }
 
-    fn is_folded(&self, index: usize, cell: &Cell) -> bool {
+    /// Folds the cell that was opened for an earlier hit.
+    pub(super) fn close_for_search(&mut self, hit: Option<usize>) {
+        if let Some(index) = self.opened_by_search.take_if(|index| Some(*index) != hit) {
+            self.folds.remove(&index);
+        }
+    }
+
+    pub(super) fn is_folded(&self, index: usize, cell: &Cell) -> bool {
         let of_kind = match &cell.kind {
             CellKind::Thinking(_) => self.kind_folds.thinking,
             CellKind::Tool(_) | CellKind::Verify(_) => self.kind_folds.tools,
@@ -215,12 +230,7 @@ impl TranscriptView {
     /// The rows of a visible cell; none if it is not visible.
     pub(super) fn layout(&mut self, transcript: &Transcript, index: usize) -> Option<&CellLayout> {
         let cell = transcript.cell(index).filter(|cell| self.is_visible(cell))?;
-        let setting = Setting {
-            columns: self.columns,
-            is_folded: self.is_folded(index, cell),
-            options: self.options,
-            has_gap: has_gap(transcript, index, cell),
-        };
+        let setting = self.setting(transcript, index, cell, self.is_folded(index, cell));
         let now = self.now;
         let layout = self
             .layouts
@@ -229,6 +239,29 @@ impl TranscriptView {
         layout.update(cell, setting, now);
         layout.used_at = self.frame;
         Some(layout)
+    }
+
+    pub(super) fn setting(
+        &self,
+        transcript: &Transcript,
+        index: usize,
+        cell: &Cell,
+        is_folded: bool,
+    ) -> Setting {
+        Setting {
+            columns: self.columns,
+            is_folded,
+            options: self.options,
+            has_gap: has_gap(transcript, index, cell),
+        }
+    }
+
+    pub(super) fn is_laid_out(&self, index: usize) -> bool {
+        self.layouts.contains_key(&index)
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.now
     }
 
     pub(super) fn height(&mut self, transcript: &Transcript, index: usize) -> usize {
@@ -257,6 +290,8 @@ impl TranscriptView {
             .filter_map(|(index, fold)| Some((same(index)?, fold)))
             .collect();
         self.selected = self.selected.and_then(same);
+        self.opened_by_search = self.opened_by_search.and_then(same);
+        self.search_origin = None;
         match same(self.anchor.cell) {
             Some(cell) => self.anchor.cell = cell,
             None => self.anchor = Anchor::default(),
@@ -285,7 +320,6 @@ impl TranscriptView {
         if area.is_empty() {
             return;
         }
-        self.search_new(transcript);
         self.settle_anchor(transcript);
         self.draw(transcript, area, buffer, theme);
         if self.is_following {
@@ -340,6 +374,11 @@ impl TranscriptView {
     #[cfg(test)]
     pub(super) fn work(&self) -> usize {
         self.layouts.values().map(|layout| layout.sheet.work).sum()
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_at_top(&self) -> bool {
+        self.anchor == Anchor::default()
     }
 
     #[cfg(test)]

@@ -11,10 +11,16 @@ use crate::theme::{Role, Theme};
 
 const GAP: &str = "  ";
 
-/// The last row of a screen. Hints with a higher number are dropped first.
-pub(crate) fn render_footer(context: Context, area: Rect, buffer: &mut Buffer, theme: Theme) {
+/// The last row of a screen: the keys that do something now. Hints with a higher number are dropped first.
+pub(crate) fn render_footer(
+    context: Context,
+    does_something: impl Fn(&Binding) -> bool,
+    area: Rect,
+    buffer: &mut Buffer,
+    theme: Theme,
+) {
     let mut spans = Vec::new();
-    for binding in footer_bindings(context, usize::from(area.width)) {
+    for binding in footer_bindings(context, does_something, usize::from(area.width)) {
         if !spans.is_empty() {
             spans.push(Span::raw(GAP));
         }
@@ -26,10 +32,15 @@ pub(crate) fn render_footer(context: Context, area: Rect, buffer: &mut Buffer, t
 }
 
 /// Those that fit, with help and quit, the most important ones, at the end.
-fn footer_bindings(context: Context, columns: usize) -> Vec<&'static Binding> {
+fn footer_bindings(
+    context: Context,
+    does_something: impl Fn(&Binding) -> bool,
+    columns: usize,
+) -> Vec<&'static Binding> {
     let mut found: Vec<(u8, &Binding)> = BINDINGS
         .iter()
         .filter(|binding| binding.context == context || binding.context == Context::Anywhere)
+        .filter(|binding| does_something(binding))
         .filter_map(|binding| Some((binding.footer?, binding)))
         .collect();
     found.sort_by_key(|(priority, _)| *priority);
@@ -55,13 +66,16 @@ mod tests {
     #[test]
     fn help_and_quit_are_dropped_last() {
         for columns in [14, 60, 80, 200] {
-            let shown = footer_bindings(Context::Home, columns);
+            let shown = footer_bindings(Context::Home, |_| true, columns);
             assert!(
                 shown.iter().any(|binding| binding.action == Action::Quit),
                 "{columns}"
             );
             assert_eq!(shown.last().map(|binding| binding.action), Some(Action::Help));
         }
-        assert!(footer_bindings(Context::Home, 80).len() < footer_bindings(Context::Home, 200).len());
+        let count = |columns| footer_bindings(Context::Home, |_| true, columns).len();
+        assert!(count(80) < count(200));
+        let shown = footer_bindings(Context::Home, |binding| binding.action != Action::Open, 200);
+        assert!(shown.iter().all(|binding| binding.action != Action::Open));
     }
 }

@@ -36,6 +36,10 @@ impl TextField {
         self.editor.text()
     }
 
+    pub(crate) fn editor_mut(&mut self) -> &mut LineEditor {
+        &mut self.editor
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.editor.is_empty()
     }

@@ -259,3 +259,14 @@ fn a_run_that_was_started_is_selected_when_it_appears() {
     screen.set_runs(vec![working(1), working(5)], clock.now);
     assert_eq!(selected(&screen), Some(id(5)));
 }
+
+#[test]
+fn a_paste_into_the_list_does_nothing_and_says_so() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1)], clock);
+    let effects = screen.key(&Key::Paste("sy\nq".to_owned()), clock.now);
+    assert!(!effects.contains(&Effect::Quit));
+    let (buffer, _) = draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
+    let text: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
+    assert!(text.contains("nothing takes a paste here"));
+}

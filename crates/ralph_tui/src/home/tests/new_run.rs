@@ -40,7 +40,7 @@ fn the_form_describes_a_run_in_this_workspace() {
         max_iterations: some("5"),
         max_cost: some("2.50"),
         verify: some("make test"),
-        asks: false,
+        asks: true,
         is_conversation: true,
     };
     assert_eq!(effects, [Effect::Start(Box::new(request))]);
@@ -107,4 +107,16 @@ fn a_draft_survives_closing_and_a_failed_start() {
     press(&mut screen, "c", clock);
     assert!(!shown(&mut screen, clock).contains("do it"));
     assert!(matches!(screen.overlay, Some(Overlay::NewRun)));
+}
+
+#[test]
+fn a_long_reason_is_shown_in_full() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    let reason = format!(
+        "the workspace {} is in use; stop that run first",
+        "is very long ".repeat(8)
+    );
+    screen.started(Err(reason), clock.now);
+    assert!(shown(&mut screen, clock).contains("stop that run first"));
 }

@@ -173,11 +173,33 @@ fn an_edit_of_a_request_that_was_answered_elsewhere_is_not_sent() {
 }
 
 #[test]
+fn of_more_than_nine_options_the_number_is_typed() {
+    let options: Vec<Value> = (1..=12)
+        .map(|number| json!({"label": format!("Option {number}")}))
+        .collect();
+    let ask = |is_multiple: bool| json!([{"text": "Which?", "is_multiple": is_multiple, "options": options}]);
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.question(&ask(false));
+    desk.settle();
+    assert!(desk.shows("1-12 choose"));
+    assert_eq!(desk.press("12"), []);
+    assert!(desk.shows("Answer, or a number"));
+    assert_eq!(desk.press("\n"), [answer("q", answers(&["Option 12"]))]);
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.question(&ask(true));
+    desk.settle();
+    assert_eq!(
+        desk.press("1,11\n"),
+        [answer("q", answers(&["Option 1, Option 11"]))]
+    );
+}
+
+#[test]
 fn a_question_is_answered_by_number_or_in_words() {
     let mut desk = Desk::started(RunKind::Loop);
     desk.question(&json!([colour(false)]));
     desk.settle();
-    assert!(desk.shows("1-9 choose · t text · n decline"));
+    assert!(desk.shows("1-3 choose · t text · n decline"));
     assert_eq!(desk.press("92"), [answer("q", answers(&["Red"]))]);
     let mut desk = Desk::started(RunKind::Loop);
     desk.question(&json!([colour(false)]));

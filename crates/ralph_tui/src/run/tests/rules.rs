@@ -51,6 +51,9 @@ fn escape_closes_a_field_then_the_search_then_the_run() {
     assert_eq!(desk.press("\u{1b}"), []);
     assert_eq!(desk.press("\u{1b}"), []);
     assert_eq!(run_of(&mut desk).view.hits(), None);
+    desk.press("F");
+    assert_eq!(desk.press("\u{1b}"), []);
+    assert_eq!(run_of(&mut desk).view.filter(), crate::transcript::Filter::All);
     assert_eq!(desk.press("\u{1b}"), [Effect::Close]);
     assert!(desk.app.run_mut().is_none());
 }
@@ -226,4 +229,97 @@ fn an_oversized_paste_is_reported() {
     let mut desk = Desk::started(RunKind::Loop);
     assert_eq!(desk.key(Key::OversizedPaste), []);
     assert!(desk.shows("larger than 4 MiB"));
+}
+
+#[test]
+fn the_arrow_keys_bring_back_what_was_sent() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.press("mfirst\nmsecond\nmdraft");
+    desk.key(Key::Up);
+    desk.key(Key::Up);
+    assert_eq!(run_of(&mut desk).composer.draft(), "first");
+    desk.key(Key::Down);
+    assert_eq!(desk.press("!\n"), [send("second!", SendMode::Steer)]);
+    desk.press("m");
+    desk.key(Key::Up);
+    desk.key(Key::Down);
+    assert_eq!(run_of(&mut desk).composer.draft(), "");
+}
+
+#[test]
+fn the_footer_names_only_keys_that_do_something() {
+    let mut desk = Desk::started(RunKind::Loop);
+    let footer = |desk: &mut Desk| desk.screen(250, 40).lines().last().unwrap_or_default().to_owned();
+    let working = footer(&mut desk);
+    for hint in [
+        "m message",
+        "X stop",
+        "x interrupt",
+        "+ raise limits",
+        "f follow",
+        "e error",
+    ] {
+        assert!(working.contains(hint), "{hint}: {working}");
+    }
+    for hint in ["Q messages", "n next hit"] {
+        assert!(!working.contains(hint), "{hint}: {working}");
+    }
+    desk.press("/fix\n");
+    assert!(footer(&mut desk).contains("n next hit"));
+    // These keys answer the request.
+    desk.ask("a");
+    desk.settle();
+    let asking = footer(&mut desk);
+    assert!(
+        !asking.contains("e error") && !asking.contains("n next hit"),
+        "{asking}"
+    );
+    desk.close("a", None);
+    desk.wait(5_000);
+    let ended = json!({"reason": "completed", "exit_code": 0, "iterations": 1, "totals": {}});
+    desk.run_event("run_ended", &ended);
+    desk.press("\u{1b}G");
+    let ended = footer(&mut desk);
+    for hint in [
+        "message",
+        "stop",
+        "interrupt",
+        "raise limits",
+        "model",
+        "permissions",
+        "follow",
+    ] {
+        assert!(!ended.contains(hint), "{hint}: {ended}");
+    }
+    assert!(ended.contains("/ search") && ended.contains("q quit"), "{ended}");
+}
+
+#[test]
+fn the_title_says_first_whether_somebody_is_needed() {
+    let mut desk = Desk::started(RunKind::Loop);
+    assert!(
+        desk.app.title().ends_with("run-1 Fix it. · ralph"),
+        "{}",
+        desk.app.title()
+    );
+    desk.ask("a");
+    assert_eq!(desk.app.title(), "waiting · run-1 Fix it. · ralph");
+    desk.input(Input::RunnerGone { run: RUN.to_owned() });
+    assert_eq!(desk.app.title(), "lost · run-1 Fix it. · ralph");
+}
+
+#[test]
+fn a_search_goes_on_with_the_clock_and_finds_what_is_new() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.agent("text_block", &json!({"item": "a", "text": "a needle"}));
+    desk.screen(80, 24);
+    desk.press("/needle\n");
+    assert!(desk.shows("hit 1/1"));
+    desk.agent("text_block", &json!({"item": "b", "text": "another needle"}));
+    let now = desk.now;
+    let due = desk.app.next_tick(now).unwrap();
+    assert!(due <= now.instant + Duration::from_millis(250));
+    desk.wait(250);
+    desk.input(Input::Tick);
+    assert!(desk.shows("hit 1/2"));
 }

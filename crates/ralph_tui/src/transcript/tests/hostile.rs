@@ -1,5 +1,7 @@
 //! Hostile texts in every place where text can be: nothing that a terminal would obey reaches a buffer.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use agent_api::{
     Body, FileChange, ItemId, Json, Notice, Part, PermissionRequested, PlanEntry, PlanProposed, PlanStatus,
     PlanUpdated, Question, QuestionAsked, QuestionOption, RequestId, Severity, ToolFinished, ToolKind,
@@ -193,34 +195,49 @@ fn check(buffer: &Buffer, area: Rect, text: &str) {
     }
 }
 
+/// Draws all of it, and of a giant text the beginning and the end.
+fn check_all(text: &str, is_unfolded: bool) {
+    let story = story(text);
+    let area = Rect::new(1, 1, 61, 40);
+    let frame = Rect::new(0, 0, 63, 42);
+    let mut view = TranscriptView::default();
+    if is_unfolded {
+        view.toggle_fold(&story.transcript, FoldTarget::All);
+    }
+    let is_giant = text.len() > 1 << 16;
+    let mut seen = 0;
+    loop {
+        let mut buffer = Buffer::filled(frame, ratatui::buffer::Cell::new("#"));
+        for position in area.positions() {
+            buffer[position].reset();
+        }
+        view.render(&story.transcript, area, &mut buffer, Theme::default(), story.at);
+        check(&buffer, area, text);
+        seen += 1;
+        let is_top = view.is_at_top();
+        if is_top || (is_giant && seen > story.transcript.len()) {
+            break;
+        }
+        match is_giant {
+            true => view.select_previous(&story.transcript),
+            false => view.page(&story.transcript, -2),
+        }
+    }
+}
+
 #[test]
 fn nothing_that_a_terminal_would_obey_reaches_a_buffer() {
     let texts = texts();
     assert!(texts.len() >= 200, "{}", texts.len());
-    for text in &texts {
-        let story = story(text);
-        let area = Rect::new(1, 1, 61, 15);
-        let frame = Rect::new(0, 0, 63, 17);
-        for is_unfolded in [false, true] {
-            let mut view = TranscriptView::default();
-            if is_unfolded {
-                view.toggle_fold(&story.transcript, FoldTarget::All);
-            }
-            let mut cells = 0;
-            loop {
-                let mut buffer = Buffer::filled(frame, ratatui::buffer::Cell::new("#"));
-                for position in area.positions() {
-                    buffer[position].reset();
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while let Some(text) = texts.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    check_all(text, false);
+                    check_all(text, true);
                 }
-                view.render(&story.transcript, area, &mut buffer, Theme::default(), story.at);
-                check(&buffer, area, text);
-                // Every cell is seen at its beginning and at its end.
-                cells += 1;
-                if cells > story.transcript.len() {
-                    break;
-                }
-                view.select_previous(&story.transcript);
-            }
+            });
         }
-    }
+    });
 }

@@ -3,4 +3,5 @@
 mod hostile;
 mod reading;
 mod screens;
+mod searching;
 mod story;

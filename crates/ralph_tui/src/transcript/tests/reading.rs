@@ -266,3 +266,13 @@ proptest! {
         prop_assert_eq!(read, whole);
     }
 }
+
+#[test]
+fn iterations_after_a_raised_limit_are_counted_by_it() {
+    let mut story = Story::new();
+    let raised = serde_json::json!({"type": "limit_raised", "data": {"limit": "iterations", "to": 7}});
+    let started = serde_json::json!({"type": "iteration_started", "data": {"number": 2, "prompt": "p"}});
+    story.run_json(&raised).run_json(&started);
+    let rows = rows_of(&draw(&mut TranscriptView::default(), &story, 60, 10)).concat();
+    assert!(rows.contains("Iteration 2 of 7"), "{rows}");
+}
