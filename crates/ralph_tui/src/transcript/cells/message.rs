@@ -30,6 +30,6 @@ pub(in crate::transcript) fn build(message: &MessageCell, sheet: &mut Sheet, set
         sheet.push(Line::of(content, Look::PLAIN).led_by("│ ", Look::of(role)));
     }
     if setting.is_folded && more > 0 {
-        super::push_more(sheet, more, "more");
+        super::labeled::push_more(sheet, more, "more");
     }
 }

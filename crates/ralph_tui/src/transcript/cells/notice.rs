@@ -4,5 +4,5 @@ use super::super::cell::NoticeCell;
 use super::super::sheet::Sheet;
 
 pub(in crate::transcript) fn build(notice: &NoticeCell, sheet: &mut Sheet) {
-    super::push_labeled(sheet, notice.label, notice.role, &notice.text);
+    super::labeled::push_labeled(sheet, notice.label, notice.role, &notice.text);
 }

@@ -3,7 +3,7 @@
 use super::super::ansi::colored_lines;
 use super::super::line::Look;
 use super::super::sheet::Sheet;
-use super::{INDENT, push_more};
+use super::labeled::{INDENT, push_more};
 
 /// How many lines are shown of what is folded.
 pub(super) const FOLDED_LINES: usize = 12;

@@ -7,7 +7,7 @@ use super::super::cell::{Ask, RequestCell, RequestState};
 use super::super::line::{Line, Look, Overflow};
 use super::super::markdown::MarkdownStream;
 use super::super::sheet::Sheet;
-use super::INDENT;
+use super::labeled::INDENT;
 use crate::theme::Role;
 
 pub(in crate::transcript) fn build(request: &RequestCell, sheet: &mut Sheet) {
@@ -42,7 +42,7 @@ fn push_permission(asked: &PermissionRequested, role: Role, sheet: &mut Sheet) {
         text.push_str(if asked.subject.is_some() { " · " } else { ": " });
         text.push_str(description);
     }
-    super::push_labeled(sheet, "Permission", role, &visible(&text));
+    super::labeled::push_labeled(sheet, "Permission", role, &visible(&text));
     for row in request_detail(asked).rows {
         let role = match row.kind {
             DetailKind::Plain => None,
@@ -56,7 +56,7 @@ fn push_permission(asked: &PermissionRequested, role: Role, sheet: &mut Sheet) {
 }
 
 fn push_question(question: &Question, role: Role, sheet: &mut Sheet) {
-    super::push_labeled(sheet, "Question", role, &question.text);
+    super::labeled::push_labeled(sheet, "Question", role, &question.text);
     for (number, option) in (1..).zip(&question.options) {
         let mut line = Line::of(&option.label, Look::of(Role::Strong));
         if let Some(description) = &option.description {

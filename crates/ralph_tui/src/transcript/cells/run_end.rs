@@ -29,6 +29,6 @@ pub(in crate::transcript) fn build(end: &EndCell, sheet: &mut Sheet) {
         && !end.ended.reason.is_failure(end.ended.exit_code)
         && has_more_to_say(&end.ended)
     {
-        super::push_labeled(sheet, "Notice", Role::Warning, message);
+        super::labeled::push_labeled(sheet, "Notice", Role::Warning, message);
     }
 }

@@ -15,7 +15,7 @@ const TAIL_BYTES: usize = 2_048;
 pub(in crate::transcript) fn build(text: &TextCell, sheet: &mut Sheet) -> MarkdownStream {
     push_label(text, sheet);
     let look = Look::of(Role::Faint).with(Modifier::ITALIC);
-    let mut stream = MarkdownStream::new(text.body.epoch(), look, super::INDENT, sheet);
+    let mut stream = MarkdownStream::new(text.body.epoch(), look, super::labeled::INDENT, sheet);
     stream.update(text.body.as_str(), sheet);
     stream
 }

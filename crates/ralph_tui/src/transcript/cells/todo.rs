@@ -11,7 +11,7 @@ use super::super::sheet::Sheet;
 use crate::theme::Role;
 
 pub(in crate::transcript) fn build(todo: &TodoCell, sheet: &mut Sheet, setting: &Setting) {
-    super::push_labeled(sheet, "Plan", Role::Tool, &describe_plan(&todo.plan));
+    super::labeled::push_labeled(sheet, "Plan", Role::Tool, &describe_plan(&todo.plan));
     if !todo.is_newest || setting.is_folded {
         return;
     }
@@ -27,7 +27,7 @@ pub(in crate::transcript) fn build(todo: &TodoCell, sheet: &mut Sheet, setting: 
             ),
         };
         let mut line = Line::of(&entry.text, look);
-        line.first_lead = format!("{}{mark}", super::INDENT);
+        line.first_lead = format!("{}{mark}", super::labeled::INDENT);
         line.rest_lead = "    ".to_owned();
         line.lead_look = Look::of(role);
         sheet.push(line);

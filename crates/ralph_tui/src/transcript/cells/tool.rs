@@ -10,8 +10,8 @@ use super::super::fold_agent::milliseconds;
 use super::super::layout::Setting;
 use super::super::line::{Line, Look};
 use super::super::sheet::Sheet;
+use super::labeled::{INDENT, push_more};
 use super::output::{FOLDED_LINES, Part, push_output};
-use super::{INDENT, push_more};
 use crate::theme::Role;
 
 pub(in crate::transcript) fn build(tool: &ToolCell, sheet: &mut Sheet, setting: &Setting, now: Timestamp) {

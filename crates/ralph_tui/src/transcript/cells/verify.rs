@@ -34,7 +34,7 @@ pub(in crate::transcript) fn build(
         false if end.exit.was_stopped && end.timed_out_after_ms.is_none() => Role::Warning,
         false => Role::Bad,
     };
-    super::push_labeled(sheet, "Verify", role, &describe_verify(end));
+    super::labeled::push_labeled(sheet, "Verify", role, &describe_verify(end));
     match (setting.is_folded, end.is_ok) {
         (true, true) => {}
         (true, false) => push_output(&end.output, Part::Tail(FOLDED_LINES), sheet),

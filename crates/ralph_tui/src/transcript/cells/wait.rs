@@ -38,5 +38,5 @@ pub(in crate::transcript) fn build(wait: &WaitCell, sheet: &mut Sheet, now: Time
             ("Retry", Role::Warning, text)
         }
     };
-    super::push_labeled(sheet, label, role, &text);
+    super::labeled::push_labeled(sheet, label, role, &text);
 }

@@ -10,7 +10,7 @@ use crate::theme::Role;
 const FOLDED_EVIDENCE: usize = 3;
 
 pub(in crate::transcript) fn build(warned: &Warned, sheet: &mut Sheet, setting: &Setting) {
-    super::push_labeled(sheet, "Warning", Role::Warning, &warned.message);
+    super::labeled::push_labeled(sheet, "Warning", Role::Warning, &warned.message);
     let count = warned.evidence.len();
     // The latest say most.
     let hidden = if setting.is_folded {
@@ -19,11 +19,14 @@ pub(in crate::transcript) fn build(warned: &Warned, sheet: &mut Sheet, setting: 
         0
     };
     if hidden > 0 {
-        super::push_more(sheet, hidden, "earlier");
+        super::labeled::push_more(sheet, hidden, "earlier");
     }
     for evidence in warned.evidence.iter().skip(hidden) {
         let mut line = Line::of(&format!("#{} ", evidence.seq), Look::of(Role::Faint));
         line.push(&evidence.text, Look::PLAIN);
-        sheet.push(line.led_by(super::INDENT, Look::PLAIN).overflowing(Overflow::Cut));
+        sheet.push(
+            line.led_by(super::labeled::INDENT, Look::PLAIN)
+                .overflowing(Overflow::Cut),
+        );
     }
 }

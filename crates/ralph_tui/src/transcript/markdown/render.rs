@@ -304,8 +304,8 @@ impl Renderer<'_> {
         let base = self.base;
         for code in text.lines() {
             let mut line = self.new_line().overflowing(Overflow::Anywhere);
-            line.first_lead.push_str(super::CODE_LEAD);
-            line.rest_lead.push_str(super::CODE_LEAD);
+            line.first_lead.push_str(super::stream::CODE_LEAD);
+            line.rest_lead.push_str(super::stream::CODE_LEAD);
             match &mut self.code {
                 Some(Some(highlighter)) => highlighter.push(code, base, &mut line),
                 _ => line.push(code, base),
