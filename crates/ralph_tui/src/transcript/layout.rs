@@ -76,20 +76,29 @@ impl CellLayout {
         if self.setting == setting && self.version == cell.version && self.clock == clock {
             return;
         }
-        let can_extend = self.setting == setting && self.stream.is_some();
+        let old = std::mem::replace(&mut self.setting, setting);
         self.version = cell.version;
         self.clock = clock;
-        self.setting = setting;
+        let width = setting.columns.saturating_sub(indent_of(cell)).max(1);
+        let is_same_width = self.sheet.width == width;
+        // Lines of a text are the same at every width.
+        let can_extend = Setting {
+            columns: setting.columns,
+            ..old
+        } == setting
+            && (is_same_width || !self.sheet.is_fitted);
         match (&cell.kind, &mut self.stream) {
             (CellKind::Text(text) | CellKind::Thinking(text), Some(stream))
                 if can_extend && stream.epoch() == text.body.epoch() =>
             {
+                if !is_same_width {
+                    self.sheet.rewrap(width);
+                }
                 stream.update(text.body.as_str(), &mut self.sheet);
                 cells::text::end(text, &mut self.sheet);
             }
             _ => {
                 let work = self.sheet.work;
-                let width = setting.columns.saturating_sub(indent_of(cell)).max(1);
                 self.sheet = Sheet::new(width, setting.options.wraps_code);
                 self.sheet.work = work;
                 self.stream = None;
