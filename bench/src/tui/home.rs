@@ -60,7 +60,7 @@ fn write(mut journals: Vec<Journal>, is_over: &AtomicBool) -> Result<(), String>
             journal.step()?;
             journal.flush()?;
             if (round + number) % 10 == 0 {
-                let state = ["thinking", "responding"][round % 2];
+                let state = ["thinking", "responding"][round / 10 % 2];
                 journal.save(&json!({"state": state}), &format!("live task {number}"))?;
             }
         }
@@ -123,6 +123,7 @@ fn measure(stage: &Stage, runs: usize, live: usize, keys: usize, seconds: usize)
     Ok(())
 }
 
+/// Wide, so that activity and a preview are shown too.
 fn open(stage: &Stage) -> Result<Terminal, String> {
-    Terminal::start(&stage.ralph(&[]), (120, 40))
+    Terminal::start(&stage.ralph(&[]), (200, 60))
 }

@@ -116,11 +116,11 @@ impl Journal {
         )?;
         let call = format!("toolu_{:08}", self.steps);
         let size = match self.next(10) {
-            0 => 12_000,
-            1..4 => 3_000,
-            _ => 400,
+            0 => 16_000,
+            1..4 => 4_000,
+            _ => 3_000,
         };
-        if self.steps % 4 == 0 {
+        if self.steps.is_multiple_of(4) {
             let (old, new) = (self.text(300), self.text(400));
             self.agent("tool_started", &json!({
                 "item": call, "name": "Edit", "kind": "edit", "subject": "src/journal.rs", "state": "running",

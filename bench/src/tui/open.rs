@@ -6,7 +6,7 @@ use super::journal::Journal;
 use super::terminal::Terminal;
 use super::verdict::{at_most, head, note};
 use crate::arguments::Arguments;
-use crate::process::{explain, milliseconds, percentile};
+use crate::process::{milliseconds, percentile};
 use crate::run::Stage;
 
 const TITLE: &str = "make it faster";
@@ -48,7 +48,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         "ms",
     );
     note("open, slowest", percentile(&mut opened, 100), "ms");
-    let loaded = load(&mut terminal)?;
+    let loaded = load(&terminal)?;
     note("whole run read after", milliseconds(loaded), "ms");
     at_most("RSS, whole run read", terminal.memory("VmRSS:")?, 150.0, "MB");
     note("peak RSS", terminal.memory("VmHWM:")?, "MB");
@@ -63,7 +63,7 @@ fn open(stage: &Stage, id: &str) -> Result<Terminal, String> {
 }
 
 /// Waits until the thread that reads the journal has ended or rests.
-fn load(terminal: &mut Terminal) -> Result<Duration, String> {
+fn load(terminal: &Terminal) -> Result<Duration, String> {
     let start = Instant::now();
     let mut quiet_since = start;
     let mut before = terminal.cpu_time()?;
@@ -163,7 +163,7 @@ fn beside_a_text_that_grows(stage: &Stage, records: u64, keys: usize) -> Result<
         300.0,
         "ms",
     );
-    load(&mut terminal)?;
+    load(&terminal)?;
     at_most("RSS", terminal.memory("VmRSS:")?, 150.0, "MB");
     let (mut times, mut costs) = (Vec::new(), Vec::new());
     for number in 1..=300 {
@@ -203,24 +203,22 @@ fn beside_a_text_that_grows(stage: &Stage, records: u64, keys: usize) -> Result<
     let (mut times, mut costs) = (Vec::new(), Vec::new());
     for key in KEYS.iter().cycle().take(keys) {
         let before = terminal.busy()?;
-        // In the reader's frame, or in one of its own.
+        // Drawn with the key, or in a frame of its own.
         grow(&mut journal)?;
         journal.flush()?;
         if let Some(time) = terminal.press(key, PATIENCE)? {
             times.push(milliseconds(time));
         }
         terminal.settle()?;
-        costs.push(milliseconds(terminal.busy()?.saturating_sub(before)) / 2.0);
+        costs.push(milliseconds(terminal.busy()?.saturating_sub(before)));
     }
     note("key to bytes, p50", percentile(&mut times, 50), "ms");
     at_most("key to bytes, p99", percentile(&mut times, 99), 8.0, "ms");
     at_most(
-        "processor time of a frame, p99",
+        "processor time of a key, a piece and their frames, p99",
         percentile(&mut costs, 99),
         2.0,
         "ms",
     );
-    resize(&mut terminal)?;
-    let _ = std::fs::remove_dir_all(stage.path("state")).map_err(explain);
-    Ok(())
+    resize(&mut terminal)
 }

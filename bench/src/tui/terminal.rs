@@ -32,13 +32,15 @@ pub struct Terminal {
     started_at: Instant,
 }
 
+type Watch = Box<dyn FnMut(&vt100::Screen, Instant) + Send>;
+
 /// What has arrived.
 pub struct Seen {
     parser: vt100::Parser,
     bytes: u64,
     last_at: Instant,
     first_since: Option<Instant>,
-    watch: Option<Box<dyn FnMut(&vt100::Screen, Instant) + Send>>,
+    watch: Option<Watch>,
 }
 
 impl Terminal {
