@@ -97,8 +97,12 @@ fn measure(stage: &Stage, runs: usize, live: usize, keys: usize, seconds: usize)
     );
     note("to the terminal", (terminal.bytes() - bytes) as f64 / took, "B/s");
     let (mut times, mut costs) = (Vec::new(), Vec::new());
-    // The cursor moves with each of them.
-    for key in ["j", "j", "j", "k", "\u{1b}[6~"].iter().cycle().take(keys) {
+    // The cursor moves with each of them, and stays near the top.
+    for key in ["j", "j", "k", "\u{1b}[6~", "j", "\u{1b}[5~"]
+        .iter()
+        .cycle()
+        .take(keys)
+    {
         let before = terminal.busy()?;
         if let Some(time) = terminal.press(key, PATIENCE)? {
             times.push(milliseconds(time));
