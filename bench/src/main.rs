@@ -10,6 +10,7 @@ mod run;
 mod search;
 mod serve;
 mod store;
+mod tui;
 
 use std::process::ExitCode;
 
@@ -40,7 +41,13 @@ and of `ralph serve` (serve: all of these):
   serve_stall     [--seconds N]
   serve_answer
   serve_open
-  serve_kill      [--rounds N] [--agents N] [--runs N]";
+  serve_kill      [--rounds N] [--agents N] [--runs N]
+and of the terminal UI:
+  tui_open        [--records N] [--keys N] [--rounds N]
+  tui_home        [--runs N] [--live N] [--keys N] [--seconds N]
+  tui_flood       [--rate N] [--seconds N]
+  tui_idle        [--seconds N]
+  tui_bytes       [--kib N] [--rate N]";
 
 fn main() -> ExitCode {
     let role = std::env::args().nth(1).unwrap_or_default();
@@ -87,6 +94,11 @@ fn perform(what: &str) -> Result<(), String> {
         "serve_answer" => serve::answer(rest),
         "serve_open" => serve::open(rest),
         "serve_kill" => serve::kill(rest),
+        "tui_open" => tui::open(rest),
+        "tui_home" => tui::home(rest),
+        "tui_flood" => tui::flood(rest),
+        "tui_idle" => tui::idle(rest),
+        "tui_bytes" => tui::bytes(rest),
         // Measurements that need a process of their own start this program again.
         "__idle" | "__idle_reexec" => process::idle_children(),
         "__memory" => process::memory_child(rest),
@@ -116,5 +128,10 @@ fn everything() -> Result<(), String> {
     run::idle(none())?;
     search::run(none())?;
     store::run(none())?;
-    serve::all(none())
+    serve::all(none())?;
+    tui::open(none())?;
+    tui::home(none())?;
+    tui::flood(none())?;
+    tui::idle(none())?;
+    tui::bytes(none())
 }

@@ -12,5 +12,6 @@ pub use idle::run as idle;
 pub use kill::run as kill;
 pub use latency::{run as latency, ticks};
 pub use memory::run as memory;
+pub use stage::Stage;
 pub use start::run as start;
 pub use throughput::run as throughput;

@@ -11,6 +11,8 @@ mod panic_hook;
 mod run_list;
 mod screen;
 mod signals;
+#[cfg(test)]
+mod tests;
 
 use std::fmt;
 use std::io;

@@ -272,7 +272,8 @@ impl EventLoop {
                 }
                 self.size = size;
                 let (columns, rows) = size;
-                self.update(Input::Resized { columns, rows }, FRAME_INTERVAL)
+                // Until it is drawn, the terminal shows broken rows.
+                self.update(Input::Resized { columns, rows }, KEY_FRAME_INTERVAL)
             }
             Signal::Continued => {
                 if !self.is_lent {

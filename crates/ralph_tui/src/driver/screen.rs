@@ -7,9 +7,15 @@ use std::ops::Range;
 use ratatui::backend::{Backend as _, CrosstermBackend};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::layout::{Position, Rect};
+use unicode_width::UnicodeWidthStr as _;
 
 /// Less than this is not worth a scroll.
 const MIN_SCROLLED_ROWS: usize = 3;
+/// Cells that stay are written again if there are at most so many between others: a move of the cursor is longer.
+const MAX_BRIDGED_CELLS: u16 = 6;
+
+/// What the backend writes after each frame. The last of it is enough, and after plain text nothing is needed.
+const BACKEND_RESET: &[u8] = b"\x1b[39m\x1b[49m\x1b[59m\x1b[0m";
 
 /// Knows what is on the screen.
 #[derive(Debug)]
@@ -65,7 +71,16 @@ impl FrameWriter {
             if self.cursor.take().is_some() {
                 bytes.extend_from_slice(b"\x1b[?25l");
             }
-            CrosstermBackend::new(&mut bytes).draw(changes.into_iter())?;
+            let is_plain_at_end = changes
+                .last()
+                .is_some_and(|(_, _, cell)| has_look_of(cell, &Cell::EMPTY));
+            CrosstermBackend::new(&mut bytes).draw(bridge(changes, &next).into_iter())?;
+            if let Some(kept) = bytes.strip_suffix(BACKEND_RESET) {
+                bytes.truncate(kept.len());
+                if !is_plain_at_end {
+                    bytes.extend_from_slice(b"\x1b[0m");
+                }
+            }
         }
         if cursor != self.cursor || (has_changes && cursor.is_some()) {
             match cursor {
@@ -80,6 +95,35 @@ impl FrameWriter {
         self.shown = next;
         Ok(bytes)
     }
+}
+
+type Change<'a> = (u16, u16, &'a Cell);
+
+/// Adds the cells of short gaps between changes, such as the spaces between new words.
+fn bridge<'a>(changes: Vec<Change<'a>>, next: &'a Buffer) -> Vec<Change<'a>> {
+    let mut bridged: Vec<Change<'a>> = Vec::with_capacity(changes.len() * 2);
+    for (x, y, cell) in changes {
+        if let Some((last_x, last_y, last)) = bridged.last().copied()
+            && last_y == y
+            && x.checked_sub(last_x)
+                .is_some_and(|step| (2..=MAX_BRIDGED_CELLS + 1).contains(&step))
+        {
+            let gap = (last_x + 1..x).filter_map(|x| Some((x, y, next.cell((x, y))?)));
+            // No wide characters, whose second half may not be written, and no further colors.
+            let is_plain = |between: &Cell| {
+                between.symbol().len() == 1 && (has_look_of(between, last) || has_look_of(between, cell))
+            };
+            if last.symbol().width() == 1 && gap.clone().all(|(_, _, between)| is_plain(between)) {
+                bridged.extend(gap);
+            }
+        }
+        bridged.push((x, y, cell));
+    }
+    bridged
+}
+
+fn has_look_of(cell: &Cell, other: &Cell) -> bool {
+    cell.style() == other.style()
 }
 
 /// Rows that moved up, as those of a list that follows its end.
@@ -113,7 +157,21 @@ impl Scroll {
                 row += length + 1;
             }
         }
-        best.map(|(_, scroll)| scroll)
+        let (_, mut scroll) = best?;
+        // A last row that is still being written moves too, and goes on above.
+        let is_other = |row: usize| row <= last && old.get(row) != new.get(row);
+        while is_other(scroll.region.end) && scroll.is_continued(shown, next) {
+            scroll.region.end += 1;
+        }
+        Some(scroll)
+    }
+
+    /// Whether the row below is more like the one that it would become than like the one that is there next.
+    fn is_continued(&self, shown: &Buffer, next: &Buffer) -> bool {
+        let below = row_of(shown, self.region.end);
+        let moved = row_of(next, self.region.end - self.rows);
+        let stays = row_of(next, self.region.end);
+        same_cells(below, moved) > same_cells(below, stays)
     }
 
     /// Sets the region, scrolls, and frees it again. The cursor is placed by whatever follows.
@@ -136,6 +194,22 @@ impl Scroll {
             }
         }
     }
+}
+
+fn row_of(buffer: &Buffer, row: usize) -> &[Cell] {
+    let width = usize::from(buffer.area.width);
+    buffer
+        .content
+        .get(row * width..(row + 1) * width)
+        .unwrap_or_default()
+}
+
+/// How many cells of two rows are the same, and not blank.
+fn same_cells(one: &[Cell], other: &[Cell]) -> usize {
+    let pairs = one.iter().zip(other);
+    pairs
+        .filter(|(one, other)| one == other && **one != Cell::EMPTY)
+        .count()
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -223,5 +297,39 @@ mod tests {
         writer.render(screen(&numbered(0..24)), None, "").unwrap();
         let bytes = writer.render(screen(&numbered(1..25)), None, "").unwrap();
         assert!(bytes.len() < 100, "{} bytes", bytes.len());
+    }
+
+    #[test]
+    fn new_words_are_written_without_moves_between_them() {
+        let mut writer = FrameWriter::new();
+        let blank = vec![" ".repeat(40); 3];
+        writer.render(screen(&blank), None, "").unwrap();
+        let words = format!("{:40}", "several words with spaces between them");
+        let lines = [blank[0].clone(), words, blank[2].clone()];
+        let bytes = writer.render(screen(&lines), None, "").unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(
+            text.contains("several words with spaces between them"),
+            "{text:?}"
+        );
+    }
+
+    #[test]
+    fn a_row_that_is_still_being_written_scrolls_with_the_others() {
+        let mut writer = FrameWriter::new();
+        let pad = |line: &str| format!("{line:40}");
+        let mut lines: Vec<String> = (0..8).map(|number| pad(&format!("row {number} of it"))).collect();
+        lines.push(pad("the last one is"));
+        writer.render(screen(&lines), None, "").unwrap();
+        lines.remove(0);
+        lines.pop();
+        lines.extend([pad("the last one is finished now"), pad("and")]);
+        let bytes = writer.render(screen(&lines), None, "").unwrap();
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(
+            text.contains("[1;9r") && text.contains("finished now"),
+            "{text:?}"
+        );
+        assert!(!text.contains("the last one"), "{text:?}");
     }
 }

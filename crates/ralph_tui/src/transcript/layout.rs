@@ -76,20 +76,29 @@ impl CellLayout {
         if self.setting == setting && self.version == cell.version && self.clock == clock {
             return;
         }
-        let can_extend = self.setting == setting && self.stream.is_some();
+        let old = std::mem::replace(&mut self.setting, setting);
         self.version = cell.version;
         self.clock = clock;
-        self.setting = setting;
+        let width = setting.columns.saturating_sub(indent_of(cell)).max(1);
+        let is_same_width = self.sheet.width == width;
+        // Lines of a text are the same at every width.
+        let can_extend = Setting {
+            columns: setting.columns,
+            ..old
+        } == setting
+            && (is_same_width || !self.sheet.is_fitted);
         match (&cell.kind, &mut self.stream) {
             (CellKind::Text(text) | CellKind::Thinking(text), Some(stream))
                 if can_extend && stream.epoch() == text.body.epoch() =>
             {
+                if !is_same_width {
+                    self.sheet.rewrap(width);
+                }
                 stream.update(text.body.as_str(), &mut self.sheet);
                 cells::text::end(text, &mut self.sheet);
             }
             _ => {
                 let work = self.sheet.work;
-                let width = setting.columns.saturating_sub(indent_of(cell)).max(1);
                 self.sheet = Sheet::new(width, setting.options.wraps_code);
                 self.sheet.work = work;
                 self.stream = None;
@@ -128,4 +137,54 @@ impl CellLayout {
 
 fn clock_of(cell: &Cell, now: Timestamp) -> i64 {
     if cell.is_ticking() { now.as_second() } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+
+    use super::{CellLayout, Options, Setting};
+    use crate::transcript::cell::{Cell, CellKind, TextCell};
+    use crate::transcript::sheet::{Place, Sheet};
+
+    fn rows(sheet: &Sheet) -> (Vec<Place>, Vec<&str>) {
+        let places = (0..sheet.row_count()).map(|row| sheet.place_of(row));
+        let lines = sheet.lines().iter().map(|line| line.text.as_str());
+        (places.collect(), lines.collect())
+    }
+
+    #[test]
+    fn a_text_at_another_width_is_as_if_it_was_laid_out_for_it() {
+        let prose = "Some *words* that need several rows at most widths.\n\n- one item of a list\n\n```\nlet code = 1;\n```\nand more of";
+        let table = "| first | second |\n|---|---|\n| a cell with words | another one |\n\nand more of";
+        for text in [prose, table] {
+            let mut content = TextCell::default();
+            content.body.push(text);
+            let cell = Cell {
+                seq: 1,
+                iteration: 1,
+                raw_log: 1,
+                depth: 0,
+                raw: None,
+                kind: CellKind::Text(content),
+                version: 0,
+            };
+            let setting = |columns| Setting {
+                columns,
+                is_folded: false,
+                options: Options {
+                    side_by_side: false,
+                    wraps_code: true,
+                },
+                has_gap: true,
+            };
+            let now = Timestamp::UNIX_EPOCH;
+            let mut layout = CellLayout::new(&cell, setting(80), now);
+            for columns in [20, 200, 33, 12] {
+                layout.update(&cell, setting(columns), now);
+                let fresh = CellLayout::new(&cell, setting(columns), now);
+                assert_eq!(rows(&layout.sheet), rows(&fresh.sheet), "{columns} columns");
+            }
+        }
+    }
 }

@@ -38,6 +38,8 @@ pub(super) struct Sheet {
     pub(super) wraps_code: bool,
     lines: Vec<Line>,
     rows: Vec<Row>,
+    /// Whether other lines would stand here at another width, as those of a table.
+    pub(super) is_fitted: bool,
     /// Lines that were broken into rows since the sheet exists, to test how much work a change is.
     pub(super) work: usize,
 }
@@ -52,10 +54,25 @@ impl Sheet {
     }
 
     pub(super) fn push(&mut self, line: Line) {
+        self.break_line(&line, index(self.lines.len()));
+        self.lines.push(line);
+    }
+
+    /// Breaks the same lines into rows of another width.
+    pub(super) fn rewrap(&mut self, width: usize) {
+        self.width = width;
+        self.rows.clear();
+        let lines = std::mem::take(&mut self.lines);
+        for (number, line) in lines.iter().enumerate() {
+            self.break_line(line, index(number));
+        }
+        self.lines = lines;
+    }
+
+    fn break_line(&mut self, line: &Line, number: u32) {
         self.work += 1;
         let lead = columns(&line.first_lead).max(columns(&line.rest_lead));
         let width = self.width.saturating_sub(lead).max(1);
-        let number = index(self.lines.len());
         let breaks = match line.overflow {
             Overflow::Words => Some(Break::BetweenWords),
             Overflow::Anywhere if self.wraps_code => Some(Break::Anywhere),
@@ -73,7 +90,6 @@ impl Sheet {
             Some(breaks) => wrap(&line.text, width, breaks, push),
             None => push(0..line.text.len()),
         }
-        self.lines.push(line);
     }
 
     pub(super) fn push_blank(&mut self) {

@@ -37,6 +37,7 @@ impl Table {
     }
 
     pub(super) fn render(self, lead: &str, sheet: &mut Sheet) {
+        sheet.is_fitted = true;
         let count = self.alignments.len();
         let width_of = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
