@@ -32,16 +32,10 @@ pub(crate) struct BoxFrame<'a> {
 impl BoxFrame<'_> {
     /// Draws the frame and clears what is below it. Says where the content goes.
     pub(crate) fn render(&self, area: Rect, buffer: &mut Buffer, theme: Theme) -> Rect {
-        let columns = u16::try_from(self.columns.saturating_add(4)).unwrap_or(u16::MAX);
-        let rows = u16::try_from(self.rows.saturating_add(2)).unwrap_or(u16::MAX);
-        let (columns, rows) = (columns.min(area.width), rows.min(area.height));
-        let y = match self.anchor {
-            Anchor::Center => area.y + (area.height - rows) / 2,
-            Anchor::Bottom => area.y + area.height - rows,
-        };
-        let frame = Rect::new(area.x + (area.width - columns) / 2, y, columns, rows);
+        let frame = self.place(area);
+        let (columns, rows) = (frame.width, frame.height);
         if columns < 6 || rows < 3 {
-            return Rect::new(frame.x, frame.y, 0, 0);
+            return self.content(area);
         }
         Clear.render(frame, buffer);
         let style = theme.style(Role::Frame);
@@ -54,7 +48,27 @@ impl BoxFrame<'_> {
             let right = Rect::new(frame.right() - 1, frame.y, 1, rows);
             put(buffer, right, row, "│", style);
         }
-        Rect::new(frame.x + 2, frame.y + 1, columns - 4, rows - 2)
+        self.content(area)
+    }
+
+    /// Where the content goes. Empty if there is no room for a frame.
+    pub(crate) fn content(&self, area: Rect) -> Rect {
+        let frame = self.place(area);
+        match frame.width < 6 || frame.height < 3 {
+            true => Rect::new(frame.x, frame.y, 0, 0),
+            false => Rect::new(frame.x + 2, frame.y + 1, frame.width - 4, frame.height - 2),
+        }
+    }
+
+    fn place(&self, area: Rect) -> Rect {
+        let columns = u16::try_from(self.columns.saturating_add(4)).unwrap_or(u16::MAX);
+        let rows = u16::try_from(self.rows.saturating_add(2)).unwrap_or(u16::MAX);
+        let (columns, rows) = (columns.min(area.width), rows.min(area.height));
+        let y = match self.anchor {
+            Anchor::Center => area.y + (area.height - rows) / 2,
+            Anchor::Bottom => area.y + area.height - rows,
+        };
+        Rect::new(area.x + (area.width - columns) / 2, y, columns, rows)
     }
 }
 

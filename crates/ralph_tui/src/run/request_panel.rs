@@ -7,15 +7,15 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use run_view::{
-    DetailKind, DetailRow, describe_permission, escape_hidden, one_line, request_detail, visible, width,
+    DetailKind, DetailRow, RequestDetail, describe_permission, escape_hidden, fold_blanks, one_line, visible,
 };
 
-use super::request_prompt::{RequestPrompt, Stage};
+use super::request_prompt::{RequestPrompt, Stage, is_consent};
 use crate::app::Now;
 use crate::bindings::{Action, Context, footer_hints};
-use crate::dialog::{Anchor, BoxFrame, render_rows};
+use crate::dialog::{Anchor, BoxFrame};
 use crate::theme::{Role, Theme};
-use crate::widgets::{put, rows_of};
+use crate::widgets::{put, put_spans, rows_of};
 
 const FIELD_ROWS: u16 = 3;
 
@@ -36,17 +36,8 @@ pub(super) fn request_title(prompt: &RequestPrompt, columns: usize) -> String {
 pub(super) fn panel_rows(prompt: &mut RequestPrompt, columns: u16) -> usize {
     let field = usize::from(prompt.is_typing()) * usize::from(FIELD_ROWS + 1);
     let remark = usize::from(prompt.remark.is_some());
-    detail_rows(prompt, columns).len() + option_rows(prompt) + field + remark + 2
-}
-
-fn option_rows(prompt: &RequestPrompt) -> usize {
-    prompt.question().map_or(0, |(question, ..)| {
-        let described = question
-            .options
-            .iter()
-            .filter(|option| option.description.is_some());
-        question.options.len() + described.count()
-    })
+    let options = option_rows(prompt, usize::from(columns).saturating_sub(4)).len();
+    detail_rows(prompt, columns).len() + options + field + remark + 2
 }
 
 /// Draws the request. `waiting` is how many others wait behind it.
@@ -69,44 +60,73 @@ pub(super) fn render_request(
     if waiting > 0 {
         title.push_str(&format!(" · {waiting} more waiting"));
     }
-    let keys = match prompt.is_armed(now.instant) {
-        true => request_keys(prompt),
-        false => String::new(),
-    };
-    let frame = BoxFrame {
+    let mut frame = BoxFrame {
         title: &title,
-        keys: &keys,
+        keys: "",
         anchor: Anchor::Bottom,
         columns: usize::from(area.width),
         rows: usize::from(area.height).saturating_sub(2),
     };
-    let mut inner = frame.render(area, buffer, theme);
-    let cursor = render_field(prompt, &mut inner, buffer, theme);
-    if let Some(remark) = prompt.remark.as_deref().filter(|_| inner.height > 1) {
-        let remark = one_line(remark, usize::from(inner.width));
-        inner.height -= 1;
+    let mut inner = frame.content(area);
+    let field = split_field(prompt, &mut inner);
+    let remark = prompt.remark.clone().filter(|_| inner.height > 1);
+    inner.height -= u16::from(remark.is_some());
+    let options = option_rows(prompt, usize::from(inner.width));
+    let count = detail_rows(prompt, area.width).len() + options.len();
+    let view = prompt.scroll.view(count, None, usize::from(inner.height));
+    prompt.note_drawn(&view, count, now.instant);
+    let above = match view.start {
+        0 => title.clone(),
+        hidden => format!("{title} · {hidden} more ↑"),
+    };
+    let keys = keys_below(prompt, count - view.end, now);
+    frame.title = &above;
+    frame.keys = &keys;
+    frame.render(area, buffer, theme);
+    let detail = prompt.rows.as_ref().map_or(&[][..], |(_, rows)| rows);
+    for (y, index) in (0..inner.height).zip(view) {
+        let line = match detail.get(index) {
+            Some(row) => styled(row, theme),
+            None => options
+                .get(index - detail.len())
+                .map(|row| option_line(row, theme))
+                .unwrap_or_default(),
+        };
+        put_spans(buffer, inner, y, &line);
+    }
+    if let Some(remark) = remark {
         let place = Rect::new(inner.x, inner.bottom(), inner.width, 1);
+        let remark = one_line(&remark, usize::from(inner.width));
         put(buffer, place, 0, &remark, theme.style(Role::Warning));
     }
-    let options = option_lines(prompt, usize::from(inner.width), theme);
-    detail_rows(prompt, area.width);
-    let detail = prompt.rows.as_ref().map_or(&[][..], |(_, rows)| rows);
-    let row = |index: usize| match detail.get(index) {
-        Some(row) => styled(row, theme),
-        None => options.get(index - detail.len()).cloned().unwrap_or_default(),
+    render_field(prompt, field, buffer, theme)
+}
+
+/// `27 more ↓ · read to the end to answer · n deny`. Never over the rows: nothing of them is hidden.
+fn keys_below(prompt: &RequestPrompt, below: usize, now: Now) -> String {
+    let keys = match prompt.is_armed(now.instant) {
+        true => request_keys(prompt),
+        false => String::new(),
     };
-    let count = detail.len() + options.len();
-    render_rows(count, &mut prompt.scroll, None, inner, buffer, theme, row);
-    cursor
+    let more = format!("{below} more ↓");
+    match (below, keys.is_empty()) {
+        (0, _) => keys,
+        (_, true) => more,
+        (_, false) => format!("{more} · {keys}"),
+    }
 }
 
 /// The keys that work now, from the table of keys.
 fn request_keys(prompt: &RequestPrompt) -> String {
     match &prompt.stage {
+        Stage::Text(_) if !prompt.has_shown_end() => return "enter read on · esc back".to_owned(),
         Stage::Reason(_) | Stage::Text(_) => return "enter send · esc back".to_owned(),
         Stage::Choose | Stage::Mark(_) | Stage::Answered => {}
     }
     let mut keys = Vec::new();
+    if !prompt.has_shown_end() {
+        keys.push("read to the end to answer".to_owned());
+    }
     for row in footer_hints(Context::Request) {
         let word = match (row.action, prompt.request()) {
             (Action::AllowAlways, _) if !prompt.always_is_a_key() => continue,
@@ -122,29 +142,38 @@ fn request_keys(prompt: &RequestPrompt) -> String {
             Action::ChooseOption => format!("1-{options}"),
             _ => row.label.to_owned(),
         };
-        if prompt.takes(row.action) {
+        // There is room for what matters more.
+        let can_wait = is_consent(row.action) || row.action == Action::AllowEdited;
+        let is_early = can_wait && !prompt.has_shown_end();
+        if prompt.takes(row.action) && !is_early {
             keys.push(format!("{label} {word}"));
         }
     }
     keys.join(" · ")
 }
 
-fn render_field(
-    prompt: &RequestPrompt,
-    inner: &mut Rect,
-    buffer: &mut Buffer,
-    theme: Theme,
-) -> Option<Position> {
+/// Takes the room of a text field. A row of the request stays in view.
+fn split_field(prompt: &RequestPrompt, inner: &mut Rect) -> Rect {
+    let rows = match prompt.is_typing() {
+        true => (FIELD_ROWS + 1).min(inner.height.saturating_sub(1)),
+        false => 0,
+    };
+    inner.height -= rows;
+    Rect::new(inner.x, inner.bottom(), inner.width, rows)
+}
+
+fn render_field(prompt: &RequestPrompt, area: Rect, buffer: &mut Buffer, theme: Theme) -> Option<Position> {
     let (label, field) = match &prompt.stage {
         Stage::Reason(field) => ("Reason (optional)", field),
         Stage::Text(field) => (answer_label(prompt), field),
         Stage::Choose | Stage::Mark(_) | Stage::Answered => return None,
     };
-    let rows = (FIELD_ROWS + 1).min(inner.height);
-    inner.height -= rows;
-    let place = Rect::new(inner.x, inner.bottom(), inner.width, rows);
-    put(buffer, place, 0, label, theme.style(Role::Strong));
-    let place = Rect::new(place.x, place.y + 1, place.width, rows.saturating_sub(1));
+    let label_rows = u16::from(area.height > 1);
+    if label_rows > 0 {
+        put(buffer, area, 0, label, theme.style(Role::Strong));
+    }
+    let rows = area.height - label_rows;
+    let place = Rect::new(area.x, area.y + label_rows, area.width, rows);
     field.render(place, buffer, theme)
 }
 
@@ -184,9 +213,9 @@ fn request_rows(prompt: &RequestPrompt) -> Vec<DetailRow> {
                 format!("Allow {}?", describe_permission(asked)),
             )];
             if let Some(description) = &asked.description {
-                rows.push(row(DetailKind::Plain, visible(description)));
+                rows.push(row(DetailKind::Plain, shown(description)));
             }
-            rows.extend(request_detail(asked).rows);
+            rows.extend(RequestDetail::in_full(asked).rows);
             rows
         }
         PendingRequest::Plan(asked) => vec![
@@ -194,10 +223,15 @@ fn request_rows(prompt: &RequestPrompt) -> Vec<DetailRow> {
             row(DetailKind::Plain, escape_hidden(&asked.plan)),
         ],
         PendingRequest::Question(_) => {
-            let text = prompt.question().map(|(question, ..)| visible(&question.text));
+            let text = prompt.question().map(|(question, ..)| shown(&question.text));
             vec![row(DetailKind::Remark, text.unwrap_or_default())]
         }
     }
+}
+
+/// All of an untrusted text. Only empty space is counted instead of shown.
+fn shown(text: &str) -> String {
+    escape_hidden(&fold_blanks(text))
 }
 
 fn row(kind: DetailKind, text: String) -> DetailRow {
@@ -212,44 +246,67 @@ fn wrap_rows(rows: &[DetailRow], columns: usize) -> Vec<DetailRow> {
     wrapped.collect()
 }
 
-/// `1 [x] Blue`, and what it means below it.
-fn option_lines(prompt: &RequestPrompt, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+/// A row of an option: its number, a part of its label, a part of what it means.
+struct OptionRow {
+    number: String,
+    label: String,
+    description: String,
+}
+
+fn option_line(row: &OptionRow, theme: Theme) -> Line<'static> {
+    Line::from(vec![
+        Span::styled(row.number.clone(), theme.style(Role::Tool)),
+        Span::raw(row.label.clone()),
+        Span::styled(row.description.clone(), theme.style(Role::Faint)),
+    ])
+}
+
+/// `1 [x] Blue`, and what it means beside it or below it. All of it, because all of the label is sent.
+fn option_rows(prompt: &RequestPrompt, columns: usize) -> Vec<OptionRow> {
+    const LEAD: &str = "   ";
     let mut rows = Vec::new();
     let Some((question, ..)) = prompt.question() else {
         return rows;
     };
+    let room = columns.saturating_sub(LEAD.len()).max(2);
     for (index, option) in question.options.iter().enumerate() {
         let mark = match &prompt.stage {
             Stage::Mark(marked) if marked.contains(&index) => "[x] ",
             Stage::Mark(_) => "[ ] ",
             Stage::Choose | Stage::Reason(_) | Stage::Text(_) | Stage::Answered => "",
         };
-        let label = one_line(&visible(&option.label), columns.saturating_sub(8));
-        let head = format!("{mark}{label}");
-        let description = option.description.as_deref().map(visible);
-        let description = description.filter(|text| !text.trim().is_empty());
-        let mut spans = vec![
-            Span::styled(format!("{:>2} ", index + 1), theme.style(Role::Tool)),
-            Span::raw(head.clone()),
-        ];
-        let Some(description) = description else {
-            rows.push(Line::from(spans));
-            continue;
+        let labels = rows_of(&format!("{mark}{}", shown(&option.label)), room);
+        let description = option.description.as_deref().map(shown).unwrap_or_default();
+        let description = match description.trim().is_empty() {
+            true => Vec::new(),
+            false => rows_of(&description, room),
         };
-        // Beside the label where that is enough.
-        let faint = theme.style(Role::Faint);
-        let is_beside = width(&head) + width(&description) + 5 <= columns;
-        if is_beside {
-            spans.push(Span::styled(
-                format!("  {}", one_line(&description, columns)),
-                faint,
-            ));
+        let is_single = labels.len() == 1 && description.len() == 1;
+        let mut number = format!("{:>2} ", index + 1);
+        for label in labels {
+            let number = std::mem::replace(&mut number, LEAD.to_owned());
+            rows.push(option_row(number, label, String::new()));
         }
-        rows.push(Line::from(spans));
-        if !is_beside {
-            let text = one_line(&description, columns.saturating_sub(4));
-            rows.push(Line::from(Span::styled(format!("   {text}"), faint)));
+        // Beside the label where that is enough.
+        match (rows.last_mut(), description.as_slice()) {
+            (Some(row), [text])
+                if is_single && rows_of(&format!("{}  {text}", row.label), room).len() == 1 =>
+            {
+                row.description = format!("  {text}");
+            }
+            _ => {
+                let below = description.into_iter();
+                rows.extend(below.map(|text| option_row(LEAD.to_owned(), String::new(), text)));
+            }
         }
     }
     rows
+}
+
+fn option_row(number: String, label: String, description: String) -> OptionRow {
+    OptionRow {
+        number,
+        label,
+        description,
+    }
 }

@@ -1,11 +1,12 @@
 //! `RequestPrompt`: answers one request of the agent with keys. `request_panel` draws it.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::time::Instant;
 
 use agent_api::{Question, RequestId};
 use ralph_run::control::{AnswerChoice, PendingRequest};
-use run_view::{denial, one_line, option_labels};
+use run_view::{RequestDetail, denial, one_line, option_labels};
 use serde_json::Value;
 use terminal_input::{Edit, Key, armed_at};
 
@@ -22,7 +23,16 @@ pub(super) const MAX_KEYS: usize = 9;
 #[derive(Debug)]
 pub(super) struct RequestPrompt {
     request: PendingRequest,
-    shown_at: Instant,
+    /// When it was first drawn, or the end of it. Before, keys mean nothing to it.
+    shown_at: Option<Instant>,
+    /// Whether the end of it was drawn. Nobody allows what was not shown.
+    has_shown_end: bool,
+    /// A part of it is too long to be shown at all.
+    is_cut: bool,
+    /// The answer that the same key gives again, because a part of the request is not shown.
+    confirming: Option<Action>,
+    /// How many rows were in view.
+    page_rows: usize,
     last_key_at: Option<Instant>,
     pub(super) stage: Stage,
     /// To the questions before the current one.
@@ -60,10 +70,18 @@ pub(super) enum PromptStep {
 
 impl RequestPrompt {
     /// `last_key_at` is when the last key was pressed, for something else.
-    pub(super) fn new(request: PendingRequest, last_key_at: Option<Instant>, now: Instant) -> Self {
+    pub(super) fn new(request: PendingRequest, last_key_at: Option<Instant>) -> Self {
+        let is_cut = match &request {
+            PendingRequest::Permission(asked) => RequestDetail::in_full(asked).is_cut,
+            PendingRequest::Plan(_) | PendingRequest::Question(_) => false,
+        };
         let mut prompt = Self {
             request,
-            shown_at: now,
+            shown_at: None,
+            has_shown_end: false,
+            is_cut,
+            confirming: None,
+            page_rows: 1,
             last_key_at,
             stage: Stage::Choose,
             answers: Vec::new(),
@@ -101,25 +119,49 @@ impl RequestPrompt {
         self.remark = Some(one_line(reason, 200));
     }
 
-    /// Arms it again: something else was shown or typed meanwhile.
+    /// Arms it again once it was drawn again: something else was shown or typed meanwhile.
     pub(super) fn rearm(&mut self, now: Instant) {
-        self.shown_at = now;
+        self.shown_at = None;
+        self.has_shown_end = false;
+        self.last_key_at = Some(now);
+        if self.confirming.take().is_some() {
+            self.remark = None;
+        }
     }
 
     fn show_again(&mut self, now: Instant) {
-        self.shown_at = now;
+        self.rearm(now);
         self.stage = self.first_stage();
         self.scroll = ListScroll::default();
         self.rows = None;
     }
 
-    /// When keys begin to answer the request.
-    pub(super) fn armed_at(&self) -> Instant {
-        armed_at(self.shown_at, self.last_key_at)
+    /// These of `count` rows are drawn.
+    pub(super) fn note_drawn(&mut self, view: &Range<usize>, count: usize, now: Instant) {
+        if view.is_empty() {
+            return;
+        }
+        self.page_rows = view.len();
+        // A reason that is being typed is not interrupted: it denies.
+        let is_denying = matches!(self.stage, Stage::Reason(_));
+        let is_end_new = view.end == count && !self.has_shown_end && !is_denying;
+        if is_end_new || self.shown_at.is_none() {
+            self.shown_at = Some(now);
+        }
+        self.has_shown_end |= view.end == count;
+    }
+
+    pub(super) fn has_shown_end(&self) -> bool {
+        self.has_shown_end
+    }
+
+    /// When keys begin to answer the request. `None` before it was drawn.
+    pub(super) fn armed_at(&self) -> Option<Instant> {
+        Some(armed_at(self.shown_at?, self.last_key_at))
     }
 
     pub(super) fn is_armed(&self, now: Instant) -> bool {
-        now >= self.armed_at()
+        self.armed_at().is_some_and(|at| now >= at)
     }
 
     /// A key was pressed before the request was armed.
@@ -181,6 +223,20 @@ impl RequestPrompt {
     /// Takes an action of an armed request. The next question is armed again.
     pub(super) fn act(&mut self, action: Action, key: &Key, now: Instant) -> PromptStep {
         self.remark = None;
+        let confirming = self.confirming.take();
+        if !self.has_shown_end && is_consent(action) {
+            return self.read_on();
+        }
+        if self.is_cut && is_consent(action) && confirming != Some(action) {
+            self.remark = Some(format!(
+                "a part of it is too long to be shown · {} again to allow · n deny",
+                if action == Action::AllowAlways { "a" } else { "y" }
+            ));
+            self.confirming = Some(action);
+            // The same key at once is not a decision.
+            self.shown_at = Some(now);
+            return PromptStep::Stay;
+        }
         match action {
             Action::Allow => self.answer(AnswerChoice::Allow),
             Action::AllowAlways if self.always_is_a_key() => self.answer(AnswerChoice::AllowAlways),
@@ -214,6 +270,12 @@ impl RequestPrompt {
             Action::RequestUp => self.scroll_by(if *key == Key::PageUp { -5 } else { -1 }),
             _ => PromptStep::Stay,
         }
+    }
+
+    /// The next page. A row stays in view.
+    fn read_on(&mut self) -> PromptStep {
+        let rows = isize::try_from(self.page_rows).unwrap_or(isize::MAX);
+        self.scroll_by((rows - 1).max(1))
     }
 
     fn scroll_by(&mut self, rows: isize) -> PromptStep {
@@ -288,6 +350,7 @@ impl RequestPrompt {
                 PromptStep::Stay
             }
             (_, Edit::Complete) if is_reason => self.answer(denial(&text)),
+            (_, Edit::Complete) if !self.has_shown_end => self.read_on(),
             (_, Edit::Complete) if !text.trim().is_empty() => {
                 let label = self
                     .question()
@@ -331,7 +394,7 @@ impl RequestPrompt {
 
     /// The user closed the editor. What is not valid JSON is kept for another try.
     pub(super) fn edited(&mut self, text: Option<String>, now: Instant) -> PromptStep {
-        self.shown_at = now;
+        self.rearm(now);
         let PendingRequest::Permission(asked) = &self.request else {
             return PromptStep::Stay;
         };
@@ -358,6 +421,14 @@ impl RequestPrompt {
             }
         }
     }
+}
+
+/// Whether an action says yes to what a request says. The arguments are read in full where they are edited.
+pub(super) fn is_consent(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Allow | Action::AllowAlways | Action::ChooseOption | Action::SendAnswers
+    )
 }
 
 fn text_stage() -> Stage {

@@ -238,7 +238,7 @@ impl RunScreen {
                 self.closed_at = Some(now.instant);
             }
         }
-        self.prompt = next.map(|request| RequestPrompt::new(request, self.last_key_at, now.instant));
+        self.prompt = next.map(|request| RequestPrompt::new(request, self.last_key_at));
     }
 
     pub(super) fn describe_close(&self, request: &RequestId) -> String {
@@ -293,7 +293,8 @@ impl RunScreen {
         let armed_at = self
             .open_prompt()
             .filter(|_| !self.composer.is_open && self.dialog.is_none())
-            .map(RequestPrompt::armed_at)
+            // What is not drawn yet will be at once.
+            .map(|prompt| prompt.armed_at().unwrap_or_else(|| armed_at(now.instant, None)))
             .filter(|at| *at > now.instant);
         let has_clock = self.model.seq() > 0 && !self.has_ended() && self.problem.is_none();
         let second = has_clock.then(|| {

@@ -2,6 +2,7 @@
 
 mod dialogs;
 mod reading;
+mod reading_requests;
 mod requests;
 mod rules;
 mod screens;
@@ -29,6 +30,8 @@ pub(super) const RUN: &str = "run-1";
 pub(super) struct Desk {
     pub(super) app: App,
     pub(super) now: Now,
+    /// Columns and rows of the terminal.
+    pub(super) size: (u16, u16),
     seq: u64,
 }
 
@@ -46,6 +49,7 @@ impl Desk {
                 at: "2026-01-02T03:04:05Z".parse().unwrap(),
                 instant: Instant::now(),
             },
+            size: (100, 40),
             seq: 0,
         };
         desk.run_event(
@@ -144,8 +148,9 @@ impl Desk {
         }));
     }
 
-    /// Time passes until requests are armed.
+    /// A request is drawn, and time passes until it is armed.
     pub(super) fn settle(&mut self) {
+        self.screen(self.size.0, self.size.1);
         self.wait(500);
         self.input(Input::Tick);
     }

@@ -30,6 +30,7 @@ fn colour(is_multiple: bool) -> Value {
 fn typed_keys_do_not_answer_before_the_request_is_armed() {
     let mut desk = Desk::started(RunKind::Loop);
     desk.ask("a");
+    desk.screen(100, 40);
     assert_eq!(desk.press("yay"), []);
     assert!(!desk.shows("y once"));
     desk.wait(424);
@@ -43,6 +44,7 @@ fn typed_keys_do_not_answer_before_the_request_is_armed() {
 fn somebody_who_goes_on_typing_answers_nothing() {
     let mut desk = Desk::started(RunKind::Loop);
     desk.ask("a");
+    desk.screen(100, 40);
     for _ in 0..10 {
         desk.wait(370);
         assert_eq!(desk.key(Key::Character('y')), []);

@@ -160,6 +160,8 @@ fn a_request_is_a_deadline_until_it_is_armed() {
     desk.ask("a");
     let armed = desk.now.instant + Duration::from_millis(425);
     assert_eq!(desk.app.next_tick(desk.now), Some(armed));
+    desk.screen(80, 24);
+    assert_eq!(desk.app.next_tick(desk.now), Some(armed));
     desk.wait(425);
     let second = desk.now.instant + Duration::from_millis(575);
     assert_eq!(desk.app.next_tick(desk.now), Some(second));

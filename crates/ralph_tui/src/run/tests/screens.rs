@@ -20,6 +20,7 @@ fn assert_screens(name: &str, prepare: impl Fn(&mut Desk)) {
         let mut shown = String::new();
         for scheme in [ColorScheme::Dark, ColorScheme::Light] {
             let mut desk = Desk::with_theme(RunKind::Loop, scheme);
+            desk.size = (columns, rows);
             desk.run_event(
                 "iteration_started",
                 &json!({"number": 1, "prompt": "Fix it.", "role": "coder"}),

@@ -35,7 +35,7 @@ pub(in crate::transcript) fn build(request: &RequestCell, sheet: &mut Sheet) {
     sheet.push(Line::of(answer, Look::of(role)).led_by(INDENT, Look::PLAIN));
 }
 
-/// Nothing in it is hidden or cut: a person decides about it.
+/// Nothing in it is hidden, and what is too long says how much is missing. The panel where it is answered has all of it.
 fn push_permission(asked: &PermissionRequested, role: Role, sheet: &mut Sheet) {
     let mut text = describe_permission(asked);
     if let Some(description) = &asked.description {
