@@ -63,13 +63,21 @@ impl Search {
         }
     }
 
-    pub(super) fn hits_in(&self, cell: usize, line: usize, sheet: &Sheet) -> LineHits {
-        let Some(text) = sheet.lines().get(line).map(|line| line.text.as_str()) else {
+    /// What is to be marked in a row of a cell. Only the row and what may begin before it or end after it is searched.
+    pub(super) fn hits_in(&self, cell: usize, row: usize, sheet: &Sheet) -> LineHits {
+        let Some((line, text, shown)) = sheet.text_of(row) else {
             return Vec::new();
         };
+        // In another case, a letter can take up to three times as many bytes.
+        let margin = 3 * self.query.as_str().len();
+        let start = text.floor_char_boundary(shown.start.saturating_sub(margin));
+        let end = text.ceil_char_boundary(text.len().min(shown.end + margin));
         let is_current = |start: usize| self.marked == Some((cell, line, start));
-        let hits = self.query.find_all(text).into_iter();
-        hits.map(|hit| (hit.clone(), is_current(hit.start))).collect()
+        let hits = self.query.find_all(&text[start..end]).into_iter();
+        let hits = hits.map(|hit| hit.start + start..hit.end + start);
+        hits.filter(|hit| hit.start < shown.end && shown.start < hit.end)
+            .map(|hit| (hit.clone(), is_current(hit.start)))
+            .collect()
     }
 
     fn next_cell(&mut self, len: usize) -> Option<usize> {

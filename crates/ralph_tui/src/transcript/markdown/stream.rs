@@ -76,7 +76,12 @@ impl MarkdownStream {
     /// The length of the next finished block, and what ends it.
     fn next_block(&self, rest: &str) -> Option<(usize, End)> {
         if let Some(fence) = &self.fence {
-            let end = rest.find('\n')? + 1;
+            let start = &rest[..rest.floor_char_boundary(MAX_BLOCK_BYTES)];
+            let end = match start.find('\n') {
+                Some(end) => end + 1,
+                None if start.len() < rest.len() => return Some((start.len(), End::Line)),
+                None => return None,
+            };
             return Some(match fence.is_closed_by(&rest[..end]) {
                 true => (end, End::FenceClosed),
                 false => (end, End::Line),
@@ -101,7 +106,7 @@ impl MarkdownStream {
             if length > 0 && length + line.len() > MAX_BLOCK_BYTES {
                 return Some((length, End::Line));
             }
-            if !is_whole && line.len() > MAX_BLOCK_BYTES {
+            if line.len() > MAX_BLOCK_BYTES {
                 let piece = &line[..line.floor_char_boundary(MAX_BLOCK_BYTES)];
                 let word_end = piece.rfind(' ').map_or(piece.len(), |space| space + 1);
                 return Some((word_end, End::Line));
