@@ -64,6 +64,9 @@ fn a_terminal_that_is_too_small_is_asked_to_grow_and_takes_no_keys() {
     terminal.resize(40, 10);
     terminal.wait_for("terminal is too small: 40×10");
     terminal.press("?");
+    // Drawn after the key was taken.
+    terminal.resize(41, 10);
+    terminal.wait_for("41×10");
     terminal.resize(100, 30);
     terminal.wait_for("? help");
     assert!(!terminal.screen().contains("Keys"), "{}", terminal.screen());

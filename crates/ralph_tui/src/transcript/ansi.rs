@@ -198,6 +198,16 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_long_line_is_continued_in_another_one_however_it_is_colored() {
+        for text in ["\u{1b}[31mab\u{1b}[0mc".repeat(100_000), "abc".repeat(100_000)] {
+            let lines = colored_lines(&text);
+            assert!(lines.iter().all(|line| line.text.len() <= super::MAX_LINE_BYTES));
+            let shown: String = lines.iter().map(|line| line.text.as_str()).collect();
+            assert!(shown == "abc".repeat(100_000));
+        }
+    }
+
     proptest! {
         #[test]
         fn the_text_is_what_the_sanitiser_leaves(text in "(a|b|\n|\u{1b}|\u{1b}\\[|\u{9b}|3|1|;|m|\u{1b}\\]|\u{7}|é){0,40}") {

@@ -264,6 +264,27 @@ mod tests {
         );
     }
 
+    #[test]
+    fn a_long_line_of_code_is_shown_in_pieces_that_do_not_depend_on_how_it_came() {
+        let line = "code\t".repeat(20_000);
+        let text = format!("```\n{line}\n```\nAfter.\n");
+        let mut sheet = Sheet::new(60, true);
+        let mut stream = MarkdownStream::new(0, Look::PLAIN, "", &sheet);
+        for end in (0..text.len()).step_by(1_000) {
+            stream.update(&text[..end], &mut sheet);
+        }
+        stream.update(&text, &mut sheet);
+        let lines = shown(&sheet);
+        assert_eq!(lines, whole(&text));
+        assert_eq!(lines.last().map(String::as_str), Some("After."));
+        assert!(
+            lines.len() > 10 && sheet.work < 150,
+            "{} {}",
+            lines.len(),
+            sheet.work
+        );
+    }
+
     proptest! {
         #[test]
         fn a_text_that_grows_looks_like_the_whole_text(
