@@ -73,8 +73,16 @@ impl Search {
         let start = text.floor_char_boundary(shown.start.saturating_sub(margin));
         let end = text.ceil_char_boundary(text.len().min(shown.end + margin));
         let is_current = |start: usize| self.marked == Some((cell, line, start));
-        let hits = self.query.find_all(&text[start..end]).into_iter();
-        let hits = hits.map(|hit| hit.start + start..hit.end + start);
+        // Of hits that could overlap, the current one is one.
+        let current = match self.marked {
+            Some((marked, of, at)) if (marked, of) == (cell, line) && (start..end).contains(&at) => at,
+            _ => start,
+        };
+        let hits = [start..current, current..end].into_iter().flat_map(|part| {
+            let hits = self.query.find_all(text.get(part.clone()).unwrap_or_default());
+            hits.into_iter()
+                .map(move |hit| hit.start + part.start..hit.end + part.start)
+        });
         hits.filter(|hit| hit.start < shown.end && shown.start < hit.end)
             .map(|hit| (hit.clone(), is_current(hit.start)))
             .collect()

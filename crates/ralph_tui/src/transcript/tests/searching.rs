@@ -193,3 +193,24 @@ fn every_row_of_a_long_line_shows_its_hits_also_those_across_its_ends() {
     let (marked, other): (Vec<&Cell>, Vec<&Cell>) = letters.partition(|cell| is_marked(cell));
     assert_eq!((marked.len(), other.len()), (60, 0));
 }
+
+#[test]
+fn the_current_hit_is_marked_where_hits_could_overlap() {
+    let mut story = Story::new();
+    output(&mut story, "b", &"a".repeat(301));
+    let mut view = TranscriptView::default();
+    draw(&mut view, &story, 60, 15);
+    assert_eq!(view.search(&story.transcript, "aa"), 150);
+    let current = Theme::new(ColorScheme::Dark).style(Role::CurrentHit);
+    for _ in 0..150 {
+        let buffer = draw(&mut view, &story, 60, 15);
+        let is_current = |cell: &&Cell| cell.symbol() == "a" && cell.style().patch(current) == cell.style();
+        assert_eq!(
+            buffer.content.iter().filter(is_current).count(),
+            2,
+            "{:?}",
+            view.hits()
+        );
+        view.next_hit(&story.transcript);
+    }
+}
