@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use ralph_run::short_run_id;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::{Clear, Widget as _};
@@ -121,21 +122,12 @@ impl App {
                 self.home.set_unreadable(count);
                 Vec::new()
             }
-            Input::Preview { run, model } => {
-                self.home.set_preview(&run, model, now);
+            Input::Preview { run, model } => self.home.set_preview(&run, model, now),
+            Input::PreviewFailed { run, reason } => {
+                self.home.preview_failed(&run, &reason, now);
                 Vec::new()
             }
-            Input::Started(result) => {
-                let effects = result
-                    .iter()
-                    .map(|run| Effect::Open { run: run.clone() })
-                    .collect();
-                if let (Some(_), Err(reason)) = (&self.run, &result) {
-                    self.show_notice(reason, NOTICE_TIME, now);
-                }
-                self.home.started(result, now);
-                effects
-            }
+            Input::Started(result) => self.started(result, now),
             Input::Tail(loaded) | Input::Loaded(loaded) => {
                 if let Some(run) = self.open_run(&loaded.run) {
                     run.set_loaded(*loaded, now);
@@ -149,9 +141,8 @@ impl App {
                 Vec::new()
             }
             Input::LoadFailed { run, reason } => {
-                match self.open_run(&run) {
-                    Some(run) => run.load_failed(&reason),
-                    None => self.home.preview_failed(&run, &reason, now),
+                if let Some(run) = self.open_run(&run) {
+                    run.load_failed(&reason);
                 }
                 Vec::new()
             }
@@ -181,6 +172,14 @@ impl App {
                 Vec::new()
             }
             Input::Resized { columns, .. } => self.home.resized(columns, now),
+            Input::Resumed => {
+                self.leave_until = None;
+                match &mut self.run {
+                    Some(run) => run.rearm(now),
+                    None => self.home.rearm(now),
+                }
+                Vec::new()
+            }
             Input::Tick if self.run.is_none() => self.home.tick(now),
             Input::Tick => {
                 if let Some(run) = &mut self.run {
@@ -194,6 +193,24 @@ impl App {
             self.show_notice(&text, NOTICE_TIME, now);
         }
         self.follow(effects)
+    }
+
+    /// A new run is opened where it was asked for. Whoever went on to something else is only told.
+    fn started(&mut self, result: Result<String, String>, now: Now) -> Vec<Effect> {
+        let is_shown = self.run.is_none() && self.overlay.is_none();
+        let text = match &result {
+            Ok(run) => format!("started run {}", short_run_id(run)),
+            Err(reason) => reason.clone(),
+        };
+        let run = result.clone().unwrap_or_default();
+        let is_started = result.is_ok();
+        if self.home.started(result, is_shown, now) {
+            return vec![Effect::Open { run }];
+        }
+        if is_started || !is_shown {
+            self.show_notice(&text, NOTICE_TIME, now);
+        }
+        Vec::new()
     }
 
     fn open_run(&mut self, id: &str) -> Option<&mut RunScreen> {

@@ -62,8 +62,13 @@ pub struct TuiOptions {
 /// How the terminal UI ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Exit {
-    /// The user left. The run that was open, if it continues.
-    Left { open_run: Option<String> },
+    /// The user left.
+    Left {
+        /// The run that was open, if it continues.
+        open_run: Option<String>,
+        /// What became of commands that were just sent, if they were not carried out.
+        problems: Vec<String>,
+    },
     /// The terminal is gone.
     TerminalClosed,
     /// A signal asked for the end: its number.
@@ -100,5 +105,5 @@ pub async fn run(options: TuiOptions) -> Result<Exit, TuiError> {
     let exit = event_loop.run(screen.keys, signals).await;
     // Restores the terminal, on this way and on every other.
     drop(screen.input);
-    Ok(exit?)
+    Ok(exit)
 }

@@ -15,6 +15,8 @@ pub enum Input {
         columns: u16,
         rows: u16,
     },
+    /// The terminal is ours again, after an editor or Ctrl-Z: what is asked was not seen meanwhile.
+    Resumed,
     /// A deadline of `App::next_tick` has passed: clocks are drawn again, requests are armed.
     Tick,
     /// All runs of this user, in no order. Sent when something about them has changed.
@@ -23,10 +25,14 @@ pub enum Input {
     UnreadableRuns(usize),
     /// The answer to `Effect::Start` and `Effect::Resume`: the id of the new run, or why there is none.
     Started(Result<String, String>),
-    /// The answer to `Effect::Preview`. If the run cannot be read, `LoadFailed` comes instead.
+    /// The answer to `Effect::Preview`. If the run cannot be read, `PreviewFailed` comes instead.
     Preview {
         run: String,
         model: Box<RunModel>,
+    },
+    PreviewFailed {
+        run: String,
+        reason: String,
     },
     /// The end of a run's journal: what is shown until the whole run is loaded.
     Tail(Box<LoadedRun>),

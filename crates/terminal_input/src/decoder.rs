@@ -31,6 +31,8 @@ enum State {
     SingleShift,
     /// After `ESC [`, with what followed.
     Control(Vec<u8>),
+    /// In a sequence that means nothing, with this many bytes to come.
+    Ignored(u8),
     /// In a string, which is the terminal's answer to a question of another program. `true` after ESC.
     String(bool),
     Paste(Vec<u8>),
@@ -71,7 +73,8 @@ impl KeyDecoder {
     /// No more bytes came in time: completes what is incomplete. A lone ESC byte is the Escape key.
     pub fn flush(&mut self) -> Vec<Key> {
         match std::mem::take(&mut self.state) {
-            State::Ground | State::String(_) | State::Control(_) | State::SingleShift => {}
+            State::Ground | State::String(_) | State::Control(_) | State::Ignored(_) | State::SingleShift => {
+            }
             State::Utf8(..) => self.keys.push(Key::Character(char::REPLACEMENT_CHARACTER)),
             State::Escape => self.keys.push(Key::Escape),
             State::Paste(bytes) => self.keys.push(Key::Paste(pasted_text(&bytes))),
@@ -84,9 +87,12 @@ impl KeyDecoder {
         match self.state {
             State::Ground => Pending::Nothing,
             State::Paste(_) | State::OversizedPaste(_) => Pending::Paste,
-            State::Utf8(..) | State::Escape | State::SingleShift | State::Control(_) | State::String(_) => {
-                Pending::Sequence
-            }
+            State::Utf8(..)
+            | State::Escape
+            | State::SingleShift
+            | State::Control(_)
+            | State::Ignored(_)
+            | State::String(_) => Pending::Sequence,
         }
     }
 
@@ -109,7 +115,14 @@ impl KeyDecoder {
             }
             State::Escape => return self.after_escape(byte),
             State::SingleShift => self.keys.extend(final_key(byte, 1)),
+            State::Ignored(_) if byte == ESCAPE => return false,
+            State::Ignored(missing) if missing > 1 => self.state = State::Ignored(missing - 1),
+            State::Ignored(_) => {}
             State::Control(mut bytes) => match byte {
+                // `ESC [ [ A`: F1 to F5 on the console of Linux.
+                b'[' if bytes.is_empty() => self.state = State::Ignored(1),
+                // `ESC [ M` and three bytes: the mouse, in the first form of its reports, which nobody asked for.
+                b'M' if bytes.is_empty() => self.state = State::Ignored(3),
                 0x40..=0x7e => self.control(&bytes, byte),
                 0x20..=0x3f if bytes.len() < MAX_SEQUENCE_BYTES => {
                     bytes.push(byte);
@@ -442,6 +455,16 @@ mod tests {
         ] {
             assert_eq!(decode(other), [], "{other:?}");
         }
+    }
+
+    #[test]
+    fn old_reports_of_the_mouse_and_function_keys_of_consoles_type_nothing() {
+        assert_eq!(decode(b"\x1b[M !!y"), typed("y"));
+        assert_eq!(decode(b"\x1b[M\x23\xff\x41y"), typed("y"));
+        assert_eq!(decode(b"\x1b[[Ay"), typed("y"));
+        assert_eq!(decode(b"\x1b[[E\x1b[M a\x1b[A"), [Key::Up]);
+        // Enter of the keypad.
+        assert_eq!(decode(b"\x1bOM"), [Key::Enter]);
     }
 
     #[test]

@@ -102,7 +102,10 @@ async fn show(home: &Home, view: &View, start: ralph_tui::Start) -> anyhow::Resu
     let exit = ralph_tui::run(options).await;
     diagnostics::release();
     Ok(match exit? {
-        Exit::Left { open_run } => {
+        Exit::Left { open_run, problems } => {
+            for problem in problems {
+                write_stderr(&format!("{problem}\n"));
+            }
             if let Some(run) = open_run {
                 let id = short_run_id(&run);
                 write_stderr(&format!(

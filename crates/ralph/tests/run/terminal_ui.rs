@@ -1,7 +1,5 @@
 //! The doors of the terminal UI, and what it leaves behind: a terminal as it was, and runs that continue.
 
-use std::time::{Duration, Instant};
-
 use rustix::process::{Signal, kill_process};
 use test_support::wait_for;
 
@@ -56,9 +54,7 @@ fn the_terminal_is_restored_after_a_signal() {
 fn it_ends_with_its_terminal() {
     let stage = Stage::empty();
     let mut child = open_home(&stage).hang_up();
-    let start = Instant::now();
     wait_for("the end", || child.try_wait().unwrap());
-    assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
 }
 
 #[test]
@@ -68,8 +64,12 @@ fn a_terminal_that_is_too_small_is_asked_to_grow_and_takes_no_keys() {
     terminal.resize(40, 10);
     terminal.wait_for("terminal is too small: 40×10");
     terminal.press("?");
+    // Drawn after the key was taken.
+    terminal.resize(41, 10);
+    terminal.wait_for("41×10");
     terminal.resize(100, 30);
-    terminal.wait_until("larger", |terminal| !terminal.screen().contains("too small"));
+    terminal.wait_for("? help");
+    assert!(!terminal.screen().contains("Keys"), "{}", terminal.screen());
     terminal.resize(59, 15);
     terminal.wait_for("too small");
     terminal.press("q");

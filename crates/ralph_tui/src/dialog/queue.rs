@@ -34,9 +34,12 @@ impl QueueDialog {
         }
     }
 
-    fn place(&self, run: &RunModel) -> usize {
-        let is_selected = |message: &Message| Some(&message.id) == self.selected.as_ref();
-        run.messages().open().position(is_selected).unwrap_or(0)
+    /// The row of the selected message; `None` if it is not on its way any more.
+    fn place(&self, run: &RunModel) -> Option<usize> {
+        let Some(selected) = &self.selected else {
+            return Some(0);
+        };
+        run.messages().open().position(|message| message.id == *selected)
     }
 
     pub(super) fn is_editing(&self) -> bool {
@@ -68,17 +71,22 @@ impl QueueDialog {
         };
         self.remark = None;
         let messages: Vec<&Message> = run.messages().open().collect();
-        let place = self.place(run);
-        let place = match action {
-            Action::MessageDown => (place + 1).min(messages.len().saturating_sub(1)),
-            Action::MessageUp => place.saturating_sub(1),
-            _ => place,
+        let is_change = matches!(action, Action::EditMessage | Action::WithdrawMessage);
+        let place = match (action, self.place(run)) {
+            (Action::MessageDown, Some(place)) => (place + 1).min(messages.len().saturating_sub(1)),
+            (Action::MessageUp, Some(place)) => place.saturating_sub(1),
+            (_, Some(place)) => place,
+            // Another message takes its place only if the user says so.
+            (_, None) if is_change => {
+                self.remark = Some("the selected message is gone; select another one".to_owned());
+                return DialogStep::Stay;
+            }
+            (_, None) => 0,
         };
         let Some(message) = messages.get(place) else {
             return DialogStep::Stay;
         };
         self.selected = Some(message.id.clone());
-        let is_change = matches!(action, Action::EditMessage | Action::WithdrawMessage);
         if is_change && message.state != MessageState::Queued {
             self.remark = Some("the agent has this message already".to_owned());
             return DialogStep::Stay;
@@ -104,6 +112,10 @@ impl QueueDialog {
         theme: Theme,
     ) -> Option<Position> {
         let messages: Vec<&Message> = run.messages().open().collect();
+        if self.selected.is_none() {
+            // What is shown as selected is what a key is about.
+            self.selected = messages.first().map(|message| message.id.clone());
+        }
         let hints = footer_hints(Context::Queue);
         let mut keys: Vec<String> = match self.is_editing() {
             true => vec!["enter save".to_owned()],
@@ -149,7 +161,7 @@ impl QueueDialog {
                 };
                 let columns = usize::from(inner.width).saturating_sub(11);
                 let text = pad(&one_line(&message.text, columns), columns);
-                let style = match index == place {
+                let style = match Some(index) == place {
                     true => theme.style(Role::Selected),
                     false => ratatui::style::Style::new(),
                 };
@@ -169,15 +181,7 @@ impl QueueDialog {
             );
         }
         let row = |index: usize| rows.get(index).cloned().unwrap_or_default();
-        let view = render_rows(
-            rows.len(),
-            &mut self.scroll,
-            Some(place),
-            list,
-            buffer,
-            theme,
-            row,
-        );
+        let view = render_rows(rows.len(), &mut self.scroll, place, list, buffer, theme, row);
         if let Some(remark) = &self.remark {
             let remark = one_line(remark, usize::from(inner.width));
             put(buffer, inner, list_rows, &remark, theme.style(Role::Warning));
@@ -187,7 +191,7 @@ impl QueueDialog {
             let place = Rect::new(inner.x, inner.y + list_rows + 1, inner.width, rows);
             return field.render(place, buffer, theme);
         }
-        let row = u16::try_from(place.saturating_sub(view.start)).unwrap_or(0);
+        let row = u16::try_from(place?.saturating_sub(view.start)).unwrap_or(0);
         (!messages.is_empty() && row < list_rows).then(|| Position::new(inner.x + 11, inner.y + row))
     }
 }

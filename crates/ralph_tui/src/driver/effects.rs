@@ -30,7 +30,7 @@ impl EventLoop {
                         run,
                         model: Box::new(model),
                     },
-                    Err(reason) => Input::LoadFailed { run, reason },
+                    Err(reason) => Input::PreviewFailed { run, reason },
                 });
             }
             Effect::Close => {
@@ -92,7 +92,7 @@ impl EventLoop {
                     },
                 );
             }
-            Effect::Suspend => self.suspend(),
+            Effect::Suspend => return self.suspend(),
             Effect::Redraw => self.redraw(),
             Effect::Quit => return Some(self.leave()),
         }
@@ -100,10 +100,10 @@ impl EventLoop {
     }
 
     /// Stops this process, as Ctrl-Z does in other programs, until the shell continues it.
-    pub(super) fn suspend(&mut self) {
+    pub(super) fn suspend(&mut self) -> Option<Exit> {
         self.output.discard();
         self.terminal.stop_job();
-        self.take_back();
+        self.take_back()
     }
 
     fn open(&mut self, run: String) {

@@ -30,6 +30,8 @@ const MIN_TICK_INTERVAL: Duration = Duration::from_millis(10);
 /// No screen is larger, whatever the terminal says.
 const MAX_COLUMNS: u16 = 1_000;
 const MAX_ROWS: u16 = 500;
+/// Commands that were just sent are waited for this long when the user leaves.
+const SETTLE_TIME: Duration = Duration::from_secs(1);
 const USUAL_SIZE: (u16, u16) = (80, 24);
 
 pub(super) struct EventLoop {
@@ -140,27 +142,40 @@ impl EventLoop {
     /// Runs until the user leaves or the terminal is gone.
     pub(super) async fn run(
         mut self,
+        keys: mpsc::Receiver<Vec<Key>>,
+        signals: mpsc::UnboundedReceiver<Signal>,
+    ) -> Exit {
+        let mut exit = self.run_to_exit(keys, signals).await;
+        if let Exit::Left { problems, .. } = &mut exit {
+            let replies = &mut self.received.replies;
+            *problems = self.commands.settle(replies, SETTLE_TIME).await;
+        }
+        exit
+    }
+
+    async fn run_to_exit(
+        &mut self,
         mut keys: mpsc::Receiver<Vec<Key>>,
         mut signals: mpsc::UnboundedReceiver<Signal>,
-    ) -> io::Result<Exit> {
+    ) -> Exit {
         let effects = std::mem::take(&mut self.first_effects);
         if let Some(exit) = self.perform_all(effects) {
-            return Ok(exit);
+            return exit;
         }
         let (columns, rows) = self.size;
         if let Some(exit) = self.update(Input::Resized { columns, rows }, FRAME_INTERVAL) {
-            return Ok(exit);
+            return exit;
         }
         loop {
             let now = Instant::now();
             if self.tick_at.is_some_and(|due| due <= now) {
                 self.ticked_at = now;
                 if let Some(exit) = self.update(Input::Tick, FRAME_INTERVAL) {
-                    return Ok(exit);
+                    return exit;
                 }
             }
             if self.can_draw() && self.frame.due_at.is_some_and(|due| due <= now) && !self.draw(now) {
-                return Ok(Exit::TerminalClosed);
+                return Exit::TerminalClosed;
             }
             let exit = match self.next_event(&mut keys, &mut signals).await {
                 Event::Signal(signal) => self.signal(signal),
@@ -168,14 +183,19 @@ impl EventLoop {
                 Event::Keys(None) | Event::Flushed(Err(_)) => Some(Exit::TerminalClosed),
                 Event::Flushed(Ok(())) | Event::Deadline => None,
                 Event::Report(report) => self.report(report),
-                Event::Input(input) => self.update(input, FRAME_INTERVAL),
+                Event::Input(input) => {
+                    if let Input::Reply(reply) = &input {
+                        self.commands.note_reply(reply);
+                    }
+                    self.update(input, FRAME_INTERVAL)
+                }
                 Event::LoaderEnded => {
                     self.loader = None;
                     None
                 }
             };
             if let Some(exit) = exit {
-                return Ok(exit);
+                return exit;
             }
         }
     }
@@ -238,7 +258,9 @@ impl EventLoop {
         for key in keys {
             if key == Key::Control('z') {
                 // Everywhere, also where every key is text.
-                self.suspend();
+                if let Some(exit) = self.suspend() {
+                    return Some(exit);
+                }
                 continue;
             }
             if is_too_small(self.size) {
@@ -265,22 +287,9 @@ impl EventLoop {
             // It is for the program that has the terminal.
             Signal::Interrupt(_) if self.is_lent => None,
             Signal::Interrupt(number) => Some(Exit::Signalled(number)),
-            Signal::Resized => {
-                let size = current_size();
-                if size == self.size {
-                    return None;
-                }
-                self.size = size;
-                let (columns, rows) = size;
-                // Until it is drawn, the terminal shows broken rows.
-                self.update(Input::Resized { columns, rows }, KEY_FRAME_INTERVAL)
-            }
-            Signal::Continued => {
-                if !self.is_lent {
-                    self.take_back();
-                }
-                None
-            }
+            Signal::Resized => self.take_size(),
+            Signal::Continued if self.is_lent => None,
+            Signal::Continued => self.take_back(),
         }
     }
 
@@ -289,17 +298,30 @@ impl EventLoop {
             Report::Input(input) => self.update(input, FRAME_INTERVAL),
             Report::Returned(input) => {
                 self.is_lent = false;
-                self.take_back();
-                input.and_then(|input| self.update(input, FRAME_INTERVAL))
+                let exit = self.take_back();
+                exit.or_else(|| self.update(input?, FRAME_INTERVAL))
             }
         }
     }
 
+    /// Tells the app the terminal's size, if it has changed.
+    fn take_size(&mut self) -> Option<Exit> {
+        let size = current_size();
+        if size == self.size {
+            return None;
+        }
+        self.size = size;
+        let (columns, rows) = size;
+        // Until it is drawn, the terminal shows broken rows.
+        self.update(Input::Resized { columns, rows }, KEY_FRAME_INTERVAL)
+    }
+
     /// Sets the terminal's mode again, and draws everything.
-    pub(super) fn take_back(&mut self) {
+    pub(super) fn take_back(&mut self) -> Option<Exit> {
         self.terminal.resume();
-        self.size = current_size();
         self.redraw();
+        let exit = self.take_size();
+        exit.or_else(|| self.update(Input::Resumed, KEY_FRAME_INTERVAL))
     }
 
     pub(super) fn redraw(&mut self) {
@@ -312,6 +334,7 @@ impl EventLoop {
     pub(super) fn leave(&self) -> Exit {
         Exit::Left {
             open_run: self.app.continuing_run().map(str::to_owned),
+            problems: Vec::new(),
         }
     }
 }

@@ -154,7 +154,8 @@ impl Loader {
             let is_coming = RunFile::load(&self.run.run_file()).is_ok_and(|file| file.is_live());
             if !is_coming {
                 let reason = format!("run {} has no journal", self.run.short_id());
-                return self.fail(reason).await;
+                self.fail(reason).await;
+                return None;
             }
             sleep(JOURNAL_INTERVAL).await;
         }
@@ -304,6 +305,8 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert!(failed(inputs.recv().await).contains("has no journal"));
+        // Once.
+        assert!(inputs.recv().await.is_none());
 
         let (_directory, newer) = run();
         let line = r#"{"seq":1,"event":{"type":"run_started","data":{"format_version":99}}}"#;

@@ -10,7 +10,7 @@ use terminal_input::{Edit, Key};
 use super::answer_dialog::AnswerStep;
 use super::new_run_form::{FormStep, NewRunForm};
 use super::row::name_of;
-use super::screen::{HomeScreen, NAME_COLUMNS, Overlay, asks_permission};
+use super::screen::{HomeScreen, NAME_COLUMNS, Overlay, StartedFrom, asks_permission};
 use crate::app::Now;
 use crate::bindings::{Action, Context, action_for};
 use crate::effect::Effect;
@@ -44,7 +44,7 @@ impl HomeScreen {
                 let run = run.clone();
                 self.stop_key(key, run)
             }
-            Some(Overlay::NewRun) => self.form_key(key),
+            Some(Overlay::NewRun) => self.form_key(key, now),
             Some(Overlay::Answer(_)) => self.answer_key(key, now),
         };
         effects.extend(self.refresh_preview(now));
@@ -156,7 +156,28 @@ impl HomeScreen {
         self.overlay = Some(Overlay::NewRun);
     }
 
+    /// Whether the cursor is where the user left it. If its run is gone, says so.
+    fn is_chosen(&mut self, now: Now) -> bool {
+        let is_chosen = !self.list.has_strayed();
+        if !is_chosen {
+            self.notify("the selected run is not in the list any more; select one", now);
+        }
+        is_chosen
+    }
+
+    /// Whether a run may be started now: one at a time.
+    fn may_start(&mut self, now: Now) -> bool {
+        let may_start = self.starting.is_none();
+        if !may_start {
+            self.notify("another run is being started", now);
+        }
+        may_start
+    }
+
     fn ask_to_stop(&mut self, now: Now) {
+        if !self.is_chosen(now) {
+            return;
+        }
         let Some(run) = self.list.selected() else { return };
         let name = name_of(&run.file, NAME_COLUMNS);
         if run.file.is_ended() || run.is_lost {
@@ -168,6 +189,9 @@ impl HomeScreen {
     }
 
     fn resume(&mut self, is_fork: bool, now: Now) -> Vec<Effect> {
+        if !self.is_chosen(now) || !self.may_start(now) {
+            return Vec::new();
+        }
         let Some(run) = self.list.selected() else {
             return Vec::new();
         };
@@ -180,16 +204,14 @@ impl HomeScreen {
         } else {
             None
         };
-        match refusal {
-            Some(text) => {
-                self.notify(text, now);
-                Vec::new()
-            }
-            None => vec![Effect::Resume {
-                run: file.run_id.clone(),
-                is_fork,
-            }],
+        let run = file.run_id.clone();
+        if let Some(text) = refusal {
+            self.notify(text, now);
+            return Vec::new();
         }
+        self.starting = Some(StartedFrom::List);
+        self.notify("starting…", now);
+        vec![Effect::Resume { run, is_fork }]
     }
 
     /// Every key is the field's, as long as it is open.
@@ -221,7 +243,7 @@ impl HomeScreen {
         }
     }
 
-    fn form_key(&mut self, key: &Key) -> Vec<Effect> {
+    fn form_key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
         let Some(form) = &mut self.form else {
             self.overlay = None;
             return Vec::new();
@@ -232,7 +254,18 @@ impl HomeScreen {
                 self.overlay = None;
                 Vec::new()
             }
-            FormStep::Requested(effect) => vec![*effect],
+            FormStep::Requested(effect) => {
+                if matches!(*effect, Effect::Start(_)) {
+                    if !self.may_start(now) {
+                        return Vec::new();
+                    }
+                    self.starting = Some(StartedFrom::Form);
+                    if let Some(form) = &mut self.form {
+                        form.note_starting();
+                    }
+                }
+                vec![*effect]
+            }
         }
     }
 

@@ -49,6 +49,8 @@ pub(super) struct NewRunForm {
     focus: usize,
     /// Why it was not started, or that it is being started.
     message: Option<(String, Role)>,
+    /// Whether its run is being started. Until then nothing in it changes.
+    is_starting: bool,
 }
 
 impl NewRunForm {
@@ -63,6 +65,7 @@ impl NewRunForm {
             is_conversation: false,
             focus: PROMPT,
             message: None,
+            is_starting: false,
         }
     }
 
@@ -70,6 +73,7 @@ impl NewRunForm {
     pub(super) fn key(&mut self, key: &Key) -> FormStep {
         match key {
             Key::Escape | Key::Control('c') => return FormStep::Closed,
+            _ if self.is_starting => {}
             Key::Control('s') => return self.submit(),
             Key::Control('o') => {
                 self.focus = PROMPT;
@@ -103,6 +107,13 @@ impl NewRunForm {
 
     pub(super) fn fail(&mut self, reason: &str) {
         self.message = Some((reason.to_owned(), Role::Bad));
+        self.is_starting = false;
+    }
+
+    /// Its run is being started.
+    pub(super) fn note_starting(&mut self) {
+        self.message = Some(("starting…".to_owned(), Role::Faint));
+        self.is_starting = true;
     }
 
     fn submit(&mut self) -> FormStep {
@@ -131,7 +142,6 @@ impl NewRunForm {
             asks: self.asks,
             is_conversation: self.is_conversation,
         };
-        self.message = Some(("starting…".to_owned(), Role::Faint));
         FormStep::Requested(Box::new(Effect::Start(Box::new(request))))
     }
 

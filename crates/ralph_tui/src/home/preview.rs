@@ -18,10 +18,9 @@ use crate::widgets::put;
 
 /// The cursor rests this long before a run is read.
 const REST_TIME: Duration = Duration::from_millis(120);
-/// A run that only works is read again after this long.
+/// A run that only works is read again after this long, and after this many times as long as reading it took.
 const REFRESH_INTERVAL: Duration = Duration::from_secs(2);
-/// A preview that has not come is asked for again.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+const REFRESH_FACTOR: u32 = 20;
 
 /// How many rows the lists have at most.
 const MAX_FILES: usize = 8;
@@ -36,12 +35,15 @@ pub(super) struct Preview {
     /// Why it cannot be read.
     failure: Option<String>,
     asked: Option<Asked>,
+    /// Whether a run is being read, be it this one or the one before: never two at once.
+    is_reading: bool,
 }
 
 #[derive(Debug)]
 struct Asked {
     at: Instant,
-    is_open: bool,
+    /// How long it took to read it.
+    took: Duration,
     status: RunStatus,
 }
 
@@ -52,51 +54,60 @@ impl Preview {
             *self = Self {
                 run: run.map(str::to_owned),
                 selected_at: Some(now),
+                is_reading: self.is_reading,
                 ..Self::default()
             };
         }
     }
 
-    /// When the selected run is to be read; `None` if what is known is up to date.
-    pub(super) fn due_at(&self, status: &RunStatus) -> Option<Instant> {
+    pub(super) fn is_reading(&self) -> bool {
+        self.is_reading
+    }
+
+    /// When the selected run is to be read; `None` if what is known is up to date, or a run is being read. What is
+    /// missing for an answer is never up to date.
+    pub(super) fn due_at(&self, status: &RunStatus, is_for_answer: bool) -> Option<Instant> {
         match &self.asked {
+            _ if self.is_reading => None,
             None => Some(self.selected_at? + REST_TIME),
-            Some(asked) if asked.is_open => Some(asked.at + ANSWER_TIMEOUT),
-            Some(asked) if asked.status == *status => None,
+            Some(asked) if asked.status == *status && !is_for_answer => None,
             Some(asked) if asked.status.state != status.state && status.state.needs_person() => {
                 Some(asked.at)
             }
-            Some(asked) => Some(asked.at + REFRESH_INTERVAL),
+            Some(asked) => Some(asked.at + REFRESH_INTERVAL.max(asked.took * REFRESH_FACTOR)),
         }
     }
 
     pub(super) fn note_asked(&mut self, status: &RunStatus, now: Instant) {
         self.asked = Some(Asked {
             at: now,
-            is_open: true,
+            took: Duration::ZERO,
             status: status.clone(),
         });
+        self.is_reading = true;
     }
 
     /// A preview that comes after the cursor has moved on is dropped.
-    pub(super) fn set_model(&mut self, run: &str, model: Box<RunModel>) {
+    pub(super) fn set_model(&mut self, run: &str, model: Box<RunModel>, now: Instant) {
+        self.is_reading = false;
         if self.run.as_deref() == Some(run) {
             self.model = Some(model);
             self.failure = None;
-            self.close_asked();
+            self.note_read(now);
         }
     }
 
-    pub(super) fn set_failure(&mut self, run: &str, reason: &str) {
+    pub(super) fn set_failure(&mut self, run: &str, reason: &str, now: Instant) {
+        self.is_reading = false;
         if self.run.as_deref() == Some(run) {
             self.failure = Some(reason.to_owned());
-            self.close_asked();
+            self.note_read(now);
         }
     }
 
-    fn close_asked(&mut self) {
+    fn note_read(&mut self, now: Instant) {
         if let Some(asked) = &mut self.asked {
-            asked.is_open = false;
+            asked.took = now.saturating_duration_since(asked.at);
         }
     }
 

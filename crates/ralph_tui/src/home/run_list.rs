@@ -20,6 +20,8 @@ pub(super) struct RunList {
     wanted: Option<String>,
     /// Where the selected run was in the list, for the case that it disappears.
     last_row: usize,
+    /// Whether the selected run disappeared and the cursor went to another one, which the user did not choose.
+    has_strayed: bool,
     /// The state in which a run was snoozed. In another one, it is not any more.
     snoozed: HashMap<String, RunState>,
     pub(super) filter: RunFilter,
@@ -34,7 +36,19 @@ impl RunList {
             runs.iter()
                 .any(|run| run.file.run_id == *id && run.file.status.state == *state)
         });
+        let before = self.selected.clone();
+        let is_gone = |list: &Self| before.is_some() && list.selected != before;
+        let had_wanted = self.wanted.is_some();
         self.refresh();
+        if is_gone(self) {
+            // A run that was wanted is there now.
+            self.has_strayed = !(had_wanted && self.wanted.is_none());
+        }
+    }
+
+    /// Whether nobody has moved the cursor since its run disappeared.
+    pub(super) fn has_strayed(&self) -> bool {
+        self.has_strayed
     }
 
     /// Filters and sorts again. The cursor stays on its run.
@@ -140,6 +154,7 @@ impl RunList {
     /// The row, or the last one.
     pub(super) fn go_to_row(&mut self, row: usize) {
         self.wanted = None;
+        self.has_strayed = false;
         self.select_row(row);
     }
 
@@ -152,6 +167,7 @@ impl RunList {
     /// Selects a run, now or when it appears.
     pub(super) fn select(&mut self, id: &str) {
         self.wanted = Some(id.to_owned());
+        self.has_strayed = false;
         self.refresh();
     }
 

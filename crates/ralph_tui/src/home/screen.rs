@@ -7,6 +7,7 @@ use ralph_run::model::{RunModel, RunState, WaitingFor};
 use ralph_run::short_run_id;
 use ratatui::layout::Rect;
 use run_view::one_line;
+use terminal_input::Key;
 
 use super::answer_dialog::AnswerDialog;
 use super::new_run_form::NewRunForm;
@@ -43,12 +44,22 @@ pub(super) enum Overlay {
     Answer(Box<AnswerDialog>),
 }
 
+/// Where the run that is being started was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum StartedFrom {
+    Form,
+    /// A run of the list was resumed or forked.
+    List,
+}
+
 #[derive(Debug, Default)]
 pub(crate) struct HomeScreen {
     pub(super) list: RunList,
     pub(super) overlay: Option<Overlay>,
     /// Kept while it is closed: a draft is not lost.
     pub(super) form: Option<NewRunForm>,
+    /// Set until `started`: a second key must not start a second run.
+    pub(super) starting: Option<StartedFrom>,
     pub(super) preview: Preview,
     /// The run whose request is to be shown as soon as it is known.
     pub(super) answer_wanted: Option<String>,
@@ -108,19 +119,20 @@ impl HomeScreen {
         self.refresh_preview(now)
     }
 
-    pub(crate) fn set_preview(&mut self, run: &str, model: Box<RunModel>, now: Now) {
-        self.preview.set_model(run, model);
+    pub(crate) fn set_preview(&mut self, run: &str, model: Box<RunModel>, now: Now) -> Vec<Effect> {
+        self.preview.set_model(run, model, now.instant);
         self.check_dialogs(now);
-        if self.answer_wanted.as_deref() == Some(run) {
-            self.answer_wanted = None;
-            if self.overlay.is_none() && self.list.selected_id() == Some(run) {
-                self.open_answer(now);
-            }
+        if self.answer_wanted.take_if(|wanted| wanted == run).is_some()
+            && self.overlay.is_none()
+            && self.list.selected_id() == Some(run)
+        {
+            return self.open_answer(now);
         }
+        Vec::new()
     }
 
     pub(crate) fn preview_failed(&mut self, run: &str, reason: &str, now: Now) {
-        self.preview.set_failure(run, reason);
+        self.preview.set_failure(run, reason, now.instant);
         if self.answer_wanted.take_if(|wanted| wanted == run).is_some() {
             self.notify(format!("cannot read run {}: {reason}", short_run_id(run)), now);
         }
@@ -140,21 +152,44 @@ impl HomeScreen {
         }
     }
 
-    /// A run was started, or could not be.
-    pub(crate) fn started(&mut self, result: Result<String, String>, now: Now) {
-        match result {
-            Ok(run) => {
-                self.form = None;
-                if matches!(self.overlay, Some(Overlay::NewRun)) {
-                    self.overlay = None;
+    /// A run was started, or could not be. Whether it may be opened: `is_shown` is `false` if something covers this
+    /// screen, and what is open above the list and did not ask for the run keeps its keys.
+    pub(crate) fn started(&mut self, result: Result<String, String>, is_shown: bool, now: Now) -> bool {
+        let from_form = self.starting.take() == Some(StartedFrom::Form);
+        let is_form_open = matches!(self.overlay, Some(Overlay::NewRun));
+        let run = match (result, &mut self.form) {
+            (Ok(run), _) => run,
+            (Err(reason), Some(form)) if from_form => {
+                form.fail(&reason);
+                if !is_form_open {
+                    self.notify(reason, now);
                 }
-                self.list.select(&run);
-                self.notify(format!("started run {}", short_run_id(&run)), now);
+                return false;
             }
-            Err(reason) => match (&self.overlay, &mut self.form) {
-                (Some(Overlay::NewRun), Some(form)) => form.fail(&reason),
-                _ => self.notify(reason, now),
-            },
+            (Err(reason), _) => {
+                self.notify(reason, now);
+                return false;
+            }
+        };
+        if from_form {
+            self.form = None;
+            if is_form_open {
+                self.overlay = None;
+            }
+        }
+        self.notify(format!("started run {}", short_run_id(&run)), now);
+        let may_open = is_shown && self.overlay.is_none();
+        if may_open {
+            self.list.select(&run);
+        }
+        may_open
+    }
+
+    /// The screen is seen again: keys that were typed elsewhere answer nothing.
+    pub(crate) fn rearm(&mut self, now: Now) {
+        if let Some(Overlay::Answer(dialog)) = &mut self.overlay {
+            // As after any key.
+            dialog.key(&Key::Home, now.instant);
         }
     }
 
@@ -178,7 +213,7 @@ impl HomeScreen {
     }
 
     pub(super) fn ask_preview(&mut self, now: Now) -> Vec<Effect> {
-        let Some(run) = self.list.selected() else {
+        let Some(run) = self.list.selected().filter(|_| !self.preview.is_reading()) else {
             return Vec::new();
         };
         self.preview.note_asked(&run.file.status, now.instant);
@@ -190,7 +225,9 @@ impl HomeScreen {
     fn preview_due(&self) -> Option<Instant> {
         let run = self.list.selected()?;
         let is_wanted = self.columns >= PREVIEW_MIN_COLUMNS || asks_permission(run);
-        self.preview.due_at(&run.file.status).filter(|_| is_wanted)
+        let is_for_answer = self.answer_wanted.as_deref() == Some(run.file.run_id.as_str());
+        let due = self.preview.due_at(&run.file.status, is_for_answer);
+        due.filter(|_| is_wanted)
     }
 
     /// Shows the selected run's request, if it is one simple request.
@@ -227,7 +264,7 @@ impl HomeScreen {
             // The journal was read before the request came.
             (None, _) => {
                 self.answer_wanted = Some(id);
-                self.ask_preview(now)
+                self.refresh_preview(now)
             }
         }
     }

@@ -5,7 +5,7 @@ use ralph_run::{IterationOutcome, Open};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
-use run_view::{format_cents, in_workspace, one_line, width};
+use run_view::{end_of_path, format_cents, in_workspace, one_line, width};
 
 use crate::theme::{Role, Theme};
 use crate::widgets::{pad, put, put_spans};
@@ -99,8 +99,7 @@ fn file_lines(run: &RunModel, columns: usize, rows: usize, theme: Theme) -> Vec<
     for file in files.iter().rev().take(rows) {
         let (added, removed) = (format!("+{}", file.added), format!("−{}", file.removed));
         let room = columns.saturating_sub(width(&added) + width(&removed) + 2);
-        let path = one_line(in_workspace(&file.path, workspace), usize::MAX);
-        let path = pad(&tail(&path, room), room);
+        let path = pad(&end_of_path(in_workspace(&file.path, workspace), room), room);
         lines.push(Line::from(vec![
             Span::raw(path),
             Span::styled(format!(" {added}"), theme.style(Role::Added)),
@@ -112,20 +111,4 @@ fn file_lines(run: &RunModel, columns: usize, rows: usize, theme: Theme) -> Vec<
         lines.push(Line::from(Span::styled(text, theme.style(Role::Faint))));
     }
     lines
-}
-
-/// The end of a path says more than its start.
-fn tail(path: &str, columns: usize) -> String {
-    if width(path) <= columns {
-        return path.to_owned();
-    }
-    let mut kept = path;
-    while width(kept) + 1 > columns {
-        let mut characters = kept.chars();
-        if characters.next().is_none() {
-            return String::new();
-        }
-        kept = characters.as_str();
-    }
-    format!("…{kept}")
 }

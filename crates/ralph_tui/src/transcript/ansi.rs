@@ -46,8 +46,9 @@ impl Lines {
         for part in text.split_inclusive('\n') {
             let line = part.strip_suffix('\n').unwrap_or(part);
             let mut line = line;
-            while line.len() > MAX_LINE_BYTES {
-                let (head, tail) = line.split_at(line.floor_char_boundary(MAX_LINE_BYTES));
+            // Colors may have cut the line into many parts.
+            while line.len() > self.room() {
+                let (head, tail) = line.split_at(line.floor_char_boundary(self.room()));
                 self.append(head, look);
                 self.is_open = false;
                 line = tail;
@@ -55,6 +56,12 @@ impl Lines {
             self.append(line, look);
             self.is_open = !part.ends_with('\n');
         }
+    }
+
+    /// How many bytes the open line, or else a new one, can still have.
+    fn room(&self) -> usize {
+        let open = self.done.last().filter(|_| self.is_open);
+        MAX_LINE_BYTES.saturating_sub(open.map_or(0, |line| line.text.len()))
     }
 
     fn append(&mut self, text: &str, look: Look) {
@@ -189,6 +196,16 @@ mod tests {
             lines.iter().map(|line| line.1).collect::<Vec<_>>(),
             [Some(1), Some(1), None]
         );
+    }
+
+    #[test]
+    fn a_long_line_is_continued_in_another_one_however_it_is_colored() {
+        for text in ["\u{1b}[31mab\u{1b}[0mc".repeat(100_000), "abc".repeat(100_000)] {
+            let lines = colored_lines(&text);
+            assert!(lines.iter().all(|line| line.text.len() <= super::MAX_LINE_BYTES));
+            let shown: String = lines.iter().map(|line| line.text.as_str()).collect();
+            assert!(shown == "abc".repeat(100_000));
+        }
     }
 
     proptest! {

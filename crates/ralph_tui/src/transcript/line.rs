@@ -6,6 +6,8 @@ use run_view::sanitise;
 use crate::theme::{Role, Theme};
 
 const TAB_COLUMNS: usize = 4;
+/// What is longer is cut: no line on a screen is read that far.
+const MAX_BYTES: usize = 64 << 10;
 
 /// How a piece of text looks, in terms of the theme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -79,6 +81,8 @@ pub(super) struct Line {
     pub(super) overflow: Overflow,
     /// Whether the rest of the row is filled with a rule.
     pub(super) has_rule: bool,
+    /// How many columns the text takes: tabs end at columns, and measuring it for each of them takes too long.
+    pub(super) column: usize,
 }
 
 impl Line {
@@ -103,23 +107,36 @@ impl Line {
 
     /// Adds untrusted text. Line ends in it become spaces.
     pub(super) fn push(&mut self, text: &str, look: Look) {
+        if self.text.len() >= MAX_BYTES {
+            return;
+        }
         let clean = sanitise(text);
-        if clean.contains(['\n', '\t']) {
-            for character in clean.chars() {
-                match character {
-                    '\t' => {
-                        let column = run_view::width(&self.text);
-                        let spaces = TAB_COLUMNS - column % TAB_COLUMNS;
-                        self.text.extend(std::iter::repeat_n(' ', spaces));
-                    }
-                    '\n' => self.text.push(' '),
-                    _ => self.text.push(character),
-                }
+        for (number, part) in clean.split('\t').enumerate() {
+            if number > 0 {
+                self.push_spaces(TAB_COLUMNS - self.column % TAB_COLUMNS);
             }
-        } else {
-            self.text.push_str(&clean);
+            let room = MAX_BYTES.saturating_sub(self.text.len());
+            let fitting = &part[..part.floor_char_boundary(room)];
+            self.column += run_view::width(fitting);
+            self.text
+                .extend(fitting.split('\n').enumerate().flat_map(|(number, line)| {
+                    let space = if number > 0 { " " } else { "" };
+                    [space, line]
+                }));
+            self.column += fitting.matches('\n').count();
+            if fitting.len() < part.len() || self.text.len() >= MAX_BYTES {
+                // So that nothing fits any more.
+                self.push_spaces(MAX_BYTES.saturating_sub(self.text.len()));
+                self.text.push('…');
+                break;
+            }
         }
         self.end_span(look);
+    }
+
+    fn push_spaces(&mut self, count: usize) {
+        self.text.extend(std::iter::repeat_n(' ', count));
+        self.column += count;
     }
 
     fn end_span(&mut self, look: Look) {
@@ -134,8 +151,7 @@ impl Line {
 
     /// Adds spaces up to a column.
     pub(super) fn pad_to(&mut self, column: usize, look: Look) {
-        let missing = column.saturating_sub(super::wrap::columns(&self.text));
-        self.text.extend(std::iter::repeat_n(' ', missing));
+        self.push_spaces(column.saturating_sub(super::wrap::columns(&self.text)));
         self.end_span(look);
     }
 
@@ -143,5 +159,23 @@ impl Line {
     pub(super) fn look_at(&self, offset: usize) -> Look {
         let span = self.spans.partition_point(|span| span.end <= offset);
         self.spans.get(span).map_or(Look::PLAIN, |span| span.look)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Line, Look, MAX_BYTES};
+
+    #[test]
+    fn tabs_end_at_columns_and_a_line_has_a_limit() {
+        let mut line = Line::of("a\tb", Look::PLAIN);
+        line.push("漢\tc\nd\t", Look::PLAIN);
+        assert_eq!(line.text, "a   b漢 c d ");
+        for text in ["\t".repeat(1 << 20), "é".repeat(1 << 20), "a\t".repeat(1 << 20)] {
+            let mut line = Line::of(&text, Look::PLAIN);
+            line.push("more", Look::PLAIN);
+            assert!(line.text.len() <= MAX_BYTES + 8 && line.text.ends_with('…'));
+            assert_eq!(line.spans.last().map(|span| span.end), Some(line.text.len()));
+        }
     }
 }

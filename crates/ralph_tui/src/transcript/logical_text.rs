@@ -209,9 +209,11 @@ fn quoted(label: &str, text: &str) -> String {
 
 /// In a block of code whose fence is longer than any in the text.
 fn fenced(text: &str) -> String {
-    let mut fence = "```".to_owned();
-    while text.contains(&fence) {
-        fence.push('`');
+    let (mut longest, mut length) = (2, 0);
+    for byte in text.bytes() {
+        length = if byte == b'`' { length + 1 } else { 0 };
+        longest = longest.max(length);
     }
+    let fence = "`".repeat(longest + 1);
     format!("{fence}\n{text}\n{fence}")
 }

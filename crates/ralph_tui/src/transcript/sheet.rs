@@ -128,9 +128,11 @@ impl Sheet {
         self.rows.partition_point(is_before).saturating_sub(1)
     }
 
-    /// The line that a row belongs to.
-    pub(super) fn line_of(&self, row: usize) -> Option<usize> {
-        self.rows.get(row).map(|row| row.line as usize)
+    /// The line that a row belongs to, its text, and the part of it that the row can show.
+    pub(super) fn text_of(&self, row: usize) -> Option<(usize, &str, std::ops::Range<usize>)> {
+        let row = self.rows.get(row)?;
+        let text = self.lines.get(row.line as usize)?.text.as_str();
+        Some((row.line as usize, text, row.start as usize..row.end as usize))
     }
 
     /// Draws one row into the first row of `area`.

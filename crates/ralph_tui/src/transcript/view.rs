@@ -353,10 +353,8 @@ impl TranscriptView {
                         let style = theme.style(Role::NeedsPerson);
                         buffer.set_stringn(area.x, y, "│", usize::from(area.width), style);
                     }
-                    let hits = match (&search, sheet.line_of(row)) {
-                        (Some(search), Some(line)) => search.hits_in(index, line, sheet),
-                        _ => Vec::new(),
-                    };
+                    let search = search.as_ref();
+                    let hits = search.map_or_else(Vec::new, |search| search.hits_in(index, row, sheet));
                     let left = area.x.saturating_add(indent).min(area.right());
                     let room = Rect::new(left, y, area.right() - left, 1);
                     sheet.draw(row, room, buffer, theme, &hits);

@@ -63,13 +63,29 @@ impl Search {
         }
     }
 
-    pub(super) fn hits_in(&self, cell: usize, line: usize, sheet: &Sheet) -> LineHits {
-        let Some(text) = sheet.lines().get(line).map(|line| line.text.as_str()) else {
+    /// What is to be marked in a row of a cell. Only the row and what may begin before it or end after it is searched.
+    pub(super) fn hits_in(&self, cell: usize, row: usize, sheet: &Sheet) -> LineHits {
+        let Some((line, text, shown)) = sheet.text_of(row) else {
             return Vec::new();
         };
+        // In another case, a letter can take up to three times as many bytes.
+        let margin = 3 * self.query.as_str().len();
+        let start = text.floor_char_boundary(shown.start.saturating_sub(margin));
+        let end = text.ceil_char_boundary(text.len().min(shown.end + margin));
         let is_current = |start: usize| self.marked == Some((cell, line, start));
-        let hits = self.query.find_all(text).into_iter();
-        hits.map(|hit| (hit.clone(), is_current(hit.start))).collect()
+        // Of hits that could overlap, the current one is one.
+        let current = match self.marked {
+            Some((marked, of, at)) if (marked, of) == (cell, line) && (start..end).contains(&at) => at,
+            _ => start,
+        };
+        let hits = [start..current, current..end].into_iter().flat_map(|part| {
+            let hits = self.query.find_all(text.get(part.clone()).unwrap_or_default());
+            hits.into_iter()
+                .map(move |hit| hit.start + part.start..hit.end + part.start)
+        });
+        hits.filter(|hit| hit.start < shown.end && shown.start < hit.end)
+            .map(|hit| (hit.clone(), is_current(hit.start)))
+            .collect()
     }
 
     fn next_cell(&mut self, len: usize) -> Option<usize> {

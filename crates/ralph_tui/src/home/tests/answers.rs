@@ -199,11 +199,12 @@ fn a_wide_window_reads_the_run_on_which_the_cursor_rests() {
     for _ in 0..2 {
         assert_eq!(screen.key(&Key::Down, clock.pass(20)), []);
     }
-    assert!(screen.next_tick(clock.now).is_some());
-    assert_eq!(screen.tick(clock.pass(150)), [Effect::Preview { run: id(1) }]);
+    assert_eq!(screen.tick(clock.pass(150)), []);
     // What comes too late is not shown for another run.
     screen.set_preview(&id(3), model([]), clock.now);
     assert!(screen.preview.model_of(&id(1)).is_none());
+    assert!(screen.next_tick(clock.now).is_some());
+    assert_eq!(screen.tick(clock.now), [Effect::Preview { run: id(1) }]);
     screen.set_preview(&id(1), model([]), clock.now);
     assert!(screen.preview.model_of(&id(1)).is_some());
     assert_eq!(screen.tick(clock.pass(10_000)), []);
@@ -212,4 +213,28 @@ fn a_wide_window_reads_the_run_on_which_the_cursor_rests() {
     later.file.status.iteration = 4;
     let effects = screen.set_runs(vec![later, working(2)], clock.now);
     assert_eq!(effects, [Effect::Preview { run: id(1) }]);
+}
+
+#[test]
+fn a_request_is_armed_again_after_another_program_had_the_terminal() {
+    let mut clock = Clock::new();
+    let mut screen = asked("ls", &mut clock);
+    clock.pass(1_000);
+    screen.rearm(clock.now);
+    assert_eq!(press(&mut screen, "y", clock), []);
+    clock.pass(1_000);
+    assert_eq!(press(&mut screen, "y", clock), [answer(AnswerChoice::Allow)]);
+}
+
+#[test]
+fn a_request_that_the_journal_does_not_have_yet_is_read_again_after_a_while() {
+    let mut clock = Clock::new();
+    let mut screen = screen(vec![waiting(1)], clock);
+    let read = [Effect::Preview { run: id(1) }];
+    assert_eq!(screen.key(&Key::Character('y'), clock.now), read);
+    assert_eq!(screen.set_preview(&id(1), model([]), clock.now), []);
+    assert_eq!(screen.tick(clock.pass(1_000)), []);
+    assert_eq!(screen.tick(clock.pass(1_000)), read);
+    screen.set_preview(&id(1), asking(permission("ls")), clock.now);
+    assert!(matches!(screen.overlay, Some(Overlay::Answer(_))));
 }

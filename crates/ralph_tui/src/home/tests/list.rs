@@ -96,8 +96,11 @@ fn only_what_fits_its_state_is_done_to_a_run() {
         press(&mut screen, "f", clock),
         [Effect::Resume { run: id(2), is_fork }]
     );
+    screen.started(Err("no".to_owned()), true, clock.now);
     press(&mut screen, "j", clock);
-    assert_eq!(press(&mut screen, "rf", clock), [resume(false), resume(true)]);
+    assert_eq!(press(&mut screen, "r", clock), [resume(false)]);
+    screen.started(Err("no".to_owned()), true, clock.now);
+    assert_eq!(press(&mut screen, "f", clock), [resume(true)]);
     assert_eq!(press(&mut screen, "s", clock), []);
     assert!(screen.overlay.is_none());
     assert_eq!(
@@ -253,7 +256,7 @@ fn nothing_ticks_while_nothing_changes() {
 fn a_run_that_was_started_is_selected_when_it_appears() {
     let clock = Clock::new();
     let mut screen = screen(vec![working(1)], clock);
-    screen.started(Ok(id(5)), clock.now);
+    assert!(screen.started(Ok(id(5)), true, clock.now));
     screen.set_runs(vec![working(1)], clock.now);
     assert_eq!(selected(&screen), Some(id(1)));
     screen.set_runs(vec![working(1), working(5)], clock.now);
@@ -269,4 +272,37 @@ fn a_paste_into_the_list_does_nothing_and_says_so() {
     let (buffer, _) = draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
     let text: String = buffer.content.iter().map(|cell| cell.symbol()).collect();
     assert!(text.contains("nothing takes a paste here"));
+}
+
+#[test]
+fn what_took_the_place_of_a_run_that_is_gone_is_neither_stopped_nor_resumed() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![ended(1), ended(2)], clock);
+    assert_eq!(selected(&screen), Some(id(2)));
+    screen.set_runs(vec![ended(1)], clock.now);
+    assert_eq!(selected(&screen), Some(id(1)));
+    assert_eq!(press(&mut screen, "rf", clock), []);
+    let text = text_of(&draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now).0);
+    assert!(text.contains("not in the list any more"), "{text}");
+    assert_eq!(press(&mut screen, "jr", clock).len(), 1);
+}
+
+#[test]
+fn a_long_journal_is_read_seldom_and_never_twice_at_once() {
+    let mut clock = Clock::new();
+    let mut screen = screen(vec![working(1), working(2)], clock);
+    screen.resized(200, clock.now);
+    assert_eq!(screen.tick(clock.pass(200)).len(), 1);
+    // Neither after a long time nor for another run.
+    assert_eq!(screen.tick(clock.pass(60_000)), []);
+    screen.key(&Key::Down, clock.now);
+    assert_eq!(screen.tick(clock.pass(200)), []);
+    screen.set_preview(&id(2), super::model([]), clock.now);
+    assert_eq!(screen.tick(clock.now).len(), 1);
+    screen.set_preview(&id(1), super::model([]), clock.pass(1_000));
+    let mut changed = working(1);
+    changed.file.status.iteration += 1;
+    assert_eq!(screen.set_runs(vec![changed, working(2)], clock.now), []);
+    assert_eq!(screen.tick(clock.pass(18_000)), []);
+    assert_eq!(screen.tick(clock.pass(2_000)).len(), 1);
 }

@@ -2,10 +2,12 @@
 
 use terminal_input::Key;
 
-use super::{Clock, HomeScreen, draw, id, press, screen, text_of, working};
+use super::{Clock, HomeScreen, draw, ended, id, press, screen, text_of, working};
+use crate::app::App;
 use crate::effect::{Effect, StartRequest};
 use crate::home::screen::Overlay;
-use crate::theme::ColorScheme;
+use crate::input::Input;
+use crate::theme::{ColorScheme, Theme};
 
 fn opened(clock: Clock) -> HomeScreen {
     let mut screen = screen(vec![working(1)], clock);
@@ -95,14 +97,14 @@ fn a_draft_survives_closing_and_a_failed_start() {
     assert!(screen.overlay.is_none());
     press(&mut screen, "c", clock);
     screen.key(&Key::Control('s'), clock.now);
-    screen.started(Err("there is no backend `x`".to_owned()), clock.now);
+    screen.started(Err("there is no backend `x`".to_owned()), true, clock.now);
     let text = shown(&mut screen, clock);
     assert!(
         text.contains("do it") && text.contains("there is no backend `x`"),
         "{text}"
     );
     screen.key(&Key::Control('s'), clock.now);
-    screen.started(Ok(id(9)), clock.now);
+    assert!(screen.started(Ok(id(9)), true, clock.now));
     assert!(screen.overlay.is_none());
     press(&mut screen, "c", clock);
     assert!(!shown(&mut screen, clock).contains("do it"));
@@ -117,6 +119,66 @@ fn a_long_reason_is_shown_in_full() {
         "the workspace {} is in use; stop that run first",
         "is very long ".repeat(8)
     );
-    screen.started(Err(reason), clock.now);
+    press(&mut screen, "do it", clock);
+    screen.key(&Key::Control('s'), clock.now);
+    screen.started(Err(reason), true, clock.now);
     assert!(shown(&mut screen, clock).contains("stop that run first"));
+}
+
+#[test]
+fn a_second_key_starts_no_second_run() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    press(&mut screen, "do it", clock);
+    assert_eq!(screen.key(&Key::Control('s'), clock.now).len(), 1);
+    assert_eq!(screen.key(&Key::Control('s'), clock.now), []);
+    assert_eq!(press(&mut screen, "more", clock), []);
+    let text = shown(&mut screen, clock);
+    assert!(
+        text.contains("starting…") && !text.contains("do itmore"),
+        "{text}"
+    );
+    screen.started(Err("no".to_owned()), true, clock.now);
+    assert_eq!(screen.key(&Key::Control('s'), clock.now).len(), 1);
+
+    let mut screen = super::screen(vec![ended(1)], clock);
+    assert_eq!(press(&mut screen, "r", clock).len(), 1);
+    assert!(shown(&mut screen, clock).contains("starting…"));
+    assert_eq!(press(&mut screen, "rf", clock), []);
+    assert!(shown(&mut screen, clock).contains("another run is being started"));
+    press(&mut screen, "cdo it", clock);
+    assert_eq!(screen.key(&Key::Control('s'), clock.now), []);
+    // The draft is not what was started, and keeps the screen.
+    assert!(!screen.started(Ok(id(9)), true, clock.now));
+    assert!(shown(&mut screen, clock).contains("do it"));
+    assert_eq!(screen.key(&Key::Control('s'), clock.now).len(), 1);
+}
+
+#[test]
+fn a_new_run_is_opened_only_where_it_was_asked_for() {
+    let clock = Clock::new();
+    let app = || {
+        let (mut app, _) = App::new(Theme::new(ColorScheme::Dark), None);
+        app.update(Input::Runs(vec![ended(1)]), clock.now);
+        let effects = app.update(Input::Key(Key::Character('r')), clock.now);
+        assert!(matches!(effects.as_slice(), [Effect::Resume { .. }]));
+        app
+    };
+    let started = |app: &mut App| app.update(Input::Started(Ok(id(9))), clock.now);
+    assert_eq!(started(&mut app()), [Effect::Open { run: id(9) }]);
+    // A run, help, the text of the filter, and a form that asked for nothing.
+    for key in [
+        Key::Enter,
+        Key::Character('?'),
+        Key::Character('/'),
+        Key::Character('c'),
+    ] {
+        let mut app = app();
+        app.update(Input::Key(key.clone()), clock.now);
+        assert_eq!(started(&mut app), [], "{key:?}");
+        let area = ratatui::layout::Rect::new(0, 0, 80, 24);
+        let mut buffer = ratatui::buffer::Buffer::empty(area);
+        app.render(area, &mut buffer, clock.now);
+        assert!(text_of(&buffer).contains("started run"), "{key:?}");
+    }
 }

@@ -152,6 +152,27 @@ fn queued_messages_are_edited_and_withdrawn() {
 }
 
 #[test]
+fn a_message_takes_no_key_for_one_that_left_the_queue() {
+    let mut desk = Desk::started(RunKind::Loop);
+    queued(&mut desk, "one", "first");
+    queued(&mut desk, "two", "second");
+    desk.press("Q");
+    desk.screen(80, 24);
+    desk.run_event("message_sent", &json!({"message_id": "one"}));
+    desk.agent(
+        "message_updated",
+        &json!({"message_id": "one", "state": "completed"}),
+    );
+    assert_eq!(desk.press("d"), []);
+    assert!(desk.shows("the selected message is gone"));
+    let message_id = "two".to_owned();
+    assert_eq!(
+        desk.press("jd"),
+        [command(ControlCommand::WithdrawMessage { message_id })]
+    );
+}
+
+#[test]
 fn a_message_that_was_sent_cannot_be_changed() {
     let mut desk = Desk::started(RunKind::Loop);
     queued(&mut desk, "one", "first");

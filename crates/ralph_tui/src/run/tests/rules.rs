@@ -325,3 +325,14 @@ fn a_search_goes_on_with_the_clock_and_finds_what_is_new() {
     desk.input(Input::Tick);
     assert!(desk.shows("hit 1/2"));
 }
+
+#[test]
+fn a_request_is_armed_again_after_another_program_had_the_terminal() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.ask("a");
+    desk.settle();
+    desk.input(Input::Resumed);
+    assert_eq!(desk.press("y"), []);
+    desk.settle();
+    assert_eq!(desk.press("y").len(), 1);
+}

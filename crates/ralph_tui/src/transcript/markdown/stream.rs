@@ -76,7 +76,12 @@ impl MarkdownStream {
     /// The length of the next finished block, and what ends it.
     fn next_block(&self, rest: &str) -> Option<(usize, End)> {
         if let Some(fence) = &self.fence {
-            let end = rest.find('\n')? + 1;
+            let start = &rest[..rest.floor_char_boundary(MAX_BLOCK_BYTES)];
+            let end = match start.find('\n') {
+                Some(end) => end + 1,
+                None if start.len() < rest.len() => return Some((start.len(), End::Line)),
+                None => return None,
+            };
             return Some(match fence.is_closed_by(&rest[..end]) {
                 true => (end, End::FenceClosed),
                 false => (end, End::Line),
@@ -101,7 +106,7 @@ impl MarkdownStream {
             if length > 0 && length + line.len() > MAX_BLOCK_BYTES {
                 return Some((length, End::Line));
             }
-            if !is_whole && line.len() > MAX_BLOCK_BYTES {
+            if line.len() > MAX_BLOCK_BYTES {
                 let piece = &line[..line.floor_char_boundary(MAX_BLOCK_BYTES)];
                 let word_end = piece.rfind(' ').map_or(piece.len(), |space| space + 1);
                 return Some((word_end, End::Line));
@@ -255,6 +260,27 @@ mod tests {
             sheet.row_count() > 8_000 && sheet.work < 3_000,
             "{} {}",
             sheet.row_count(),
+            sheet.work
+        );
+    }
+
+    #[test]
+    fn a_long_line_of_code_is_shown_in_pieces_that_do_not_depend_on_how_it_came() {
+        let line = "code\t".repeat(20_000);
+        let text = format!("```\n{line}\n```\nAfter.\n");
+        let mut sheet = Sheet::new(60, true);
+        let mut stream = MarkdownStream::new(0, Look::PLAIN, "", &sheet);
+        for end in (0..text.len()).step_by(1_000) {
+            stream.update(&text[..end], &mut sheet);
+        }
+        stream.update(&text, &mut sheet);
+        let lines = shown(&sheet);
+        assert_eq!(lines, whole(&text));
+        assert_eq!(lines.last().map(String::as_str), Some("After."));
+        assert!(
+            lines.len() > 10 && sheet.work < 150,
+            "{} {}",
+            lines.len(),
             sheet.work
         );
     }

@@ -66,6 +66,11 @@ fn texts() -> Vec<String> {
     texts.push("\u{301}\u{301}starts with marks".to_owned());
     texts.push("x".repeat(1 << 20));
     texts.push("word ".repeat(200_000));
+    texts.push("\t".repeat(100_000));
+    texts.push(format!("```\n{}\n```\n", "x\t".repeat(500_000)));
+    texts.push("\u{1b}[31ma\t\u{1b}[0m".repeat(100_000));
+    texts.push(format!("`{}", "```` ".repeat(10_000)));
+    texts.push("`".repeat(100_000));
     texts.push("\u{1b}[31m".repeat(1_000));
     texts.push("- ".repeat(500));
     texts.push(">".repeat(500));

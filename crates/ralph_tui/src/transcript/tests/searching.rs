@@ -2,7 +2,10 @@
 
 use agent_api::{Body, ItemId, Part, ToolFinished, ToolKind, ToolStarted, ToolStatus};
 
+use ratatui::buffer::Cell;
+
 use super::story::{Story, draw, rows_of};
+use crate::theme::{ColorScheme, Role, Theme};
 use crate::transcript::TranscriptView;
 use crate::transcript::view::{Filter, FoldTarget};
 
@@ -170,4 +173,44 @@ fn while_a_query_is_typed_every_step_starts_where_the_reader_was() {
     view.cancel_typing();
     assert!(view.is_following());
     assert_eq!(rows_of(&draw(&mut view, &story, 60, 15)).last(), before.last());
+}
+
+#[test]
+fn every_row_of_a_long_line_shows_its_hits_also_those_across_its_ends() {
+    let mut story = Story::new();
+    output(&mut story, "b", &"needle ".repeat(60));
+    let mut view = TranscriptView::default();
+    draw(&mut view, &story, 60, 15);
+    assert_eq!(view.search(&story.transcript, "needle"), 60);
+    let buffer = draw(&mut view, &story, 60, 15);
+    let hit = Theme::new(ColorScheme::Dark).style(Role::Hit);
+    let current = Theme::new(ColorScheme::Dark).style(Role::CurrentHit);
+    let is_marked = |cell: &Cell| {
+        let style = cell.style();
+        [hit, current].iter().any(|role| style.patch(*role) == style)
+    };
+    let letters = buffer.content.iter().filter(|cell| cell.symbol() == "d");
+    let (marked, other): (Vec<&Cell>, Vec<&Cell>) = letters.partition(|cell| is_marked(cell));
+    assert_eq!((marked.len(), other.len()), (60, 0));
+}
+
+#[test]
+fn the_current_hit_is_marked_where_hits_could_overlap() {
+    let mut story = Story::new();
+    output(&mut story, "b", &"a".repeat(301));
+    let mut view = TranscriptView::default();
+    draw(&mut view, &story, 60, 15);
+    assert_eq!(view.search(&story.transcript, "aa"), 150);
+    let current = Theme::new(ColorScheme::Dark).style(Role::CurrentHit);
+    for _ in 0..150 {
+        let buffer = draw(&mut view, &story, 60, 15);
+        let is_current = |cell: &&Cell| cell.symbol() == "a" && cell.style().patch(current) == cell.style();
+        assert_eq!(
+            buffer.content.iter().filter(is_current).count(),
+            2,
+            "{:?}",
+            view.hits()
+        );
+        view.next_hit(&story.transcript);
+    }
 }
