@@ -36,13 +36,20 @@ pub(super) struct AnswerDialog {
     last_key_at: Option<Instant>,
     scroll: ListScroll,
     /// The rows at a width.
-    rows: Option<(u16, Vec<(Option<Role>, String)>)>,
+    rows: Option<(u16, Vec<Row>)>,
     /// A part of it is too long to be shown at all.
     is_cut: bool,
     /// Whether the next y allows what cannot be shown.
     is_confirming: bool,
     /// Whether the end of the request was on the screen. Nobody allows what was not shown.
     has_shown_end: bool,
+}
+
+/// A row of the request. Safe for a terminal.
+#[derive(Debug)]
+struct Row {
+    role: Option<Role>,
+    text: String,
 }
 
 impl AnswerDialog {
@@ -140,9 +147,9 @@ impl AnswerDialog {
             self.shown_at.get_or_insert(now);
             self.has_shown_end |= view.end == rows.len();
         }
-        for (row, (role, text)) in (0..body.height).zip(rows.iter().skip(view.start)) {
-            let style = role.map_or(Style::new(), |role| theme.style(role));
-            put(buffer, body, row, text, style);
+        for (y, row) in (0..body.height).zip(rows.iter().skip(view.start)) {
+            let style = row.role.map_or(Style::new(), |role| theme.style(role));
+            put(buffer, body, y, &row.text, style);
         }
         let below = rows.len() - view.end;
         self.rows = Some((area.width, rows));
@@ -180,10 +187,11 @@ impl AnswerDialog {
         }
     }
 
-    fn wrapped_rows(&self, columns: usize) -> Vec<(Option<Role>, String)> {
+    fn wrapped_rows(&self, columns: usize) -> Vec<Row> {
         let mut rows = Vec::new();
         let mut push = |text: &str, role: Option<Role>| {
-            rows.extend(rows_of(text, columns).into_iter().map(|row| (role, row)));
+            let texts = rows_of(text, columns).into_iter();
+            rows.extend(texts.map(|text| Row { role, text }));
         };
         push(&describe_permission(&self.asked), Some(Role::Strong));
         if let Some(description) = &self.asked.description {

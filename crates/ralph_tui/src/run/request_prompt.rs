@@ -227,14 +227,15 @@ impl RequestPrompt {
         if !self.has_shown_end && is_consent(action) {
             return self.read_on();
         }
-        if self.is_cut && is_consent(action) && confirming != Some(action) {
+        let is_allowing = action == Action::Allow || action == Action::AllowAlways && self.always_is_a_key();
+        if self.is_cut && is_allowing && confirming != Some(action) {
             self.remark = Some(format!(
                 "a part of it is too long to be shown · {} again to allow · n deny",
                 if action == Action::AllowAlways { "a" } else { "y" }
             ));
             self.confirming = Some(action);
             // The same key at once is not a decision.
-            self.shown_at = Some(now);
+            self.shown_at = None;
             return PromptStep::Stay;
         }
         match action {

@@ -292,7 +292,7 @@ impl RunScreen {
     pub(crate) fn next_tick(&self, now: Now) -> Option<Instant> {
         let armed_at = self
             .open_prompt()
-            .filter(|_| !self.composer.is_open && self.dialog.is_none())
+            .filter(|_| !self.composer.is_open && self.dialog.is_none() && self.search.is_none())
             // What is not drawn yet will be at once.
             .map(|prompt| prompt.armed_at().unwrap_or_else(|| armed_at(now.instant, None)))
             .filter(|at| *at > now.instant);

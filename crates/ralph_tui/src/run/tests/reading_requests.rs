@@ -3,7 +3,7 @@
 use ralph_run::RunKind;
 use ralph_run::control::AnswerChoice;
 use serde_json::{Value, json};
-use terminal_input::Key;
+use terminal_input::{Key, Mouse, MouseAction};
 
 use super::{Desk, answer, rule, run_of};
 use crate::effect::Effect;
@@ -76,6 +76,33 @@ fn a_key_that_is_held_reads_to_the_end_and_allows_nothing() {
     assert!(desk.screen(SIZE.0, SIZE.1).contains("echo 40"));
     desk.settle();
     assert_eq!(desk.press("y"), [answer("p", AnswerChoice::Allow)]);
+}
+
+#[test]
+fn what_is_drawn_behind_a_dialog_is_not_read() {
+    let mut desk = small_desk();
+    ask_with(&mut desk, "execute", &json!({"command": lines(40)}));
+    desk.settle();
+    desk.press("X");
+    let at = run_of(&mut desk).areas.panel;
+    for _ in 0..20 {
+        desk.key(Key::Mouse(Mouse {
+            action: MouseAction::WheelDown,
+            column: at.x,
+            row: at.y,
+        }));
+        desk.settle();
+    }
+    desk.press("n");
+    for _ in 0..20 {
+        desk.key(Key::Mouse(Mouse {
+            action: MouseAction::WheelUp,
+            column: at.x,
+            row: at.y,
+        }));
+    }
+    desk.settle();
+    assert_eq!(desk.press("y"), []);
 }
 
 #[test]
