@@ -233,8 +233,11 @@ impl EventLoop {
         let (columns, rows) = self.size;
         let area = Rect::new(0, 0, columns, rows);
         let mut buffer = Buffer::empty(area);
-        let cursor = self.app.render(area, &mut buffer, Now::current());
+        let now = Now::current();
+        let cursor = self.app.render(area, &mut buffer, now);
         self.frame.note_drawn(at);
+        // What was drawn for the first time, such as a request, may have set a deadline.
+        self.schedule_tick(now);
         let cursor: Option<Position> = cursor.filter(|place| area.contains(*place));
         let frame = self.writer.render(buffer, cursor, &self.app.title());
         frame.is_ok_and(|bytes| bytes.is_empty() || self.output.write(&bytes).is_ok())
@@ -245,9 +248,13 @@ impl EventLoop {
         let now = Now::current();
         let effects = self.app.update(input, now);
         self.frame.request(now.instant, interval);
+        self.schedule_tick(now);
+        self.perform_all(effects)
+    }
+
+    fn schedule_tick(&mut self, now: Now) {
         let earliest = self.ticked_at + MIN_TICK_INTERVAL;
         self.tick_at = self.app.next_tick(now).map(|due| due.max(earliest));
-        self.perform_all(effects)
     }
 
     fn perform_all(&mut self, effects: Vec<Effect>) -> Option<Exit> {

@@ -7,7 +7,6 @@ use ralph_run::model::{RunModel, RunState, WaitingFor};
 use ralph_run::short_run_id;
 use ratatui::layout::Rect;
 use run_view::one_line;
-use terminal_input::Key;
 
 use super::answer_dialog::AnswerDialog;
 use super::new_run_form::NewRunForm;
@@ -188,8 +187,7 @@ impl HomeScreen {
     /// The screen is seen again: keys that were typed elsewhere answer nothing.
     pub(crate) fn rearm(&mut self, now: Now) {
         if let Some(Overlay::Answer(dialog)) = &mut self.overlay {
-            // As after any key.
-            dialog.key(&Key::Home, now.instant);
+            dialog.rearm(now.instant);
         }
     }
 

@@ -221,6 +221,10 @@ fn a_request_is_armed_again_after_another_program_had_the_terminal() {
     let mut screen = asked("ls", &mut clock);
     clock.pass(1_000);
     screen.rearm(clock.now);
+    clock.pass(1_000);
+    // Not drawn again yet.
+    assert_eq!(press(&mut screen, "y", clock), []);
+    draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
     assert_eq!(press(&mut screen, "y", clock), []);
     clock.pass(1_000);
     assert_eq!(press(&mut screen, "y", clock), [answer(AnswerChoice::Allow)]);
