@@ -43,7 +43,7 @@ fn current_obstacle() -> Option<&'static str> {
     obstacle(&|name| std::env::var(name).ok(), is_terminal)
 }
 
-/// Whether a command line of so many words opens the home screen. In a terminal that cannot show it, says why.
+/// Whether a command line with this number of words opens the home screen. In a terminal that cannot show it, says why.
 pub fn home_is_wanted(words: usize) -> bool {
     if words != 1 || !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return false;
