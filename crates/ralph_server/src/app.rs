@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::auth::{Auth, Bucket, Visit};
 use crate::launch::Launcher;
-use crate::live::Live;
+use crate::live::Hub;
 use crate::looks::Looks;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
@@ -31,7 +31,7 @@ pub struct App {
     /// Tells who may ask.
     pub auth: Auth,
     /// What happens now.
-    pub live: Arc<Live>,
+    pub live: Arc<Hub>,
     /// Becomes true when the server ends.
     pub ending: watch::Receiver<bool>,
     /// What is counted.
@@ -54,7 +54,7 @@ pub struct AppParts {
     /// Tells who may ask.
     pub auth: Auth,
     /// What happens now.
-    pub live: Arc<Live>,
+    pub live: Arc<Hub>,
     /// Becomes true when the server ends.
     pub ending: watch::Receiver<bool>,
 }

@@ -1,4 +1,4 @@
-//! What is counted while the server runs.
+//! `Metrics`: the counters that the running server keeps, shown by `/metrics`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

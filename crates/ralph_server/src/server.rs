@@ -1,4 +1,4 @@
-//! A server, from its first look at the runs to its last.
+//! `Server`: binds, starts every service, and ends them in order.
 
 use std::future::Future;
 use std::io;
@@ -17,7 +17,7 @@ use crate::app::{App, AppParts};
 use crate::auth::{Auth, AuthError, AuthOptions};
 use crate::http::{self, ServeOptions};
 use crate::launch::Launcher;
-use crate::live::{Live, restarted};
+use crate::live::{Hub, restarted};
 use crate::retention::retire;
 use crate::running::Sign;
 
@@ -117,7 +117,7 @@ impl Server {
         })?
         .bound_to(address);
         let (ending, is_ending) = watch::channel(false);
-        let live = Live::new(options.home.clone(), options.store.clone());
+        let live = Hub::new(options.home.clone(), options.store.clone());
         let app = Arc::new(App::new(AppParts {
             store: options.store,
             home: options.home,

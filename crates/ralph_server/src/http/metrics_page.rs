@@ -1,4 +1,4 @@
-//! Figures for Prometheus.
+//! `/metrics`: figures for Prometheus.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// How many runs are counted at once.
 const PAGE: usize = 1000;
 /// How old figures of the index may be: to count them it looks at all runs.
-const MOST_AGE: Duration = Duration::from_secs(10);
+const MAX_AGE: Duration = Duration::from_secs(10);
 /// How long the index may take. What is known without it is shown in any case.
 const INDEX_LIMIT: Duration = Duration::from_secs(5);
 
@@ -64,7 +64,7 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
 /// The figures of the index, which may be a little old.
 async fn of_index(app: &App) -> Result<String, StoreError> {
     let mut counted = app.metrics.of_index().await;
-    if let Some(counted) = counted.as_ref().filter(|counted| counted.at.elapsed() < MOST_AGE) {
+    if let Some(counted) = counted.as_ref().filter(|counted| counted.at.elapsed() < MAX_AGE) {
         return Ok(counted.text.clone());
     }
     let mut page = Page::default();

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{InPath, Parameters, limit, words};
-use super::unindexed::{self, Found};
+use super::unindexed_tail::{self, Found};
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
@@ -100,7 +100,7 @@ pub(super) async fn page(
         // One more, to know whether there are more.
         limit: limit + 1,
     };
-    let Found { mut rows, head_seq } = unindexed::find(&app, &summary, &directory, query).await?;
+    let Found { mut rows, head_seq } = unindexed_tail::find(&app, &summary, &directory, query).await?;
     let has_more = cut(&mut rows, limit, is_backward);
     let first = rows.first().map(|row| row.seq);
     let last = rows.last().map(|row| row.seq);
@@ -143,7 +143,7 @@ pub(super) async fn one(
         limit: 1,
         ..RecordQuery::default()
     };
-    let Found { mut rows, .. } = unindexed::find(&app, &summary, &directory, query).await?;
+    let Found { mut rows, .. } = unindexed_tail::find(&app, &summary, &directory, query).await?;
     rows.retain(|row| row.seq == seq);
     let mut records = read(directory, rows).await?;
     records.pop().map(Json).ok_or_else(none)

@@ -11,8 +11,8 @@ use super::guard::{Guard, guard};
 use super::idempotency::remember_answers;
 use super::route::{PublicRoutes, Route, RouteInfo};
 use super::{
-    approvals, backends, commands, costs, files, login, metrics_page, openapi, pages, queue, raw, records,
-    runs, search, sessions, start, status, watch, workspaces,
+    approvals, backends, commands, costs, files, live_streams, login, metrics_page, openapi, pages, queue,
+    raw, records, runs, search, sessions, start, status, workspaces,
 };
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
@@ -58,8 +58,8 @@ pub(super) fn table() -> Vec<Route> {
         Route::authed(routes!(sessions::runs_of)),
         Route::authed(routes!(backends::list)),
         Route::authed(routes!(workspaces::list)),
-        Route::authed(routes!(watch::stream)),
-        Route::authed(routes!(watch::events)),
+        Route::authed(routes!(live_streams::stream)),
+        Route::authed(routes!(live_streams::events)),
     ]
 }
 

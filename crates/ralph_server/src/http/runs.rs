@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{InPath, Parameters, limit, time};
-use super::overlay::overlay;
+use super::live_overlay::overlay;
 use super::schema;
 use crate::app::App;
 use crate::problem::Problem;

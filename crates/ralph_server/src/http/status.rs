@@ -1,4 +1,4 @@
-//! How the server is.
+//! `/health` and `/ready`.
 
 use std::sync::Arc;
 

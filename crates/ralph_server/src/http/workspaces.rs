@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{Parameters, limit};
-use super::overlay::overlay;
+use super::live_overlay::overlay;
 use crate::app::App;
 use crate::problem::Problem;
 

@@ -1,4 +1,4 @@
-//! All runs that go on, at a glance.
+//! `Board`: the summaries of all active runs, for the feed `runs` and for handlers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,10 +7,10 @@ use axum::extract::ws::Utf8Bytes;
 use ralph_store::RunSummary;
 use serde::Serialize;
 
-use super::signal::{Signal, Watchers};
+use super::wake_set::{ClientWaker, Subscribers};
 
 /// How many changes are kept for those who keep up: two seconds of them. Others are given everything anew.
-const MOST_CHANGES: usize = 8;
+const MAX_CHANGES: usize = 8;
 /// How many ticks pass before a run that just works is told of again: hundreds of them would be most of the traffic.
 const CALM_TICKS: u64 = 4;
 
@@ -29,7 +29,7 @@ struct State {
     ticks: u64,
     version: u64,
     changes: VecDeque<Utf8Bytes>,
-    watchers: Watchers,
+    subscribers: Subscribers,
 }
 
 #[derive(Serialize)]
@@ -92,10 +92,10 @@ impl Board {
             .map(AsRef::as_ref);
         let text = encode(state.version, false, runs.collect());
         state.changes.push_back(text);
-        if state.changes.len() > MOST_CHANGES {
+        if state.changes.len() > MAX_CHANGES {
             state.changes.pop_front();
         }
-        state.watchers.wake();
+        state.subscribers.wake();
     }
 
     /// A run that has ended is found in the index now.
@@ -116,7 +116,7 @@ impl Board {
         if state.runs.remove(run).is_some() {
             state.version += 1;
             state.changes.clear();
-            state.watchers.wake();
+            state.subscribers.wake();
         }
     }
 
@@ -138,14 +138,14 @@ impl Board {
         }
     }
 
-    /// Tells `signal`, under this number, when there is something new.
-    pub fn watch(&self, signal: &Arc<Signal>, number: usize) {
-        self.lock().watchers.add(signal, number);
+    /// Tells `waker`, under this number, when there is something new.
+    pub fn watch(&self, waker: &Arc<ClientWaker>, number: usize) {
+        self.lock().subscribers.add(waker, number);
     }
 
     /// Not any more.
-    pub fn unwatch(&self, signal: &Arc<Signal>) {
-        self.lock().watchers.remove(signal);
+    pub fn unwatch(&self, waker: &Arc<ClientWaker>) {
+        self.lock().subscribers.remove(waker);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -1,17 +1,17 @@
-//! One run, as those see it who watch it.
+//! `RunFeed`: the newest frames of one run and who watches it. Written by the follower, read by every client.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::frame::Frame;
-use super::signal::{Signal, Watchers};
+use super::wake_set::{ClientWaker, Subscribers};
 
 /// How much of the newest is kept for those who keep up. Others read the journal.
-const MOST_BYTES: usize = 32 << 10;
-const MOST_FRAMES: usize = 32;
+const MAX_BYTES: usize = 32 << 10;
+const MAX_FRAMES: usize = 32;
 /// Who is further behind than this is told so, and fetches pages instead.
-const MOST_BEHIND_BYTES: u64 = 4 << 20;
+const MAX_BEHIND_BYTES: u64 = 4 << 20;
 
 /// Where somebody is in a run: behind this record, which ends at this place in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum Next {
     /// These, in order.
     Frames(Vec<Arc<Frame>>),
     /// What is in the journal up to `end`; it is not kept here.
-    ReadBack {
+    Backfill {
         /// Where to stop.
         end: Position,
     },
@@ -62,7 +62,7 @@ struct State {
     head: Position,
     frames: VecDeque<Arc<Frame>>,
     bytes: usize,
-    watchers: Watchers,
+    subscribers: Subscribers,
 }
 
 impl RunFeed {
@@ -74,7 +74,7 @@ impl RunFeed {
             head,
             frames: VecDeque::new(),
             bytes: 0,
-            watchers: Watchers::default(),
+            subscribers: Subscribers::default(),
         };
         Self {
             run,
@@ -111,12 +111,12 @@ impl RunFeed {
         };
         state.bytes += frame.text.len();
         state.frames.push_back(Arc::new(frame));
-        while state.frames.len() > MOST_FRAMES || (state.bytes > MOST_BYTES && state.frames.len() > 1) {
+        while state.frames.len() > MAX_FRAMES || (state.bytes > MAX_BYTES && state.frames.len() > 1) {
             if let Some(oldest) = state.frames.pop_front() {
                 state.bytes -= oldest.text.len();
             }
         }
-        state.watchers.wake();
+        state.subscribers.wake();
     }
 
     /// The journal is another one now.
@@ -126,23 +126,23 @@ impl RunFeed {
         state.head = head;
         state.frames.clear();
         state.bytes = 0;
-        state.watchers.wake();
+        state.subscribers.wake();
     }
 
-    /// Tells `signal`, under this number, when there is something new.
-    pub fn watch(&self, signal: &Arc<Signal>, number: usize) {
-        self.lock().watchers.add(signal, number);
+    /// Tells `waker`, under this number, when there is something new.
+    pub fn watch(&self, waker: &Arc<ClientWaker>, number: usize) {
+        self.lock().subscribers.add(waker, number);
     }
 
     /// Not any more.
-    pub fn unwatch(&self, signal: &Arc<Signal>) {
-        self.lock().watchers.remove(signal);
+    pub fn unwatch(&self, waker: &Arc<ClientWaker>) {
+        self.lock().subscribers.remove(waker);
     }
 
     /// Whether anybody watches.
     #[must_use]
     pub fn is_watched(&self) -> bool {
-        !self.lock().watchers.is_empty()
+        !self.lock().subscribers.is_empty()
     }
 
     /// Whether the record after this one is at the start of a frame that is kept.
@@ -170,10 +170,10 @@ impl RunFeed {
             .position(|frame| frame.from == position.seq + 1);
         match found {
             Some(first) => Next::Frames(state.frames.range(first..).cloned().collect()),
-            None if state.head.offset.saturating_sub(position.offset) > MOST_BEHIND_BYTES => {
+            None if state.head.offset.saturating_sub(position.offset) > MAX_BEHIND_BYTES => {
                 Next::Lagged { end: state.head }
             }
-            None => Next::ReadBack { end: state.head },
+            None => Next::Backfill { end: state.head },
         }
     }
 
@@ -187,8 +187,8 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use super::{Frame, MOST_BEHIND_BYTES, MOST_FRAMES, Next, Position, RunFeed};
-    use crate::live::Signal;
+    use super::{Frame, MAX_BEHIND_BYTES, MAX_FRAMES, Next, Position, RunFeed};
+    use crate::live::ClientWaker;
 
     fn feed(seq: u64, offset: u64) -> RunFeed {
         let head = Position { seq, offset };
@@ -223,23 +223,23 @@ mod tests {
         assert_eq!(frames.iter().map(|frame| frame.to).collect::<Vec<_>>(), [6, 7]);
         // In the middle of a frame, and before the first one.
         for seq in [0, 2, 4, 5] {
-            assert!(matches!(feed.after("e", at(seq)), Next::ReadBack { end } if end == at(7)));
+            assert!(matches!(feed.after("e", at(seq)), Next::Backfill { end } if end == at(7)));
         }
     }
 
     #[test]
     fn only_the_newest_is_kept() {
         let feed = feed(0, 0);
-        for seq in 1..=MOST_FRAMES as u64 + 5 {
+        for seq in 1..=MAX_FRAMES as u64 + 5 {
             feed.publish(frame(seq, seq));
         }
-        assert!(matches!(feed.after("e", at(4)), Next::ReadBack { .. }));
-        assert!(matches!(feed.after("e", at(5)), Next::Frames(frames) if frames.len() == MOST_FRAMES));
+        assert!(matches!(feed.after("e", at(4)), Next::Backfill { .. }));
+        assert!(matches!(feed.after("e", at(5)), Next::Frames(frames) if frames.len() == MAX_FRAMES));
     }
 
     #[test]
     fn who_is_far_behind_is_told_so() {
-        let feed = feed(1000, MOST_BEHIND_BYTES + 1);
+        let feed = feed(1000, MAX_BEHIND_BYTES + 1);
         let start = Position { seq: 0, offset: 0 };
         assert!(matches!(feed.after("e", start), Next::Lagged { end } if end.seq == 1000));
     }
@@ -255,7 +255,7 @@ mod tests {
     #[tokio::test]
     async fn whoever_watches_is_woken_until_it_leaves() {
         let feed = feed(0, 0);
-        let (one, two) = (Arc::new(Signal::default()), Arc::new(Signal::default()));
+        let (one, two) = (Arc::new(ClientWaker::default()), Arc::new(ClientWaker::default()));
         feed.watch(&one, 7);
         feed.watch(&two, 8);
         feed.unwatch(&two);

@@ -1,4 +1,4 @@
-//! Following one run.
+//! Following one run's journal; the [`Hub`] starts it for each run.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -8,18 +8,18 @@ use ralph_run::RunDirectory;
 use ralph_store::{Folded, RunFold};
 use tokio::time::{Instant, sleep_until};
 
+use super::backfill::with_text;
 use super::feed::{Position, RunFeed};
-use super::gather::Gatherer;
-use super::hub::Live;
-use super::read_back::with_text;
+use super::frame_builder::FrameBuilder;
+use super::hub::Hub;
 use super::tail::{Read, Tail};
-use super::tools::Tools;
+use super::tool_times::ToolTimes;
 
 const START: Position = Position { seq: 0, offset: 0 };
 
 /// Follows a run to its end: shows what happens to everybody who watches. One that cannot be followed, or whose
 /// following fails in any way, is tried again later.
-pub(super) async fn follow(live: Arc<Live>, run: RunDirectory) {
+pub(super) async fn follow(live: Arc<Hub>, run: RunDirectory) {
     let mut following = Following {
         live,
         run,
@@ -63,20 +63,20 @@ pub(super) enum Leaving {
 
 /// A run that is followed for as long as this is kept.
 struct Following {
-    live: Arc<Live>,
+    live: Arc<Hub>,
     run: RunDirectory,
     leaving: Leaving,
 }
 
 impl Drop for Following {
     fn drop(&mut self) {
-        self.live.left(self.run.id(), self.leaving);
+        self.live.on_left(self.run.id(), self.leaving);
     }
 }
 
 /// Gives the last record of the run that has ended; none if its journal was replaced.
 async fn follow_journal(
-    live: &Arc<Live>,
+    live: &Arc<Hub>,
     run: &RunDirectory,
     mut fold: RunFold,
 ) -> std::io::Result<Option<u64>> {
@@ -84,8 +84,8 @@ async fn follow_journal(
     let watch = FileFollower::open(&run.journal(), fold.offset())?;
     let mut tail = Tail::open(&run.journal(), fold.offset())?;
     let journal = tail.file();
-    let mut gatherer = Gatherer::default();
-    let mut tools = Tools::default();
+    let mut builder = FrameBuilder::default();
+    let mut tool_times = ToolTimes::default();
     let mut feed: Option<Arc<RunFeed>> = fold.summary().map(|summary| {
         let head = Position {
             seq: summary.head_seq,
@@ -102,9 +102,9 @@ async fn follow_journal(
                 Read::Line(line, end) => {
                     // What is no record of this run, or comes again, is nobody's business.
                     if fold.push(line) != Folded::Damaged {
-                        tools.observe(line, live);
+                        tool_times.observe(line, live);
                         let start = end - line.len() as u64 - 1;
-                        gatherer.push(&with_text(line, start, &journal), end, Instant::now());
+                        builder.push(&with_text(line, start, &journal), end, Instant::now());
                     }
                 }
                 Read::Skipped(bytes) => fold.skip(bytes),
@@ -121,10 +121,10 @@ async fn follow_journal(
         }
         let has_ended = fold.summary().is_some_and(|summary| summary.activity.has_ended());
         let now = Instant::now();
-        let is_due = gatherer.due().is_some_and(|due| due <= now);
+        let is_due = builder.due().is_some_and(|due| due <= now);
         if (is_due || has_ended)
             && let (Some(feed), Some(summary)) = (&feed, fold.summary())
-            && let Some(frame) = gatherer.take(run.id(), &summary.epoch, now)
+            && let Some(frame) = builder.take(run.id(), &summary.epoch, now)
         {
             feed.publish(frame);
         }
@@ -138,7 +138,7 @@ async fn follow_journal(
         if count == 0 && tail.was_replaced() {
             return Ok(None);
         }
-        match gatherer.due() {
+        match builder.due() {
             Some(due) => tokio::select! {
                 () = watch.changed() => {}
                 () = sleep_until(due) => {}
@@ -148,7 +148,7 @@ async fn follow_journal(
     }
 }
 
-fn note(live: &Arc<Live>, fold: &mut RunFold) {
+fn note(live: &Arc<Hub>, fold: &mut RunFold) {
     let Some(batch) = fold.take() else { return };
     for approval in &batch.approvals {
         live.inbox().update(approval);

@@ -1,4 +1,4 @@
-//! What a client is sent of a run, encoded once for all of them.
+//! `Frame`: what clients are sent of a run, encoded once for all of them.
 
 use axum::extract::ws::Utf8Bytes;
 

@@ -1,4 +1,4 @@
-//! All that goes on.
+//! `Hub`: follows all runs of a user, for everyone who watches them and for the index.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 use super::board::Board;
 use super::feed::{Position, RunFeed};
 use super::follow::{Leaving, follow};
-use super::followed::Followed;
+use super::follow_states::FollowStates;
 use super::inbox::Inbox;
 use super::ingest::{Ingest, index_texts};
 use crate::metrics::Metrics;
@@ -30,11 +30,11 @@ const RESTART: Duration = Duration::from_secs(1);
 const TELL: Duration = Duration::from_millis(250);
 
 /// Follows all runs of a user, tells those who watch, and keeps the index up to date.
-pub struct Live {
+pub struct Hub {
     home: Home,
     store: Arc<dyn Store>,
     feeds: Mutex<HashMap<String, Arc<RunFeed>>>,
-    followed: Followed,
+    follow_states: FollowStates,
     /// Runs that somebody asks for: they are followed even if they seem to have ended.
     wanted: Mutex<BTreeSet<String>>,
     /// Runs to be followed at once.
@@ -51,7 +51,7 @@ pub struct Live {
 #[error("no run `{0}`")]
 pub struct NoSuchRun(pub String);
 
-impl Live {
+impl Hub {
     /// Nothing is followed before [`Self::work`].
     #[must_use]
     pub fn new(home: Home, store: Arc<dyn Store>) -> Arc<Self> {
@@ -59,7 +59,7 @@ impl Live {
             home,
             store,
             feeds: Mutex::default(),
-            followed: Followed::default(),
+            follow_states: FollowStates::default(),
             wanted: Mutex::default(),
             noticed: Notify::new(),
             board: Board::default(),
@@ -132,7 +132,7 @@ impl Live {
         let live = self.clone();
         tasks.spawn(restarted("the lists", move || {
             let live = live.clone();
-            async move { live.tell().await }
+            async move { live.tick().await }
         }));
         loop {
             self.follow_new(&mut tasks);
@@ -162,34 +162,34 @@ impl Live {
         });
         for run in active.into_iter().chain(wanted) {
             // One that has only just been made has no journal yet.
-            if run.journal().exists() && self.followed.begin(run.id(), Instant::now()) {
+            if run.journal().exists() && self.follow_states.begin(run.id(), Instant::now()) {
                 tasks.spawn(follow(self.clone(), run));
             }
         }
     }
 
-    async fn tell(&self) {
+    async fn tick(&self) {
         let mut tick = interval(TELL);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tick.tick().await;
             self.board.tick();
             self.inbox.tick();
-            self.settle().await;
+            self.drop_settled().await;
             self.feeds()
-                .retain(|run, feed| self.followed.has(run) || feed.is_watched());
+                .retain(|run, feed| self.follow_states.has(run) || feed.is_watched());
         }
     }
 
     /// Lets go of runs that have ended, once the index has all of them and nothing says any more that they go on.
-    async fn settle(&self) {
-        for (run, head) in self.followed.ended() {
+    async fn drop_settled(&self) {
+        for (run, head) in self.follow_states.ended() {
             let is_marked = self.home.is_active(&run);
             let known = self.store.run(&run).await.ok().flatten();
             let is_gone = self.home.run(&run).is_none();
             if is_gone || !is_marked && known.is_some_and(|known| known.head_seq >= head) {
                 self.board.forget(&run);
-                self.followed.forget(&run);
+                self.follow_states.forget(&run);
             }
         }
     }
@@ -232,19 +232,19 @@ impl Live {
     }
 
     /// A run is not followed any more.
-    pub(super) fn left(&self, run: &str, leaving: Leaving) {
+    pub(super) fn on_left(&self, run: &str, leaving: Leaving) {
         self.ingest.set(run);
         match leaving {
             Leaving::Ended { head } => {
                 self.inbox.forget(run);
-                self.followed.end(run, head);
+                self.follow_states.end(run, head);
             }
             Leaving::Gone => {
                 self.inbox.forget(run);
                 self.board.remove(run);
-                self.followed.forget(run);
+                self.follow_states.forget(run);
             }
-            Leaving::Failed => self.followed.fail(run, Instant::now()),
+            Leaving::Failed => self.follow_states.fail(run, Instant::now()),
         }
     }
 
@@ -274,12 +274,12 @@ impl Live {
                 None if is_late => return Err(no_such_run().into()),
                 Some(_) | None => {}
             }
-            self.want(run);
+            self.request_follow(run);
             tokio::time::sleep(APPEARANCE_LOOK).await;
         }
     }
 
-    fn want(&self, run: &str) {
+    fn request_follow(&self, run: &str) {
         self.wanted
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

@@ -1,4 +1,4 @@
-//! Everything that waits for a person.
+//! `Inbox`: every request that waits for a person, for the feed `inbox`.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,12 +8,12 @@ use ralph_store::{ApprovalKind, ApprovalRow, ApprovalState};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::signal::{Signal, Watchers};
+use super::wake_set::{ClientWaker, Subscribers};
 
 /// How many are told. More than that cannot be looked through anyway; the API has all.
-const MOST_TOLD: usize = 200;
+const MAX_TOLD: usize = 200;
 /// How much of what they are about is told.
-const MOST_BYTES: usize = 512 << 10;
+const MAX_BYTES: usize = 512 << 10;
 
 /// The requests that wait for an answer, of all runs, the oldest first.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ struct State {
     waiting: BTreeMap<(i128, String, String), ApprovalRow>,
     version: u64,
     is_changed: bool,
-    watchers: Watchers,
+    subscribers: Subscribers,
 }
 
 #[derive(Serialize)]
@@ -89,7 +89,7 @@ impl Inbox {
             return;
         }
         state.version += 1;
-        state.watchers.wake();
+        state.subscribers.wake();
     }
 
     /// All that waits, and the version now; nothing to tell if `version` is that.
@@ -99,8 +99,8 @@ impl Inbox {
         if version == Some(state.version) {
             return (None, state.version);
         }
-        let mut left = MOST_BYTES;
-        let approvals = state.waiting.values().take(MOST_TOLD).map(|row| Waiting {
+        let mut left = MAX_BYTES;
+        let approvals = state.waiting.values().take(MAX_TOLD).map(|row| Waiting {
             run: &row.run,
             request: &row.request,
             kind: row.kind,
@@ -124,14 +124,14 @@ impl Inbox {
         (Some(text.into()), state.version)
     }
 
-    /// Tells `signal`, under this number, when there is something new.
-    pub fn watch(&self, signal: &Arc<Signal>, number: usize) {
-        self.lock().watchers.add(signal, number);
+    /// Tells `waker`, under this number, when there is something new.
+    pub fn watch(&self, waker: &Arc<ClientWaker>, number: usize) {
+        self.lock().subscribers.add(waker, number);
     }
 
     /// Not any more.
-    pub fn unwatch(&self, signal: &Arc<Signal>) {
-        self.lock().watchers.remove(signal);
+    pub fn unwatch(&self, waker: &Arc<ClientWaker>) {
+        self.lock().subscribers.remove(waker);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

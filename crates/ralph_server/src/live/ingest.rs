@@ -1,4 +1,4 @@
-//! Taking what the journals have into the index.
+//! `Ingest`: takes what the journals have into the index.
 //!
 //! It reads the journals itself, behind those who watch: an index that is slow, full or away delays nobody, and what it
 //! missed is still there when it is back.
@@ -21,9 +21,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How often the text index is brought up to date.
 const TEXTS: Duration = Duration::from_millis(500);
 /// A transaction has about this many records at most.
-const MOST_RECORDS: usize = 20_000;
+const MAX_RECORDS: usize = 20_000;
 /// What is read of a run in one go.
-const MOST_BYTES: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 
 /// Which runs have something new for the index.
 #[derive(Debug, Default)]
@@ -111,7 +111,7 @@ impl Ingest {
         let (mut batches, mut count): (Vec<Batch>, usize) = (Vec::new(), 0);
         let mut done = Vec::new();
         for run in runs.iter() {
-            if count >= MOST_RECORDS {
+            if count >= MAX_RECORDS {
                 break;
             }
             let reading = match readings.remove(run) {
@@ -124,7 +124,7 @@ impl Ingest {
                     }
                 },
             };
-            let most = MOST_RECORDS - count;
+            let most = MAX_RECORDS - count;
             let Ok((batch, reading, is_done)) =
                 tokio::task::spawn_blocking(move || read(reading, most)).await
             else {
@@ -204,7 +204,7 @@ fn read(mut reading: Reading, most: usize) -> (Option<Batch>, Reading, bool) {
             }
         });
         match more {
-            Ok(true) if count < most && bytes < MOST_BYTES => {}
+            Ok(true) if count < most && bytes < MAX_BYTES => {}
             Ok(is_more) => return (reading.fold.take(), reading, !is_more),
             Err(error) => {
                 tracing::warn!(%error, "a journal cannot be read");

@@ -4,25 +4,25 @@
 //! it when it can: from a short ring of encoded frames, or, if it has fallen behind that, from the journal itself. So a
 //! client that stalls costs nothing, and no client can miss or see twice what another one sees.
 
+mod backfill;
 mod board;
 mod feed;
 mod follow;
-mod followed;
+mod follow_states;
 mod frame;
-mod gather;
+mod frame_builder;
 mod hub;
 mod inbox;
 mod ingest;
-mod read_back;
-mod signal;
 mod tail;
-mod tools;
+mod tool_times;
+mod wake_set;
 
+pub(crate) use backfill::backfill;
 pub use board::Board;
 pub use feed::{Next, Position, RunFeed};
 pub use frame::Frame;
 pub(crate) use hub::restarted;
-pub use hub::{FeedError, Live, NoSuchRun};
+pub use hub::{FeedError, Hub, NoSuchRun};
 pub use inbox::Inbox;
-pub(crate) use read_back::read_back;
-pub use signal::Signal;
+pub use wake_set::ClientWaker;

@@ -1,4 +1,4 @@
-//! Whole lines of a journal while it is written.
+//! `Tail`: the whole lines of a journal while it is written.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 const FIRST_BYTES: usize = 8 << 10;
 const CHUNK_BYTES: usize = 64 << 10;
 /// A longer line is no record of ours and is left out.
-const MOST_LINE_BYTES: usize = 64 << 20;
+const MAX_LINE_BYTES: usize = 64 << 20;
 
 /// Reads whole lines. A piece of a line at the end is not kept but read anew: its writer may take it back.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ impl Tail {
             start = read;
         } else if is_full && start == 0 {
             // A line that is longer than what was read.
-            if self.chunk_bytes < MOST_LINE_BYTES {
+            if self.chunk_bytes < MAX_LINE_BYTES {
                 self.chunk_bytes *= 2;
             } else {
                 self.skipped = Some(read as u64);
@@ -107,7 +107,7 @@ impl Tail {
 mod tests {
     use std::io::Write as _;
 
-    use super::{CHUNK_BYTES, MOST_LINE_BYTES, Read, Tail};
+    use super::{CHUNK_BYTES, MAX_LINE_BYTES, Read, Tail};
 
     fn lines(tail: &mut Tail) -> Vec<(usize, u64)> {
         let mut lines = Vec::new();
@@ -168,7 +168,7 @@ mod tests {
     fn a_line_that_is_too_long_is_left_out_and_the_next_one_comes() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("journal");
-        let long = MOST_LINE_BYTES + 7;
+        let long = MAX_LINE_BYTES + 7;
         std::fs::write(&path, format!("a\n{}\nb\n", "x".repeat(long))).unwrap();
         let mut tail = Tail::open(&path, 0).unwrap();
         let end = long as u64 + 5;

@@ -1,4 +1,4 @@
-//! The words of the WebSocket.
+//! The messages of the WebSocket.
 
 use std::borrow::Cow;
 
@@ -123,21 +123,21 @@ pub(super) enum ToClient<'a> {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         receipt: Option<&'a Receipt>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        error: Option<Problem>,
+        error: Option<ErrorMessage>,
     },
     /// A request was not understood, or cannot be done.
     Error {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         id: Option<&'a str>,
         #[serde(flatten)]
-        problem: Problem,
+        problem: ErrorMessage,
     },
 }
 
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
-pub(super) struct Problem {
+#[cfg_attr(feature = "ts", derive(ts_rs::TS), ts(rename = "Problem"))]
+pub(super) struct ErrorMessage {
     /// For programs.
     pub(super) code: Cow<'static, str>,
     /// For people.
@@ -145,7 +145,7 @@ pub(super) struct Problem {
 }
 
 /// What the API would answer: a code has one meaning, whoever says it.
-impl<E: Into<crate::problem::Problem>> From<E> for Problem {
+impl<E: Into<crate::problem::Problem>> From<E> for ErrorMessage {
     fn from(error: E) -> Self {
         let problem: crate::problem::Problem = error.into();
         Self {

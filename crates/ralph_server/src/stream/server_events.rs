@@ -1,4 +1,4 @@
-//! Server-sent events: one run, for scripts.
+//! Server-sent events: the records of one run, for scripts.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use ralph_store::Store;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use super::cursor::Cursor;
-use super::protocol::{Problem, ToClient};
+use super::protocol::{ErrorMessage, ToClient};
+use super::run_reader::RunReader;
 use super::websocket::{StreamContext, is_over, is_true};
-use crate::live::{FeedError, Signal};
+use crate::live::{ClientWaker, FeedError};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How often is looked whether a run has ended of which nothing comes.
@@ -48,8 +48,8 @@ impl From<u64> for EventId {
 }
 
 struct Watching {
-    cursor: Cursor,
-    signal: Arc<Signal>,
+    reader: RunReader,
+    waker: Arc<ClientWaker>,
     context: StreamContext,
     store: Arc<dyn Store>,
     waiting: std::vec::IntoIter<(u64, Utf8Bytes)>,
@@ -71,22 +71,22 @@ pub async fn events(
 ) -> Result<Option<Sse<impl Stream<Item = Result<Event, Infallible>> + use<>>>, FeedError> {
     let epoch = after.as_ref().and_then(|after| after.epoch.as_deref());
     let seq = after.as_ref().map(|after| after.seq);
-    let cursor = Cursor::open(&context.live, run, seq, epoch).await?;
+    let reader = RunReader::open(&context.live, run, seq, epoch).await?;
     let mut waiting = Vec::new();
-    if epoch.is_some_and(|epoch| *epoch != *cursor.epoch) {
-        let after = cursor.position.seq;
+    if epoch.is_some_and(|epoch| *epoch != *reader.epoch) {
+        let after = reader.position.seq;
         let reset = ToClient::Reset {
             run,
-            epoch: &cursor.epoch,
+            epoch: &reader.epoch,
             after,
         };
         waiting.push((after, reset.encode().into()));
     }
-    let signal = Arc::new(Signal::default());
-    cursor.feed.watch(&signal, 0);
+    let waker = Arc::new(ClientWaker::default());
+    reader.feed.watch(&waker, 0);
     let watching = Watching {
-        cursor,
-        signal,
+        reader,
+        waker,
         context,
         store,
         has_more: true,
@@ -112,7 +112,7 @@ enum Told {
     /// Something of the run, with the name of the event.
     News(String, Utf8Bytes),
     /// What is wrong, and nothing more.
-    Fault(Problem),
+    Fault(ErrorMessage),
 }
 
 impl From<Told> for Event {
@@ -137,7 +137,7 @@ impl Watching {
             }
             if let Some((seq, text)) = self.waiting.next() {
                 self.is_last |= ends_run(&text);
-                let id = format!("{}:{seq}", self.cursor.epoch);
+                let id = format!("{}:{seq}", self.reader.epoch);
                 return Some(Told::News(id, text));
             }
             if self.is_last || (!self.has_more && self.has_ended().await) {
@@ -146,20 +146,20 @@ impl Watching {
             if !self.has_more {
                 let StreamContext { ending, visit, .. } = &mut self.context;
                 tokio::select! {
-                    _ = timeout(LOOK, self.signal.wait()) => {}
+                    _ = timeout(LOOK, self.waker.wait()) => {}
                     () = is_true(ending) => return None,
                     () = is_over(visit) => return Some(session_ended()),
                 }
             }
-            match self.cursor.step().await {
+            match self.reader.step().await {
                 Ok(step) => {
                     self.has_more = step.has_more;
                     self.waiting = step.texts.into_iter();
                 }
                 Err(error) => {
-                    let run = self.cursor.feed.run();
+                    let run = self.reader.feed.run();
                     tracing::warn!(%error, run, "a journal cannot be read");
-                    return Some(Told::Fault(Problem {
+                    return Some(Told::Fault(ErrorMessage {
                         code: "unreadable".into(),
                         message: format!("the records of run `{run}` cannot be read"),
                     }));
@@ -170,7 +170,7 @@ impl Watching {
 
     /// Whether the run has ended and its last record was told.
     async fn has_ended(&self) -> bool {
-        let run = self.cursor.feed.run();
+        let run = self.reader.feed.run();
         let summary = match self.context.live.board().get(run) {
             Some(summary) => Some(summary.as_ref().clone()),
             // Without the index it is looked at again later.
@@ -178,14 +178,14 @@ impl Watching {
         };
         summary.is_some_and(|summary| {
             summary.activity.has_ended()
-                && *summary.epoch == *self.cursor.epoch
-                && self.cursor.position.seq >= summary.head_seq
+                && *summary.epoch == *self.reader.epoch
+                && self.reader.position.seq >= summary.head_seq
         })
     }
 }
 
 fn session_ended() -> Told {
-    Told::Fault(Problem {
+    Told::Fault(ErrorMessage {
         code: "session_ended".into(),
         message: "the session has ended: log in again".to_owned(),
     })

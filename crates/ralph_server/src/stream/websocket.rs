@@ -1,4 +1,4 @@
-//! The WebSocket.
+//! `serve`: one WebSocket client, from its hello to its end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,25 +11,25 @@ use ralph_run::control::Receipt;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use super::client::Client;
-use super::protocol::{FromClient, PROTOCOL_VERSION, Problem, ToClient};
+use super::protocol::{ErrorMessage, FromClient, PROTOCOL_VERSION, ToClient};
+use super::subscriptions::Subscriptions;
 use crate::auth::Visit;
-use crate::live::Live;
+use crate::live::Hub;
 use crate::manager::{self, CommandError};
 
 /// How often a client is told that we are there, and how long it may say nothing.
 const HEARTBEAT: Duration = Duration::from_secs(15);
-const MOST_SILENCE: Duration = Duration::from_secs(45);
+const MAX_SILENCE: Duration = Duration::from_secs(45);
 /// How long a client may not take what it is sent.
-pub(crate) const MOST_STALL: Duration = Duration::from_secs(30);
+pub(crate) const MAX_STALL: Duration = Duration::from_secs(30);
 /// How many commands of a client may be under way.
-const MOST_COMMANDS: usize = 16;
+const MAX_COMMANDS: usize = 16;
 
 /// What a stream needs.
 #[derive(Clone)]
 pub struct StreamContext {
     /// What happens now.
-    pub live: Arc<Live>,
+    pub live: Arc<Hub>,
     /// Where the runs are.
     pub home: Home,
     /// Our version.
@@ -43,8 +43,8 @@ pub struct StreamContext {
 /// Serves one client until it leaves.
 pub async fn serve(mut socket: WebSocket, context: StreamContext) {
     let (mut ending, mut visit) = (context.ending.clone(), context.visit.clone());
-    let mut client = Client::new(context.live.clone());
-    let (replies, mut replied) = mpsc::channel::<String>(MOST_COMMANDS);
+    let mut client = Subscriptions::new(context.live.clone());
+    let (replies, mut replied) = mpsc::channel::<String>(MAX_COMMANDS);
     let hello = ToClient::Hello {
         protocol: PROTOCOL_VERSION,
         server: context.version,
@@ -57,14 +57,14 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
     heartbeat.tick().await;
     let mut heard = Instant::now();
     loop {
-        let signal = client.signal.clone();
+        let waker = client.waker.clone();
         let outcome = tokio::select! {
             message = socket.next() => {
                 heard = Instant::now();
                 match message {
                     Some(Ok(Message::Text(text))) => on_text(&text, &mut client, &context, &replies, &mut socket).await,
                     Some(Ok(Message::Binary(_))) => {
-                        let problem = Problem { code: "not_text".into(), message: "send text".to_owned() };
+                        let problem = ErrorMessage { code: "not_text".into(), message: "send text".to_owned() };
                         let text = ToClient::Error { id: None, problem }.encode();
                         send(&mut socket, [text.into()]).await
                     }
@@ -72,12 +72,12 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
                     Some(Ok(Message::Close(_)) | Err(_)) | None => return,
                 }
             }
-            numbers = signal.wait() => {
+            numbers = waker.wait() => {
                 tell(&mut socket, &mut client, numbers).await
             }
             Some(reply) = replied.recv() => send(&mut socket, [reply.into()]).await,
             _ = heartbeat.tick() => {
-                if heard.elapsed() > MOST_SILENCE {
+                if heard.elapsed() > MAX_SILENCE {
                     return;
                 }
                 let ping = Message::Ping(axum::body::Bytes::new());
@@ -105,7 +105,11 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
 }
 
 /// Tells what is new, one thing after the other: what is not sent yet is not read yet.
-async fn tell(socket: &mut WebSocket, client: &mut Client, numbers: BTreeSet<usize>) -> Result<(), Gone> {
+async fn tell(
+    socket: &mut WebSocket,
+    client: &mut Subscriptions,
+    numbers: BTreeSet<usize>,
+) -> Result<(), Gone> {
     for number in numbers {
         let news = client.news(number).await;
         send(socket, news.into_iter().map(Message::Text)).await?;
@@ -130,7 +134,7 @@ pub(super) async fn is_over(visit: &mut Option<Visit>) {
 struct Gone;
 
 async fn send(socket: &mut WebSocket, messages: impl IntoIterator<Item = Message>) -> Result<(), Gone> {
-    let sent = timeout(MOST_STALL, async {
+    let sent = timeout(MAX_STALL, async {
         for message in messages {
             socket.feed(message).await?;
         }
@@ -149,7 +153,7 @@ async fn close(socket: &mut WebSocket, code: u16, reason: &'static str) {
 
 async fn on_text(
     text: &str,
-    client: &mut Client,
+    client: &mut Subscriptions,
     context: &StreamContext,
     replies: &mpsc::Sender<String>,
     socket: &mut WebSocket,
@@ -181,7 +185,7 @@ async fn on_text(
                 return Ok(());
             }
             Err(_) => {
-                let problem = Problem {
+                let problem = ErrorMessage {
                     code: "too_many".into(),
                     message: "too many commands at once: wait for the receipts".to_owned(),
                 };
@@ -190,7 +194,7 @@ async fn on_text(
             }
         },
         Err(error) => {
-            let problem = Problem {
+            let problem = ErrorMessage {
                 code: "malformed".into(),
                 message: format!("not understood: {error}"),
             };

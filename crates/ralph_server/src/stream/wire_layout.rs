@@ -1,7 +1,7 @@
 //! Lays out TypeScript types so that people can read them.
 
 /// Longer types go over several lines.
-const MOST_COLUMNS: usize = 96;
+const MAX_COLUMNS: usize = 96;
 
 /// A declaration, with its comment before it, as ts-rs writes it: all of it on as few lines as can be.
 pub(super) fn declaration(comment: &str, text: &str) -> String {
@@ -40,7 +40,7 @@ fn shape_of(shape: &str, indent: &str) -> String {
 fn union_of(choices: &[&str], indent: &str) -> String {
     let short: Vec<_> = choices.iter().map(|choice| shape_of(choice, indent)).collect();
     let short = short.join(" | ");
-    if short.len() + indent.len() <= MOST_COLUMNS && !short.contains('\n') {
+    if short.len() + indent.len() <= MAX_COLUMNS && !short.contains('\n') {
         return short;
     }
     let deeper = format!("{indent}  ");
@@ -58,7 +58,7 @@ fn object_of(members: &str, indent: &str) -> String {
         .map(|member| member_of(member, &deeper))
         .collect();
     let short = members.join("; ");
-    if short.len() + indent.len() <= MOST_COLUMNS && !short.contains('\n') {
+    if short.len() + indent.len() <= MAX_COLUMNS && !short.contains('\n') {
         return format!("{{ {short} }}");
     }
     let lines: String = members

@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use ralph_run::control::PermissionChoice;
 use ralph_run::{Home, RunDirectory};
 use ralph_server::http::{ServeOptions, router, serve};
-use ralph_server::live::Live;
+use ralph_server::live::Hub;
 use ralph_server::{App, AppParts, Auth, AuthOptions, BackendInfo, LaunchError, Launcher, StartRun};
 use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
 use serde_json::{Value, json};
@@ -134,7 +134,7 @@ impl Stage {
             .to_owned();
         let launcher = Arc::new(FakeLauncher::default());
         let (ending, is_ending) = watch::channel(false);
-        let live = Live::new(home.clone(), Arc::clone(&store));
+        let live = Hub::new(home.clone(), Arc::clone(&store));
         live.set_caught_up();
         let app = Arc::new(App::new(AppParts {
             live,

@@ -8,7 +8,7 @@ use axum::Router;
 use axum::extract::WebSocketUpgrade;
 use axum::routing::get;
 use ralph_run::Home;
-use ralph_server::live::Live;
+use ralph_server::live::Hub;
 use ralph_server::stream::{StreamContext, serve};
 use ralph_store::{SqliteOptions, SqliteStore, Store};
 use tempfile::TempDir;
@@ -17,7 +17,7 @@ use tokio::sync::watch;
 pub(crate) struct Stage {
     pub(crate) home: Home,
     pub(crate) address: SocketAddr,
-    live: Arc<Live>,
+    live: Arc<Hub>,
     store: Arc<dyn Store>,
     _ending: watch::Sender<bool>,
     _directory: TempDir,
@@ -33,7 +33,7 @@ impl Stage {
             runs_directory: home.runs_directory(),
         };
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
-        let live = Live::new(home.clone(), store.clone());
+        let live = Hub::new(home.clone(), store.clone());
         tokio::spawn(live.clone().work());
         let (ending, is_ending) = watch::channel(false);
         let context = StreamContext {

@@ -1,4 +1,4 @@
-//! Which runs are followed, and which were until a moment ago.
+//! `FollowStates`: which runs are followed, have just ended, or are left alone after a failure. Used by the hub.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +13,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Which runs are followed, and which were until a moment ago: one that has ended is kept until nobody would take it
 /// for one that goes on.
 #[derive(Debug, Default)]
-pub(super) struct Followed {
+pub(super) struct FollowStates {
     runs: Mutex<HashMap<String, State>>,
 }
 
@@ -24,7 +24,7 @@ enum State {
     Failed { until: Instant, pause: Duration },
 }
 
-impl Followed {
+impl FollowStates {
     /// Takes a run to be followed. Says whether it is: not if somebody follows it, it has ended, or it is left alone.
     pub(super) fn begin(&self, run: &str, now: Instant) -> bool {
         let mut runs = self.lock();
@@ -83,11 +83,11 @@ impl Followed {
 mod tests {
     use tokio::time::Instant;
 
-    use super::{FIRST_PAUSE, Followed};
+    use super::{FIRST_PAUSE, FollowStates};
 
     #[test]
     fn a_run_is_followed_once_and_not_again_after_its_end() {
-        let (followed, now) = (Followed::default(), Instant::now());
+        let (followed, now) = (FollowStates::default(), Instant::now());
         assert!(followed.begin("a", now));
         assert!(!followed.begin("a", now));
         followed.end("a", 7);
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn one_that_cannot_be_followed_is_tried_again_less_and_less_often() {
-        let (followed, now) = (Followed::default(), Instant::now());
+        let (followed, now) = (FollowStates::default(), Instant::now());
         assert!(followed.begin("a", now));
         followed.fail("a", now);
         assert!(!followed.begin("a", now));

@@ -1,4 +1,4 @@
-//! How long tools take.
+//! `ToolTimes`: how long tool calls take, for `/metrics`.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,14 +8,14 @@ use jiff::Timestamp;
 use ralph_store::RecordHead;
 use serde::Deserialize;
 
-use super::hub::Live;
+use super::hub::Hub;
 
 /// More calls at once than any agent makes; what is beyond is not measured.
-const MOST_OPEN: usize = 1024;
+const MAX_OPEN: usize = 1024;
 
 /// When the calls that go on began.
 #[derive(Debug, Default)]
-pub(super) struct Tools {
+pub(super) struct ToolTimes {
     open: HashMap<ItemId, Timestamp>,
 }
 
@@ -24,9 +24,9 @@ struct Named {
     item: ItemId,
 }
 
-impl Tools {
+impl ToolTimes {
     /// Looks at a record. Most are told by their bytes: only those about tools are read.
-    pub(super) fn observe(&mut self, line: &[u8], live: &Live) {
+    pub(super) fn observe(&mut self, line: &[u8], live: &Hub) {
         if let Some(took) = self.took(line) {
             live.metrics().observe_tool(took);
         }
@@ -40,7 +40,7 @@ impl Tools {
         let head = RecordHead::parse(line)?;
         let item = head.data::<Named>()?.item;
         match &*head.event.kind {
-            "tool_started" if self.open.len() < MOST_OPEN => {
+            "tool_started" if self.open.len() < MAX_OPEN => {
                 self.open.entry(item).or_insert_with(|| head.at());
                 None
             }
@@ -63,7 +63,7 @@ fn has(line: &[u8], part: &[u8]) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use super::Tools;
+    use super::ToolTimes;
 
     fn line(second: u32, kind: &str) -> String {
         format!(
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_call_takes_from_its_start_to_its_end() {
-        let mut tools = Tools::default();
+        let mut tools = ToolTimes::default();
         assert_eq!(tools.took(line(1, "tool_started").as_bytes()), None);
         assert_eq!(tools.took(line(2, "tool_started").as_bytes()), None);
         assert_eq!(tools.took(line(3, "text_block").as_bytes()), None);

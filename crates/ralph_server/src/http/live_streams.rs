@@ -1,4 +1,4 @@
-//! What happens now: the doors to the streams.
+//! The addresses of the live streams: the WebSocket and the server-sent events of a run.
 
 use std::sync::Arc;
 

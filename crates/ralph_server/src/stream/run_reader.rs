@@ -1,20 +1,20 @@
-//! Where a client is in a run.
+//! `RunReader`: a client's position in a run, for WebSocket and server-sent events.
 
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 
 use super::protocol::ToClient;
-use crate::live::{FeedError, Frame, Live, Next, Position, RunFeed, read_back};
+use crate::live::{FeedError, Frame, Hub, Next, Position, RunFeed, backfill};
 
 /// A longer message is not sent.
-const MOST_MESSAGE_BYTES: usize = 1 << 20;
+const MAX_MESSAGE_BYTES: usize = 1 << 20;
 /// No record is shorter.
 const LEAST_RECORD_BYTES: u64 = 64;
 
 /// A client's place in a run.
 #[derive(Debug)]
-pub(super) struct Cursor {
+pub(super) struct RunReader {
     pub(super) feed: Arc<RunFeed>,
     pub(super) epoch: Arc<str>,
     pub(super) position: Position,
@@ -29,11 +29,11 @@ pub(super) struct Step {
     pub(super) has_more: bool,
 }
 
-impl Cursor {
+impl RunReader {
     /// Behind a record, or at the end. A record of another journal means nothing: then it is the end as well, and the
     /// client sees that by the epoch.
     pub(super) async fn open(
-        live: &Live,
+        live: &Hub,
         run: &str,
         after: Option<u64>,
         epoch: Option<&str>,
@@ -73,10 +73,10 @@ impl Cursor {
                     step.texts.push(self.message(&frame));
                 }
             }
-            Next::ReadBack { end } => {
+            Next::Backfill { end } => {
                 let (feed, epoch, position) = (self.feed.clone(), self.epoch.clone(), self.position);
                 let read = tokio::task::spawn_blocking(move || {
-                    read_back(feed.journal(), (feed.run(), &epoch), position, end)
+                    backfill(feed.journal(), (feed.run(), &epoch), position, end)
                 });
                 let (frames, reached) = read.await.map_err(std::io::Error::other)??;
                 self.position = reached;
@@ -109,7 +109,7 @@ impl Cursor {
 
     /// What is sent of a frame. One that no client could be expected to take in one piece is to be fetched.
     fn message(&self, frame: &Frame) -> (u64, Utf8Bytes) {
-        if frame.text.len() <= MOST_MESSAGE_BYTES {
+        if frame.text.len() <= MAX_MESSAGE_BYTES {
             return (frame.to, frame.text.clone());
         }
         let lagged = ToClient::Lagged {
@@ -139,8 +139,8 @@ mod tests {
     use ralph_run::Home;
     use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
 
-    use super::{Cursor, LEAST_RECORD_BYTES};
-    use crate::live::Live;
+    use super::{LEAST_RECORD_BYTES, RunReader};
+    use crate::live::Hub;
 
     fn line(seq: u64, kind: &str, data: &str) -> String {
         let line = format!(
@@ -171,10 +171,10 @@ mod tests {
         catch_up(store.as_ref(), &home.runs_directory(), |_| {})
             .await
             .unwrap();
-        let live = Live::new(home.clone(), store);
+        let live = Hub::new(home.clone(), store);
         let opened = async |after| {
-            let cursor = Cursor::open(&live, run.id(), Some(after), None).await.unwrap();
-            cursor.position.seq
+            let reader = RunReader::open(&live, run.id(), Some(after), None).await.unwrap();
+            reader.position.seq
         };
         // Nothing is behind it: the client is mistaken.
         assert_eq!(opened(3).await, 1);

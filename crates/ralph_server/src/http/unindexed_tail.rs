@@ -1,4 +1,4 @@
-//! Records that the index lacks yet: they are found in the journal itself.
+//! `find`: records of a run, those included that the index does not have yet.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
 /// An index that lacks more than this is not waited for by reading.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_BYTES: u64 = 256 << 20;
 
 /// What was found.
 #[derive(Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Scan {
             reader.read_until(b'\n', &mut line)?;
             if line.pop() != Some(b'\n') {
                 // A piece of a line at the end is no record yet.
-                return if behind > MOST_BYTES {
+                return if behind > MAX_BYTES {
                     Err(io::Error::from(io::ErrorKind::FileTooLarge))
                 } else {
                     Ok(self.found(found, head_seq))
@@ -157,5 +157,5 @@ fn open(path: &Path, offset: u64) -> io::Result<(BufReader<io::Take<File>>, u64)
     let mut file = File::open(path)?;
     let length = file.metadata()?.len().saturating_sub(offset);
     file.seek(SeekFrom::Start(offset))?;
-    Ok((BufReader::new(file.take(length.min(MOST_BYTES))), length))
+    Ok((BufReader::new(file.take(length.min(MAX_BYTES))), length))
 }

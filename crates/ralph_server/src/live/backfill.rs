@@ -1,4 +1,4 @@
-//! What somebody missed, from the journal.
+//! `backfill`: reads from the journal what a client missed, for [`RunReader`](crate::stream).
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -11,14 +11,14 @@ use tokio::time::Instant;
 
 use super::feed::Position;
 use super::frame::Frame;
-use super::gather::Gatherer;
+use super::frame_builder::FrameBuilder;
 
 /// What is read in one go. Who needs more asks again.
 const CHUNK_BYTES: u64 = 512 << 10;
-const MOST_LINE_BYTES: u64 = 64 << 20;
+const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// Records after `position` and up to `end`, at least one if there is one, as few frames. Gives where it stopped.
-pub(crate) fn read_back(
+pub(crate) fn backfill(
     path: &Path,
     (run, epoch): (&str, &str),
     position: Position,
@@ -28,7 +28,7 @@ pub(crate) fn read_back(
     let now = Instant::now();
     let mut reached = position;
     let mut frames = Vec::new();
-    let mut gatherer = Gatherer::default();
+    let mut builder = FrameBuilder::default();
     let mut chunk_bytes = CHUNK_BYTES;
     while reached.offset < end.offset && frames.is_empty() {
         let length = (end.offset - reached.offset).min(chunk_bytes);
@@ -46,13 +46,13 @@ pub(crate) fn read_back(
             if head.seq <= position.seq {
                 continue;
             }
-            gatherer.push(&with_text(line, line_start, &file), line_end, now);
-            if gatherer.is_full() {
-                frames.extend(gatherer.take(run, epoch, now));
+            builder.push(&with_text(line, line_start, &file), line_end, now);
+            if builder.is_full() {
+                frames.extend(builder.take(run, epoch, now));
             }
         }
         if start == 0 {
-            if chunk_bytes >= MOST_LINE_BYTES || length < chunk_bytes {
+            if chunk_bytes >= MAX_LINE_BYTES || length < chunk_bytes {
                 return Err(io::Error::from(io::ErrorKind::InvalidData));
             }
             chunk_bytes *= 2;
@@ -60,7 +60,7 @@ pub(crate) fn read_back(
         }
         chunk_bytes = CHUNK_BYTES;
         reached.offset += start as u64;
-        frames.extend(gatherer.take(run, epoch, now));
+        frames.extend(builder.take(run, epoch, now));
         if let Some(last) = frames.last() {
             reached.seq = last.to;
         }
@@ -82,7 +82,7 @@ pub(super) fn with_text<'a>(line: &'a [u8], offset: u64, mut journal: &File) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Position, read_back};
+    use super::{Position, backfill};
 
     fn line(seq: u64, padding: usize) -> String {
         let text = "x".repeat(padding);
@@ -111,7 +111,7 @@ mod tests {
                 };
                 let mut next = first as u64 + 1;
                 while position.seq < end.seq {
-                    let (frames, reached) = read_back(&path, ("r", "e"), position, end).unwrap();
+                    let (frames, reached) = backfill(&path, ("r", "e"), position, end).unwrap();
                     for frame in frames {
                         assert_eq!(frame.from, next);
                         next = frame.to + 1;
@@ -131,8 +131,8 @@ mod tests {
         std::fs::write(&path, "{}").unwrap();
         let start = Position { seq: 0, offset: 0 };
         let end = Position { seq: 9, offset: 900 };
-        assert!(read_back(&path, ("r", "e"), start, end).is_err());
+        assert!(backfill(&path, ("r", "e"), start, end).is_err());
         let end = Position { seq: 9, offset: 2 };
-        assert!(read_back(&path, ("r", "e"), start, end).is_err());
+        assert!(backfill(&path, ("r", "e"), start, end).is_err());
     }
 }

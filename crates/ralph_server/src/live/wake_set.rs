@@ -1,4 +1,4 @@
-//! Waking a client.
+//! `ClientWaker`: wakes one client and tells it which of its subscriptions have news.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -7,12 +7,12 @@ use tokio::sync::Notify;
 
 /// Tells one client which of the things it watches have something new.
 #[derive(Debug, Default)]
-pub struct Signal {
+pub struct ClientWaker {
     changed: Mutex<BTreeSet<usize>>,
     notify: Notify,
 }
 
-impl Signal {
+impl ClientWaker {
     /// The thing of this number has something new.
     pub fn set(&self, number: usize) {
         if self.lock().insert(number) {
@@ -38,17 +38,17 @@ impl Signal {
 
 /// Who watches something, and under which number each knows it.
 #[derive(Debug, Default)]
-pub(super) struct Watchers(Vec<(Weak<Signal>, usize)>);
+pub(super) struct Subscribers(Vec<(Weak<ClientWaker>, usize)>);
 
-impl Watchers {
-    pub(super) fn add(&mut self, signal: &Arc<Signal>, number: usize) {
+impl Subscribers {
+    pub(super) fn add(&mut self, waker: &Arc<ClientWaker>, number: usize) {
         self.0.retain(|(watcher, _)| watcher.strong_count() > 0);
-        self.0.push((Arc::downgrade(signal), number));
+        self.0.push((Arc::downgrade(waker), number));
     }
 
-    pub(super) fn remove(&mut self, signal: &Arc<Signal>) {
-        let signal = Arc::downgrade(signal);
-        self.0.retain(|(watcher, _)| !watcher.ptr_eq(&signal));
+    pub(super) fn remove(&mut self, waker: &Arc<ClientWaker>) {
+        let waker = Arc::downgrade(waker);
+        self.0.retain(|(watcher, _)| !watcher.ptr_eq(&waker));
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -57,8 +57,8 @@ impl Watchers {
 
     pub(super) fn wake(&self) {
         for (watcher, number) in &self.0 {
-            if let Some(signal) = watcher.upgrade() {
-                signal.set(*number);
+            if let Some(waker) = watcher.upgrade() {
+                waker.set(*number);
             }
         }
     }

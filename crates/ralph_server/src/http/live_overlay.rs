@@ -1,4 +1,4 @@
-//! What is known live, over what the index says: the index comes a little later.
+//! `overlay`: puts the live state of active runs over a page of the index, for every list of runs.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Records of a moment, joined into one frame.
+//! `FrameBuilder`: joins the records of a moment into one frame, for the follower and for [`backfill`](super::backfill).
 
 use std::time::Duration;
 
@@ -16,14 +16,14 @@ const PATIENCE: Duration = Duration::from_millis(50);
 /// What is no more than a few characters.
 const FEW_BYTES: usize = 256;
 /// A frame is not much longer than this, so that one that is shared by many is not a burden.
-const MOST_BYTES: usize = 256 << 10;
+const MAX_BYTES: usize = 256 << 10;
 
 /// Collects the records of a run until they are sent together.
 #[derive(Debug, Default)]
-pub(super) struct Gatherer {
+pub(super) struct FrameBuilder {
     waiting: Vec<Waiting>,
     bytes: usize,
-    has_whole: bool,
+    has_record: bool,
     range: Option<(u64, u64)>,
     end: u64,
     since: Option<Instant>,
@@ -32,13 +32,13 @@ pub(super) struct Gatherer {
 
 #[derive(Debug)]
 enum Waiting {
-    Whole(String),
-    Piece(Box<Piece>),
+    Record(String),
+    Delta(Box<JoinedDelta>),
 }
 
 /// Pieces of one text, joined.
 #[derive(Debug)]
-struct Piece {
+struct JoinedDelta {
     seq: u64,
     at: String,
     position: (u32, u32),
@@ -63,7 +63,7 @@ struct JoinedEvent<'a> {
     data: &'a Delta,
 }
 
-impl Gatherer {
+impl FrameBuilder {
     /// Takes a line of a journal, which ends at `end`. Says whether it is a record.
     pub(super) fn push(&mut self, line: &[u8], end: u64, now: Instant) -> bool {
         self.end = end;
@@ -73,36 +73,36 @@ impl Gatherer {
         let from = self.range.map_or(head.seq, |(from, _)| from);
         self.range = Some((from, head.seq));
         self.since.get_or_insert(now);
-        match piece(&head) {
-            Some(piece) => self.push_piece(piece),
-            None => self.push_whole(&head, text),
+        match delta_of(&head) {
+            Some(delta) => self.push_delta(delta),
+            None => self.push_record(&head, text),
         }
         true
     }
 
-    fn push_piece(&mut self, piece: Piece) {
-        self.bytes += piece.delta.text.len();
-        if let Some(Waiting::Piece(last)) = self.waiting.last_mut()
-            && last.delta.item == piece.delta.item
-            && last.delta.part == piece.delta.part
-            && piece.delta.mode == DeltaMode::Append
+    fn push_delta(&mut self, new: JoinedDelta) {
+        self.bytes += new.delta.text.len();
+        if let Some(Waiting::Delta(last)) = self.waiting.last_mut()
+            && last.delta.item == new.delta.item
+            && last.delta.part == new.delta.part
+            && new.delta.mode == DeltaMode::Append
         {
-            last.seq = piece.seq;
-            last.delta.text.push_str(&piece.delta.text);
+            last.seq = new.seq;
+            last.delta.text.push_str(&new.delta.text);
             return;
         }
-        self.waiting.push(Waiting::Piece(Box::new(piece)));
+        self.waiting.push(Waiting::Delta(Box::new(new)));
     }
 
-    fn push_whole(&mut self, head: &RecordHead<'_>, text: &str) {
+    fn push_record(&mut self, head: &RecordHead<'_>, text: &str) {
         if let Some(item) = ended_item(head) {
             // The block has all of it.
             self.waiting
-                .retain(|waiting| !matches!(waiting, Waiting::Piece(piece) if piece.delta.item == item));
+                .retain(|waiting| !matches!(waiting, Waiting::Delta(delta) if delta.delta.item == item));
         }
         self.bytes += text.len();
-        self.has_whole = true;
-        self.waiting.push(Waiting::Whole(text.to_owned()));
+        self.has_record = true;
+        self.waiting.push(Waiting::Record(text.to_owned()));
     }
 
     /// When what waits is to be sent; none if nothing waits.
@@ -111,7 +111,7 @@ impl Gatherer {
         let after = |pause| self.sent.map_or(since, |sent| since.max(sent + pause));
         Some(if self.is_full() {
             since
-        } else if self.has_whole || self.bytes >= FEW_BYTES {
+        } else if self.has_record || self.bytes >= FEW_BYTES {
             after(TICK)
         } else {
             after(PATIENCE)
@@ -120,7 +120,7 @@ impl Gatherer {
 
     /// Whether no more should be added.
     pub(super) fn is_full(&self) -> bool {
-        self.bytes >= MOST_BYTES
+        self.bytes >= MAX_BYTES
     }
 
     /// All that waits, as one frame.
@@ -128,7 +128,7 @@ impl Gatherer {
         let range = self.range.take()?;
         let records: Vec<String> = self.waiting.drain(..).filter_map(Waiting::encode).collect();
         self.bytes = 0;
-        self.has_whole = false;
+        self.has_record = false;
         self.since = None;
         self.sent = Some(now);
         Some(Frame::new(run, epoch, range, self.end, &records))
@@ -138,16 +138,16 @@ impl Gatherer {
 impl Waiting {
     fn encode(self) -> Option<String> {
         match self {
-            Self::Whole(text) => Some(text),
-            Self::Piece(piece) => serde_json::to_string(&Joined {
-                seq: piece.seq,
-                at: &piece.at,
-                iteration: piece.position.0,
-                attempt: piece.position.1,
+            Self::Record(text) => Some(text),
+            Self::Delta(joined) => serde_json::to_string(&Joined {
+                seq: joined.seq,
+                at: &joined.at,
+                iteration: joined.position.0,
+                attempt: joined.position.1,
                 event: JoinedEvent {
-                    parent: piece.parent.as_ref(),
+                    parent: joined.parent.as_ref(),
                     r#type: "delta",
-                    data: &piece.delta,
+                    data: &joined.delta,
                 },
             })
             .ok(),
@@ -155,11 +155,11 @@ impl Waiting {
     }
 }
 
-fn piece(head: &RecordHead<'_>) -> Option<Piece> {
+fn delta_of(head: &RecordHead<'_>) -> Option<JoinedDelta> {
     if !head.is_delta() {
         return None;
     }
-    Some(Piece {
+    Some(JoinedDelta {
         seq: head.seq,
         at: head.at().to_string(),
         position: (head.iteration, head.attempt),
@@ -187,7 +187,7 @@ mod tests {
     use serde_json::Value;
     use tokio::time::Instant;
 
-    use super::{FEW_BYTES, Gatherer, PATIENCE, TICK};
+    use super::{FEW_BYTES, FrameBuilder, PATIENCE, TICK};
 
     fn delta(seq: u64, item: &str, text: &str) -> String {
         format!(
@@ -202,11 +202,11 @@ mod tests {
     }
 
     fn gather(lines: &[String]) -> Value {
-        let (mut gatherer, now) = (Gatherer::default(), Instant::now());
+        let (mut builder, now) = (FrameBuilder::default(), Instant::now());
         for line in lines {
-            assert!(gatherer.push(line.as_bytes(), 0, now));
+            assert!(builder.push(line.as_bytes(), 0, now));
         }
-        let frame = gatherer.take("r", "e", now).unwrap();
+        let frame = builder.take("r", "e", now).unwrap();
         serde_json::from_str(&frame.text).unwrap()
     }
 
@@ -234,33 +234,33 @@ mod tests {
 
     #[test]
     fn a_record_is_sent_at_once_and_the_next_one_a_tick_later() {
-        let (mut gatherer, now) = (Gatherer::default(), Instant::now());
-        assert_eq!(gatherer.due(), None);
-        gatherer.push(block(1, "a").as_bytes(), 0, now);
-        assert_eq!(gatherer.due(), Some(now));
-        gatherer.take("r", "e", now);
-        gatherer.push(block(2, "a").as_bytes(), 0, now + Duration::from_millis(1));
-        assert_eq!(gatherer.due(), Some(now + TICK));
+        let (mut builder, now) = (FrameBuilder::default(), Instant::now());
+        assert_eq!(builder.due(), None);
+        builder.push(block(1, "a").as_bytes(), 0, now);
+        assert_eq!(builder.due(), Some(now));
+        builder.take("r", "e", now);
+        builder.push(block(2, "a").as_bytes(), 0, now + Duration::from_millis(1));
+        assert_eq!(builder.due(), Some(now + TICK));
     }
 
     #[test]
     fn a_few_characters_wait_for_more_but_not_for_long() {
-        let (mut gatherer, now) = (Gatherer::default(), Instant::now());
-        gatherer.push(delta(1, "a", "x").as_bytes(), 0, now);
-        assert_eq!(gatherer.due(), Some(now), "the first ones after a pause do not");
-        gatherer.take("r", "e", now);
+        let (mut builder, now) = (FrameBuilder::default(), Instant::now());
+        builder.push(delta(1, "a", "x").as_bytes(), 0, now);
+        assert_eq!(builder.due(), Some(now), "the first ones after a pause do not");
+        builder.take("r", "e", now);
         let soon = now + Duration::from_millis(1);
-        gatherer.push(delta(2, "a", "x").as_bytes(), 0, soon);
-        assert_eq!(gatherer.due(), Some(now + PATIENCE));
-        gatherer.push(delta(3, "a", &"x".repeat(FEW_BYTES)).as_bytes(), 0, soon);
-        assert_eq!(gatherer.due(), Some(now + TICK));
+        builder.push(delta(2, "a", "x").as_bytes(), 0, soon);
+        assert_eq!(builder.due(), Some(now + PATIENCE));
+        builder.push(delta(3, "a", &"x".repeat(FEW_BYTES)).as_bytes(), 0, soon);
+        assert_eq!(builder.due(), Some(now + TICK));
     }
 
     #[test]
     fn what_is_no_record_is_not_sent() {
-        let (mut gatherer, now) = (Gatherer::default(), Instant::now());
-        assert!(!gatherer.push(b"{}", 3, now));
-        assert!(!gatherer.push(b"\xff", 5, now));
-        assert!(gatherer.take("r", "e", now).is_none());
+        let (mut builder, now) = (FrameBuilder::default(), Instant::now());
+        assert!(!builder.push(b"{}", 3, now));
+        assert!(!builder.push(b"\xff", 5, now));
+        assert!(builder.take("r", "e", now).is_none());
     }
 }

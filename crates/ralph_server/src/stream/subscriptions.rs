@@ -1,36 +1,36 @@
-//! What one client watches.
+//! `Subscriptions`: what one WebSocket client watches and how far it has been sent each of them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 
-use super::cursor::Cursor;
-use super::protocol::{FeedName, Problem, ToClient, Topic};
-use crate::live::{Live, Signal};
+use super::protocol::{ErrorMessage, FeedName, ToClient, Topic};
+use super::run_reader::RunReader;
+use crate::live::{ClientWaker, Hub};
 
 /// More than any page shows.
-const MOST_TOPICS: usize = 256;
+const MAX_TOPICS: usize = 256;
 
 /// What a client watches, and how far it has been told.
-pub(super) struct Client {
-    live: Arc<Live>,
-    pub(super) signal: Arc<Signal>,
+pub(super) struct Subscriptions {
+    live: Arc<Hub>,
+    pub(super) waker: Arc<ClientWaker>,
     watched: HashMap<usize, Watched>,
     next_number: usize,
 }
 
 enum Watched {
-    Run(Cursor),
+    Run(RunReader),
     Runs(Option<u64>),
     Inbox(Option<u64>),
 }
 
-impl Client {
-    pub(super) fn new(live: Arc<Live>) -> Self {
+impl Subscriptions {
+    pub(super) fn new(live: Arc<Hub>) -> Self {
         Self {
             live,
-            signal: Arc::new(Signal::default()),
+            waker: Arc::new(ClientWaker::default()),
             watched: HashMap::new(),
             next_number: 0,
         }
@@ -43,39 +43,39 @@ impl Client {
         topic: &Topic,
         after: Option<u64>,
         epoch: Option<&str>,
-    ) -> Result<String, Problem> {
+    ) -> Result<String, ErrorMessage> {
         self.unsubscribe(topic);
-        if self.watched.len() >= MOST_TOPICS {
-            return Err(Problem {
+        if self.watched.len() >= MAX_TOPICS {
+            return Err(ErrorMessage {
                 code: "too_many".into(),
-                message: format!("at most {MOST_TOPICS} things can be watched at once"),
+                message: format!("at most {MAX_TOPICS} things can be watched at once"),
             });
         }
         let number = self.next_number;
         self.next_number += 1;
         let (watched, told) = match topic {
             Topic::Run(run) => {
-                let cursor = Cursor::open(&self.live, run, after, epoch).await?;
-                let (_, head) = cursor.feed.head();
+                let reader = RunReader::open(&self.live, run, after, epoch).await?;
+                let (_, head) = reader.feed.head();
                 let told = ToClient::Subscribed {
                     id,
                     topic,
-                    epoch: Some(&cursor.epoch),
-                    after: Some(cursor.position.seq),
+                    epoch: Some(&reader.epoch),
+                    after: Some(reader.position.seq),
                     head: Some(head.seq),
                 };
                 let told = told.encode();
-                cursor.feed.watch(&self.signal, number);
-                (Watched::Run(cursor), told)
+                reader.feed.watch(&self.waker, number);
+                (Watched::Run(reader), told)
             }
             Topic::Feed(name) => {
                 let watched = match name {
                     FeedName::Runs => {
-                        self.live.board().watch(&self.signal, number);
+                        self.live.board().watch(&self.waker, number);
                         Watched::Runs(None)
                     }
                     FeedName::Inbox => {
-                        self.live.inbox().watch(&self.signal, number);
+                        self.live.inbox().watch(&self.waker, number);
                         Watched::Inbox(None)
                     }
                 };
@@ -91,25 +91,25 @@ impl Client {
         };
         self.watched.insert(number, watched);
         // It is told what is there already.
-        self.signal.set(number);
+        self.waker.set(number);
         Ok(told)
     }
 
     /// Watches something no more.
     pub(super) fn unsubscribe(&mut self, topic: &Topic) {
-        let signal = &self.signal;
+        let waker = &self.waker;
         let live = &self.live;
         self.watched.retain(|_, watched| match (watched, topic) {
-            (Watched::Run(cursor), Topic::Run(run)) if cursor.feed.run() == run => {
-                cursor.feed.unwatch(signal);
+            (Watched::Run(reader), Topic::Run(run)) if reader.feed.run() == run => {
+                reader.feed.unwatch(waker);
                 false
             }
             (Watched::Runs(_), Topic::Feed(FeedName::Runs)) => {
-                live.board().unwatch(signal);
+                live.board().unwatch(waker);
                 false
             }
             (Watched::Inbox(_), Topic::Feed(FeedName::Inbox)) => {
-                live.inbox().unwatch(signal);
+                live.inbox().unwatch(waker);
                 false
             }
             _ => true,
@@ -119,20 +119,20 @@ impl Client {
     /// What is new of one thing, one step of it: a run with much to tell does not keep the others waiting.
     pub(super) async fn news(&mut self, number: usize) -> Vec<Utf8Bytes> {
         match self.watched.get_mut(&number) {
-            Some(Watched::Run(cursor)) => match cursor.step().await {
+            Some(Watched::Run(reader)) => match reader.step().await {
                 Ok(step) => {
                     if step.has_more {
-                        self.signal.set(number);
+                        self.waker.set(number);
                     }
                     step.texts.into_iter().map(|(_, text)| text).collect()
                 }
                 Err(error) => {
-                    tracing::warn!(%error, run = cursor.feed.run(), "a journal cannot be read");
-                    let problem = Problem {
+                    tracing::warn!(%error, run = reader.feed.run(), "a journal cannot be read");
+                    let problem = ErrorMessage {
                         code: "unreadable".into(),
-                        message: format!("the records of run `{}` cannot be read", cursor.feed.run()),
+                        message: format!("the records of run `{}` cannot be read", reader.feed.run()),
                     };
-                    cursor.feed.unwatch(&self.signal);
+                    reader.feed.unwatch(&self.waker);
                     self.watched.remove(&number);
                     vec![ToClient::Error { id: None, problem }.encode().into()]
                 }
@@ -154,7 +154,7 @@ impl Client {
     /// The last records of the runs that are watched: whoever has less has missed something.
     pub(super) fn heartbeat(&self) -> String {
         let heads = self.watched.values().filter_map(|watched| match watched {
-            Watched::Run(cursor) => Some((cursor.feed.run(), cursor.position.seq)),
+            Watched::Run(reader) => Some((reader.feed.run(), reader.position.seq)),
             Watched::Runs(_) | Watched::Inbox(_) => None,
         });
         ToClient::Heartbeat {
