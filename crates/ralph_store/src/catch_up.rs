@@ -59,11 +59,32 @@ pub struct CaughtUp {
 pub async fn catch_up(
     store: &dyn Store,
     runs_directory: &Path,
+    told: impl FnMut(CatchUpProgress) + Send,
+) -> Result<CaughtUp, StoreError> {
+    catch_up_runs(store, runs_directory, |_| true, told).await
+}
+
+/// As [`catch_up`], for the runs that `is_wanted` names; the others are left as they are.
+///
+/// # Errors
+/// As [`catch_up`].
+pub async fn catch_up_runs(
+    store: &dyn Store,
+    runs_directory: &Path,
+    is_wanted: impl Fn(&str) -> bool + Send + Sync + Clone + 'static,
     mut told: impl FnMut(CatchUpProgress) + Send,
 ) -> Result<CaughtUp, StoreError> {
     let mut caught_up = CaughtUp::default();
     for _ in 0..MOST_PASSES {
-        if !pass(store, runs_directory, &mut caught_up, &mut told).await? {
+        if !pass(
+            store,
+            runs_directory,
+            is_wanted.clone(),
+            &mut caught_up,
+            &mut told,
+        )
+        .await?
+        {
             break;
         }
     }
@@ -95,12 +116,13 @@ struct Behind {
 async fn pass(
     store: &dyn Store,
     runs_directory: &Path,
+    is_wanted: impl Fn(&str) -> bool + Send + 'static,
     caught_up: &mut CaughtUp,
     told: &mut (impl FnMut(CatchUpProgress) + Send),
 ) -> Result<bool, StoreError> {
     let known = store.offsets().await?;
     let directory = runs_directory.to_owned();
-    let compared = blocking(move || compare(&directory, known)).await?;
+    let compared = blocking(move || compare(&directory, known, is_wanted)).await?;
     let Compared {
         behind,
         gone,
@@ -205,10 +227,17 @@ struct Compared {
     unreadable: Vec<(String, io::Error)>,
 }
 
-fn compare(runs_directory: &Path, known: Vec<(String, u64, bool)>) -> Result<Compared, StoreError> {
-    let mut known: HashMap<String, u64> = known.into_iter().map(|(run, offset, _)| (run, offset)).collect();
+fn compare(
+    runs_directory: &Path,
+    known: Vec<(String, u64, bool)>,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Result<Compared, StoreError> {
+    let may_be_missing = known.is_empty();
+    let known = known.into_iter().filter(|(run, ..)| is_wanted(run));
+    let mut known: HashMap<String, u64> = known.map(|(run, offset, _)| (run, offset)).collect();
     let mut compared = Compared::default();
-    for run in list(runs_directory, known.is_empty())? {
+    let runs = list(runs_directory, may_be_missing)?;
+    for run in runs.into_iter().filter(|run| is_wanted(run)) {
         let known_bytes = known.get(&run).copied();
         let metadata = match fs::metadata(runs_directory.join(&run).join(JOURNAL)) {
             Ok(metadata) => metadata,

@@ -66,7 +66,12 @@ pub trait Store: Send + Sync + 'static {
     async fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError>;
 
     /// Takes the text of everything that was taken in into the text index, as far as it is now. Says how many records.
+    /// It compares all runs.
     async fn index_texts(&self) -> Result<u64, StoreError>;
+
+    /// Takes the text of these runs into the text index, as far as they have been taken in, and looks at no others.
+    /// Without any, it may tidy up.
+    async fn index_texts_of(&self, runs: &[String]) -> Result<u64, StoreError>;
 
     /// Forgets runs; unknown ones are no error.
     async fn remove(&self, runs: &[String]) -> Result<(), StoreError>;

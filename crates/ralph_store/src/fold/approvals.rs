@@ -51,6 +51,11 @@ impl Approvals {
         }
     }
 
+    /// Whether there are rows that an index has not seen as they are.
+    pub(super) fn has_news(&self) -> bool {
+        !self.closed.is_empty() || self.open.iter().any(|(_, is_new)| *is_new)
+    }
+
     /// Rows that an index has not seen as they are.
     pub(super) fn take(&mut self) -> Vec<ApprovalRow> {
         let mut rows = std::mem::take(&mut self.closed);

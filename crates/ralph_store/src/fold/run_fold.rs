@@ -114,6 +114,18 @@ impl RunFold {
         self.records.len()
     }
 
+    /// Whether what was not [taken](Self::take) yet is something that people wait for: the run has begun or ended, or a
+    /// request or a message is new or has changed.
+    #[must_use]
+    pub fn is_urgent(&self) -> bool {
+        let has_ended = self
+            .summary
+            .as_ref()
+            .is_some_and(|summary| summary.ended_at.is_some());
+        self.offset > self.start
+            && (self.start == 0 || has_ended || self.approvals.has_news() || !self.messages.is_empty())
+    }
+
     /// Skips a line that is too long; `bytes` includes its newline.
     pub fn skip(&mut self, bytes: u64) {
         self.beginning.note(&[]);

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -31,6 +30,7 @@ use crate::rows::{Batch, Ingested, MessageRow, Progress, RecordRow};
 use crate::search::{Gatherer, find, scan};
 use crate::store::{Health, Remembered, Store};
 use crate::summary::RunSummary;
+use crate::text_lag::TextLag;
 
 /// The database's own limit is shorter: this is for one that says nothing any more.
 const ANSWER_TIME: Duration = Duration::from_secs(10);
@@ -82,8 +82,7 @@ pub struct PostgresStore {
     readers: Readers,
     /// Writes words, in long transactions that keep nobody else waiting.
     text_writer: tokio::sync::Mutex<Option<PgConnection>>,
-    /// How many records the text index lacks.
-    lag: AtomicU64,
+    lag: TextLag,
     /// What the last write failed with, and whether that was because the database was away.
     problem: Mutex<Option<(String, bool)>>,
 }
@@ -116,7 +115,7 @@ impl PostgresStore {
             address,
             runs_directory: options.runs_directory,
             text_writer: tokio::sync::Mutex::new(None),
-            lag: AtomicU64::new(lag),
+            lag: TextLag::new(lag),
             problem: Mutex::default(),
         })
     }
@@ -161,7 +160,7 @@ impl PostgresStore {
 
     async fn refresh_lag(&self) -> Result<(), StoreError> {
         let lag = ask!(self, text::lag)?;
-        self.lag.store(lag, Ordering::Relaxed);
+        self.lag.set(lag);
         Ok(())
     }
 
@@ -193,11 +192,24 @@ impl PostgresStore {
             .map_err(|error| StoreError::Database(error.to_string()))
     }
 
-    /// Indexes the words of all runs that have new ones, a thousand at a time.
-    async fn index_with(&self, connection: &mut PgConnection) -> Result<u64, StoreError> {
+    async fn index(&self, asked: Option<&[String]>) -> Result<u64, StoreError> {
+        let mut last = self.text_writer.lock().await;
+        let mut connection = self.text_connection(last.take()).await?;
+        let count = self.index_with(&mut connection, asked).await?;
+        // One that failed, or was given up on the way, is not used again.
+        *last = Some(connection);
+        Ok(count)
+    }
+
+    /// Indexes the words of all runs that have new ones, or of those that are asked for, a thousand at a time.
+    async fn index_with(
+        &self,
+        connection: &mut PgConnection,
+        asked: Option<&[String]>,
+    ) -> Result<u64, StoreError> {
         let (mut count, mut after) = (0, String::new());
         loop {
-            let runs = within(ANSWER_TIME, text::behind(connection, &after)).await;
+            let runs = within(ANSWER_TIME, text::behind(connection, &after, asked)).await;
             let runs = runs.map_err(explain)?;
             let Some((last, _)) = runs.last() else {
                 return Ok(count);
@@ -228,8 +240,9 @@ impl PostgresStore {
 #[async_trait]
 impl Store for PostgresStore {
     async fn ingest(&self, batches: Vec<Batch>) -> Result<Ingested, StoreError> {
+        let new = TextLag::count(&batches);
         let ingested = self.write(Task::Ingest(batches)).await?.ingested;
-        self.lag.fetch_add(ingested.records, Ordering::Relaxed);
+        self.lag.add(new);
         Ok(ingested)
     }
 
@@ -310,18 +323,23 @@ impl Store for PostgresStore {
             self.readers.give_back(reader, Ok(()))?;
         }
         let mut page = page?;
-        page.lag = self.lag.load(Ordering::Relaxed);
+        page.lag = self.lag.total();
         Ok(page)
     }
 
     async fn index_texts(&self) -> Result<u64, StoreError> {
-        let mut last = self.text_writer.lock().await;
-        let mut connection = self.text_connection(last.take()).await?;
-        let count = self.index_with(&mut connection).await?;
-        // One that failed, or was given up on the way, is not used again.
-        *last = Some(connection);
-        drop(last);
+        let count = self.index(None).await?;
         self.refresh_lag().await?;
+        Ok(count)
+    }
+
+    async fn index_texts_of(&self, runs: &[String]) -> Result<u64, StoreError> {
+        if runs.is_empty() {
+            return Ok(0);
+        }
+        let lacking = self.lag.of(runs);
+        let count = self.index(Some(runs)).await?;
+        self.lag.settle(lacking);
         Ok(count)
     }
 
@@ -335,7 +353,7 @@ impl Store for PostgresStore {
         let texts = self.text_writer.lock().await;
         self.write(Task::Clear).await?;
         drop(texts);
-        self.lag.store(0, Ordering::Relaxed);
+        self.lag.set(0);
         Ok(())
     }
 
@@ -369,7 +387,7 @@ impl Store for PostgresStore {
         Health {
             engine: "postgres",
             problem,
-            text_lag: self.lag.load(Ordering::Relaxed),
+            text_lag: self.lag.total(),
         }
     }
 

@@ -36,18 +36,24 @@ pub(super) async fn lag(connection: &mut PgConnection) -> Result<u64, Error> {
 /// A run, and how much of its journal is to be indexed.
 pub(super) type Behind = (RunSummary, u64);
 
-/// Some runs of which there are words to index, by their names behind `after`. None for what means nothing to us.
+/// Some runs of which there are words to index, by their names behind `after`, of those that are `asked` for or of all.
+/// None for what means nothing to us.
 pub(super) async fn behind(
     connection: &mut PgConnection,
     after: &str,
+    asked: Option<&[String]>,
 ) -> Result<Vec<(String, Option<Behind>)>, Error> {
+    let asked: Option<Vec<String>> =
+        asked.map(|runs| runs.iter().map(|run| escape(run).into_owned()).collect());
     let rows = sqlx::query(
         "SELECT run.summary, run.journal_offset, run.id FROM run LEFT JOIN text_run t ON t.name = run.id
          WHERE (t.id IS NULL OR t.epoch <> run.epoch OR t.journal_offset < run.journal_offset) AND run.id > $1
+             AND ($3::text[] IS NULL OR run.id = ANY($3))
          ORDER BY run.id LIMIT $2",
     )
     .bind(escape(after))
     .bind(RUNS_AT_A_TIME)
+    .bind(asked)
     .fetch_all(connection)
     .await?;
     let read = |row: &PgRow| {

@@ -191,7 +191,7 @@ fn try_open(path: &Path) -> Result<(Connection, bool), StoreError> {
     connection
         .execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 16777216;
-             PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY;",
+             PRAGMA wal_autocheckpoint = 2000; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;",
         )
         .map_err(explain)?;
     connection.set_prepared_statement_cache_capacity(32);

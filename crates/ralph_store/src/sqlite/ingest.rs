@@ -35,6 +35,8 @@ struct Known {
     number: i64,
     offset: u64,
     epoch: String,
+    has_ended: bool,
+    is_waiting: bool,
 }
 
 /// Takes batches in, within the caller's transaction.
@@ -49,7 +51,7 @@ pub(super) fn ingest(
     )?;
     for batch in batches {
         let known = find(connection, &batch.summary.id)?;
-        let (number, offset) = match known {
+        let (known, offset) = match known {
             Some(known) if known.epoch == batch.summary.epoch => {
                 if batch.offset <= known.offset {
                     continue;
@@ -58,7 +60,8 @@ pub(super) fn ingest(
                     ingested.disconnected.push(batch.summary.id.clone());
                     continue;
                 }
-                (Some(known.number), known.offset)
+                let offset = known.offset;
+                (Some(known), offset)
             }
             _ if batch.start > 0 => {
                 ingested.disconnected.push(batch.summary.id.clone());
@@ -66,11 +69,15 @@ pub(super) fn ingest(
             }
             Some(known) => {
                 empty_run(connection, known.number)?;
-                (Some(known.number), 0)
+                (Some(known), 0)
             }
             None => (None, 0),
         };
-        let number = put_run(connection, number, batch)?;
+        let number = match known {
+            Some(known) if known.is_like(batch) => update_run(connection, known.number, batch)?,
+            known => put_run(connection, known.map(|known| known.number), batch)?,
+        };
+        put_sessions(connection, number, batch)?;
         ingested.records += put_records(connection, kinds, &mut insert, number, offset, batch)?;
         put_usage(connection, number, batch)?;
         put_approvals(connection, number, batch)?;
@@ -81,15 +88,44 @@ pub(super) fn ingest(
 
 fn find(connection: &Connection, run: &str) -> rusqlite::Result<Option<Known>> {
     connection
-        .prepare_cached("SELECT number, offset, epoch FROM run WHERE id = ?1")?
+        .prepare_cached("SELECT number, offset, epoch, has_ended, is_waiting FROM run WHERE id = ?1")?
         .query_row([run], |row| {
             Ok(Known {
                 number: row.get(0)?,
                 offset: row.get::<_, i64>(1)?.unsigned_abs(),
                 epoch: row.get(2)?,
+                has_ended: row.get(3)?,
+                is_waiting: row.get(4)?,
             })
         })
         .optional()
+}
+
+impl Known {
+    /// Whether a batch changes nothing that lists are sorted or filtered by.
+    fn is_like(&self, batch: &Batch) -> bool {
+        batch.start > 0
+            && self.epoch == batch.summary.epoch
+            && self.has_ended == batch.summary.ended_at.is_some()
+            && self.is_waiting == batch.summary.activity.needs_person()
+    }
+}
+
+/// Updates what changes with every batch. The columns of indexes are left out: SQLite would write their entries again
+/// although they are the same.
+fn update_run(connection: &Connection, number: i64, batch: &Batch) -> rusqlite::Result<i64> {
+    connection
+        .prepare_cached(
+            "UPDATE run SET offset = ?2, head_seq = ?3, summary = ?4, state = ?5 WHERE number = ?1",
+        )?
+        .execute((
+            number,
+            integer(batch.offset),
+            integer(batch.summary.head_seq),
+            text(&batch.summary)?,
+            text(&batch.state)?,
+        ))?;
+    Ok(number)
 }
 
 fn put_run(connection: &Connection, number: Option<i64>, batch: &Batch) -> rusqlite::Result<i64> {
@@ -120,14 +156,18 @@ fn put_run(connection: &Connection, number: Option<i64>, batch: &Batch) -> rusql
             ],
             |row| row.get(0),
         )?;
+    Ok(number)
+}
+
+fn put_sessions(connection: &Connection, number: i64, batch: &Batch) -> rusqlite::Result<()> {
     if tells_of_sessions(batch) {
         let mut statement =
             connection.prepare_cached("INSERT OR IGNORE INTO session(session, run) VALUES(?1, ?2)")?;
-        for session in &summary.session_ids {
+        for session in &batch.summary.session_ids {
             statement.execute((session, number))?;
         }
     }
-    Ok(number)
+    Ok(())
 }
 
 fn put_records(

@@ -17,6 +17,7 @@ mod store;
 mod suspicion;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod writer;
 
 pub use open::{Note, Opened};

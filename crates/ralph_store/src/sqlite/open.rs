@@ -128,7 +128,7 @@ fn try_open(path: &Path, notes: &mut Vec<Note>) -> Result<(Connection, Vec<Head>
              PRAGMA foreign_keys = ON;
              PRAGMA wal_autocheckpoint = 4000;
              PRAGMA journal_size_limit = 16777216;
-             PRAGMA cache_size = -16384;
+             PRAGMA cache_size = -4096;
              PRAGMA temp_store = MEMORY;",
         )
         .map_err(explain)?;

@@ -177,6 +177,32 @@ pub(super) fn heads(connection: &Connection) -> Result<Vec<Head>, StoreError> {
     })
 }
 
+/// The summaries of these runs, and how much of each journal has been taken in. Runs that are unknown, or that this
+/// version cannot read, are left out: whoever lists them sees to it.
+pub(super) fn indexed_summaries(
+    connection: &Connection,
+    runs: &[String],
+) -> Result<Vec<(RunSummary, u64)>, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT offset FROM run WHERE id = ?1")
+        .map_err(explain)?;
+    let mut found = Vec::with_capacity(runs.len());
+    for run in runs {
+        let offset: Option<i64> = statement
+            .query_row([run], |row| row.get(0))
+            .optional()
+            .map_err(explain)?;
+        let summary = match self::run(connection, run) {
+            Err(StoreError::Odd(_)) => None,
+            summary => summary?,
+        };
+        if let (Some(summary), Some(offset)) = (summary, offset) {
+            found.push((summary, count(offset)));
+        }
+    }
+    Ok(found)
+}
+
 pub(super) fn progress(connection: &Connection, run: &str) -> Result<Option<Progress>, StoreError> {
     let mut statement = connection
         .prepare_cached("SELECT number, offset, summary, state FROM run WHERE id = ?1")

@@ -89,7 +89,7 @@ impl Readers {
         let connection = Connection::open_with_flags(&self.path, flags).map_err(explain)?;
         connection.busy_timeout(BUSY).map_err(explain)?;
         connection
-            .execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -4096;")
+            .execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -1024;")
             .map_err(explain)?;
         connection.set_prepared_statement_cache_capacity(64);
         Ok(connection)

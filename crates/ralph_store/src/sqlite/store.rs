@@ -1,11 +1,9 @@
-//! The engine.
+//! `SqliteStore`: the engine that keeps its index in a file.
 
-use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
@@ -15,9 +13,10 @@ use super::explain::explain;
 use super::open::{
     Note, Opened, open_file_of_index, replace, take_directory, take_over_answers, with_suffix,
 };
-use super::read::{self, Head};
+use super::read;
 use super::readers::Readers;
 use super::suspicion::Suspicion;
+use super::texts::lag;
 use super::writer::Writer;
 use crate::columns::nanoseconds;
 use crate::error::StoreError;
@@ -25,18 +24,15 @@ use crate::query::{
     ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchPage, SearchQuery,
 };
 use crate::rows::{Batch, Ingested, MessageRow, Progress, RecordRow};
-use crate::search::{Indexed, SearchOptions, TextIndex};
+use crate::search::{SearchOptions, TextIndex};
 use crate::store::{Health, REMEMBERED_FOR, Remembered, Store};
 use crate::summary::RunSummary;
+use crate::text_lag::TextLag;
 
 /// From this size on the write-ahead log is emptied, whoever reads.
 const MOST_WAL_BYTES: u64 = 32 << 20;
-/// How many runs' summaries are in memory at a time when texts are indexed.
-const RUNS_AT_A_TIME: usize = 1_000;
 /// How many search at the same time. More would only wait for the same cores, and keep them from everybody else.
 const MOST_SEARCHES: usize = 4;
-/// How long pieces of the text index are put together when there is nothing else to do.
-const TIDYING: Duration = Duration::from_millis(50);
 
 /// Where the index and the journals are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,12 +48,11 @@ pub struct SqliteOptions {
 pub struct SqliteStore {
     pub(super) writer: Writer,
     pub(super) readers: Readers,
-    texts: Arc<TextIndex>,
+    pub(super) texts: Arc<TextIndex>,
     searches: Arc<Semaphore>,
     /// Whether the text index has nothing to put together.
-    is_tidy: AtomicBool,
-    /// How many records the text index lacks.
-    lag: AtomicU64,
+    pub(super) is_tidy: AtomicBool,
+    pub(super) lag: TextLag,
     /// What the last write failed with.
     problem: Mutex<Option<String>>,
     suspicion: Suspicion,
@@ -132,7 +127,7 @@ impl SqliteStore {
             texts: Arc::new(texts),
             searches: Arc::new(Semaphore::new(MOST_SEARCHES)),
             is_tidy: AtomicBool::new(false),
-            lag: AtomicU64::new(lag),
+            lag: TextLag::new(lag),
             problem: Mutex::default(),
             lock: Mutex::new(Some(lock)),
         };
@@ -160,76 +155,14 @@ impl SqliteStore {
             tracing::warn!(%error, "runs that cannot be read could not be forgotten");
         }
     }
-
-    /// Forgets the words of runs that were removed when the process ended before it had removed their words. Those whose
-    /// journals are there are on their way into the index.
-    async fn forget_removed(&self, heads: &[Head], indexed: &[Indexed]) -> Result<(), StoreError> {
-        let taken_in: HashSet<&str> = heads.iter().map(|head| head.run.as_str()).collect();
-        let missing = indexed.iter().map(|indexed| &indexed.run);
-        let missing: Vec<String> = missing
-            .filter(|run| !taken_in.contains(run.as_str()))
-            .cloned()
-            .collect();
-        if missing.is_empty() {
-            return Ok(());
-        }
-        self.with_texts(move |texts| texts.remove_gone(&missing)).await
-    }
-
-    /// Puts pieces of the text index together for a moment, until none are left.
-    async fn tidy(&self) -> Result<(), StoreError> {
-        if self.is_tidy.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let is_more = self.with_texts(|texts| texts.maintain(TIDYING)).await?;
-        self.is_tidy.store(!is_more, Ordering::Relaxed);
-        Ok(())
-    }
-
-    async fn with_texts<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&TextIndex) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, StoreError> {
-        let texts = self.texts.clone();
-        let done = tokio::task::spawn_blocking(move || work(&texts));
-        done.await
-            .map_err(|error| StoreError::Database(error.to_string()))?
-    }
-}
-
-/// How far a journal's words are indexed: its epoch, the offset and the last record.
-type Known<'a> = HashMap<&'a str, (&'a str, u64, u64)>;
-
-fn known(indexed: &[Indexed]) -> Known<'_> {
-    let known = indexed
-        .iter()
-        .map(|run| (run.run.as_str(), (run.epoch.as_str(), run.offset, run.seq)));
-    known.collect()
-}
-
-/// The offset and the last record that the text index has of this journal: another one of the same name is none.
-fn indexed_of(known: &Known<'_>, head: &Head) -> Option<(u64, u64)> {
-    let (epoch, offset, seq) = known.get(head.run.as_str())?;
-    (*epoch == head.epoch).then_some((*offset, *seq))
-}
-
-/// How many records the text index lacks, at most: pieces of text count, too, because nobody counted them apart.
-fn lag(heads: &[Head], texts: &TextIndex) -> Result<u64, StoreError> {
-    let indexed = texts.indexed()?;
-    let known = known(&indexed);
-    let missing = heads.iter().map(|head| match indexed_of(&known, head) {
-        Some((offset, _)) if offset >= head.offset => 0,
-        Some((_, seq)) => head.seq.saturating_sub(seq),
-        None => head.seq,
-    });
-    Ok(missing.sum())
 }
 
 #[async_trait]
 impl Store for SqliteStore {
     async fn ingest(&self, batches: Vec<Batch>) -> Result<Ingested, StoreError> {
+        let new = TextLag::count(&batches);
         let ingested = self.note(self.writer.ingest(batches).await)?;
-        self.lag.fetch_add(ingested.records, Ordering::Relaxed);
+        self.lag.add(new);
         Ok(ingested)
     }
 
@@ -330,53 +263,16 @@ impl Store for SqliteStore {
             texts.search(&query)
         });
         let mut page = searched.await?;
-        page.lag = self.lag.load(Ordering::Relaxed);
+        page.lag = self.lag.total();
         Ok(page)
     }
 
     async fn index_texts(&self) -> Result<u64, StoreError> {
-        // In this order: what is indexed was taken in before.
-        let indexed = self.with_texts(TextIndex::indexed).await?;
-        let heads = self.readers.read(read::heads).await?;
-        self.forget_removed(&heads, &indexed).await?;
-        let known = known(&indexed);
-        let behind = heads
-            .iter()
-            .filter(|head| indexed_of(&known, head).is_none_or(|(offset, _)| offset != head.offset));
-        let behind: Vec<(String, u64)> = behind.map(|head| (head.run.clone(), head.offset)).collect();
-        if behind.is_empty() {
-            self.tidy().await?;
-        } else {
-            self.is_tidy.store(false, Ordering::Relaxed);
-        }
-        let mut count = 0;
-        for some in behind.chunks(RUNS_AT_A_TIME) {
-            let some = some.to_vec();
-            let summaries = self.readers.read(move |connection| {
-                let found = some
-                    .into_iter()
-                    .map(|(run, offset)| match read::run(connection, &run) {
-                        // Whoever lists it sees to it.
-                        Err(StoreError::Odd(_)) => Ok((None, offset)),
-                        summary => Ok((summary?, offset)),
-                    });
-                found.collect::<Result<Vec<_>, StoreError>>()
-            });
-            let summaries = summaries.await?;
-            count += self
-                .with_texts(move |texts| {
-                    let runs: Vec<(&RunSummary, u64)> = summaries
-                        .iter()
-                        .filter_map(|(summary, offset)| Some((summary.as_ref()?, *offset)))
-                        .collect();
-                    texts.index_runs(&runs)
-                })
-                .await?;
-        }
-        let heads = self.readers.read(read::heads).await?;
-        let lag = self.with_texts(move |texts| lag(&heads, texts)).await?;
-        self.lag.store(lag, Ordering::Relaxed);
-        Ok(count)
+        self.index_all_texts().await
+    }
+
+    async fn index_texts_of(&self, runs: &[String]) -> Result<u64, StoreError> {
+        self.index_some_texts(runs).await
     }
 
     async fn remove(&self, runs: &[String]) -> Result<(), StoreError> {
@@ -386,12 +282,13 @@ impl Store for SqliteStore {
             .run(move |connection| delete::remove(connection, &ours))
             .await;
         self.note(removed)?;
+        self.lag.forget(runs);
         self.with_texts(move |texts| texts.remove(&theirs)).await
     }
 
     async fn clear(&self) -> Result<(), StoreError> {
         self.note(self.writer.run(delete::clear).await)?;
-        self.lag.store(0, Ordering::Relaxed);
+        self.lag.set(0);
         self.with_texts(TextIndex::clear).await
     }
 
@@ -445,7 +342,7 @@ impl Store for SqliteStore {
         Health {
             engine: "sqlite",
             problem: kept.or(asked).or_else(|| self.suspicion.problem()),
-            text_lag: self.lag.load(Ordering::Relaxed),
+            text_lag: self.lag.total(),
         }
     }
 

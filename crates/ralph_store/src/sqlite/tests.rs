@@ -82,6 +82,19 @@ async fn a_job_that_fails_takes_none_of_its_neighbours_with_it() {
 }
 
 #[tokio::test]
+async fn a_job_that_panics_fails_alone() {
+    let home = TempDir::new().unwrap();
+    let store = SqliteStore::open(options(home.path())).await.unwrap().store;
+    let panicked = store
+        .writer
+        .run(|_| -> rusqlite::Result<()> { panic!("a fault of ours") })
+        .await;
+    assert!(matches!(panicked, Err(StoreError::Closed)));
+    let ingested = store.ingest(vec![batch("a", 3)]).await.unwrap();
+    assert!(ingested.records > 0);
+}
+
+#[tokio::test]
 async fn what_nothing_could_rebuild_waits_for_the_disk() {
     let home = TempDir::new().unwrap();
     let store = SqliteStore::open(options(home.path())).await.unwrap().store;

@@ -1,5 +1,6 @@
 //! The one thread that writes.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use super::ingest::{Kinds, ingest};
 use super::open::BUSY;
 use super::suspicion::Suspicion;
 use crate::error::StoreError;
+use crate::priority;
 use crate::rows::{Batch, Ingested};
 
 /// How many jobs wait at most: whoever has more waits with them.
@@ -64,7 +66,10 @@ impl Writer {
         };
         thread::Builder::new()
             .name("ralph-store".to_owned())
-            .spawn(move || worker.work(receiver))
+            .spawn(move || {
+                priority::lower(priority::INDEX);
+                worker.work(receiver);
+            })
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Self { jobs })
     }
@@ -138,7 +143,15 @@ struct Worker {
 type Waiting = (Vec<Batch>, oneshot::Sender<Result<Ingested, StoreError>>);
 
 impl Worker {
+    /// Works until it is closed. A job that panics fails alone: its transaction is rolled back, and the next job is done.
     fn work(&mut self, mut jobs: mpsc::Receiver<Job>) {
+        while catch_unwind(AssertUnwindSafe(|| self.work_until_closed(&mut jobs))).is_err() {
+            tracing::error!("a job of the index has failed; the next ones are done");
+            self.kinds.forget();
+        }
+    }
+
+    fn work_until_closed(&mut self, jobs: &mut mpsc::Receiver<Job>) {
         let mut next = jobs.blocking_recv();
         while let Some(job) = next.take() {
             match job {
