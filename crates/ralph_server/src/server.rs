@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ralph_run::{Home, reconcile};
-use ralph_store::{RetentionRules, Store, StoreError, catch_up};
+use ralph_store::{RetentionRules, Store, StoreError, catch_up_runs};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -213,8 +213,14 @@ async fn look_for_lost(app: Arc<App>) {
 async fn keep_up(app: Arc<App>) {
     loop {
         let runs = app.home.runs_directory();
-        match catch_up(app.store.as_ref(), &runs, |_| {}).await {
-            Ok(_) => {
+        // The records of runs that are followed reach the index by themselves.
+        let live = app.live.clone();
+        let is_wanted = move |run: &str| !live.is_followed(run);
+        match catch_up_runs(app.store.as_ref(), &runs, is_wanted, |_| {}).await {
+            Ok(caught_up) => {
+                if caught_up.records > 0 {
+                    app.live.compare_texts();
+                }
                 app.live.set_caught_up();
                 tokio::time::sleep(CATCH_UP).await;
             }

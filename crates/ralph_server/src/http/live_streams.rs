@@ -19,6 +19,8 @@ use crate::stream::{self, EventId};
 
 /// A frame of a client is no larger: the longest is a prompt.
 const BUFFER_BYTES: usize = 4 << 10;
+/// What is collected for one write to the socket.
+const WRITE_BUFFER_BYTES: usize = 16 << 10;
 const MAX_FRAME_BYTES: usize = 1024 * 1024;
 /// What waits to be sent to a client that does not read, beyond what is on its way.
 const MAX_UNSENT_BYTES: usize = 4 * 1024 * 1024;
@@ -41,7 +43,7 @@ pub(super) async fn stream(
         // Clients say little, and what they are told goes out at once: the default buffers would be most of what a
         // client costs.
         .read_buffer_size(BUFFER_BYTES)
-        .write_buffer_size(BUFFER_BYTES)
+        .write_buffer_size(WRITE_BUFFER_BYTES)
         .max_write_buffer_size(MAX_UNSENT_BYTES)
         .on_upgrade(move |socket| async move {
             let _kept = (place, app.metrics.count_websocket_client());

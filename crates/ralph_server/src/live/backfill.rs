@@ -46,7 +46,7 @@ pub(crate) fn backfill(
             if head.seq <= position.seq {
                 continue;
             }
-            builder.push(&with_text(line, line_start, &file), line_end, now);
+            builder.push(&with_text(line, line_start, &file), (line_start, line_end), now);
             if builder.is_full() {
                 frames.extend(builder.take(run, epoch, now));
             }

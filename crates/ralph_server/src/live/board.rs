@@ -98,14 +98,17 @@ impl Board {
         state.subscribers.wake();
     }
 
-    /// A run that has ended is found in the index now.
-    pub fn forget(&self, run: &str) {
+    /// A run that has ended is found in the index now. Says whether it was forgotten: one whose end was not told yet is
+    /// told first, and has to be forgotten later.
+    #[must_use]
+    pub fn forget(&self, run: &str) -> bool {
         let mut state = self.lock();
-        // One whose end was not told yet is told first.
-        if !state.changed.contains(run) {
-            state.runs.remove(run);
-            state.told.remove(run);
+        if state.changed.contains(run) {
+            return false;
         }
+        state.runs.remove(run);
+        state.told.remove(run);
+        true
     }
 
     /// There is no such run any more: those who were told of it are told anew which there are.
@@ -198,6 +201,19 @@ mod tests {
         let (texts, now) = board.since(*version);
         *version = Some(now);
         texts.len()
+    }
+
+    #[test]
+    fn a_run_is_forgotten_only_after_its_end_was_told() {
+        let mut fold = RunFold::new();
+        fold.push(STARTED.as_bytes());
+        let board = Board::default();
+        board.update(fold.summary().unwrap());
+        assert!(!board.forget("r"));
+        assert!(board.get("r").is_some());
+        board.tick();
+        assert!(board.forget("r"));
+        assert!(board.get("r").is_none());
     }
 
     #[test]

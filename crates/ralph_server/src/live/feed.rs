@@ -10,8 +10,8 @@ use super::wake_set::{ClientWaker, Subscribers};
 /// How much of the newest is kept for those who keep up. Others read the journal.
 const MAX_BYTES: usize = 32 << 10;
 const MAX_FRAMES: usize = 32;
-/// Who is further behind than this is told so, and fetches pages instead.
-const MAX_BEHIND_BYTES: u64 = 4 << 20;
+/// A longer frame is not kept, whoever wants it reads the journal.
+const MAX_FRAME_BYTES: usize = 512 << 10;
 
 /// Where somebody is in a run: behind this record, which ends at this place in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +111,12 @@ impl RunFeed {
         };
         state.bytes += frame.text.len();
         state.frames.push_back(Arc::new(frame));
-        while state.frames.len() > MAX_FRAMES || (state.bytes > MAX_BYTES && state.frames.len() > 1) {
+        let is_too_much = |state: &State| {
+            state.frames.len() > MAX_FRAMES
+                || (state.bytes > MAX_BYTES && state.frames.len() > 1)
+                || state.bytes > MAX_FRAME_BYTES
+        };
+        while is_too_much(&state) {
             if let Some(oldest) = state.frames.pop_front() {
                 state.bytes -= oldest.text.len();
             }
@@ -145,15 +150,26 @@ impl RunFeed {
         !self.lock().subscribers.is_empty()
     }
 
-    /// Whether the record after this one is at the start of a frame that is kept.
+    /// Where to read what comes after a record, if that is known here: at the end, or in a frame that is kept. The place
+    /// is good for reading the journal, too, because the frame may be gone by the time somebody reads on.
     #[must_use]
-    pub fn has_frame_after(&self, seq: u64) -> bool {
-        self.lock().frames.iter().any(|frame| frame.from == seq + 1)
+    pub fn position_after(&self, seq: u64) -> Option<Position> {
+        let state = self.lock();
+        if seq >= state.head.seq {
+            return Some(state.head);
+        }
+        let mut frames = state.frames.iter();
+        let frame = frames.find(|frame| frame.from <= seq + 1 && seq < frame.to)?;
+        Some(Position {
+            seq,
+            offset: frame.start,
+        })
     }
 
-    /// What comes after a position in the journal of this epoch.
+    /// What comes after a position in the journal of this epoch. `max_behind_bytes` is how much of the journal the caller
+    /// reads; one that is further behind has lagged.
     #[must_use]
-    pub fn after(&self, epoch: &str, position: Position) -> Next {
+    pub fn after(&self, epoch: &str, position: Position, max_behind_bytes: u64) -> Next {
         let state = self.lock();
         if *state.epoch != *epoch {
             return Next::Reset {
@@ -170,7 +186,7 @@ impl RunFeed {
             .position(|frame| frame.from == position.seq + 1);
         match found {
             Some(first) => Next::Frames(state.frames.range(first..).cloned().collect()),
-            None if state.head.offset.saturating_sub(position.offset) > MAX_BEHIND_BYTES => {
+            None if state.head.offset.saturating_sub(position.offset) > max_behind_bytes => {
                 Next::Lagged { end: state.head }
             }
             None => Next::Backfill { end: state.head },
@@ -187,8 +203,10 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use super::{Frame, MAX_BEHIND_BYTES, MAX_FRAMES, Next, Position, RunFeed};
+    use super::{Frame, MAX_FRAME_BYTES, MAX_FRAMES, Next, Position, RunFeed};
     use crate::live::ClientWaker;
+
+    const FAR: u64 = 4 << 20;
 
     fn feed(seq: u64, offset: u64) -> RunFeed {
         let head = Position { seq, offset };
@@ -199,6 +217,7 @@ mod tests {
         Frame {
             from,
             to,
+            start: (from - 1) * 10,
             end: to * 10,
             text: "x".into(),
         }
@@ -214,16 +233,16 @@ mod tests {
     #[test]
     fn who_keeps_up_is_given_frames_and_others_are_sent_to_the_journal() {
         let feed = feed(3, 30);
-        assert!(matches!(feed.after("e", at(3)), Next::Nothing));
+        assert!(matches!(feed.after("e", at(3), FAR), Next::Nothing));
         feed.publish(frame(4, 6));
         feed.publish(frame(7, 7));
-        let Next::Frames(frames) = feed.after("e", at(3)) else {
+        let Next::Frames(frames) = feed.after("e", at(3), FAR) else {
             unreachable!("the frames are there");
         };
         assert_eq!(frames.iter().map(|frame| frame.to).collect::<Vec<_>>(), [6, 7]);
         // In the middle of a frame, and before the first one.
         for seq in [0, 2, 4, 5] {
-            assert!(matches!(feed.after("e", at(seq)), Next::Backfill { end } if end == at(7)));
+            assert!(matches!(feed.after("e", at(seq), FAR), Next::Backfill { end } if end == at(7)));
         }
     }
 
@@ -233,23 +252,52 @@ mod tests {
         for seq in 1..=MAX_FRAMES as u64 + 5 {
             feed.publish(frame(seq, seq));
         }
-        assert!(matches!(feed.after("e", at(4)), Next::Backfill { .. }));
-        assert!(matches!(feed.after("e", at(5)), Next::Frames(frames) if frames.len() == MAX_FRAMES));
+        assert!(matches!(feed.after("e", at(4), FAR), Next::Backfill { .. }));
+        assert!(matches!(feed.after("e", at(5), FAR), Next::Frames(frames) if frames.len() == MAX_FRAMES));
     }
 
     #[test]
     fn who_is_far_behind_is_told_so() {
-        let feed = feed(1000, MAX_BEHIND_BYTES + 1);
+        let feed = feed(1000, FAR + 1);
         let start = Position { seq: 0, offset: 0 };
-        assert!(matches!(feed.after("e", start), Next::Lagged { end } if end.seq == 1000));
+        assert!(matches!(feed.after("e", start, FAR), Next::Lagged { end } if end.seq == 1000));
+        assert!(matches!(feed.after("e", start, u64::MAX), Next::Backfill { .. }));
+    }
+
+    #[test]
+    fn a_position_stays_good_when_its_frame_is_gone() {
+        let feed = feed(3, 30);
+        feed.publish(frame(4, 6));
+        feed.publish(frame(7, 7));
+        let behind = [3, 4, 5, 6].map(|seq| feed.position_after(seq).unwrap());
+        for _ in 0..MAX_FRAMES {
+            let (_, head) = feed.head();
+            feed.publish(frame(head.seq + 1, head.seq + 1));
+        }
+        // What is read from there in the journal begins no later than the record that is owed.
+        for position in behind {
+            assert!(position.offset <= position.seq * 10);
+            assert!(matches!(feed.after("e", position, FAR), Next::Backfill { .. }));
+        }
+        assert_eq!(feed.position_after(3), None, "the index is asked for it");
+    }
+
+    #[test]
+    fn a_frame_that_is_very_long_is_not_kept() {
+        let feed = feed(0, 0);
+        feed.publish(Frame {
+            text: "x".repeat(MAX_FRAME_BYTES + 1).into(),
+            ..frame(1, 1)
+        });
+        assert!(matches!(feed.after("e", at(0), FAR), Next::Backfill { .. }));
     }
 
     #[test]
     fn another_journal_is_told() {
         let feed = feed(9, 90);
         feed.reset("f", at(2));
-        assert!(matches!(feed.after("e", at(9)), Next::Reset { head, .. } if head == at(2)));
-        assert!(matches!(feed.after("f", at(2)), Next::Nothing));
+        assert!(matches!(feed.after("e", at(9), FAR), Next::Reset { head, .. } if head == at(2)));
+        assert!(matches!(feed.after("f", at(2), FAR), Next::Nothing));
     }
 
     #[tokio::test]

@@ -104,7 +104,7 @@ async fn follow_journal(
                     if fold.push(line) != Folded::Damaged {
                         tool_times.observe(line, live);
                         let start = end - line.len() as u64 - 1;
-                        builder.push(&with_text(line, start, &journal), end, Instant::now());
+                        builder.push(&with_text(line, start, &journal), (start, end), Instant::now());
                     }
                 }
                 Read::Skipped(bytes) => fold.skip(bytes),
@@ -116,7 +116,7 @@ async fn follow_journal(
                     .summary()
                     .map(|summary| live.begin(run, &summary.epoch, START));
             }
-            live.changed(run.id());
+            live.changed(run.id(), fold.is_urgent());
             note(live, &mut fold);
         }
         let has_ended = fold.summary().is_some_and(|summary| summary.activity.has_ended());

@@ -19,12 +19,31 @@ pub(super) struct FollowStates {
 
 #[derive(Debug, Clone, Copy)]
 enum State {
-    Following { pause: Duration },
-    Ended { head: u64 },
-    Failed { until: Instant, pause: Duration },
+    /// `indexed` is the last record that the index has.
+    Following {
+        pause: Duration,
+        indexed: u64,
+    },
+    Ended {
+        is_indexed: bool,
+        head: u64,
+    },
+    Failed {
+        until: Instant,
+        pause: Duration,
+    },
 }
 
 impl FollowStates {
+    /// Whether a run could be followed now, before the disk is asked about it.
+    pub(super) fn may_begin(&self, run: &str, now: Instant) -> bool {
+        match self.lock().get(run) {
+            None => true,
+            Some(State::Failed { until, .. }) => *until <= now,
+            Some(_) => false,
+        }
+    }
+
     /// Takes a run to be followed. Says whether it is: not if somebody follows it, it has ended, or it is left alone.
     pub(super) fn begin(&self, run: &str, now: Instant) -> bool {
         let mut runs = self.lock();
@@ -33,19 +52,31 @@ impl FollowStates {
             Some(State::Failed { until, pause }) if *until <= now => *pause,
             Some(_) => return false,
         };
-        runs.insert(run.to_owned(), State::Following { pause });
+        let state = State::Following { pause, indexed: 0 };
+        runs.insert(run.to_owned(), state);
         true
     }
 
     /// It has ended with this record.
     pub(super) fn end(&self, run: &str, head: u64) {
-        self.lock().insert(run.to_owned(), State::Ended { head });
+        let mut runs = self.lock();
+        let is_indexed = matches!(runs.get(run), Some(State::Following { indexed, .. }) if *indexed >= head);
+        runs.insert(run.to_owned(), State::Ended { is_indexed, head });
+    }
+
+    /// The index has the records of a run up to this one.
+    pub(super) fn set_indexed(&self, run: &str, seq: u64) {
+        match self.lock().get_mut(run) {
+            Some(State::Following { indexed, .. }) => *indexed = (*indexed).max(seq),
+            Some(State::Ended { is_indexed, head }) => *is_indexed |= seq >= *head,
+            Some(State::Failed { .. }) | None => {}
+        }
     }
 
     /// It could not be followed: it is tried again after a while, each time a longer one.
     pub(super) fn fail(&self, run: &str, now: Instant) {
         let mut runs = self.lock();
-        if let Some(State::Following { pause }) = runs.get(run).copied() {
+        if let Some(State::Following { pause, .. }) = runs.get(run).copied() {
             let state = State::Failed {
                 until: now + pause,
                 pause: (pause * 2).min(LONGEST_PAUSE),
@@ -59,11 +90,16 @@ impl FollowStates {
         self.lock().contains_key(run)
     }
 
-    /// Those that have ended, and with which record.
-    pub(super) fn ended(&self) -> Vec<(String, u64)> {
+    /// Whether it is followed now.
+    pub(super) fn is_following(&self, run: &str) -> bool {
+        matches!(self.lock().get(run), Some(State::Following { .. }))
+    }
+
+    /// Those that have ended, and whether the index has all of them.
+    pub(super) fn ended(&self) -> Vec<(String, bool)> {
         let runs = self.lock();
         let ended = runs.iter().filter_map(|(run, state)| match state {
-            State::Ended { head } => Some((run.clone(), *head)),
+            State::Ended { is_indexed, .. } => Some((run.clone(), *is_indexed)),
             State::Following { .. } | State::Failed { .. } => None,
         });
         ended.collect()
@@ -92,7 +128,11 @@ mod tests {
         assert!(!followed.begin("a", now));
         followed.end("a", 7);
         assert!(!followed.begin("a", now + FIRST_PAUSE * 1000));
-        assert_eq!(followed.ended(), [("a".to_owned(), 7)]);
+        assert_eq!(followed.ended(), [("a".to_owned(), false)]);
+        followed.set_indexed("a", 6);
+        assert_eq!(followed.ended(), [("a".to_owned(), false)]);
+        followed.set_indexed("a", 7);
+        assert_eq!(followed.ended(), [("a".to_owned(), true)]);
         followed.forget("a");
         assert!(!followed.has("a"));
     }

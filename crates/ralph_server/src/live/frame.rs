@@ -9,7 +9,9 @@ pub struct Frame {
     pub from: u64,
     /// The last one.
     pub to: u64,
-    /// Where the last one ends in the journal.
+    /// Where the first one begins in the journal.
+    pub start: u64,
+    /// Where the last one ends there.
     pub end: u64,
     /// As it is sent.
     pub text: Utf8Bytes,
@@ -18,7 +20,13 @@ pub struct Frame {
 impl Frame {
     /// Puts records, each a line of JSON, into an envelope. `from` and `to` tell a client that it has missed nothing,
     /// even where pieces of text were joined or left out.
-    pub(crate) fn new(run: &str, epoch: &str, (from, to): (u64, u64), end: u64, records: &[String]) -> Self {
+    pub(crate) fn new(
+        run: &str,
+        epoch: &str,
+        (from, to): (u64, u64),
+        (start, end): (u64, u64),
+        records: &[String],
+    ) -> Self {
         let length: usize = records.iter().map(|record| record.len() + 1).sum();
         let mut text = String::with_capacity(length + 128);
         // Names of runs and epochs need no escapes.
@@ -37,6 +45,7 @@ impl Frame {
         Self {
             from,
             to,
+            start,
             end,
             text: text.into(),
         }

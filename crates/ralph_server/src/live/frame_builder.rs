@@ -10,11 +10,8 @@ use tokio::time::Instant;
 use super::frame::Frame;
 
 /// Frames of a run are at least this far apart.
-const TICK: Duration = Duration::from_millis(33);
-/// Frames of a few characters are further apart, so that they have more of them. The first after a pause does not wait.
-const PATIENCE: Duration = Duration::from_millis(50);
-/// What is no more than a few characters.
-const FEW_BYTES: usize = 256;
+/// The runner has joined pieces of text already; the first frame after a pause does not wait.
+const TICK: Duration = Duration::from_millis(16);
 /// A frame is not much longer than this, so that one that is shared by many is not a burden.
 const MAX_BYTES: usize = 256 << 10;
 
@@ -23,8 +20,8 @@ const MAX_BYTES: usize = 256 << 10;
 pub(super) struct FrameBuilder {
     waiting: Vec<Waiting>,
     bytes: usize,
-    has_record: bool,
     range: Option<(u64, u64)>,
+    start: u64,
     end: u64,
     since: Option<Instant>,
     sent: Option<Instant>,
@@ -64,13 +61,19 @@ struct JoinedEvent<'a> {
 }
 
 impl FrameBuilder {
-    /// Takes a line of a journal, which ends at `end`. Says whether it is a record.
-    pub(super) fn push(&mut self, line: &[u8], end: u64, now: Instant) -> bool {
+    /// Takes a line of a journal, which begins at `start` and ends at `end`. Says whether it is a record.
+    pub(super) fn push(&mut self, line: &[u8], (start, end): (u64, u64), now: Instant) -> bool {
         self.end = end;
         let (Ok(text), Some(head)) = (std::str::from_utf8(line), RecordHead::parse(line)) else {
             return false;
         };
-        let from = self.range.map_or(head.seq, |(from, _)| from);
+        let from = match self.range {
+            Some((from, _)) => from,
+            None => {
+                self.start = start;
+                head.seq
+            }
+        };
         self.range = Some((from, head.seq));
         self.since.get_or_insert(now);
         match delta_of(&head) {
@@ -101,21 +104,16 @@ impl FrameBuilder {
                 .retain(|waiting| !matches!(waiting, Waiting::Delta(delta) if delta.delta.item == item));
         }
         self.bytes += text.len();
-        self.has_record = true;
         self.waiting.push(Waiting::Record(text.to_owned()));
     }
 
     /// When what waits is to be sent; none if nothing waits.
     pub(super) fn due(&self) -> Option<Instant> {
         let since = self.since?;
-        let after = |pause| self.sent.map_or(since, |sent| since.max(sent + pause));
-        Some(if self.is_full() {
-            since
-        } else if self.has_record || self.bytes >= FEW_BYTES {
-            after(TICK)
-        } else {
-            after(PATIENCE)
-        })
+        match self.sent {
+            Some(sent) if !self.is_full() => Some(since.max(sent + TICK)),
+            _ => Some(since),
+        }
     }
 
     /// Whether no more should be added.
@@ -128,10 +126,9 @@ impl FrameBuilder {
         let range = self.range.take()?;
         let records: Vec<String> = self.waiting.drain(..).filter_map(Waiting::encode).collect();
         self.bytes = 0;
-        self.has_record = false;
         self.since = None;
         self.sent = Some(now);
-        Some(Frame::new(run, epoch, range, self.end, &records))
+        Some(Frame::new(run, epoch, range, (self.start, self.end), &records))
     }
 }
 
@@ -187,7 +184,7 @@ mod tests {
     use serde_json::Value;
     use tokio::time::Instant;
 
-    use super::{FEW_BYTES, FrameBuilder, PATIENCE, TICK};
+    use super::{FrameBuilder, TICK};
 
     fn delta(seq: u64, item: &str, text: &str) -> String {
         format!(
@@ -204,7 +201,7 @@ mod tests {
     fn gather(lines: &[String]) -> Value {
         let (mut builder, now) = (FrameBuilder::default(), Instant::now());
         for line in lines {
-            assert!(builder.push(line.as_bytes(), 0, now));
+            assert!(builder.push(line.as_bytes(), (0, 0), now));
         }
         let frame = builder.take("r", "e", now).unwrap();
         serde_json::from_str(&frame.text).unwrap()
@@ -236,31 +233,18 @@ mod tests {
     fn a_record_is_sent_at_once_and_the_next_one_a_tick_later() {
         let (mut builder, now) = (FrameBuilder::default(), Instant::now());
         assert_eq!(builder.due(), None);
-        builder.push(block(1, "a").as_bytes(), 0, now);
+        builder.push(block(1, "a").as_bytes(), (0, 0), now);
         assert_eq!(builder.due(), Some(now));
         builder.take("r", "e", now);
-        builder.push(block(2, "a").as_bytes(), 0, now + Duration::from_millis(1));
-        assert_eq!(builder.due(), Some(now + TICK));
-    }
-
-    #[test]
-    fn a_few_characters_wait_for_more_but_not_for_long() {
-        let (mut builder, now) = (FrameBuilder::default(), Instant::now());
-        builder.push(delta(1, "a", "x").as_bytes(), 0, now);
-        assert_eq!(builder.due(), Some(now), "the first ones after a pause do not");
-        builder.take("r", "e", now);
-        let soon = now + Duration::from_millis(1);
-        builder.push(delta(2, "a", "x").as_bytes(), 0, soon);
-        assert_eq!(builder.due(), Some(now + PATIENCE));
-        builder.push(delta(3, "a", &"x".repeat(FEW_BYTES)).as_bytes(), 0, soon);
+        builder.push(block(2, "a").as_bytes(), (0, 0), now + Duration::from_millis(1));
         assert_eq!(builder.due(), Some(now + TICK));
     }
 
     #[test]
     fn what_is_no_record_is_not_sent() {
         let (mut builder, now) = (FrameBuilder::default(), Instant::now());
-        assert!(!builder.push(b"{}", 3, now));
-        assert!(!builder.push(b"\xff", 5, now));
+        assert!(!builder.push(b"{}", (0, 3), now));
+        assert!(!builder.push(b"\xff", (3, 5), now));
         assert!(builder.take("r", "e", now).is_none());
     }
 }

@@ -9,14 +9,14 @@ use ralph_run::{Home, RunDirectory};
 use ralph_store::{Progress, RecordQuery, RunFold, Store, StoreError, resume_point};
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, MissedTickBehavior, interval};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
 use super::board::Board;
 use super::feed::{Position, RunFeed};
 use super::follow::{Leaving, follow};
 use super::follow_states::FollowStates;
 use super::inbox::Inbox;
-use super::ingest::{Ingest, index_texts};
+use super::ingest::Ingest;
 use crate::metrics::Metrics;
 
 /// How soon a run that somebody else has started is seen.
@@ -28,6 +28,8 @@ const APPEARANCE_LOOK: Duration = Duration::from_millis(10);
 const RESTART: Duration = Duration::from_secs(1);
 /// How often lists are told.
 const TELL: Duration = Duration::from_millis(250);
+/// How long the index may take to say where a record or a run stands. Without it, the journal is read.
+const INDEX_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Follows all runs of a user, tells those who watch, and keeps the index up to date.
 pub struct Hub {
@@ -88,6 +90,17 @@ impl Hub {
         self.ingest.problem()
     }
 
+    /// Whether a run is followed: then its records reach the index by themselves.
+    #[must_use]
+    pub fn is_followed(&self, run: &str) -> bool {
+        self.follow_states.is_following(run)
+    }
+
+    /// Runs were taken into the index by somebody else: the text index is compared with all of them.
+    pub fn compare_texts(&self) {
+        self.ingest.compare_texts();
+    }
+
     /// How many runs have something that is not in the index yet.
     #[must_use]
     pub fn index_waiting(&self) -> usize {
@@ -122,12 +135,20 @@ impl Hub {
         let live = self.clone();
         tasks.spawn(restarted("the index", move || {
             let live = live.clone();
-            async move { live.ingest.work(&live.home, &live.store).await }
+            async move {
+                live.ingest
+                    .work(&live.home, &live.store, &live.follow_states)
+                    .await
+            }
         }));
         let live = self.clone();
         tasks.spawn(restarted("the text index", move || {
             let live = live.clone();
-            async move { index_texts(&live.store).await }
+            async move { live.ingest.index_texts(&live.store).await }
+        }));
+        let live = self.clone();
+        tasks.spawn(restarted("runs that have ended", move || {
+            live.clone().drop_settled()
         }));
         let live = self.clone();
         tasks.spawn(restarted("the lists", move || {
@@ -162,7 +183,10 @@ impl Hub {
         });
         for run in active.into_iter().chain(wanted) {
             // One that has only just been made has no journal yet.
-            if run.journal().exists() && self.follow_states.begin(run.id(), Instant::now()) {
+            if self.follow_states.may_begin(run.id(), Instant::now())
+                && run.journal().exists()
+                && self.follow_states.begin(run.id(), Instant::now())
+            {
                 tasks.spawn(follow(self.clone(), run));
             }
         }
@@ -175,29 +199,43 @@ impl Hub {
             tick.tick().await;
             self.board.tick();
             self.inbox.tick();
-            self.drop_settled().await;
+            // Whoever holds a feed is about to watch it, or watches it.
             self.feeds()
-                .retain(|run, feed| self.follow_states.has(run) || feed.is_watched());
+                .retain(|run, feed| self.follow_states.has(run) || Arc::strong_count(feed) > 1);
         }
     }
 
-    /// Lets go of runs that have ended, once the index has all of them and nothing says any more that they go on.
-    async fn drop_settled(&self) {
-        for (run, head) in self.follow_states.ended() {
-            let is_marked = self.home.is_active(&run);
-            let known = self.store.run(&run).await.ok().flatten();
-            let is_gone = self.home.run(&run).is_none();
-            if is_gone || !is_marked && known.is_some_and(|known| known.head_seq >= head) {
-                self.board.forget(&run);
-                self.follow_states.forget(&run);
+    /// Lets go of runs that have ended, once the index has all of them and nothing says any more that they go on. It
+    /// waits for the disk, so lists and inbox do not wait for it.
+    async fn drop_settled(self: Arc<Self>) {
+        let mut tick = interval(TELL);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tick.tick().await;
+            let ended = self.follow_states.ended();
+            if ended.is_empty() {
+                continue;
+            }
+            let hub = self.clone();
+            let looked = tokio::task::spawn_blocking(move || {
+                for (run, is_indexed) in ended {
+                    let is_settled = is_indexed && !hub.home.is_active(&run);
+                    if (is_settled || hub.home.run(&run).is_none()) && hub.board.forget(&run) {
+                        hub.follow_states.forget(&run);
+                    }
+                }
+            });
+            if let Err(error) = looked.await {
+                tracing::error!(%error, "looking for runs that have ended has failed");
             }
         }
     }
 
     /// What the index knows of a run, to go on from there; else from the start.
     pub(super) async fn known(&self, run: &RunDirectory) -> RunFold {
-        let known = resume_point(self.store.as_ref(), run.id(), &run.journal()).await;
-        let Ok(Some(progress)) = known else {
+        let journal = run.journal();
+        let asked = resume_point(self.store.as_ref(), run.id(), &journal);
+        let Ok(Ok(Some(progress))) = timeout(INDEX_PATIENCE, asked).await else {
             return RunFold::named(run.id());
         };
         for approval in &progress.approvals {
@@ -227,13 +265,13 @@ impl Hub {
     }
 
     /// A run has something new for the index.
-    pub(super) fn changed(&self, run: &str) {
-        self.ingest.set(run);
+    pub(super) fn changed(&self, run: &str, is_urgent: bool) {
+        self.ingest.set(run, is_urgent);
     }
 
     /// A run is not followed any more.
     pub(super) fn on_left(&self, run: &str, leaving: Leaving) {
-        self.ingest.set(run);
+        self.ingest.set(run, true);
         match leaving {
             Leaving::Ended { head } => {
                 self.inbox.forget(run);
@@ -302,13 +340,8 @@ impl Hub {
 
     /// A place in the journal where reading what is behind a record can begin.
     pub async fn position(&self, feed: &RunFeed, after: u64) -> Position {
-        let (_, head) = feed.head();
-        if after >= head.seq {
-            return head;
-        }
-        if feed.has_frame_after(after) {
-            // It is read from the ring; the place is only needed by who falls behind.
-            return Position { seq: after, ..head };
+        if let Some(position) = feed.position_after(after) {
+            return position;
         }
         let query = RecordQuery {
             before: Some(after + 1),
@@ -316,7 +349,8 @@ impl Hub {
             ..RecordQuery::default()
         };
         // Without the index it is read from its start, or told to be too much.
-        let rows = self.store.records(feed.run(), &query).await.unwrap_or_default();
+        let asked = timeout(INDEX_PATIENCE, self.store.records(feed.run(), &query)).await;
+        let rows = asked.ok().and_then(Result::ok).unwrap_or_default();
         let row = rows.into_iter().next_back();
         Position {
             seq: after,

@@ -4,24 +4,34 @@
 //! missed is still there when it is back.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ralph_run::Home;
 use ralph_store::{Batch, RunFold, Store, StoreError, resume_point};
 use tokio::sync::Notify;
+use tokio::time::{Instant, timeout};
 
+use super::follow_states::FollowStates;
 use super::tail::{Read, Tail};
 
-/// How long changes wait for more, so that they share a transaction.
-const GROUP: Duration = Duration::from_millis(100);
+/// How long changes wait for more, so that they share a transaction. Nobody waits for them: lists show live runs as they
+/// are, and records that the index lacks are read from the journal.
+const GROUP: Duration = Duration::from_secs(1);
+/// How long the start or the end of a run waits.
+const URGENT_GROUP: Duration = Duration::from_millis(50);
 /// How long it waits after a failure, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How often the text index is brought up to date.
-const TEXTS: Duration = Duration::from_millis(500);
+const TEXTS: Duration = Duration::from_secs(1);
+/// How often it is compared with all runs.
+const COMPARE_TEXTS: Duration = Duration::from_secs(60);
 /// A transaction has about this many records at most.
 const MAX_RECORDS: usize = 20_000;
+/// How many runs are read for one transaction.
+const MAX_RUNS: usize = 1_000;
 /// What is read of a run in one go.
 const MAX_BYTES: usize = 8 << 20;
 
@@ -30,6 +40,12 @@ const MAX_BYTES: usize = 8 << 20;
 pub(super) struct Ingest {
     changed: Mutex<BTreeSet<String>>,
     notify: Notify,
+    /// Something was set that people wait for.
+    urgent: Notify,
+    /// Runs that have records which the text index lacks.
+    texts: Mutex<BTreeSet<String>>,
+    /// Whether the text index is to be compared with all runs.
+    has_unknown_texts: AtomicBool,
     problem: Mutex<Option<String>>,
 }
 
@@ -40,8 +56,11 @@ struct Reading {
 }
 
 impl Ingest {
-    /// A run has something new.
-    pub(super) fn set(&self, run: &str) {
+    /// A run has something new, which is urgent if people wait for it.
+    pub(super) fn set(&self, run: &str, is_urgent: bool) {
+        if is_urgent {
+            self.urgent.notify_one();
+        }
         let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
         if !changed.contains(run) {
             changed.insert(run.to_owned());
@@ -66,16 +85,23 @@ impl Ingest {
         std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Runs were taken into the index by somebody else.
+    pub(super) fn compare_texts(&self) {
+        self.has_unknown_texts.store(true, Ordering::Relaxed);
+    }
+
     /// Works for ever.
-    pub(super) async fn work(&self, home: &Home, store: &Arc<dyn Store>) {
+    pub(super) async fn work(&self, home: &Home, store: &Arc<dyn Store>, states: &FollowStates) {
         let mut readings: HashMap<String, Reading> = HashMap::new();
         let mut pause = FIRST_PAUSE;
         loop {
             self.notify.notified().await;
-            tokio::time::sleep(GROUP).await;
+            if timeout(GROUP, self.urgent.notified()).await.is_ok() {
+                tokio::time::sleep(URGENT_GROUP).await;
+            }
             let mut runs = self.take();
             while !runs.is_empty() {
-                let result = self.ingest(home, store, &mut readings, &mut runs).await;
+                let result = self.ingest(home, store, states, &mut readings, &mut runs).await;
                 if self.note(result.err()) {
                     pause = FIRST_PAUSE;
                     continue;
@@ -105,55 +131,55 @@ impl Ingest {
         &self,
         home: &Home,
         store: &Arc<dyn Store>,
+        states: &FollowStates,
         readings: &mut HashMap<String, Reading>,
         runs: &mut BTreeSet<String>,
     ) -> Result<(), StoreError> {
-        let (mut batches, mut count): (Vec<Batch>, usize) = (Vec::new(), 0);
+        let mut opened = Vec::new();
         let mut done = Vec::new();
-        for run in runs.iter() {
-            if count >= MAX_RECORDS {
-                break;
-            }
-            let reading = match readings.remove(run) {
-                Some(reading) => reading,
+        for run in runs.iter().take(MAX_RUNS) {
+            match readings.remove(run) {
+                Some(reading) => opened.push((run.clone(), reading)),
                 None => match open(home, store, run).await? {
-                    Some(reading) => reading,
-                    None => {
-                        done.push(run.clone());
-                        continue;
-                    }
+                    Some(reading) => opened.push((run.clone(), reading)),
+                    None => done.push(run.clone()),
                 },
-            };
-            let most = MAX_RECORDS - count;
-            let Ok((batch, reading, is_done)) =
-                tokio::task::spawn_blocking(move || read(reading, most)).await
-            else {
-                // It is read again from the index's place when it has more, and by the comparison with the disk.
-                done.push(run.clone());
-                continue;
-            };
-            if let Some(batch) = batch {
-                count += batch.records.len();
-                batches.push(batch);
             }
-            let has_ended = reading
-                .fold
-                .summary()
-                .is_some_and(|summary| summary.activity.has_ended());
-            if is_done && reading.tail.was_replaced() {
-                // What is there now may have been told of already: it is read in the next round.
-                continue;
+        }
+        let names: Vec<String> = opened.iter().map(|(run, _)| run.clone()).collect();
+        let mut batches = Vec::new();
+        match tokio::task::spawn_blocking(move || read_all(opened)).await {
+            Ok(all) => {
+                for one in all {
+                    batches.extend(one.batch);
+                    if one.is_done {
+                        done.push(one.run.clone());
+                    }
+                    if let Some(reading) = one.reading {
+                        readings.insert(one.run, reading);
+                    }
+                }
             }
-            if is_done {
-                done.push(run.clone());
-            }
-            if !(is_done && has_ended) {
-                readings.insert(run.clone(), reading);
+            Err(error) => {
+                // They are read again from the index's place when they have more, and by the comparison with the disk.
+                tracing::error!(%error, "reading journals for the index has failed");
+                done.extend(names);
             }
         }
         if !batches.is_empty() {
+            let heads: Vec<(String, u64)> = batches
+                .iter()
+                .map(|batch| (batch.summary.id.clone(), batch.summary.head_seq))
+                .collect();
+            let disconnected = store.ingest(batches).await?.disconnected;
+            let mut texts = lock(&self.texts);
+            for (run, head) in heads.into_iter().filter(|(run, _)| !disconnected.contains(run)) {
+                states.set_indexed(&run, head);
+                texts.insert(run);
+            }
+            drop(texts);
             // A run whose journal is another one now, or of which the index lost something: it is read again.
-            for run in store.ingest(batches).await?.disconnected {
+            for run in disconnected {
                 readings.remove(&run);
                 done.retain(|finished| *finished != run);
             }
@@ -214,21 +240,80 @@ fn read(mut reading: Reading, most: usize) -> (Option<Batch>, Reading, bool) {
     }
 }
 
-/// Brings the text index up to date, for ever.
-pub(super) async fn index_texts(store: &Arc<dyn Store>) {
-    let mut failures = 0_u32;
-    loop {
-        tokio::time::sleep(TEXTS * 2_u32.saturating_pow(failures.min(5))).await;
-        match store.index_texts().await {
-            Ok(_) => failures = 0,
-            Err(error) => {
-                if failures == 0 {
-                    tracing::warn!(%error, "the text index cannot be brought up to date; it is tried again");
+/// What was read of a run.
+struct ReadRun {
+    run: String,
+    batch: Option<Batch>,
+    /// To go on with; none if it has ended or its journal is another one now.
+    reading: Option<Reading>,
+    /// Whether there is nothing more now.
+    is_done: bool,
+}
+
+/// Reads what these runs have, in one go.
+fn read_all(runs: Vec<(String, Reading)>) -> Vec<ReadRun> {
+    let mut left = MAX_RECORDS;
+    let read_one = |(run, reading): (String, Reading)| {
+        if left == 0 {
+            return ReadRun {
+                run,
+                batch: None,
+                reading: Some(reading),
+                is_done: false,
+            };
+        }
+        let (batch, reading, is_done) = read(reading, left);
+        left = left.saturating_sub(batch.as_ref().map_or(0, |batch| batch.records.len()));
+        // What is there now may have been told of already: it is read in the next round.
+        let was_replaced = is_done && reading.tail.was_replaced();
+        let summary = reading.fold.summary();
+        let has_ended = is_done && summary.is_some_and(|summary| summary.activity.has_ended());
+        ReadRun {
+            run,
+            batch,
+            reading: (!was_replaced && !has_ended).then_some(reading),
+            is_done: is_done && !was_replaced,
+        }
+    };
+    runs.into_iter().map(read_one).collect()
+}
+
+impl Ingest {
+    /// Brings the text index up to date, for ever: with the runs that were taken in, and now and then with all.
+    pub(super) async fn index_texts(&self, store: &Arc<dyn Store>) {
+        let mut failures = 0_u32;
+        let mut compared: Option<Instant> = None;
+        loop {
+            tokio::time::sleep(TEXTS * 2_u32.saturating_pow(failures.min(5))).await;
+            let runs: Vec<String> = std::mem::take(&mut *lock(&self.texts)).into_iter().collect();
+            let has_unknown = self.has_unknown_texts.swap(false, Ordering::Relaxed);
+            let is_long_ago = compared.is_none_or(|compared| compared.elapsed() > COMPARE_TEXTS);
+            let indexed = if has_unknown || is_long_ago {
+                store.index_texts().await
+            } else {
+                store.index_texts_of(&runs).await
+            };
+            match indexed {
+                Ok(_) => {
+                    failures = 0;
+                    if has_unknown || is_long_ago {
+                        compared = Some(Instant::now());
+                    }
                 }
-                failures += 1;
+                Err(error) => {
+                    if failures == 0 {
+                        tracing::warn!(%error, "the text index cannot be brought up to date; it is tried again");
+                    }
+                    failures += 1;
+                    self.compare_texts();
+                }
             }
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -242,6 +327,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::Ingest;
+    use crate::live::follow_states::FollowStates;
 
     fn begin(home: &Home, at: &str) -> RunDirectory {
         let run = home.create_run(at.parse().unwrap()).unwrap();
@@ -274,7 +360,7 @@ mod tests {
         let run = begin(&home, "2026-01-01T00:00:00Z");
         let mut runs = BTreeSet::from([run.id().to_owned()]);
         ingest
-            .ingest(&home, &store, &mut readings, &mut runs)
+            .ingest(&home, &store, &FollowStates::default(), &mut readings, &mut runs)
             .await
             .unwrap();
         let first = store.run(run.id()).await.unwrap().unwrap();
@@ -284,7 +370,7 @@ mod tests {
         runs.insert(run.id().to_owned());
         while !runs.is_empty() {
             ingest
-                .ingest(&home, &store, &mut readings, &mut runs)
+                .ingest(&home, &store, &FollowStates::default(), &mut readings, &mut runs)
                 .await
                 .unwrap();
         }
@@ -307,7 +393,13 @@ mod tests {
         let mut runs = BTreeSet::from([broken.id().to_owned(), sound.id().to_owned()]);
         let ingest = Ingest::default();
         ingest
-            .ingest(&home, &store, &mut HashMap::new(), &mut runs)
+            .ingest(
+                &home,
+                &store,
+                &FollowStates::default(),
+                &mut HashMap::new(),
+                &mut runs,
+            )
             .await
             .unwrap();
         assert!(runs.is_empty());

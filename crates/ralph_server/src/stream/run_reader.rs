@@ -9,6 +9,8 @@ use crate::live::{FeedError, Frame, Hub, Next, Position, RunFeed, backfill};
 
 /// A longer message is not sent.
 const MAX_MESSAGE_BYTES: usize = 1 << 20;
+/// A WebSocket client that is further behind than this fetches pages instead.
+pub(super) const MAX_BEHIND_BYTES: u64 = 4 << 20;
 /// No record is shorter.
 const LEAST_RECORD_BYTES: u64 = 64;
 
@@ -18,6 +20,8 @@ pub(super) struct RunReader {
     pub(super) feed: Arc<RunFeed>,
     pub(super) epoch: Arc<str>,
     pub(super) position: Position,
+    /// How much of the journal the client is sent; none if it takes everything, in messages of any length.
+    max_behind_bytes: Option<u64>,
 }
 
 /// What came of a step.
@@ -37,6 +41,7 @@ impl RunReader {
         run: &str,
         after: Option<u64>,
         epoch: Option<&str>,
+        max_behind_bytes: Option<u64>,
     ) -> Result<Self, FeedError> {
         let feed = live.feed(run).await?;
         let (current, head) = feed.head();
@@ -53,6 +58,7 @@ impl RunReader {
             feed,
             epoch: current,
             position,
+            max_behind_bytes,
         })
     }
 
@@ -62,7 +68,8 @@ impl RunReader {
             texts: Vec::new(),
             has_more: false,
         };
-        match self.feed.after(&self.epoch, self.position) {
+        let max_behind_bytes = self.max_behind_bytes.unwrap_or(u64::MAX);
+        match self.feed.after(&self.epoch, self.position, max_behind_bytes) {
             Next::Nothing => {}
             Next::Frames(frames) => {
                 for frame in frames {
@@ -109,7 +116,7 @@ impl RunReader {
 
     /// What is sent of a frame. One that no client could be expected to take in one piece is to be fetched.
     fn message(&self, frame: &Frame) -> (u64, Utf8Bytes) {
-        if frame.text.len() <= MAX_MESSAGE_BYTES {
+        if frame.text.len() <= MAX_MESSAGE_BYTES || self.max_behind_bytes.is_none() {
             return (frame.to, frame.text.clone());
         }
         let lagged = ToClient::Lagged {
@@ -173,7 +180,9 @@ mod tests {
             .unwrap();
         let live = Hub::new(home.clone(), store);
         let opened = async |after| {
-            let reader = RunReader::open(&live, run.id(), Some(after), None).await.unwrap();
+            let reader = RunReader::open(&live, run.id(), Some(after), None, None)
+                .await
+                .unwrap();
             reader.position.seq
         };
         // Nothing is behind it: the client is mistaken.

@@ -71,7 +71,7 @@ pub async fn events(
 ) -> Result<Option<Sse<impl Stream<Item = Result<Event, Infallible>> + use<>>>, FeedError> {
     let epoch = after.as_ref().and_then(|after| after.epoch.as_deref());
     let seq = after.as_ref().map(|after| after.seq);
-    let reader = RunReader::open(&context.live, run, seq, epoch).await?;
+    let reader = RunReader::open(&context.live, run, seq, epoch, None).await?;
     let mut waiting = Vec::new();
     if epoch.is_some_and(|epoch| *epoch != *reader.epoch) {
         let after = reader.position.seq;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use axum::extract::ws::Utf8Bytes;
 
 use super::protocol::{ErrorMessage, FeedName, ToClient, Topic};
-use super::run_reader::RunReader;
+use super::run_reader::{MAX_BEHIND_BYTES, RunReader};
 use crate::live::{ClientWaker, Hub};
 
-/// More than any page shows.
-const MAX_TOPICS: usize = 256;
+/// More than any page shows, and more than the runs that one machine is meant for.
+const MAX_TOPICS: usize = 1024;
 
 /// What a client watches, and how far it has been told.
 pub(super) struct Subscriptions {
@@ -55,7 +55,7 @@ impl Subscriptions {
         self.next_number += 1;
         let (watched, told) = match topic {
             Topic::Run(run) => {
-                let reader = RunReader::open(&self.live, run, after, epoch).await?;
+                let reader = RunReader::open(&self.live, run, after, epoch, Some(MAX_BEHIND_BYTES)).await?;
                 let (_, head) = reader.feed.head();
                 let told = ToClient::Subscribed {
                     id,

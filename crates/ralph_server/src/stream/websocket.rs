@@ -112,9 +112,16 @@ async fn tell(
 ) -> Result<(), Gone> {
     for number in numbers {
         let news = client.news(number).await;
-        send(socket, news.into_iter().map(Message::Text)).await?;
+        let fed = timeout(MAX_STALL, async {
+            for text in news {
+                socket.feed(Message::Text(text)).await?;
+            }
+            Ok::<_, axum::Error>(())
+        });
+        fed.await.map_err(|_| Gone)?.map_err(|_| Gone)?;
     }
-    Ok(())
+    // Once for all of them.
+    send(socket, []).await
 }
 
 /// Waits until it is so, or nobody can say any more.

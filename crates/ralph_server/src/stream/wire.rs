@@ -265,7 +265,7 @@ mod tests {
             "seq": 4, "at": "2026-11-16T00:00:00Z", "iteration": 1, "attempt": 1,
             "event": {"agent_kind": "demo", "type": "text_block", "data": {"item": "i", "text": "x"}},
         });
-        let frame = Frame::new("r", "e", (3, 4), 0, &[record.to_string()]);
+        let frame = Frame::new("r", "e", (3, 4), (0, 0), &[record.to_string()]);
         let expected = ToMany::Records {
             run: "r".to_owned(),
             epoch: "e".to_owned(),

@@ -89,6 +89,26 @@ async fn events_end_with_their_run_and_nobody_has_to_come_back() {
 }
 
 #[tokio::test]
+async fn events_page_through_a_run_of_any_size() {
+    let stage = Stage::new().await;
+    let text = "long output ".repeat(5_000);
+    let mut records: Vec<_> = (1..=100).map(|item| wrote(item, &text)).collect();
+    records.push(ended());
+    let run = stage.run(&records).await;
+    assert!(run.journal().metadata().unwrap().len() > 5 << 20);
+    let path = format!("/api/v1/runs/{}/events?after=0", run.id());
+    let all = stage.get(&path).await.text();
+    assert!(!all.contains(r#""type":"lagged""#) && all.contains("run_ended"));
+    let mut next = 1;
+    for event in all.lines().filter_map(|line| line.strip_prefix("data: ")) {
+        let event: serde_json::Value = serde_json::from_str(event).unwrap();
+        assert_eq!(event["from"], next);
+        next = event["to"].as_u64().unwrap() + 1;
+    }
+    assert_eq!(next, 103);
+}
+
+#[tokio::test]
 async fn events_go_on_until_the_run_ends() {
     let stage = Stage::new().await;
     let run = stage.run(&[wrote(1, "hello")]).await;
