@@ -122,16 +122,14 @@ fn every_code_that_only_the_stream_has_is_explained_where_the_stream_is() {
         let names = source.split("code: ProblemCode::").skip(1);
         used.extend(names.map(|rest| {
             let name: String = rest.chars().take_while(char::is_ascii_alphanumeric).collect();
-            let snake = name
-                .char_indices()
+            name.char_indices()
                 .fold(String::new(), |mut word, (index, letter)| {
                     if letter.is_ascii_uppercase() && index > 0 {
                         word.push('_');
                     }
                     word.push(letter.to_ascii_lowercase());
                     word
-                });
-            snake
+                })
         }));
     }
     assert_eq!(used, explained.into_iter().map(str::to_owned).collect());
