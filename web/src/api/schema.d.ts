@@ -1,50 +1,5 @@
 // Made from docs/openapi.json by `npm run schema`; a test holds it against that. Do not edit.
 export interface paths {
-    "/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Shows the page: all runs. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description A page. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/html; charset=utf-8": string;
-                    };
-                };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/approvals": {
         parameters: {
             query?: never;
@@ -83,11 +38,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -127,15 +77,8 @@ export interface paths {
                         "application/json": components["schemas"]["Backends"];
                     };
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -190,11 +133,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -239,12 +177,8 @@ export interface paths {
                     content?: never;
                 };
                 400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -283,15 +217,8 @@ export interface paths {
                         "application/json": components["schemas"]["LoginLink"];
                     };
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -328,15 +255,8 @@ export interface paths {
                     };
                     content?: never;
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -373,15 +293,8 @@ export interface paths {
                         "application/json": Record<string, never>;
                     };
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -440,11 +353,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -480,12 +388,9 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -530,11 +435,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -591,13 +491,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -650,11 +550,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -703,11 +598,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -762,11 +652,9 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -816,13 +704,11 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -874,13 +760,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -932,13 +818,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -990,13 +876,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1039,11 +925,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1094,12 +975,11 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
+                409: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1137,12 +1017,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
+                409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1195,11 +1076,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1259,11 +1135,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1318,11 +1189,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1370,11 +1236,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1429,11 +1290,9 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -1487,13 +1346,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1545,13 +1404,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1613,11 +1472,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -1669,11 +1523,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -1725,10 +1574,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -1766,15 +1611,8 @@ export interface paths {
                     };
                     content?: never;
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1819,64 +1657,7 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/assets/{file}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Gives a file of the page. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description Its name, which changes with its content. */
-                    file: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The file. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/javascript; charset=utf-8": string;
-                        "text/css; charset=utf-8": string;
-                        "image/svg+xml": string;
-                        "application/octet-stream": string;
-                    };
-                };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1914,60 +1695,6 @@ export interface paths {
                         "application/json": components["schemas"]["HealthReport"];
                     };
                 };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/login": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Opens a browser's session with a code that works once, and goes to the page without it. */
-        get: {
-            parameters: {
-                query: {
-                    /** @description What `ralph serve` printed. It works once, for ten minutes. */
-                    code: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The session is in a cookie, or the page says why there is none. */
-                303: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -2005,61 +1732,9 @@ export interface paths {
                         "text/plain; version=0.0.4; charset=utf-8": string;
                     };
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/new": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Shows the page: a new run. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description A page. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/html; charset=utf-8": string;
-                    };
-                };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -2097,15 +1772,8 @@ export interface paths {
                         "application/json": components["schemas"]["ReadyReport"];
                     };
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 /** @description Something does not work. */
                 503: {
@@ -2116,54 +1784,6 @@ export interface paths {
                         "application/json": components["schemas"]["ReadyReport"];
                     };
                 };
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Shows the page: a run. Whether there is such a run is the API's to say. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The run. */
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description A page. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/html; charset=utf-8": string;
-                    };
-                };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -2290,7 +1910,7 @@ export interface components {
              * Format: date-time
              * @description When it was closed.
              */
-            closed_at?: string | null;
+            closed_at: string | null;
             /** @description What was asked: the data of the record. */
             data: Record<string, never>;
             /** @description What kind of question. */
@@ -2312,7 +1932,7 @@ export interface components {
             /** @description The requests. */
             items: components["schemas"]["Approval"][];
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description An agent that could run here. */
         Backend: {
@@ -2333,17 +1953,17 @@ export interface components {
             /** @description Its name. */
             name: string;
             /** @description Where it is. */
-            path?: string | null;
+            path: string | null;
             /** @description What it can be told about what may happen without asking; none if it never asks. */
             permission_modes: components["schemas"]["PermissionMode"][];
             /** @description What is wrong, and what to do. */
-            problem?: string | null;
+            problem: string | null;
             /** @description Whether it takes messages while it works. */
             takes_messages: boolean;
             /** @description Whether it can be told which model to use. */
             takes_model: boolean;
             /** @description Its version. */
-            version?: string | null;
+            version: string | null;
         };
         /** @description The agents there are. */
         Backends: {
@@ -2398,7 +2018,7 @@ export interface components {
             /** @description One for each day, model, workspace, agent or run. */
             items: components["schemas"]["Cost"][];
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description Another text. */
         EditMessage: {
@@ -2443,7 +2063,7 @@ export interface components {
              */
             lag: number;
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description A record that was found. */
         FoundRecord: {
@@ -2649,7 +2269,7 @@ export interface components {
          * @description For programs: what went wrong. A code keeps its meaning.
          * @enum {string}
          */
-        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout";
+        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout" | "too_many_clients" | "too_many" | "malformed" | "not_text" | "unreadable" | "session_ended";
         /** @description The messages to an agent, in order. */
         Queue: {
             /** @description The messages. */
@@ -2713,12 +2333,12 @@ export interface components {
              * Format: int64
              * @description Gives the next page, as `after`; null if there is none now.
              */
-            next_after?: number | null;
+            next_after: number | null;
             /**
              * Format: int64
              * @description Gives the page before, as `before`; null if this is the first one.
              */
-            next_before?: number | null;
+            next_before: number | null;
             /** @description The records, as they are in the journal. */
             records: components["schemas"]["Record"][];
         };
@@ -2733,14 +2353,14 @@ export interface components {
             attempt: number;
             /** @description Which agent. */
             backend: string;
-            context?: components["schemas"]["Context"] | null;
+            context: components["schemas"]["Context"] | null;
             /** @description The agent's name for people. */
             display_name: string;
             /**
              * Format: date-time
              * @description When it ended.
              */
-            ended_at?: string | null;
+            ended_at: string | null;
             /** @description Changes when its journal is another one: what was read before means nothing then. */
             epoch: string;
             /**
@@ -2752,7 +2372,7 @@ export interface components {
              * Format: int32
              * @description What the runner exited with.
              */
-            exit_code?: number | null;
+            exit_code: number | null;
             /**
              * Format: int64
              * @description The last record.
@@ -2773,23 +2393,23 @@ export interface components {
              * Format: int64
              * @description What it may cost, in millionths of a dollar.
              */
-            max_cost_micro_usd?: number | null;
+            max_cost_micro_usd: number | null;
             /** @description More about its end, for people. */
-            message?: string | null;
+            message: string | null;
             /** @description Planner, coder, or a mode of the user's. */
-            mode?: string | null;
+            mode: string | null;
             /** @description The model: as asked for, then as the agent says. */
-            model?: string | null;
+            model: string | null;
             /**
              * Format: int32
              * @description How many requests wait for an answer.
              */
             pending: number;
             /** @description What happens without asking. */
-            permission_mode?: string | null;
-            reason?: components["schemas"]["EndReason"] | null;
+            permission_mode: string | null;
+            reason: components["schemas"]["EndReason"] | null;
             /** @description The run whose conversation this one goes on with. */
-            resumed_from?: string | null;
+            resumed_from: string | null;
             /** @description The agent's conversations, in order. */
             session_ids: string[];
             /**
@@ -2798,7 +2418,7 @@ export interface components {
              */
             started_at: string;
             /** @description Names the task. */
-            task?: string | null;
+            task: string | null;
             /** @description The start of the first prompt, redacted. */
             title: string;
             /** @description What it cost, and what it used. */
@@ -2821,7 +2441,7 @@ export interface components {
             /** @description The runs. */
             items: components["schemas"]["Run"][];
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description An agent's conversation. */
         Session: {
@@ -2848,14 +2468,14 @@ export interface components {
             /** @description The conversations. */
             items: components["schemas"]["Session"][];
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description A page of the runs that had a conversation, newest first. */
         SessionRuns: {
             /** @description The runs. */
             items: components["schemas"]["Run"][];
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description Which model. */
         SetModel: {

@@ -32,8 +32,10 @@ pub(super) struct Backend {
     /// Whether it is installed.
     is_installed: bool,
     /// Its version.
+    #[schema(required)]
     version: Option<String>,
     /// Where it is.
+    #[schema(required)]
     path: Option<String>,
     /// Whether it takes messages while it works.
     takes_messages: bool,
@@ -52,6 +54,7 @@ pub(super) struct Backend {
     /// Its capabilities.
     capabilities: Vec<String>,
     /// What is wrong, and what to do.
+    #[schema(required)]
     problem: Option<String>,
 }
 
@@ -88,7 +91,7 @@ impl Backend {
 }
 
 /// Lists the agents that could run here.
-#[utoipa::path(get, path = "/api/v1/backends", tag = "backends",
+#[utoipa::path(get, path = "/api/v1/backends", operation_id = "backends_list", tag = "backends",
     responses((status = 200, description = "The agents.", body = Backends)))]
 pub(super) async fn list(State(app): State<Arc<App>>) -> Json<Backends> {
     let infos = app.launcher.backends().await;

@@ -8,6 +8,7 @@ use axum::extract::ws::Utf8Bytes;
 use super::protocol::{ErrorMessage, FeedName, ToClient, Topic};
 use super::run_reader::{MAX_BEHIND_BYTES, RunReader};
 use crate::live::{ClientWaker, Hub};
+use crate::problem::ProblemCode;
 
 /// More than any page shows, and more than the runs that one machine is meant for.
 const MAX_TOPICS: usize = 1024;
@@ -47,7 +48,7 @@ impl Subscriptions {
         self.unsubscribe(topic);
         if self.watched.len() >= MAX_TOPICS {
             return Err(ErrorMessage {
-                code: "too_many".into(),
+                code: ProblemCode::TooMany,
                 message: format!("at most {MAX_TOPICS} things can be watched at once"),
             });
         }
@@ -129,7 +130,7 @@ impl Subscriptions {
                 Err(error) => {
                     tracing::warn!(%error, run = reader.feed.run(), "a journal cannot be read");
                     let problem = ErrorMessage {
-                        code: "unreadable".into(),
+                        code: ProblemCode::Unreadable,
                         message: format!("the records of run `{}` cannot be read", reader.feed.run()),
                     };
                     reader.feed.unwatch(&self.waker);

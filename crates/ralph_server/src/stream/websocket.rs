@@ -16,6 +16,7 @@ use super::subscriptions::Subscriptions;
 use crate::auth::Visit;
 use crate::live::Hub;
 use crate::manager::{self, CommandError};
+use crate::problem::ProblemCode;
 
 /// How often a client is told that we are there, and how long it may say nothing.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -64,7 +65,7 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
                 match message {
                     Some(Ok(Message::Text(text))) => on_text(&text, &mut client, &context, &replies, &mut socket).await,
                     Some(Ok(Message::Binary(_))) => {
-                        let problem = ErrorMessage { code: "not_text".into(), message: "send text".to_owned() };
+                        let problem = ErrorMessage { code: ProblemCode::NotText, message: "send text".to_owned() };
                         let text = ToClient::Error { id: None, problem }.encode();
                         send(&mut socket, [text.into()]).await
                     }
@@ -193,7 +194,7 @@ async fn on_text(
             }
             Err(_) => {
                 let problem = ErrorMessage {
-                    code: "too_many".into(),
+                    code: ProblemCode::TooMany,
                     message: "too many commands at once: wait for the receipts".to_owned(),
                 };
                 let id = Some(id.as_str());
@@ -202,7 +203,7 @@ async fn on_text(
         },
         Err(error) => {
             let problem = ErrorMessage {
-                code: "malformed".into(),
+                code: ProblemCode::Malformed,
                 message: format!("not understood: {error}"),
             };
             ToClient::Error { id: None, problem }.encode()
