@@ -108,10 +108,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the agents that could run here. */
+        /** Lists the agents that could run here. Nothing of a workspace that is not trusted is used or run to find them. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description The workspace whose settings apply: an absolute path; the server's own directory by default. */
+                    workspace?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -2349,6 +2352,7 @@ export interface components {
         Backends: {
             /** @description The agents. */
             items: components["schemas"]["Backend"][];
+            untrusted?: components["schemas"]["UntrustedWorkspace"] | null;
         };
         /** @description The run was told. What comes of it is in its records. */
         CommandReceipt: {
@@ -2597,6 +2601,7 @@ export interface components {
             prompt?: string | null;
             /** @description Names the task. */
             task?: string | null;
+            trust?: components["schemas"]["TrustChoice"] | null;
             /** @description The commands that verify the work; by the workspace's settings if absent. */
             verify?: string[] | null;
             /**
@@ -2617,6 +2622,7 @@ export interface components {
             permission_mode?: components["schemas"]["PermissionMode"] | null;
             /** @description What the agent is told. A session may begin without. */
             prompt?: string | null;
+            trust?: components["schemas"]["TrustChoice"] | null;
         };
         /**
          * @description What may happen without asking.
@@ -2631,6 +2637,10 @@ export interface components {
             column?: number | null;
             /** @description For people: what went wrong, and what to do. */
             detail: string;
+            /** @description With `untrusted_workspace`: what a start sends as `trust` to trust exactly this. Absent if it cannot be trusted. */
+            digest?: string | null;
+            /** @description With `untrusted_workspace`: the files in the workspace that these settings name. */
+            files?: string[];
             /** @description Where in the body, if that is what is wrong. */
             line?: number | null;
             /** @description With `untrusted_workspace`: what the workspace's `ralph.yml` would do. */
@@ -2935,6 +2945,16 @@ export interface components {
              */
             turns: number;
         };
+        /** @description What a person decided about the settings of a workspace that need trust, after they were shown. */
+        TrustChoice: {
+            /** @description `digest` of the refusal that listed them. If a file has changed since, the run does not start. */
+            digest: string;
+            /** @enum {string} */
+            kind: "trust";
+        } | {
+            /** @enum {string} */
+            kind: "leave_out";
+        };
         /** @description A setting of a `ralph.yml` that is not trusted. */
         UntrustedSetting: {
             /** @description What it would do. */
@@ -2943,6 +2963,15 @@ export interface components {
             key: string;
             /** @description Its value, without secrets and control characters. */
             value: string;
+        };
+        /** @description What a `ralph.yml` that is not trusted would do. */
+        UntrustedWorkspace: {
+            /** @description Names what would be trusted: the content of `ralph.yml` and of the files. Absent if it cannot be trusted. */
+            digest?: string | null;
+            /** @description The files in the workspace that these settings name. Trust covers their content. */
+            files: string[];
+            /** @description The settings that need trust. */
+            settings: components["schemas"]["UntrustedSetting"][];
         };
         /**
          * @description What a waiting run needs before it continues.
