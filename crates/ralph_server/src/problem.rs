@@ -86,6 +86,18 @@ pub enum ProblemCode {
     RunnerSilent,
     /// The client took too long to send its request.
     Timeout,
+    /// The server has as many connections as it takes.
+    TooManyClients,
+    /// Stream: a client watches too much, or has too many commands under way.
+    TooMany,
+    /// Stream: a message is not JSON, or not one of the messages of a client.
+    Malformed,
+    /// Stream: a message is binary; only text is read.
+    NotText,
+    /// Stream: the records of a run cannot be read.
+    Unreadable,
+    /// Stream: the login that opened the connection has ended.
+    SessionEnded,
 }
 
 impl ProblemCode {
@@ -93,8 +105,10 @@ impl ProblemCode {
     #[must_use]
     pub fn status(self) -> StatusCode {
         match self {
-            Self::MalformedJson | Self::InvalidBody | Self::InvalidParameter => StatusCode::BAD_REQUEST,
-            Self::Unauthenticated => StatusCode::UNAUTHORIZED,
+            Self::MalformedJson | Self::InvalidBody | Self::InvalidParameter | Self::Malformed => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::Unauthenticated | Self::SessionEnded => StatusCode::UNAUTHORIZED,
             Self::ForeignOrigin | Self::AgentNotAllowed => StatusCode::FORBIDDEN,
             Self::NotFound
             | Self::RunNotFound
@@ -113,15 +127,17 @@ impl ProblemCode {
             | Self::KeyInProgress => StatusCode::CONFLICT,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::UnsupportedMediaType | Self::NotText => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::InvalidRange => StatusCode::RANGE_NOT_SATISFIABLE,
             Self::ForeignHost => StatusCode::MISDIRECTED_REQUEST,
             Self::KeyReused | Self::Unprocessable | Self::Unsupported | Self::BackendUnavailable => {
                 StatusCode::UNPROCESSABLE_ENTITY
             }
-            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::StoreUnavailable | Self::RunnerBusy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::RateLimited | Self::TooMany => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal | Self::Unreadable => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::StoreUnavailable | Self::RunnerBusy | Self::TooManyClients => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             Self::RunnerSilent => StatusCode::GATEWAY_TIMEOUT,
         }
     }

@@ -1,50 +1,5 @@
 // Made from docs/openapi.json by `npm run schema`; a test holds it against that. Do not edit.
 export interface paths {
-    "/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Shows the page: all runs. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description A page. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/html; charset=utf-8": string;
-                    };
-                };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/approvals": {
         parameters: {
             query?: never;
@@ -83,11 +38,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -133,11 +83,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -193,11 +138,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -242,12 +182,8 @@ export interface paths {
                     content?: never;
                 };
                 400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -286,15 +222,8 @@ export interface paths {
                         "application/json": components["schemas"]["LoginLink"];
                     };
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -331,15 +260,8 @@ export interface paths {
                     };
                     content?: never;
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -376,15 +298,8 @@ export interface paths {
                         "application/json": Record<string, never>;
                     };
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -443,11 +358,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -483,12 +393,9 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -533,11 +440,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -594,13 +496,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -653,11 +555,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -706,11 +603,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -765,11 +657,9 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -819,13 +709,11 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -877,13 +765,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -935,13 +823,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -993,13 +881,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1042,11 +930,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1097,12 +980,11 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
+                409: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1140,12 +1022,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
+                409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1198,11 +1081,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1262,11 +1140,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1321,11 +1194,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1373,11 +1241,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1432,11 +1295,9 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -1490,13 +1351,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1548,13 +1409,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
                 409: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
                 415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1616,11 +1477,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -1672,11 +1528,6 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -1728,10 +1579,6 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
                 422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
@@ -1769,15 +1616,8 @@ export interface paths {
                     };
                     content?: never;
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1822,64 +1662,7 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/assets/{file}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Gives a file of the page. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description Its name, which changes with its content. */
-                    file: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The file. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/javascript; charset=utf-8": string;
-                        "text/css; charset=utf-8": string;
-                        "image/svg+xml": string;
-                        "application/octet-stream": string;
-                    };
-                };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -1917,60 +1700,6 @@ export interface paths {
                         "application/json": components["schemas"]["HealthReport"];
                     };
                 };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/login": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Opens a browser's session with a code that works once, and goes to the page without it. */
-        get: {
-            parameters: {
-                query: {
-                    /** @description What `ralph serve` printed. It works once, for ten minutes. */
-                    code: string;
-                };
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The session is in a cookie, or the page says why there is none. */
-                303: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -2008,61 +1737,9 @@ export interface paths {
                         "text/plain; version=0.0.4; charset=utf-8": string;
                     };
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/new": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Shows the page: a new run. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description A page. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/html; charset=utf-8": string;
-                    };
-                };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -2100,15 +1777,8 @@ export interface paths {
                         "application/json": components["schemas"]["ReadyReport"];
                     };
                 };
-                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 /** @description Something does not work. */
                 503: {
@@ -2119,54 +1789,6 @@ export interface paths {
                         "application/json": components["schemas"]["ReadyReport"];
                     };
                 };
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/runs/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Shows the page: a run. Whether there is such a run is the API's to say. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The run. */
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description A page. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "text/html; charset=utf-8": string;
-                    };
-                };
-                400: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                405: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                421: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
@@ -2293,7 +1915,7 @@ export interface components {
              * Format: date-time
              * @description When it was closed.
              */
-            closed_at?: string | null;
+            closed_at: string | null;
             /** @description What was asked: the data of the record. */
             data: Record<string, never>;
             /** @description What kind of question. */
@@ -2315,7 +1937,7 @@ export interface components {
             /** @description The requests. */
             items: components["schemas"]["Approval"][];
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description An agent that could run here. */
         Backend: {
@@ -2336,17 +1958,17 @@ export interface components {
             /** @description Its name. */
             name: string;
             /** @description Where it is. */
-            path?: string | null;
+            path: string | null;
             /** @description What it can be told about what may happen without asking; none if it never asks. */
             permission_modes: components["schemas"]["PermissionMode"][];
             /** @description What is wrong, and what to do. */
-            problem?: string | null;
+            problem: string | null;
             /** @description Whether it takes messages while it works. */
             takes_messages: boolean;
             /** @description Whether it can be told which model to use. */
             takes_model: boolean;
             /** @description Its version. */
-            version?: string | null;
+            version: string | null;
         };
         /** @description The agents there are. */
         Backends: {
@@ -2402,7 +2024,7 @@ export interface components {
             /** @description One for each day, model, workspace, agent or run. */
             items: components["schemas"]["Cost"][];
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description Another text. */
         EditMessage: {
@@ -2447,7 +2069,7 @@ export interface components {
              */
             lag: number;
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description A record that was found. */
         FoundRecord: {
@@ -2659,7 +2281,7 @@ export interface components {
          * @description For programs: what went wrong. A code keeps its meaning.
          * @enum {string}
          */
-        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout";
+        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "agent_not_allowed" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout" | "too_many_clients" | "too_many" | "malformed" | "not_text" | "unreadable" | "session_ended";
         /** @description The messages to an agent, in order. */
         Queue: {
             /** @description The messages. */
@@ -2723,12 +2345,12 @@ export interface components {
              * Format: int64
              * @description Gives the next page, as `after`; null if there is none now.
              */
-            next_after?: number | null;
+            next_after: number | null;
             /**
              * Format: int64
              * @description Gives the page before, as `before`; null if this is the first one.
              */
-            next_before?: number | null;
+            next_before: number | null;
             /** @description The records, as they are in the journal. */
             records: components["schemas"]["Record"][];
         };
@@ -2743,14 +2365,14 @@ export interface components {
             attempt: number;
             /** @description Which agent. */
             backend: string;
-            context?: components["schemas"]["Context"] | null;
+            context: components["schemas"]["Context"] | null;
             /** @description The agent's name for people. */
             display_name: string;
             /**
              * Format: date-time
              * @description When it ended.
              */
-            ended_at?: string | null;
+            ended_at: string | null;
             /** @description Changes when its journal is another one: what was read before means nothing then. */
             epoch: string;
             /**
@@ -2762,7 +2384,7 @@ export interface components {
              * Format: int32
              * @description What the runner exited with.
              */
-            exit_code?: number | null;
+            exit_code: number | null;
             /**
              * Format: int64
              * @description The last record.
@@ -2783,23 +2405,23 @@ export interface components {
              * Format: int64
              * @description What it may cost, in millionths of a dollar.
              */
-            max_cost_micro_usd?: number | null;
+            max_cost_micro_usd: number | null;
             /** @description More about its end, for people. */
-            message?: string | null;
+            message: string | null;
             /** @description Planner, coder, or a mode of the user's. */
-            mode?: string | null;
+            mode: string | null;
             /** @description The model: as asked for, then as the agent says. */
-            model?: string | null;
+            model: string | null;
             /**
              * Format: int32
              * @description How many requests wait for an answer.
              */
             pending: number;
             /** @description What happens without asking. */
-            permission_mode?: string | null;
-            reason?: components["schemas"]["EndReason"] | null;
+            permission_mode: string | null;
+            reason: components["schemas"]["EndReason"] | null;
             /** @description The run whose conversation this one goes on with. */
-            resumed_from?: string | null;
+            resumed_from: string | null;
             /** @description The agent's conversations, in order. */
             session_ids: string[];
             /**
@@ -2808,7 +2430,7 @@ export interface components {
              */
             started_at: string;
             /** @description Names the task. */
-            task?: string | null;
+            task: string | null;
             /** @description The start of the first prompt, redacted. */
             title: string;
             /** @description What it cost, and what it used. */
@@ -2831,7 +2453,7 @@ export interface components {
             /** @description The runs. */
             items: components["schemas"]["Run"][];
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description An agent's conversation. */
         Session: {
@@ -2858,14 +2480,14 @@ export interface components {
             /** @description The conversations. */
             items: components["schemas"]["Session"][];
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description A page of the runs that had a conversation, newest first. */
         SessionRuns: {
             /** @description The runs. */
             items: components["schemas"]["Run"][];
             /** @description Gives the next page, as `cursor`; null on the last one. */
-            next?: string | null;
+            next: string | null;
         };
         /** @description Which model. */
         SetModel: {

@@ -43,6 +43,7 @@ pub(super) struct Approvals {
     /// The requests.
     items: Vec<Approval>,
     /// Gives the next page, as `cursor`; null on the last one.
+    #[schema(required)]
     next: Option<String>,
 }
 
@@ -68,7 +69,7 @@ pub(super) struct Approval {
     #[schema(value_type = StateOfApproval)]
     state: ApprovalState,
     /// When it was closed.
-    #[schema(value_type = Option<String>, format = DateTime)]
+    #[schema(value_type = Option<String>, format = DateTime, required)]
     closed_at: Option<Timestamp>,
 }
 
@@ -159,7 +160,7 @@ impl From<Answer> for AnswerChoice {
 }
 
 /// Lists what agents asked.
-#[utoipa::path(get, path = "/api/v1/approvals", tag = "approvals", params(ApprovalsParameters),
+#[utoipa::path(get, path = "/api/v1/approvals", operation_id = "approvals_list", tag = "approvals", params(ApprovalsParameters),
     responses((status = 200, description = "The requests, oldest first.", body = Approvals)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -191,7 +192,7 @@ fn place(mark: &str) -> Result<(Timestamp, String, u64), Problem> {
 }
 
 /// Answers a request of an agent. The first answer counts.
-#[utoipa::path(post, path = "/api/v1/runs/{id}/approvals/{request}", tag = "approvals",
+#[utoipa::path(post, path = "/api/v1/runs/{id}/approvals/{request}", operation_id = "approvals_answer", tag = "approvals",
     params(("id" = String, Path, description = "The run."), ("request" = String, Path, description = "The request.")),
     request_body = Answer,
     responses((status = 202, description = "The run has it.", body = CommandReceipt)))]

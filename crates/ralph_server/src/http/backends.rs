@@ -48,8 +48,10 @@ pub(super) struct Backend {
     /// Whether it is installed.
     is_installed: bool,
     /// Its version.
+    #[schema(required)]
     version: Option<String>,
     /// Where it is.
+    #[schema(required)]
     path: Option<String>,
     /// Whether it takes messages while it works.
     takes_messages: bool,
@@ -68,6 +70,7 @@ pub(super) struct Backend {
     /// Its capabilities.
     capabilities: Vec<String>,
     /// What is wrong, and what to do.
+    #[schema(required)]
     problem: Option<String>,
 }
 
@@ -104,7 +107,7 @@ impl Backend {
 }
 
 /// Lists the agents that could run here. Nothing of a workspace that is not trusted is used or run to find them.
-#[utoipa::path(get, path = "/api/v1/backends", tag = "backends", params(BackendsParameters),
+#[utoipa::path(get, path = "/api/v1/backends", operation_id = "backends_list", tag = "backends", params(BackendsParameters),
     responses((status = 200, description = "The agents.", body = Backends)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,

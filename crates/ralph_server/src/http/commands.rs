@@ -137,7 +137,7 @@ pub(super) async fn tell(app: &App, run: &str, CommandId(id): CommandId, command
 }
 
 /// Ends the agent's turn.
-#[utoipa::path(post, path = "/api/v1/runs/{id}/interrupt", tag = "commands",
+#[utoipa::path(post, path = "/api/v1/runs/{id}/interrupt", operation_id = "runs_interrupt", tag = "commands",
     params(("id" = String, Path, description = "The run.")),
     responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
 pub(super) async fn interrupt(
@@ -149,7 +149,7 @@ pub(super) async fn interrupt(
 }
 
 /// Ends a run.
-#[utoipa::path(post, path = "/api/v1/runs/{id}/stop", tag = "commands",
+#[utoipa::path(post, path = "/api/v1/runs/{id}/stop", operation_id = "runs_stop", tag = "commands",
     params(("id" = String, Path, description = "The run.")), request_body = Option<Stop>,
     responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
 pub(super) async fn stop(
@@ -167,7 +167,7 @@ pub(super) async fn stop(
 }
 
 /// Lets the agent go on with another model.
-#[utoipa::path(post, path = "/api/v1/runs/{id}/model", tag = "commands",
+#[utoipa::path(post, path = "/api/v1/runs/{id}/model", operation_id = "runs_set_model", tag = "commands",
     params(("id" = String, Path, description = "The run.")), request_body = SetModel,
     responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
 pub(super) async fn set_model(
@@ -188,7 +188,7 @@ pub(super) async fn set_model(
 }
 
 /// Raises limits of a run. One that waits for that continues.
-#[utoipa::path(post, path = "/api/v1/runs/{id}/top-up", tag = "commands",
+#[utoipa::path(post, path = "/api/v1/runs/{id}/top-up", operation_id = "runs_top_up", tag = "commands",
     params(("id" = String, Path, description = "The run.")), request_body = AddToLimits,
     responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
 pub(super) async fn top_up(
@@ -220,7 +220,7 @@ pub(super) async fn top_up(
 }
 
 /// Changes what may happen without asking.
-#[utoipa::path(post, path = "/api/v1/runs/{id}/permission-mode", tag = "commands",
+#[utoipa::path(post, path = "/api/v1/runs/{id}/permission-mode", operation_id = "runs_set_permission_mode", tag = "commands",
     params(("id" = String, Path, description = "The run.")), request_body = SetPermissionMode,
     responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
 pub(super) async fn set_permission_mode(

@@ -62,6 +62,7 @@ pub(super) struct Costs {
     /// One for each day, model, workspace, agent or run.
     items: Vec<Cost>,
     /// Gives the next page, as `cursor`; null on the last one.
+    #[schema(required)]
     next: Option<String>,
 }
 
@@ -94,7 +95,7 @@ impl From<CostRow> for Cost {
 }
 
 /// Adds up what was spent.
-#[utoipa::path(get, path = "/api/v1/costs", tag = "costs", params(CostsParameters),
+#[utoipa::path(get, path = "/api/v1/costs", operation_id = "costs_list", tag = "costs", params(CostsParameters),
     responses((status = 200, description = "What was spent.", body = Costs)))]
 pub(super) async fn costs(
     State(app): State<Arc<App>>,

@@ -56,7 +56,7 @@ pub(super) enum Encoding {
 }
 
 /// Shows a file beneath a run's workspace, a megabyte of it at most.
-#[utoipa::path(get, path = "/api/v1/runs/{id}/files", tag = "files",
+#[utoipa::path(get, path = "/api/v1/runs/{id}/files", operation_id = "files_preview", tag = "files",
     params(("id" = String, Path, description = "The run."), FilesParameters),
     responses((status = 200, description = "The file.", body = FilePreview)))]
 pub(super) async fn preview(

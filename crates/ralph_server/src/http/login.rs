@@ -42,7 +42,7 @@ pub(super) struct LoginLink {
 }
 
 /// Opens a browser's session with a code that works once, and goes to the page without it.
-#[utoipa::path(get, path = "/login", tag = "login", params(LoginParameters),
+#[utoipa::path(get, path = "/login", operation_id = "login_page", tag = "login", params(LoginParameters),
     responses((status = 303, description = "The session is in a cookie, or the page says why there is none.")))]
 pub(super) async fn login_by_code(
     State(app): State<Arc<App>>,
@@ -104,7 +104,7 @@ fn see(path: &'static str) -> Response {
 }
 
 /// Makes a link that logs a browser in, once, within ten minutes.
-#[utoipa::path(post, path = "/api/v1/login-links", tag = "login",
+#[utoipa::path(post, path = "/api/v1/login-links", operation_id = "login_links_create", tag = "login",
     responses((status = 201, description = "The link.", body = LoginLink)))]
 pub(super) async fn new_link(State(app): State<Arc<App>>) -> Result<Response, Problem> {
     let url = app
@@ -115,7 +115,7 @@ pub(super) async fn new_link(State(app): State<Arc<App>>) -> Result<Response, Pr
 }
 
 /// Opens a session with the token.
-#[utoipa::path(post, path = "/api/v1/login", tag = "login", request_body = Login,
+#[utoipa::path(post, path = "/api/v1/login", operation_id = "login", tag = "login", request_body = Login,
     responses((status = 204, description = "The session is in a cookie.")))]
 pub(super) async fn login(
     State(app): State<Arc<App>>,
@@ -138,7 +138,7 @@ fn session_for(app: &App, peer: IpAddr, token: &str) -> Result<String, Problem> 
 }
 
 /// Ends the session of this browser.
-#[utoipa::path(post, path = "/api/v1/logout", tag = "login",
+#[utoipa::path(post, path = "/api/v1/logout", operation_id = "logout", tag = "login",
     responses((status = 204, description = "It is ended.")))]
 pub(super) async fn logout(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Problem> {
     for session in session_cookies(&headers) {

@@ -25,7 +25,7 @@ const MOST_AGE: Duration = Duration::from_secs(10);
 const INDEX_LIMIT: Duration = Duration::from_secs(5);
 
 /// Gives figures for Prometheus.
-#[utoipa::path(get, path = "/metrics", tag = "server",
+#[utoipa::path(get, path = "/metrics", operation_id = "metrics", tag = "server",
     responses((status = 200, description = "Figures.", body = String, content_type = "text/plain; version=0.0.4; charset=utf-8")))]
 pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     let mut page = Page::default();

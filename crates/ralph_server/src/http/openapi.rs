@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use axum::http::header;
 use axum::response::IntoResponse;
-use utoipa::openapi::path::{HttpMethod, Operation, ParameterBuilder, ParameterIn, Paths};
+use utoipa::openapi::path::{HttpMethod, Operation, Parameter, ParameterBuilder, ParameterIn, Paths};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
@@ -41,7 +41,7 @@ pub fn openapi() -> OpenApi {
         .schema(PROBLEM, ProblemBody::schema())
         .schema(ProblemCode::name(), ProblemCode::schema())
         .schema(UntrustedSetting::name(), UntrustedSetting::schema());
-    for route in table() {
+    for route in table().into_iter().filter(|route| route.is_documented) {
         let mut described = route.paths;
         for (method, operation) in described.paths.values_mut().flat_map(operations_mut) {
             let takes_key = method == HttpMethod::Post && takes_key(&route.path);
@@ -64,46 +64,84 @@ pub fn openapi() -> OpenApi {
         .build()
 }
 
-/// What is the same for all of them.
+/// Adds what follows from an operation's shape: its security, the idempotency key, and the problems it can answer with.
+/// `default` is for problems that any request can meet, such as a connection that is one too many.
 fn complete(operation: &mut Operation, policy: Policy, takes_key: bool) {
-    let mut codes = vec!["400", "403", "404", "405", "413", "415", "421", "422", "default"];
-    match policy {
-        Policy::Public => operation.security = Some(Vec::new()),
-        Policy::Authed => {
-            codes.extend(["401", "429"]);
-            let scopes: [&str; 0] = [];
-            operation.security = Some(vec![
-                SecurityRequirement::new("token", scopes),
-                SecurityRequirement::new("session", scopes),
-            ]);
-        }
-    }
+    let scopes: [&str; 0] = [];
+    operation.security = Some(match policy {
+        Policy::Public => Vec::new(),
+        Policy::Authed => vec![
+            SecurityRequirement::new("token", scopes),
+            SecurityRequirement::new("session", scopes),
+        ],
+    });
     if takes_key {
-        codes.push("409");
-        let key = ParameterBuilder::new()
-            .name("idempotency-key")
-            .parameter_in(ParameterIn::Header)
-            .required(Required::False)
-            .description(Some(
-                "The same request under the same key is done once, for 24 hours.",
-            ))
-            .schema(Some(
-                ObjectBuilder::new()
-                    .schema_type(Type::String)
-                    .min_length(Some(1))
-                    .max_length(Some(255))
-                    .pattern(Some("^[!-~]([ -~]*[!-~])?$")),
-            ))
-            .build();
-        operation.parameters.get_or_insert_default().push(RefOr::T(key));
+        let parameters = operation.parameters.get_or_insert_default();
+        parameters.push(RefOr::T(idempotency_key()));
     }
-    for code in codes {
+    for status in problem_statuses(operation, policy, takes_key) {
         operation
             .responses
             .responses
-            .entry(code.to_owned())
+            .entry(status.to_owned())
             .or_insert(RefOr::Ref(Ref::from_response_name(PROBLEM)));
     }
+}
+
+fn problem_statuses(operation: &Operation, policy: Policy, takes_key: bool) -> Vec<&'static str> {
+    let parameters = || operation.parameters.iter().flatten();
+    let has_path_parameter = parameters().any(|parameter| is_in(parameter, &ParameterIn::Path));
+    let is_command = operation.responses.responses.contains_key("202");
+    // A cursor or a workspace can be well formed and still not usable.
+    let can_be_unusable = parameters().any(|parameter| {
+        matches!(parameter, RefOr::T(parameter) if ["cursor", "workspace"].contains(&parameter.name.as_str()))
+    });
+    let mut statuses = vec!["default"];
+    if policy == Policy::Authed {
+        statuses.extend(["401", "403", "429"]);
+    }
+    if operation.request_body.is_some() {
+        statuses.extend(["400", "413", "415", "422"]);
+    }
+    if parameters().next().is_some() {
+        statuses.push("400");
+    }
+    if has_path_parameter {
+        statuses.push("404");
+    }
+    if can_be_unusable {
+        statuses.push("422");
+    }
+    if takes_key {
+        // The key may have been used for another request.
+        statuses.extend(["409", "422"]);
+    }
+    if is_command {
+        statuses.extend(["409", "422", "503", "504"]);
+    }
+    statuses
+}
+
+fn is_in(parameter: &RefOr<Parameter>, place: &ParameterIn) -> bool {
+    matches!(parameter, RefOr::T(parameter) if parameter.parameter_in == *place)
+}
+
+fn idempotency_key() -> Parameter {
+    ParameterBuilder::new()
+        .name("idempotency-key")
+        .parameter_in(ParameterIn::Header)
+        .required(Required::False)
+        .description(Some(
+            "The same request under the same key is done once, for 24 hours.",
+        ))
+        .schema(Some(
+            ObjectBuilder::new()
+                .schema_type(Type::String)
+                .min_length(Some(1))
+                .max_length(Some(255))
+                .pattern(Some("^[!-~]([ -~]*[!-~])?$")),
+        ))
+        .build()
 }
 
 fn problem() -> Response {
@@ -116,7 +154,7 @@ fn problem() -> Response {
 }
 
 /// Describes the API.
-#[utoipa::path(get, path = "/api/v1/openapi.json", tag = "server",
+#[utoipa::path(get, path = "/api/v1/openapi.json", operation_id = "openapi_document", tag = "server",
     responses((status = 200, description = "This document.", body = Object)))]
 pub(super) async fn document() -> impl IntoResponse {
     static DOCUMENT: OnceLock<String> = OnceLock::new();

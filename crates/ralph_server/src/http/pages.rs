@@ -8,28 +8,28 @@ use super::static_files::{Keeping, answer};
 use crate::problem::{Problem, ProblemCode};
 
 /// Shows the page: all runs.
-#[utoipa::path(get, path = "/", tag = "page",
+#[utoipa::path(get, path = "/", operation_id = "page_index", tag = "page",
     responses((status = 200, description = "A page.", body = String, content_type = "text/html; charset=utf-8")))]
 pub(super) async fn index(headers: HeaderMap) -> Result<Response, Problem> {
     page(&headers)
 }
 
 /// Shows the page: a new run.
-#[utoipa::path(get, path = "/new", tag = "page",
+#[utoipa::path(get, path = "/new", operation_id = "page_new_run", tag = "page",
     responses((status = 200, description = "A page.", body = String, content_type = "text/html; charset=utf-8")))]
 pub(super) async fn new_run(headers: HeaderMap) -> Result<Response, Problem> {
     page(&headers)
 }
 
 /// Shows the page: a run. Whether there is such a run is the API's to say.
-#[utoipa::path(get, path = "/runs/{id}", tag = "page", params(("id" = String, Path, description = "The run.")),
+#[utoipa::path(get, path = "/runs/{id}", operation_id = "page_run", tag = "page", params(("id" = String, Path, description = "The run.")),
     responses((status = 200, description = "A page.", body = String, content_type = "text/html; charset=utf-8")))]
 pub(super) async fn run(headers: HeaderMap) -> Result<Response, Problem> {
     page(&headers)
 }
 
 /// Gives a file of the page.
-#[utoipa::path(get, path = "/assets/{file}", tag = "page",
+#[utoipa::path(get, path = "/assets/{file}", operation_id = "page_asset", tag = "page",
     params(("file" = String, Path, description = "Its name, which changes with its content.")),
     responses((status = 200, description = "The file.", content(
         (String = "text/javascript; charset=utf-8"), (String = "text/css; charset=utf-8"),

@@ -107,7 +107,7 @@ impl From<MessageRow> for Message {
 }
 
 /// Says something to the agent.
-#[utoipa::path(post, path = "/api/v1/runs/{id}/messages", tag = "commands",
+#[utoipa::path(post, path = "/api/v1/runs/{id}/messages", operation_id = "messages_send", tag = "commands",
     params(("id" = String, Path, description = "The run.")), request_body = NewMessage,
     responses((status = 202, description = "The run has it, and it is in its journal.", body = CommandReceipt)))]
 pub(super) async fn send(
@@ -125,7 +125,7 @@ pub(super) async fn send(
 }
 
 /// Lists the messages to an agent, and what became of them.
-#[utoipa::path(get, path = "/api/v1/runs/{id}/queue", tag = "commands",
+#[utoipa::path(get, path = "/api/v1/runs/{id}/queue", operation_id = "messages_list", tag = "commands",
     params(("id" = String, Path, description = "The run.")),
     responses((status = 200, description = "The messages, in order.", body = Queue)))]
 pub(super) async fn list(
@@ -139,7 +139,7 @@ pub(super) async fn list(
 }
 
 /// Changes a message that the agent was not given yet.
-#[utoipa::path(patch, path = "/api/v1/runs/{id}/queue/{message_id}", tag = "commands",
+#[utoipa::path(patch, path = "/api/v1/runs/{id}/queue/{message_id}", operation_id = "messages_edit", tag = "commands",
     params(("id" = String, Path, description = "The run."), ("message_id" = String, Path, description = "The message.")),
     request_body = EditMessage,
     responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
@@ -154,7 +154,7 @@ pub(super) async fn edit(
 }
 
 /// Takes back a message that the agent was not given yet.
-#[utoipa::path(delete, path = "/api/v1/runs/{id}/queue/{message_id}", tag = "commands",
+#[utoipa::path(delete, path = "/api/v1/runs/{id}/queue/{message_id}", operation_id = "messages_withdraw", tag = "commands",
     params(("id" = String, Path, description = "The run."), ("message_id" = String, Path, description = "The message.")),
     responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
 pub(super) async fn withdraw(

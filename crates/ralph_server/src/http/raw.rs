@@ -20,7 +20,7 @@ use crate::problem::{Problem, ProblemCode};
 const CHUNK_BYTES: u64 = 64 * 1024;
 
 /// Reads the output of a process, or a part of it.
-#[utoipa::path(get, path = "/api/v1/runs/{id}/raw/{attempt}", tag = "records",
+#[utoipa::path(get, path = "/api/v1/runs/{id}/raw/{attempt}", operation_id = "raw_output", tag = "records",
     params(
         ("id" = String, Path, description = "The run."),
         ("attempt" = u32, Path, description = "Counts the run's processes, from 1."),
@@ -40,7 +40,7 @@ pub(super) async fn output(
 }
 
 /// Reads what a process wrote to stderr, or a part of it.
-#[utoipa::path(get, path = "/api/v1/runs/{id}/raw/{attempt}/stderr", tag = "records",
+#[utoipa::path(get, path = "/api/v1/runs/{id}/raw/{attempt}/stderr", operation_id = "raw_stderr", tag = "records",
     params(
         ("id" = String, Path, description = "The run."),
         ("attempt" = u32, Path, description = "Counts the run's processes, from 1."),

@@ -49,8 +49,10 @@ pub(super) struct RecordPage {
     #[schema(value_type = Vec<Record>)]
     records: Vec<Box<RawValue>>,
     /// Gives the next page, as `after`; null if there is none now.
+    #[schema(required)]
     next_after: Option<u64>,
     /// Gives the page before, as `before`; null if this is the first one.
+    #[schema(required)]
     next_before: Option<u64>,
 }
 
@@ -71,7 +73,7 @@ pub(super) struct Record {
 }
 
 /// Reads records of a run.
-#[utoipa::path(get, path = "/api/v1/runs/{id}/records", tag = "records",
+#[utoipa::path(get, path = "/api/v1/runs/{id}/records", operation_id = "records_list", tag = "records",
     params(("id" = String, Path, description = "The run."), RecordsParameters),
     responses((status = 200, description = "A page of records.", body = RecordPage)))]
 pub(super) async fn page(
@@ -124,7 +126,7 @@ pub(super) async fn page(
 }
 
 /// Reads one record.
-#[utoipa::path(get, path = "/api/v1/runs/{id}/records/{seq}", tag = "records",
+#[utoipa::path(get, path = "/api/v1/runs/{id}/records/{seq}", operation_id = "records_get", tag = "records",
     params(("id" = String, Path, description = "The run."), ("seq" = u64, Path, description = "The record.")),
     responses((status = 200, description = "The record.", body = Record)))]
 pub(super) async fn one(

@@ -28,11 +28,14 @@ pub struct RouteInfo {
     pub path: String,
     /// Who may ask.
     pub policy: Policy,
+    /// Whether the OpenAPI document describes it: everything but the web page and old addresses.
+    pub is_documented: bool,
 }
 
 /// One address, with everything that is there.
 pub(super) struct Route {
     pub(super) policy: Policy,
+    pub(super) is_documented: bool,
     pub(super) path: String,
     pub(super) methods: Vec<Method>,
     pub(super) paths: Paths,
@@ -49,6 +52,12 @@ impl Route {
         Self::new(Policy::Authed, routes)
     }
 
+    /// Keeps the route out of the OpenAPI document.
+    pub(super) fn undocumented(mut self) -> Self {
+        self.is_documented = false;
+        self
+    }
+
     fn new(policy: Policy, (schemas, paths, handlers): UtoipaMethodRouter<Arc<App>>) -> Self {
         let (path, item) = paths
             .paths
@@ -59,6 +68,7 @@ impl Route {
         let methods = operations(&item).into_iter().map(|(method, _)| method).collect();
         Self {
             policy,
+            is_documented: true,
             path,
             methods,
             paths,

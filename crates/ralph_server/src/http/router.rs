@@ -21,12 +21,12 @@ use crate::problem::{Problem, ProblemCode};
 /// of it.
 pub(super) fn table() -> Vec<Route> {
     vec![
-        Route::public(routes!(pages::index)),
-        Route::public(routes!(pages::new_run)),
-        Route::public(routes!(pages::run)),
-        Route::public(routes!(pages::asset)),
+        Route::public(routes!(pages::index)).undocumented(),
+        Route::public(routes!(pages::new_run)).undocumented(),
+        Route::public(routes!(pages::run)).undocumented(),
+        Route::public(routes!(pages::asset)).undocumented(),
         Route::public(routes!(status::health)),
-        Route::public(routes!(login::login_by_code)),
+        Route::public(routes!(login::login_by_code)).undocumented(),
         Route::public(routes!(login::login)),
         Route::authed(routes!(login::new_link)),
         Route::authed(routes!(login::logout)),
@@ -67,11 +67,12 @@ pub(super) fn table() -> Vec<Route> {
 #[must_use]
 pub fn routes() -> Vec<RouteInfo> {
     let infos = table().into_iter().flat_map(|route| {
-        let (path, policy) = (route.path, route.policy);
+        let (path, policy, is_documented) = (route.path, route.policy, route.is_documented);
         route.methods.into_iter().map(move |method| RouteInfo {
             method,
             path: path.clone(),
             policy,
+            is_documented,
         })
     });
     infos.collect()

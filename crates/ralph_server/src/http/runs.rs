@@ -52,11 +52,12 @@ pub(super) struct RunPage {
     #[schema(value_type = Vec<schema::Run>)]
     items: Vec<RunSummary>,
     /// Gives the next page, as `cursor`; null on the last one.
+    #[schema(required)]
     next: Option<String>,
 }
 
 /// Lists runs, newest first.
-#[utoipa::path(get, path = "/api/v1/runs", tag = "runs", params(RunsParameters),
+#[utoipa::path(get, path = "/api/v1/runs", operation_id = "runs_list", tag = "runs", params(RunsParameters),
     responses((status = 200, description = "A page of runs.", body = RunPage)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -82,7 +83,7 @@ pub(super) async fn list(
 }
 
 /// Shows one run.
-#[utoipa::path(get, path = "/api/v1/runs/{id}", tag = "runs",
+#[utoipa::path(get, path = "/api/v1/runs/{id}", operation_id = "runs_get", tag = "runs",
     params(("id" = String, Path, description = "The run.")),
     responses((status = 200, description = "The run.", body = schema::Run)))]
 pub(super) async fn show(

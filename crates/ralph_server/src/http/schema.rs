@@ -23,12 +23,16 @@ pub(crate) struct Run {
     /// The agent's name for people.
     display_name: String,
     /// The model: as asked for, then as the agent says.
+    #[schema(required)]
     model: Option<String>,
     /// Planner, coder, or a mode of the user's.
+    #[schema(required)]
     mode: Option<String>,
     /// Names the task.
+    #[schema(required)]
     task: Option<String>,
     /// What happens without asking.
+    #[schema(required)]
     permission_mode: Option<String>,
     /// The start of the first prompt, redacted.
     title: String,
@@ -36,7 +40,7 @@ pub(crate) struct Run {
     #[schema(format = DateTime)]
     started_at: String,
     /// When it ended.
-    #[schema(format = DateTime)]
+    #[schema(format = DateTime, required)]
     ended_at: Option<String>,
     /// When something happened last.
     #[schema(format = DateTime)]
@@ -44,10 +48,13 @@ pub(crate) struct Run {
     /// What it is doing.
     activity: Activity,
     /// Why it ended.
+    #[schema(required)]
     reason: Option<EndReason>,
     /// What the runner exited with.
+    #[schema(required)]
     exit_code: Option<u8>,
     /// More about its end, for people.
+    #[schema(required)]
     message: Option<String>,
     /// Which prompt of the loop.
     iteration: u32,
@@ -56,12 +63,15 @@ pub(crate) struct Run {
     /// What it cost, and what it used.
     totals: Totals,
     /// What it may cost, in millionths of a dollar.
+    #[schema(required)]
     max_cost_micro_usd: Option<u64>,
     /// How full the model's memory is.
+    #[schema(required)]
     context: Option<Context>,
     /// The agent's conversations, in order.
     session_ids: Vec<String>,
     /// The run whose conversation this one goes on with.
+    #[schema(required)]
     resumed_from: Option<String>,
     /// Whether the agent keeps nothing of the conversation.
     is_ephemeral: bool,
@@ -267,6 +277,7 @@ mod tests {
     use serde::Serialize;
     use serde::de::DeserializeOwned;
     use serde_json::{Value, json};
+    use utoipa::PartialSchema as _;
 
     /// What is sent reads as its shape, and the shape says all of it.
     fn fits<T: Serialize + DeserializeOwned>(sent: &impl Serialize) {
@@ -289,6 +300,13 @@ mod tests {
         }))
         .unwrap();
         fits::<Run>(&run);
+        // What is sent even when nothing is known is required; the rest may be absent.
+        let Value::Object(sent) = serde_json::to_value(&run).unwrap() else {
+            panic!("a run is an object");
+        };
+        let described = serde_json::to_value(Run::schema()).unwrap();
+        let required = described["required"].as_array().unwrap();
+        assert_eq!(required.len(), sent.len(), "{required:?}");
         fits::<Totals>(&ralph_run::Totals::default());
         fits::<Tokens>(&agent_api::Tokens::default());
         fits::<Context>(&json!({"used": 1}));

@@ -73,6 +73,7 @@ pub(super) struct Found {
     /// The records, best first.
     items: Vec<FoundRecord>,
     /// Gives the next page, as `cursor`; null on the last one.
+    #[schema(required)]
     next: Option<String>,
     /// Whether everything was looked at.
     is_complete: bool,
@@ -125,7 +126,7 @@ impl From<Hit> for FoundRecord {
 }
 
 /// Looks for words in everything that happened.
-#[utoipa::path(get, path = "/api/v1/search", tag = "search", params(SearchParameters),
+#[utoipa::path(get, path = "/api/v1/search", operation_id = "search", tag = "search", params(SearchParameters),
     responses((status = 200, description = "What was found.", body = Found)))]
 pub(super) async fn search(
     State(app): State<Arc<App>>,

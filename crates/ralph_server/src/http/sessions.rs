@@ -41,6 +41,7 @@ pub(super) struct SessionPage {
     /// The conversations.
     items: Vec<Session>,
     /// Gives the next page, as `cursor`; null on the last one.
+    #[schema(required)]
     next: Option<String>,
 }
 
@@ -84,11 +85,12 @@ pub(super) struct SessionRuns {
     #[schema(value_type = Vec<schema::Run>)]
     items: Vec<RunSummary>,
     /// Gives the next page, as `cursor`; null on the last one.
+    #[schema(required)]
     next: Option<String>,
 }
 
 /// Lists conversations, newest first. One that goes on over several runs may come again on a later page.
-#[utoipa::path(get, path = "/api/v1/sessions", tag = "sessions", params(SessionsParameters),
+#[utoipa::path(get, path = "/api/v1/sessions", operation_id = "sessions_list", tag = "sessions", params(SessionsParameters),
     responses((status = 200, description = "A page of conversations.", body = SessionPage)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
@@ -109,7 +111,7 @@ pub(super) async fn list(
 }
 
 /// Lists the runs that had a conversation.
-#[utoipa::path(get, path = "/api/v1/sessions/{session}/runs", tag = "sessions",
+#[utoipa::path(get, path = "/api/v1/sessions/{session}/runs", operation_id = "sessions_runs", tag = "sessions",
     params(("session" = String, Path, description = "The agent's own name for the conversation."),
         SessionRunsParameters),
     responses((status = 200, description = "The runs, newest first; none if nobody knows it.", body = SessionRuns)))]

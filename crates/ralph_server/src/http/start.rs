@@ -151,7 +151,7 @@ pub(super) struct StartedRun {
 }
 
 /// Starts a run.
-#[utoipa::path(post, path = "/api/v1/runs", tag = "runs", request_body = NewRun,
+#[utoipa::path(post, path = "/api/v1/runs", operation_id = "runs_start", tag = "runs", request_body = NewRun,
     responses((status = 201, description = "It runs.", body = StartedRun)))]
 pub(super) async fn start(
     State(app): State<Arc<App>>,
@@ -190,7 +190,7 @@ pub(super) async fn start(
 }
 
 /// Goes on with the conversation of a run that has ended, in a new run.
-#[utoipa::path(post, path = "/api/v1/runs/{id}/resume", tag = "runs",
+#[utoipa::path(post, path = "/api/v1/runs/{id}/resume", operation_id = "runs_resume", tag = "runs",
     params(("id" = String, Path, description = "The run to go on with.")), request_body = Option<NextRun>,
     responses((status = 201, description = "The new run.", body = StartedRun)))]
 pub(super) async fn resume(
@@ -208,7 +208,7 @@ pub(super) async fn resume(
 }
 
 /// Goes on with a copy of the conversation of a run, in a new run.
-#[utoipa::path(post, path = "/api/v1/runs/{id}/fork", tag = "runs",
+#[utoipa::path(post, path = "/api/v1/runs/{id}/fork", operation_id = "runs_fork", tag = "runs",
     params(("id" = String, Path, description = "The run to copy from.")), request_body = Option<NextRun>,
     responses((status = 201, description = "The new run.", body = StartedRun)))]
 pub(super) async fn fork(

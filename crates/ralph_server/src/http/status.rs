@@ -44,7 +44,7 @@ pub(super) struct ReadyReport {
 }
 
 /// Says whether the server works, to everybody on this machine.
-#[utoipa::path(get, path = "/health", tag = "server",
+#[utoipa::path(get, path = "/health", operation_id = "health", tag = "server",
     responses((status = 200, description = "It answers.", body = HealthReport)))]
 pub(super) async fn health(State(app): State<Arc<App>>) -> Json<HealthReport> {
     let is_ok = app.store.health().await.problem.is_none() && app.live.index_problem().is_none();
@@ -57,7 +57,7 @@ pub(super) async fn health(State(app): State<Arc<App>>) -> Json<HealthReport> {
 }
 
 /// Says whether the server can be used, and what is wrong if not.
-#[utoipa::path(get, path = "/ready", tag = "server",
+#[utoipa::path(get, path = "/ready", operation_id = "ready", tag = "server",
     responses(
         (status = 200, description = "It can.", body = ReadyReport),
         (status = 503, description = "Something does not work.", body = ReadyReport),

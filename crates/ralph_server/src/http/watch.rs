@@ -25,7 +25,7 @@ const MAX_FRAME_BYTES: usize = 1024 * 1024;
 const MAX_UNSENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Watches runs and tells them things, over a WebSocket.
-#[utoipa::path(get, path = "/api/v1/stream", tag = "live",
+#[utoipa::path(get, path = "/api/v1/stream", operation_id = "stream", tag = "live",
     responses((status = 101, description = "The connection is a WebSocket from now on.")))]
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
@@ -63,7 +63,7 @@ pub(super) struct EventsParameters {
 }
 
 /// Watches one run, as server-sent events, until it has ended.
-#[utoipa::path(get, path = "/api/v1/runs/{id}/events", tag = "live",
+#[utoipa::path(get, path = "/api/v1/runs/{id}/events", operation_id = "runs_events", tag = "live",
     params(("id" = String, Path, description = "The run."), EventsParameters),
     responses((status = 200, description = "The records as they come.", body = String, content_type = "text/event-stream"),
         (status = 204, description = "The run has ended, and this was all of it.")))]

@@ -54,7 +54,7 @@ pub(super) struct Workspace {
 }
 
 /// Lists where agents have worked lately.
-#[utoipa::path(get, path = "/api/v1/workspaces", tag = "runs", params(WorkspacesParameters),
+#[utoipa::path(get, path = "/api/v1/workspaces", operation_id = "workspaces_list", tag = "runs", params(WorkspacesParameters),
     responses((status = 200, description = "The workspaces, the last one first.", body = Workspaces)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,

@@ -8,6 +8,7 @@ use axum::extract::ws::Utf8Bytes;
 use super::cursor::Cursor;
 use super::protocol::{FeedName, Problem, ToClient, Topic};
 use crate::live::{Live, Signal};
+use crate::problem::ProblemCode;
 
 /// More than any page shows.
 const MOST_TOPICS: usize = 256;
@@ -47,7 +48,7 @@ impl Client {
         self.unsubscribe(topic);
         if self.watched.len() >= MOST_TOPICS {
             return Err(Problem {
-                code: "too_many".into(),
+                code: ProblemCode::TooMany,
                 message: format!("at most {MOST_TOPICS} things can be watched at once"),
             });
         }
@@ -129,7 +130,7 @@ impl Client {
                 Err(error) => {
                     tracing::warn!(%error, run = cursor.feed.run(), "a journal cannot be read");
                     let problem = Problem {
-                        code: "unreadable".into(),
+                        code: ProblemCode::Unreadable,
                         message: format!("the records of run `{}` cannot be read", cursor.feed.run()),
                     };
                     cursor.feed.unwatch(&self.signal);

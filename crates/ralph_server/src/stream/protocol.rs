@@ -1,9 +1,9 @@
 //! The words of the WebSocket.
 
-use std::borrow::Cow;
-
 use ralph_run::control::{ControlCommand, Receipt};
 use serde::{Deserialize, Serialize};
+
+use crate::problem::ProblemCode;
 
 /// The version of the protocol; told in `hello`.
 pub const PROTOCOL_VERSION: u32 = 1;
@@ -139,7 +139,8 @@ pub(super) enum ToClient<'a> {
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 pub(super) struct Problem {
     /// For programs.
-    pub(super) code: Cow<'static, str>,
+    #[cfg_attr(feature = "ts", ts(type = "string"))]
+    pub(super) code: ProblemCode,
     /// For people.
     pub(super) message: String,
 }
@@ -149,7 +150,7 @@ impl<E: Into<crate::problem::Problem>> From<E> for Problem {
     fn from(error: E) -> Self {
         let problem: crate::problem::Problem = error.into();
         Self {
-            code: problem.code().word().into(),
+            code: problem.code(),
             message: problem.detail().to_owned(),
         }
     }

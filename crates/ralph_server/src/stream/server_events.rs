@@ -16,6 +16,7 @@ use super::cursor::Cursor;
 use super::protocol::{Problem, ToClient};
 use super::websocket::{StreamContext, is_over, is_true};
 use crate::live::{FeedError, Signal};
+use crate::problem::ProblemCode;
 
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// How often is looked whether a run has ended of which nothing comes.
@@ -160,7 +161,7 @@ impl Watching {
                     let run = self.cursor.feed.run();
                     tracing::warn!(%error, run, "a journal cannot be read");
                     return Some(Told::Fault(Problem {
-                        code: "unreadable".into(),
+                        code: ProblemCode::Unreadable,
                         message: format!("the records of run `{run}` cannot be read"),
                     }));
                 }
@@ -186,7 +187,7 @@ impl Watching {
 
 fn session_ended() -> Told {
     Told::Fault(Problem {
-        code: "session_ended".into(),
+        code: ProblemCode::SessionEnded,
         message: "the session has ended: log in again".to_owned(),
     })
 }

@@ -17,6 +17,7 @@ use crate::auth::Visit;
 use crate::http::ClientProcess;
 use crate::live::Live;
 use crate::manager;
+use crate::problem::ProblemCode;
 
 /// How often a client is told that we are there, and how long it may say nothing.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -67,7 +68,7 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
                 match message {
                     Some(Ok(Message::Text(text))) => on_text(&text, &mut client, &context, &replies, &mut socket).await,
                     Some(Ok(Message::Binary(_))) => {
-                        let problem = Problem { code: "not_text".into(), message: "send text".to_owned() };
+                        let problem = Problem { code: ProblemCode::NotText, message: "send text".to_owned() };
                         let text = ToClient::Error { id: None, problem }.encode();
                         send(&mut socket, [text.into()]).await
                     }
@@ -194,7 +195,7 @@ async fn on_text(
             }
             Err(_) => {
                 let problem = Problem {
-                    code: "too_many".into(),
+                    code: ProblemCode::TooMany,
                     message: "too many commands at once: wait for the receipts".to_owned(),
                 };
                 let id = Some(id.as_str());
@@ -203,7 +204,7 @@ async fn on_text(
         },
         Err(error) => {
             let problem = Problem {
-                code: "malformed".into(),
+                code: ProblemCode::Malformed,
                 message: format!("not understood: {error}"),
             };
             ToClient::Error { id: None, problem }.encode()
