@@ -9,6 +9,7 @@ mod exit;
 mod follow;
 #[cfg(target_os = "linux")]
 mod guard;
+mod lineage;
 mod log;
 mod portable;
 mod process;
@@ -35,6 +36,7 @@ pub use exit::{Exit, ExitReport, StopStep, WaitStatus};
 pub use follow::FileFollower;
 #[cfg(target_os = "linux")]
 pub use guard::{guard_main, guard_main_reexec};
+pub use lineage::{Lineage, is_connected_from_below, lineage};
 pub use process::{Control, ExitWaiter, Output, Process, StderrOutput, StdinWriter};
 pub use resolve::find_program;
 pub use run_to_completion::{ShortOutput, output_of};

@@ -97,6 +97,7 @@ impl App {
             version: self.version,
             ending: self.ending.clone(),
             visit,
+            process: None,
         }
     }
 

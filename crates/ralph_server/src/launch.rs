@@ -1,6 +1,6 @@
-//! Starting runs. What a run's settings mean is known to the program, not to the server.
+//! `Launcher`: starts runs for the server. What a run's settings mean is known to the program, not to the server.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use ralph_run::RunKind;
@@ -16,8 +16,9 @@ pub trait Launcher: Send + Sync + 'static {
     /// or starts it.
     async fn start(&self, id: Option<&str>, request: StartRun) -> Result<String, LaunchError>;
 
-    /// The agents there are.
-    async fn backends(&self) -> Vec<BackendInfo>;
+    /// The agents that could run in a workspace, or in the server's own directory. Settings of the workspace that are
+    /// not trusted are neither used nor run.
+    async fn backends(&self, workspace: Option<&Path>) -> Result<FoundBackends, LaunchError>;
 }
 
 /// What a run is asked to do.
@@ -74,6 +75,22 @@ pub struct StartRun {
     /// Whether the agent keeps nothing of the conversation, where it can do so.
     #[serde(default)]
     pub ephemeral: bool,
+    /// What a person decided about a `ralph.yml` that is not trusted.
+    #[serde(default)]
+    pub trust: Option<TrustChoice>,
+}
+
+/// What a person decided about the settings of a workspace that need trust, after they were shown.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum TrustChoice {
+    /// Trust the file and the scripts that it names, as they were shown. The decision is stored, as by `ralph trust`.
+    Trust {
+        /// `digest` of the refusal that listed them. If a file has changed since, the run does not start.
+        digest: String,
+    },
+    /// Run without the settings that need trust.
+    LeaveOut,
 }
 
 /// Which conversation a run begins with.
@@ -111,13 +128,13 @@ pub enum LaunchError {
         /// Who.
         message: String,
     },
-    /// The workspace's `ralph.yml` is not trusted. A person has to decide, on the machine.
+    /// The workspace's `ralph.yml` is not trusted. A person has to decide.
     #[error("{message}")]
     Untrusted {
         /// Why, and what to do.
         message: String,
         /// What it would do.
-        settings: Vec<UntrustedSetting>,
+        workspace: UntrustedWorkspace,
     },
     /// The agent is not there, or not logged in.
     #[error("{message}")]
@@ -133,6 +150,17 @@ pub enum LaunchError {
     },
 }
 
+/// What a `ralph.yml` that is not trusted would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct UntrustedWorkspace {
+    /// The settings that need trust.
+    pub settings: Vec<UntrustedSetting>,
+    /// The files in the workspace that these settings name. Trust covers their content.
+    pub files: Vec<String>,
+    /// Names what would be trusted: the content of `ralph.yml` and of the files. Absent if it cannot be trusted.
+    pub digest: Option<String>,
+}
+
 /// A setting of a `ralph.yml` that is not trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct UntrustedSetting {
@@ -142,6 +170,15 @@ pub struct UntrustedSetting {
     pub value: String,
     /// What it would do.
     pub effect: String,
+}
+
+/// The agents that could run in a workspace.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FoundBackends {
+    /// The agents.
+    pub items: Vec<BackendInfo>,
+    /// What was not used to find them, because the workspace is not trusted.
+    pub untrusted: Option<UntrustedWorkspace>,
 }
 
 /// An agent that could run here.

@@ -17,7 +17,10 @@ pub mod stream;
 
 pub use app::{App, AppParts};
 pub use auth::{Auth, AuthError, AuthOptions, Visit};
-pub use launch::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun, UntrustedSetting};
+pub use launch::{
+    BackendInfo, FoundBackends, LaunchError, Launcher, SessionStart, StartRun, TrustChoice, UntrustedSetting,
+    UntrustedWorkspace,
+};
 pub use metrics::Metrics;
 pub use problem::{Problem, ProblemCode};
 pub use running::{Running, RunningError};

@@ -8,7 +8,7 @@ use ralph_store::StoreError;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::launch::{LaunchError, UntrustedSetting};
+use crate::launch::{LaunchError, UntrustedSetting, UntrustedWorkspace};
 use crate::live::FeedError;
 use crate::manager::CommandError;
 
@@ -26,6 +26,8 @@ pub enum ProblemCode {
     Unauthenticated,
     /// A page of another site asks.
     ForeignOrigin,
+    /// The client is a process of an agent, and this is for its user.
+    AgentNotAllowed,
     /// There is no such address.
     NotFound,
     /// There is no such run.
@@ -107,7 +109,7 @@ impl ProblemCode {
                 StatusCode::BAD_REQUEST
             }
             Self::Unauthenticated | Self::SessionEnded => StatusCode::UNAUTHORIZED,
-            Self::ForeignOrigin => StatusCode::FORBIDDEN,
+            Self::ForeignOrigin | Self::AgentNotAllowed => StatusCode::FORBIDDEN,
             Self::NotFound
             | Self::RunNotFound
             | Self::RecordNotFound
@@ -160,7 +162,7 @@ pub struct Problem {
     detail: String,
     place: Option<(usize, usize)>,
     retry_after_seconds: Option<u64>,
-    settings: Vec<UntrustedSetting>,
+    untrusted: Option<Box<UntrustedWorkspace>>,
 }
 
 /// The body of every answer that is an error, as `application/problem+json`.
@@ -187,6 +189,13 @@ pub(crate) struct ProblemBody<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     #[schema(required = false)]
     settings: &'a [UntrustedSetting],
+    /// With `untrusted_workspace`: the files in the workspace that these settings name.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(required = false)]
+    files: &'a [String],
+    /// With `untrusted_workspace`: what a start sends as `trust` to trust exactly this. Absent if it cannot be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    digest: Option<&'a str>,
 }
 
 impl Problem {
@@ -197,7 +206,7 @@ impl Problem {
             detail: detail.into(),
             place: None,
             retry_after_seconds: None,
-            settings: Vec::new(),
+            untrusted: None,
         }
     }
 
@@ -248,6 +257,7 @@ fn bounded(text: &str) -> String {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = self.code.status();
+        let untrusted = self.untrusted.as_deref();
         let body = ProblemBody {
             kind: format!("urn:ralph:problem:{}", self.code.word()),
             title: self.code.title(),
@@ -256,7 +266,9 @@ impl IntoResponse for Problem {
             detail: &self.detail,
             line: self.place.map(|(line, _)| line),
             column: self.place.map(|(_, column)| column),
-            settings: &self.settings,
+            settings: untrusted.map_or(&[], |untrusted| &untrusted.settings),
+            files: untrusted.map_or(&[], |untrusted| &untrusted.files),
+            digest: untrusted.and_then(|untrusted| untrusted.digest.as_deref()),
         };
         let mut response = Response::new(Body::from(serde_json::to_vec(&body).unwrap_or_default()));
         *response.status_mut() = status;
@@ -302,7 +314,10 @@ impl From<LaunchError> for Problem {
         };
         let problem = Self::new(code, error.to_string());
         match error {
-            LaunchError::Untrusted { settings, .. } => Self { settings, ..problem },
+            LaunchError::Untrusted { workspace, .. } => Self {
+                untrusted: Some(Box::new(workspace)),
+                ..problem
+            },
             _ => problem,
         }
     }

@@ -8,12 +8,15 @@ export class ApiError extends Error {
   readonly status: number;
   /** What went wrong, for programs. */
   readonly code: Problem['code'] | 'unreachable' | 'unreadable';
+  /** All that the server said. */
+  readonly problem: Problem | null;
 
-  constructor(status: number, code: ApiError['code'], message: string) {
+  constructor(status: number, code: ApiError['code'], message: string, problem: Problem | null = null) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
     this.code = code;
+    this.problem = problem;
   }
 
   get isLoggedOut(): boolean {
@@ -31,7 +34,7 @@ export function unreachable(): ApiError {
 export function errorOf(status: number, body: unknown): ApiError {
   if (typeof body === 'object' && body !== null && 'code' in body && 'detail' in body) {
     const problem = body as Problem;
-    return new ApiError(status, problem.code, String(problem.detail));
+    return new ApiError(status, problem.code, String(problem.detail), problem);
   }
   return new ApiError(status, 'unreadable', `The server answered with status ${status} and did not say why.`);
 }

@@ -58,10 +58,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the agents that could run here. */
+        /** Lists the agents that could run here. Nothing of a workspace that is not trusted is used or run to find them. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description The workspace whose settings apply: an absolute path; the server's own directory by default. */
+                    workspace?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -77,8 +80,10 @@ export interface paths {
                         "application/json": components["schemas"]["Backends"];
                     };
                 };
+                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1969,6 +1974,7 @@ export interface components {
         Backends: {
             /** @description The agents. */
             items: components["schemas"]["Backend"][];
+            untrusted?: components["schemas"]["UntrustedWorkspace"] | null;
         };
         /** @description The run was told. What comes of it is in its records. */
         CommandReceipt: {
@@ -2217,6 +2223,7 @@ export interface components {
             prompt?: string | null;
             /** @description Names the task. */
             task?: string | null;
+            trust?: components["schemas"]["TrustChoice"] | null;
             /** @description The commands that verify the work; by the workspace's settings if absent. */
             verify?: string[] | null;
             /**
@@ -2237,6 +2244,7 @@ export interface components {
             permission_mode?: components["schemas"]["PermissionMode"] | null;
             /** @description What the agent is told. A session may begin without. */
             prompt?: string | null;
+            trust?: components["schemas"]["TrustChoice"] | null;
         };
         /**
          * @description What may happen without asking.
@@ -2251,6 +2259,10 @@ export interface components {
             column?: number | null;
             /** @description For people: what went wrong, and what to do. */
             detail: string;
+            /** @description With `untrusted_workspace`: what a start sends as `trust` to trust exactly this. Absent if it cannot be trusted. */
+            digest?: string | null;
+            /** @description With `untrusted_workspace`: the files in the workspace that these settings name. */
+            files?: string[];
             /** @description Where in the body, if that is what is wrong. */
             line?: number | null;
             /** @description With `untrusted_workspace`: what the workspace's `ralph.yml` would do. */
@@ -2269,7 +2281,7 @@ export interface components {
          * @description For programs: what went wrong. A code keeps its meaning.
          * @enum {string}
          */
-        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout" | "too_many_clients" | "too_many" | "malformed" | "not_text" | "unreadable" | "session_ended";
+        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "agent_not_allowed" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout" | "too_many_clients" | "too_many" | "malformed" | "not_text" | "unreadable" | "session_ended";
         /** @description The messages to an agent, in order. */
         Queue: {
             /** @description The messages. */
@@ -2555,6 +2567,16 @@ export interface components {
              */
             turns: number;
         };
+        /** @description What a person decided about the settings of a workspace that need trust, after they were shown. */
+        TrustChoice: {
+            /** @description `digest` of the refusal that listed them. If a file has changed since, the run does not start. */
+            digest: string;
+            /** @enum {string} */
+            kind: "trust";
+        } | {
+            /** @enum {string} */
+            kind: "leave_out";
+        };
         /** @description A setting of a `ralph.yml` that is not trusted. */
         UntrustedSetting: {
             /** @description What it would do. */
@@ -2563,6 +2585,15 @@ export interface components {
             key: string;
             /** @description Its value, without secrets and control characters. */
             value: string;
+        };
+        /** @description What a `ralph.yml` that is not trusted would do. */
+        UntrustedWorkspace: {
+            /** @description Names what would be trusted: the content of `ralph.yml` and of the files. Absent if it cannot be trusted. */
+            digest?: string | null;
+            /** @description The files in the workspace that these settings name. Trust covers their content. */
+            files: string[];
+            /** @description The settings that need trust. */
+            settings: components["schemas"]["UntrustedSetting"][];
         };
         /**
          * @description What a waiting run needs before it continues.

@@ -12,6 +12,7 @@ import {
   requestOf,
   waitWords,
 } from './derive-form';
+import { type Untrusted, untrustedOf } from './derive-trust';
 import { keepDraft, loadDraft } from './draft';
 import { Field } from './Field';
 import { KindField } from './KindField';
@@ -19,6 +20,7 @@ import { MoreFields } from './MoreFields';
 import { usePin } from './pin';
 import { RunInWay } from './RunInWay';
 import { StartKeys } from './start-keys';
+import { type TrustChoice, TrustDialog } from './TrustDialog';
 import { useAgents } from './use-agents';
 import { useProposal, useWorkspaces } from './use-proposal';
 
@@ -31,13 +33,13 @@ interface Props {
 
 /** Everything that a run is asked to do. */
 export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
-  const { agents, isPending, error } = useAgents();
   const { workspaces, isPending: isListing, error: unlisted } = useWorkspaces();
   const [kept] = useState(() => loadDraft(wanted));
   const [typed, setTyped] = useState<Partial<RunForm>>(kept);
   const [isKept, setKept] = useState(Object.keys(kept).length > 0);
   const [refused, setRefused] = useState<FieldProblems>({});
   const [problem, setProblem] = useState<string | null>(null);
+  const [untrusted, setUntrusted] = useState<Untrusted | null>(null);
   const [wasChecked, setChecked] = useState(false);
   const [isBusy, setBusy] = useState(false);
   const [isTyping, setTyping] = useState(false);
@@ -49,6 +51,7 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
   const first = usePin('', { value: firstWorkspace(workspaces, wanted), isReady: !isListing }, isTyping);
   const path = typed.workspace ?? first.value;
   const workspace = useMemo(() => workspaces.find((each) => each.path === path.trim()), [workspaces, path]);
+  const { agents, isPending, error } = useAgents(workspace?.is_there ? workspace.path : undefined);
   const proposal = useProposal(workspace, agents);
   const isKnown = !isPending && !isListing && proposal.isReady;
   const proposed = usePin(path.trim(), { value: proposal.value, isReady: isKnown }, isTyping);
@@ -78,14 +81,14 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
   // The first field that is wrong, once it says so.
   const focusFirstFault = () =>
     requestAnimationFrame(() => element.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus());
-  const start = async () => {
+  const start = async (trust?: TrustChoice) => {
     if (isBusy || waitsFor) return;
     setChecked(true);
     if (Object.keys(checkForm(form, agents)).length > 0) {
       focusFirstFault();
       return;
     }
-    const body = requestOf(form, agent);
+    const body = { ...requestOf(form, agent), ...(trust && { trust }) };
     const header = { 'idempotency-key': keys.keyFor(JSON.stringify(body)) };
     setBusy(true);
     setProblem(null);
@@ -94,11 +97,14 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
       keepDraft({});
       onStarted(id);
     } catch (failure) {
+      setBusy(false);
+      const shown = untrustedOf(failure, trust ? untrusted : null);
+      setUntrusted(shown);
+      if (shown) return;
       const words = problemWords(failure);
       const field = fieldOf(words);
       if (field) setRefused({ [field]: words });
       else setProblem(words);
-      setBusy(false);
       focusFirstFault();
     }
   };
@@ -194,6 +200,15 @@ export function NewRunForm({ wanted, onCancel, onStarted }: Props) {
         <p role="alert" className="text-warn">
           What the last run there was asked could not be looked up. Check the limits and the commands.
         </p>
+      )}
+      {untrusted && (
+        <TrustDialog
+          workspace={form.workspace.trim()}
+          untrusted={untrusted}
+          isBusy={isBusy}
+          onChoose={(choice) => void start(choice)}
+          onClose={() => setUntrusted(null)}
+        />
       )}
       <div className="sticky bottom-0 -mx-4 -mb-4 flex items-center justify-end gap-2 border-line border-t bg-bg px-4 py-2 max-sm:-mx-3 max-sm:-mb-3 max-sm:px-3">
         <span id={waits} role="status" className="min-w-0 flex-1 text-muted text-xs">

@@ -1,19 +1,23 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api, unwrap } from '../api/client';
 import { type AgentFacts, agentOf, OWN_COMMAND, sortAgents } from './derive-agent';
 
-/** The agents that there are; those that can be used first. */
-export function useAgents(): {
+/** The agents that there are, with the settings of a workspace if one is named; those that can be used first. */
+export function useAgents(workspace?: string): {
   agents: AgentFacts[];
   isPending: boolean;
   error: Error | null;
   refetch: () => void;
 } {
   const { data, isPending, error, refetch } = useQuery({
-    queryKey: ['backends'],
-    queryFn: async ({ signal }) => (await unwrap(api.GET('/api/v1/backends', { signal }))).items,
+    queryKey: ['backends', workspace ?? null],
+    queryFn: async ({ signal }) => {
+      const params = { query: workspace === undefined ? {} : { workspace } };
+      return (await unwrap(api.GET('/api/v1/backends', { params, signal }))).items;
+    },
     staleTime: 60_000,
+    placeholderData: keepPreviousData,
   });
   const agents = useMemo(() => sortAgents((data ?? []).map(agentOf)), [data]);
   return { agents, isPending, error, refetch: () => void refetch() };

@@ -1,7 +1,9 @@
 import { useRef, useState } from 'react';
 import { api, unwrap } from '../api/client';
+import { type Untrusted, untrustedOf } from '../new-run/derive-trust';
 import { RunInWay } from '../new-run/RunInWay';
 import { StartKeys } from '../new-run/start-keys';
+import { type TrustChoice, TrustDialog } from '../new-run/TrustDialog';
 import type { RunKind, RunSummary } from '../wire';
 import { problemWords } from './derive-problem';
 import { Modal } from './Modal';
@@ -24,15 +26,16 @@ export function GoOnDialog({ run, as, outbox, onClose, onStarted }: Props) {
   const [kind, setKind] = useState<RunKind>(run.kind);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
+  const [untrusted, setUntrusted] = useState<Untrusted | null>(null);
   const keys = useRef(new StartKeys()).current;
   const needsPrompt = kind === 'loop' && prompt.trim() === '';
-  const start = async () => {
+  const start = async (trust?: TrustChoice) => {
     if (isBusy) return;
     if (needsPrompt) {
       setProblem('A loop needs something to do: say what, or choose a conversation.');
       return;
     }
-    const body = { kind, ...(prompt.trim() && { prompt: prompt.trim() }) };
+    const body = { kind, ...(prompt.trim() && { prompt: prompt.trim() }), ...(trust && { trust }) };
     const params = {
       path: { id: run.id },
       header: { 'idempotency-key': keys.keyFor(JSON.stringify(body)) },
@@ -46,8 +49,10 @@ export function GoOnDialog({ run, as, outbox, onClose, onStarted }: Props) {
           : api.POST('/api/v1/runs/{id}/fork', { params, body });
       onStarted((await unwrap(asked)).id);
     } catch (error) {
-      setProblem(problemWords(error));
       setBusy(false);
+      const shown = untrustedOf(error, trust ? untrusted : null);
+      setUntrusted(shown);
+      if (!shown) setProblem(problemWords(error));
     }
   };
   return (
@@ -95,6 +100,15 @@ export function GoOnDialog({ run, as, outbox, onClose, onStarted }: Props) {
           </p>
         )}
         <RunInWay message={problem} />
+        {untrusted && (
+          <TrustDialog
+            workspace={run.workspace}
+            untrusted={untrusted}
+            isBusy={isBusy}
+            onChoose={(choice) => void start(choice)}
+            onClose={() => setUntrusted(null)}
+          />
+        )}
         <div className="flex justify-end gap-2">
           <button type="button" className="button" onClick={onClose}>
             Cancel

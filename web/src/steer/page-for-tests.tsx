@@ -9,6 +9,10 @@ import {
 import { render } from '@testing-library/react';
 import type { ReactNode } from 'react';
 import { vi } from 'vitest';
+import { ARMING } from './arming';
+
+// Tests of the arming itself set it; all others answer at once.
+ARMING.quietMs = 0;
 
 type Answers = Record<string, (body: unknown, headers: Headers) => unknown>;
 
@@ -29,8 +33,8 @@ export function serve(answers: Answers): string[] {
 }
 
 /** A refusal of the server. */
-export function problem(status: number, code: string, detail: string): Response {
-  return new Response(JSON.stringify({ code, detail, status }), {
+export function problem(status: number, code: string, detail: string, more: object = {}): Response {
+  return new Response(JSON.stringify({ code, detail, status, ...more }), {
     status,
     headers: { 'content-type': 'application/problem+json' },
   });

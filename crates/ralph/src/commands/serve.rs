@@ -8,7 +8,7 @@ mod running;
 
 pub(super) use self::launcher::Detached;
 pub(super) use self::login_page::{LOGIN_PAGE_KEPT, try_open_login};
-pub(super) use index::{open_index, recreate_index, text_index_file};
+pub(super) use index::{DATABASE_VARIABLE, open_index, recreate_index, text_index_file};
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;

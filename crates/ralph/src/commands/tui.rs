@@ -234,6 +234,7 @@ fn empty_start(workspace: PathBuf) -> StartRun {
         permission_mode: None,
         session: SessionStart::New,
         ephemeral: false,
+        trust: None,
     }
 }
 

@@ -1,11 +1,14 @@
 //! `load`: reads the `ralph.yml` of a workspace and leaves out what is not trusted.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use jiff::Timestamp;
 use ralph_run::Home;
 
+use super::digest::digest_of;
 use super::filter::{LeftOut, filter};
 use super::rule::Risk;
 use super::scripts::{Scripts, scripts};
@@ -177,6 +180,8 @@ pub struct Subject {
     pub wanted: Vec<LeftOut>,
     entries: Vec<FileEntry>,
     source: Source,
+    /// Read once, so that what is shown, compared and stored is the same.
+    scripts: OnceLock<Scripts>,
 }
 
 impl fmt::Debug for Subject {
@@ -207,6 +212,7 @@ impl Subject {
             entries: file.entries(),
             wanted,
             source,
+            scripts: OnceLock::new(),
         }
     }
 
@@ -228,7 +234,7 @@ impl Subject {
         if entry.file != self.source.digest {
             changed.push("`ralph.yml` has changed".to_owned());
         }
-        changed.extend(changed_scripts(&entry, &self.scripts()));
+        changed.extend(changed_scripts(&entry, self.scripts()));
         if changed.is_empty() {
             Decision::Trusted
         } else {
@@ -241,28 +247,43 @@ impl Subject {
     /// # Errors
     /// When another user could change the file, or the decision cannot be stored.
     pub fn trust(&self, home: &Home, at: Timestamp) -> Result<(), TrustError> {
+        let entry = Entry::new(
+            &self.workspace,
+            self.source.digest.clone(),
+            self.script_digests()?,
+            at,
+        );
+        Ok(TrustStore::new(home).put(&self.workspace, &entry)?)
+    }
+
+    /// One digest of everything that trust covers: `ralph.yml` and the scripts that it names. A client that shows the
+    /// file to a person sends it back with the decision.
+    ///
+    /// # Errors
+    /// When the file cannot be trusted.
+    pub fn content_digest(&self) -> Result<String, TrustError> {
+        let mut text = format!("ralph.yml {}\n", self.source.digest);
+        for (word, digest) in self.script_digests()? {
+            text.push_str(&format!("{word:?} {digest}\n"));
+        }
+        Ok(digest_of(text.as_bytes()))
+    }
+
+    fn script_digests(&self) -> Result<BTreeMap<String, String>, TrustError> {
         if let Some(problem) = &self.source.problem {
             return Err(TrustError::Unsafe {
                 path: self.path.clone(),
                 why: problem.clone(),
             });
         }
-        let mut digests = std::collections::BTreeMap::new();
-        for (word, digest) in self.scripts() {
-            match digest {
-                Ok(digest) => {
-                    digests.insert(word, digest);
-                }
-                Err(why) => {
-                    return Err(TrustError::Script {
-                        name: super::show(&word),
-                        why,
-                    });
-                }
-            }
-        }
-        let entry = Entry::new(&self.workspace, self.source.digest.clone(), digests, at);
-        Ok(TrustStore::new(home).put(&self.workspace, &entry)?)
+        let digests = self.scripts().iter().map(|(word, digest)| match digest {
+            Ok(digest) => Ok((word.clone(), digest.clone())),
+            Err(why) => Err(TrustError::Script {
+                name: super::show(word),
+                why: why.clone(),
+            }),
+        });
+        digests.collect()
     }
 
     /// The scripts that settings that need trust name.
@@ -270,7 +291,11 @@ impl Subject {
         self.scripts().keys().map(|word| super::show(word)).collect()
     }
 
-    fn scripts(&self) -> Scripts {
+    fn scripts(&self) -> &Scripts {
+        self.scripts.get_or_init(|| self.read_scripts())
+    }
+
+    fn read_scripts(&self) -> Scripts {
         let runs = |entry: &&FileEntry| {
             let risk = super::filter::risk(entry);
             matches!(

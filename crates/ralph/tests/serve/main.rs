@@ -8,6 +8,8 @@
 mod asking;
 mod client;
 mod ending;
+mod escape;
 mod secrets;
 mod stage;
 mod starting;
+mod trust;

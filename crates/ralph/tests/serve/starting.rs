@@ -162,34 +162,6 @@ fn a_state_path_too_long_for_a_socket_does_not_keep_runs_from_starting() {
 }
 
 #[test]
-fn a_workspace_that_is_not_trusted_is_refused_with_what_it_would_run() {
-    let stage = Stage::new();
-    let server = stage.serve();
-    let workspace = stage.path("workspace");
-    std::fs::create_dir(&workspace).unwrap();
-    let settings = "backend: custom\ncli: {command: ./evil.sh}\nverify: 'touch proof\u{7f}'\n";
-    std::fs::write(workspace.join("ralph.yml"), settings).unwrap();
-    std::fs::write(workspace.join("evil.sh"), "#!/bin/sh\ntouch proof\n").unwrap();
-    let wanted = json!({"workspace": workspace, "prompt": "x", "backend": "demo"});
-    let (status, told) = server.door.post("/api/v1/runs", &wanted);
-    assert_eq!(
-        (status, &told["code"]),
-        (409, &json!("untrusted_workspace")),
-        "{told}"
-    );
-    let command = format!("`ralph trust {}`", workspace.display());
-    assert!(told["detail"].as_str().unwrap().contains(&command), "{told}");
-    assert_eq!(
-        told["settings"][2],
-        json!({"key": "verify", "value": "touch proof\\u{7f}", "effect": "runs a program"})
-    );
-    assert!(!workspace.join("proof").exists());
-    // A person decides, on the machine.
-    stage.configure(&workspace, "backend: custom\ncli: {command: cat}\n");
-    server.start(&workspace, &json!({}));
-}
-
-#[test]
 fn a_prompt_with_a_secret_is_refused_by_the_server() {
     let stage = Stage::new();
     let server = stage.serve();

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agent_process::{Lineage, Marker, lineage};
 use tokio::net::UnixListener;
 use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
@@ -140,7 +141,7 @@ async fn accept(listener: UnixListener, hub: Hub, owner: u32) {
                     tracing::warn!(uid = peer.uid(), "another user spoke to the control socket");
                 }
                 Ok(peer) if clients.len() < MAX_CLIENTS => {
-                    let is_agent = peer.pid().is_some_and(|pid| is_started_by_run(pid, &hub));
+                    let is_agent = is_agent(peer.pid(), &hub);
                     clients.spawn(serve(stream, hub.clone(), is_agent));
                 }
                 Ok(_) => turn_away(stream),
@@ -156,13 +157,18 @@ async fn accept(listener: UnixListener, hub: Hub, owner: u32) {
     while clients.join_next().await.is_some() {}
 }
 
-/// Whether the process carries the marker of this run, as everything does that its agent starts.
-fn is_started_by_run(pid: i32, hub: &Hub) -> bool {
-    let marker = format!("{RUN_ID_VARIABLE}={}", hub.greeting.borrow().run_id);
-    let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-    environment
-        .split(|byte| *byte == 0)
-        .any(|entry| entry == marker.as_bytes())
+/// Whether a client is the agent of this run, or was started by it: it is below this process, or it or a process above it
+/// carries the run's marker. A client whose process has ended could have been anything, so it counts as the agent.
+fn is_agent(pid: Option<i32>, hub: &Hub) -> bool {
+    // A process outside of this PID namespace has the id 0 here. Agents are never outside of it.
+    let Some(pid) = pid.and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid > 0) else {
+        return false;
+    };
+    let marker = Marker::new(RUN_ID_VARIABLE, hub.greeting.borrow().run_id.clone());
+    match lineage(pid, std::process::id(), &marker) {
+        Lineage::Descendant | Lineage::Gone => true,
+        Lineage::Unrelated => false,
+    }
 }
 
 /// Where the answer to a command goes. One that is dropped says that the run has ended.

@@ -1,17 +1,20 @@
-//! The agents there are.
+//! `GET backends`: the agents that could run here.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use ralph_store::RunSummary;
-use serde::Serialize;
-use utoipa::ToSchema;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
 use super::commands::PermissionMode;
+use super::input::Parameters;
 use super::workspaces::recent_runs;
 use crate::app::App;
-use crate::launch::BackendInfo;
+use crate::launch::{BackendInfo, UntrustedWorkspace};
+use crate::problem::Problem;
 
 const MOST_MODELS: usize = 20;
 
@@ -20,6 +23,19 @@ const MOST_MODELS: usize = 20;
 pub(super) struct Backends {
     /// The agents.
     items: Vec<Backend>,
+    /// The settings of the workspace that were not used to find them, because its `ralph.yml` is not trusted; null if
+    /// there are none.
+    untrusted: Option<UntrustedWorkspace>,
+}
+
+/// Where to look.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct BackendsParameters {
+    /// The workspace whose settings apply: an absolute path; the server's own directory by default.
+    #[param(nullable = false)]
+    workspace: Option<String>,
 }
 
 /// An agent that could run here.
@@ -90,13 +106,20 @@ impl Backend {
     }
 }
 
-/// Lists the agents that could run here.
-#[utoipa::path(get, path = "/api/v1/backends", operation_id = "backends_list", tag = "backends",
+/// Lists the agents that could run here. Nothing of a workspace that is not trusted is used or run to find them.
+#[utoipa::path(get, path = "/api/v1/backends", operation_id = "backends_list", tag = "backends", params(BackendsParameters),
     responses((status = 200, description = "The agents.", body = Backends)))]
-pub(super) async fn list(State(app): State<Arc<App>>) -> Json<Backends> {
-    let infos = app.launcher.backends().await;
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Parameters(asked): Parameters<BackendsParameters>,
+) -> Result<Json<Backends>, Problem> {
+    let workspace = asked.workspace.map(PathBuf::from);
+    let found = app.launcher.backends(workspace.as_deref()).await?;
     // Without the index it is only unknown which models were used.
     let runs = recent_runs(&app).await.unwrap_or_default();
-    let items = infos.into_iter().map(|info| Backend::new(info, &runs)).collect();
-    Json(Backends { items })
+    let items = found.items.into_iter();
+    Ok(Json(Backends {
+        items: items.map(|info| Backend::new(info, &runs)).collect(),
+        untrusted: found.untrusted,
+    }))
 }

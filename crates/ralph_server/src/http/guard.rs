@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use super::client_process::ClientProcess;
 use super::listener::MAX_HEAD_BYTES;
 use super::route::PublicRoutes;
 use crate::app::App;
@@ -61,7 +62,14 @@ pub(super) struct Guard {
 pub(super) async fn guard(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
     let peer = peer_of(&request);
     request.extensions_mut().insert(Peer(peer));
-    let mut response = match guard.admit(&request, peer) {
+    let admitted = match guard.admit(&request, peer) {
+        Ok(visit) => {
+            let process = acting_process(&request);
+            guard.refuse_agents(process).await.map(|()| visit)
+        }
+        Err(problem) => Err(problem),
+    };
+    let mut response = match admitted {
         Ok(visit) => {
             if let Some(visit) = visit {
                 request.extensions_mut().insert(visit);
@@ -104,6 +112,14 @@ impl Guard {
         };
         check_content_type(headers)?;
         Ok(visit)
+    }
+
+    /// An agent may look, but not act as its user. What is said over a WebSocket is checked there.
+    async fn refuse_agents(&self, process: Option<ClientProcess>) -> Result<(), Problem> {
+        match process {
+            Some(process) => process.refuse_agents(&self.app.home).await,
+            None => Ok(()),
+        }
     }
 
     fn authenticate(
@@ -177,6 +193,12 @@ fn head_bytes(request: &Request) -> usize {
         + fields
             .map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len())
             .sum::<usize>()
+}
+
+/// The client's process, if the request can change something.
+fn acting_process(request: &Request) -> Option<ClientProcess> {
+    let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
+    request.extensions().get().filter(|_| !is_safe).cloned()
 }
 
 /// Who asks, as far as the connection says.

@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tower_service::Service as _;
 
+use super::client_process::ClientProcess;
 use super::stall::Stalling;
 use crate::stream::MAX_STALL;
 
@@ -119,11 +120,18 @@ async fn converse(
     options: ServeOptions,
 ) {
     let _ = stream.set_nodelay(true);
+    let process = stream
+        .local_addr()
+        .ok()
+        .map(|local| ClientProcess::new(peer, local));
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         let extensions = request.extensions_mut();
         extensions.insert(ConnectInfo::<SocketAddr>(peer));
         extensions.insert(place.clone());
+        if let Some(process) = &process {
+            extensions.insert(process.clone());
+        }
         router.clone().call(request)
     });
     let connection = http1::Builder::new()

@@ -10,6 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::client_process::ClientProcess;
 use super::input::{InPath, Parameters};
 use super::listener::Place;
 use crate::app::App;
@@ -32,11 +33,13 @@ pub(super) async fn stream(
     State(app): State<Arc<App>>,
     place: Option<Extension<Place>>,
     visit: Option<Extension<Visit>>,
+    process: Option<Extension<ClientProcess>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade =
         upgrade.map_err(|rejection| Problem::new(ProblemCode::InvalidParameter, rejection.body_text()))?;
-    let context = app.stream_context(visit.map(|Extension(visit)| visit));
+    let mut context = app.stream_context(visit.map(|Extension(visit)| visit));
+    context.process = process.map(|Extension(process)| process);
     Ok(upgrade
         .max_message_size(MAX_FRAME_BYTES)
         .max_frame_size(MAX_FRAME_BYTES)

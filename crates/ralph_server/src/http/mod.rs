@@ -5,6 +5,7 @@
 
 mod approvals;
 mod backends;
+mod client_process;
 mod commands;
 mod costs;
 mod files;
@@ -35,6 +36,7 @@ mod status;
 mod unindexed_tail;
 mod workspaces;
 
+pub use client_process::ClientProcess;
 pub use listener::{ServeOptions, serve};
 pub use openapi::openapi;
 pub use route::{Policy, RouteInfo};

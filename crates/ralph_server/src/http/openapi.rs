@@ -92,8 +92,10 @@ fn problem_statuses(operation: &Operation, policy: Policy, takes_key: bool) -> V
     let parameters = || operation.parameters.iter().flatten();
     let has_path_parameter = parameters().any(|parameter| is_in(parameter, &ParameterIn::Path));
     let is_command = operation.responses.responses.contains_key("202");
-    let is_page =
-        parameters().any(|parameter| matches!(parameter, RefOr::T(parameter) if parameter.name == "cursor"));
+    // A cursor or a workspace can be well formed and still not usable.
+    let can_be_unusable = parameters().any(|parameter| {
+        matches!(parameter, RefOr::T(parameter) if ["cursor", "workspace"].contains(&parameter.name.as_str()))
+    });
     let mut statuses = vec!["default"];
     if policy == Policy::Authed {
         statuses.extend(["401", "403", "429"]);
@@ -107,7 +109,7 @@ fn problem_statuses(operation: &Operation, policy: Policy, takes_key: bool) -> V
     if has_path_parameter {
         statuses.push("404");
     }
-    if is_page {
+    if can_be_unusable {
         statuses.push("422");
     }
     if takes_key {

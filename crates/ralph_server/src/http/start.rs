@@ -19,7 +19,7 @@ use super::guard::rate_limited;
 use super::input::{InPath, JsonBody, OptionalJsonBody};
 use super::schema::RunKind;
 use crate::app::App;
-use crate::launch::{LaunchError, SessionStart, StartRun};
+use crate::launch::{LaunchError, SessionStart, StartRun, TrustChoice};
 use crate::problem::{Problem, ProblemCode};
 
 /// A prompt must fit into one line to a runner.
@@ -69,6 +69,8 @@ pub(super) struct NewRun {
     /// Whether the agent keeps nothing of the conversation, where it can do so.
     #[serde(default)]
     ephemeral: bool,
+    /// What a person decided about a `ralph.yml` that is not trusted, after the server has refused to use it.
+    trust: Option<TrustChoice>,
 }
 
 /// What a run may use.
@@ -133,6 +135,8 @@ pub(super) struct NextRun {
     limits: Limits,
     /// What may happen without asking. An agent that can ask does so if absent.
     permission_mode: Option<PermissionMode>,
+    /// What a person decided about a `ralph.yml` that is not trusted, after the server has refused to use it.
+    trust: Option<TrustChoice>,
 }
 
 /// What a run that is to be started is called, if that is settled already.
@@ -179,6 +183,7 @@ pub(super) async fn start(
             permission_mode: asked.permission_mode.map(PermissionChoice::from),
             session: SessionStart::New,
             ephemeral: asked.ephemeral,
+            trust: asked.trust,
         },
     )
     .await
@@ -241,6 +246,7 @@ fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<Start
         permission_mode: asked.permission_mode.map(PermissionChoice::from),
         session,
         ephemeral: false,
+        trust: asked.trust,
     })
 }
 

@@ -14,8 +14,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use super::protocol::{ErrorMessage, FromClient, PROTOCOL_VERSION, ToClient};
 use super::subscriptions::Subscriptions;
 use crate::auth::Visit;
+use crate::http::ClientProcess;
 use crate::live::Hub;
-use crate::manager::{self, CommandError};
+use crate::manager;
 use crate::problem::ProblemCode;
 
 /// How often a client is told that we are there, and how long it may say nothing.
@@ -39,6 +40,8 @@ pub struct StreamContext {
     pub ending: watch::Receiver<bool>,
     /// Who was let in by a session is shown out at its end.
     pub visit: Option<Visit>,
+    /// The process at the other end, where that is known.
+    pub process: Option<ClientProcess>,
 }
 
 /// Serves one client until it leaves.
@@ -185,9 +188,18 @@ async fn on_text(
         }
         Ok(FromClient::Command { id, run, command }) => match replies.clone().try_reserve_owned() {
             Ok(place) => {
-                let home = context.home.clone();
+                let (home, process) = (context.home.clone(), context.process.clone());
                 tokio::spawn(async move {
-                    let done = manager::command(&home, &run, id.clone(), command).await;
+                    let allowed = match &process {
+                        Some(process) => process.refuse_agents(&home).await,
+                        None => Ok(()),
+                    };
+                    let done = match allowed {
+                        Ok(()) => manager::command(&home, &run, id.clone(), command)
+                            .await
+                            .map_err(Problem::from),
+                        Err(refused) => Err(refused.into()),
+                    };
                     place.send(receipt(&id, &run, done));
                 });
                 return Ok(());
@@ -212,10 +224,10 @@ async fn on_text(
     send(socket, [told.into()]).await
 }
 
-fn receipt(id: &str, run: &str, done: Result<Receipt, CommandError>) -> String {
+fn receipt(id: &str, run: &str, done: Result<Receipt, Problem>) -> String {
     let (receipt, error) = match done {
         Ok(receipt) => (Some(receipt), None),
-        Err(error) => (None, Some(error.into())),
+        Err(error) => (None, Some(error)),
     };
     let receipt = receipt.as_ref();
     ToClient::Receipt {

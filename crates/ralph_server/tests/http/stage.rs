@@ -9,7 +9,9 @@ use ralph_run::control::PermissionChoice;
 use ralph_run::{Home, RunDirectory};
 use ralph_server::http::{ServeOptions, router, serve};
 use ralph_server::live::Hub;
-use ralph_server::{App, AppParts, Auth, AuthOptions, BackendInfo, LaunchError, Launcher, StartRun};
+use ralph_server::{
+    App, AppParts, Auth, AuthOptions, BackendInfo, FoundBackends, LaunchError, Launcher, StartRun,
+};
 use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -76,8 +78,8 @@ impl Launcher for FakeLauncher {
         Ok(id.clone())
     }
 
-    async fn backends(&self) -> Vec<BackendInfo> {
-        vec![BackendInfo {
+    async fn backends(&self, _: Option<&Path>) -> Result<FoundBackends, LaunchError> {
+        let items = vec![BackendInfo {
             name: "demo".to_owned(),
             display_name: "Demo".to_owned(),
             is_installed: true,
@@ -91,7 +93,11 @@ impl Launcher for FakeLauncher {
             can_be_ephemeral: false,
             capabilities: vec!["messages".to_owned()],
             problem: None,
-        }]
+        }];
+        Ok(FoundBackends {
+            items,
+            untrusted: None,
+        })
     }
 }
 

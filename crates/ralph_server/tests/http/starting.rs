@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ralph_server::{LaunchError, SessionStart};
+use ralph_server::{LaunchError, SessionStart, UntrustedWorkspace};
 use serde_json::json;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -50,6 +50,14 @@ async fn what_cannot_be_started_is_refused_before_it_is_tried() {
     assert!(stage.launcher.started.lock().unwrap().is_empty());
 }
 
+fn untrusted() -> UntrustedWorkspace {
+    UntrustedWorkspace {
+        settings: Vec::new(),
+        files: Vec::new(),
+        digest: None,
+    }
+}
+
 #[tokio::test]
 async fn why_a_run_did_not_start_is_told() {
     let stage = Stage::new().await;
@@ -64,7 +72,7 @@ async fn why_a_run_did_not_start_is_told() {
         (
             LaunchError::Untrusted {
                 message: message(),
-                settings: Vec::new(),
+                workspace: untrusted(),
             },
             (409, "untrusted_workspace"),
         ),
@@ -110,7 +118,7 @@ async fn a_start_with_a_key_happens_once() {
         (
             LaunchError::Untrusted {
                 message: "not trusted".into(),
-                settings: Vec::new(),
+                workspace: untrusted(),
             },
             409,
         ),

@@ -64,7 +64,10 @@ fn an_operation_lists_the_answers_it_can_give_and_no_others() {
         responses.keys().cloned().collect::<Vec<_>>().join(" ")
     };
     assert_eq!(statuses("/health", "get"), "200 default");
-    assert_eq!(statuses("/api/v1/backends", "get"), "200 401 403 429 default");
+    assert_eq!(
+        statuses("/api/v1/backends", "get"),
+        "200 400 401 403 422 429 default"
+    );
     assert_eq!(statuses("/api/v1/runs", "get"), "200 400 401 403 422 429 default");
     assert_eq!(
         statuses("/api/v1/runs/{id}/interrupt", "post"),

@@ -42,6 +42,7 @@ impl Stage {
             version: "0.0.0",
             ending: is_ending,
             visit: None,
+            process: None,
         };
         let upgrade = move |upgrade: WebSocketUpgrade| {
             let context = context.clone();

@@ -1,30 +1,42 @@
-//! The installed agents, for the server's page.
+//! Looks for the installed agents, for the server's page.
 
 use agent_api::{Detected, capability};
 use ralph_run::Home;
 use ralph_run::control::PermissionChoice;
-use ralph_server::BackendInfo;
+use ralph_server::{BackendInfo, FoundBackends};
 
 use crate::commands::run::RunArgs;
 use crate::commands::run::{options, registry};
-use crate::settings::load_settings;
+use crate::settings::{OpenedFile, open_file};
 use crate::trust::Policy;
 
 /// Looks for every agent, with the settings of the server's own directory.
-pub(super) async fn find(home: &Home) -> Vec<BackendInfo> {
-    let variables = |name: &str| std::env::var(name).ok();
+pub(super) async fn find_here(home: &Home) -> FoundBackends {
     let found = async {
         let cwd = std::env::current_dir()?;
-        let (settings, _) = load_settings(&RunArgs::default(), &variables, &cwd, &Policy::as_stored(home))?;
-        let options = options(&settings)?;
-        let registry = registry(&settings)?;
-        let report = registry.detect(&options).await;
-        anyhow::Ok(report.entries.iter().map(describe).collect())
+        find(&open_file(None, &cwd, &Policy::as_stored(home))?).await
     };
-    found.await.unwrap_or_else(|error: anyhow::Error| {
+    let items = found.await.unwrap_or_else(|error: anyhow::Error| {
         tracing::warn!(%error, "cannot look for agents");
         Vec::new()
-    })
+    });
+    FoundBackends {
+        items,
+        untrusted: None,
+    }
+}
+
+/// Looks for every agent, with the settings of a workspace that apply.
+pub(super) async fn find(opened: &OpenedFile) -> anyhow::Result<Vec<BackendInfo>> {
+    let args = RunArgs {
+        directory: Some(opened.workspace().to_owned()),
+        ..RunArgs::default()
+    };
+    let variables = |name: &str| std::env::var(name).ok();
+    let (settings, _) = opened.resolve(&args, &variables)?;
+    let options = options(&settings)?;
+    let report = registry(&settings)?.detect(&options).await;
+    Ok(report.entries.iter().map(describe).collect())
 }
 
 fn describe(entry: &Detected) -> BackendInfo {

@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::home::absolute;
 
 /// The address of a database. Not a flag, because it may contain a password.
-const DATABASE: &str = "RALPH_SERVER_DATABASE";
+pub(in crate::commands) const DATABASE_VARIABLE: &str = "RALPH_SERVER_DATABASE";
 
 /// Opens the index, and reports damage that was found.
 pub(in crate::commands) async fn open_index(
@@ -54,14 +54,16 @@ fn address(
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<DatabaseAddress> {
-    Ok(match variables(DATABASE).filter(|address| !address.is_empty()) {
-        Some(address) => {
-            DatabaseAddress::parse(&address).map_err(|error| Failure::config(error.to_string()))?
-        }
-        None => DatabaseAddress::Sqlite {
-            directory: data_directory(data, variables)?,
+    Ok(
+        match variables(DATABASE_VARIABLE).filter(|address| !address.is_empty()) {
+            Some(address) => {
+                DatabaseAddress::parse(&address).map_err(|error| Failure::config(error.to_string()))?
+            }
+            None => DatabaseAddress::Sqlite {
+                directory: data_directory(data, variables)?,
+            },
         },
-    })
+    )
 }
 
 async fn open(

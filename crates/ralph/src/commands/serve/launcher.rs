@@ -4,17 +4,21 @@ use std::path::Path;
 
 use agent_api::MicroUsd;
 use async_trait::async_trait;
+use jiff::Timestamp;
 use ralph_run::RunKind;
 use ralph_run::control::PermissionChoice;
 use ralph_run::{Home, RunDirectory, RunFile};
-use ralph_server::{BackendInfo, LaunchError, Launcher, SessionStart, StartRun, UntrustedSetting};
+use ralph_server::{
+    FoundBackends, LaunchError, Launcher, SessionStart, StartRun, TrustChoice, UntrustedSetting,
+    UntrustedWorkspace,
+};
 
 use super::backends;
 use crate::commands::run::RunArgs;
 use crate::commands::run::{Start, StartError, check_prompt, session_of, start_detached, use_backend_of};
 use crate::settings::values::parse_money;
 use crate::settings::{BackendName, OpenedFile, Origin, SETTINGS, SettingsError, SettingsLayer, open_file};
-use crate::trust::Policy;
+use crate::trust::{Choice, Policy, Subject, look};
 
 /// Starts runs as `ralph run --detach` does.
 #[derive(Debug)]
@@ -35,6 +39,62 @@ impl Detached {
         let file = RunFile::load(&directory.run_file()).map_err(|error| invalid(error.to_string()))?;
         Ok(Some((directory, file)))
     }
+
+    /// Opens the workspace's `ralph.yml` as `ralph run` does. If it is not trusted, a person has to decide.
+    fn open(&self, workspace: &Path, trust: Option<&TrustChoice>) -> Result<OpenedFile, LaunchError> {
+        let open = |choice| {
+            let policy = Policy {
+                home: Some(&self.home),
+                choice,
+            };
+            open_file(Some(workspace), workspace, &policy).map_err(wrong_setting)
+        };
+        match trust {
+            None => {}
+            Some(TrustChoice::LeaveOut) => return open(Choice::Ignore),
+            Some(TrustChoice::Trust { digest }) => self.trust(&open(Choice::AsStored)?, digest)?,
+        }
+        // What was trusted is what was shown: a file that has changed since is refused here.
+        let opened = open(Choice::AsStored)?;
+        if opened.left_out().is_empty() {
+            return Ok(opened);
+        }
+        match describe(&opened)? {
+            Some((message, workspace)) => Err(LaunchError::Untrusted { message, workspace }),
+            // It needs no trust any more.
+            None => open(Choice::AsStored),
+        }
+    }
+
+    /// Stores a person's decision about the content that this digest names.
+    fn trust(&self, opened: &OpenedFile, digest: &str) -> Result<(), LaunchError> {
+        let Some(subject) = look(opened.workspace()).map_err(wrong_setting)? else {
+            return Ok(());
+        };
+        if subject.wanted.is_empty() {
+            return Ok(());
+        }
+        let stored = subject
+            .content_digest()
+            .and_then(|content| match content == digest {
+                true => subject.trust(&self.home, Timestamp::now()).map(|()| true),
+                false => Ok(false),
+            });
+        if let Ok(true) = stored {
+            return Ok(());
+        }
+        let (message, workspace) = describe_subject(opened, &subject);
+        let message = match stored {
+            Ok(_) => "`ralph.yml` or a file that it names has changed since it was shown: review it again"
+                .to_owned(),
+            Err(_) => message,
+        };
+        Err(LaunchError::Untrusted { message, workspace })
+    }
+}
+
+fn wrong_setting(error: SettingsError) -> LaunchError {
+    invalid(error.to_string())
 }
 
 fn invalid(message: String) -> LaunchError {
@@ -47,13 +107,7 @@ impl Launcher for Detached {
         let resumed = self.resumed(&request.session)?;
         let args = arguments(&request, resumed.as_ref())?;
         let variables = |name: &str| std::env::var(name).ok();
-        let wrong_setting = |error: SettingsError| invalid(error.to_string());
-        let policy = Policy::as_stored(&self.home);
-        let opened =
-            open_file(Some(&request.workspace), &request.workspace, &policy).map_err(wrong_setting)?;
-        if !opened.left_out().is_empty() {
-            return Err(untrusted(&opened));
-        }
+        let opened = self.open(&request.workspace, request.trust.as_ref())?;
         let (mut settings, _) = opened.resolve(&args, &variables).map_err(wrong_setting)?;
         if let Some((run, file)) = &resumed {
             use_backend_of(run, file, &mut settings).map_err(invalid)?;
@@ -80,8 +134,21 @@ impl Launcher for Detached {
         Ok(started.run_id)
     }
 
-    async fn backends(&self) -> Vec<BackendInfo> {
-        backends::find(&self.home).await
+    async fn backends(&self, workspace: Option<&Path>) -> Result<FoundBackends, LaunchError> {
+        let Some(workspace) = workspace else {
+            return Ok(backends::find_here(&self.home).await);
+        };
+        check_workspace(workspace)?;
+        let opened =
+            open_file(Some(workspace), workspace, &Policy::as_stored(&self.home)).map_err(wrong_setting)?;
+        let items = backends::find(&opened).await;
+        Ok(FoundBackends {
+            items: items.map_err(|error| invalid(error.to_string()))?,
+            untrusted: match opened.left_out() {
+                [] => None,
+                _ => describe(&opened)?.map(|(_, workspace)| workspace),
+            },
+        })
     }
 }
 
@@ -123,17 +190,30 @@ fn arguments(request: &StartRun, resumed: Option<&(RunDirectory, RunFile)>) -> R
     })
 }
 
-/// Only a user on this machine can trust a file: the client may be a page, a script or an agent.
-fn untrusted(opened: &OpenedFile) -> LaunchError {
-    let settings = opened.left_out().iter().map(|left_out| UntrustedSetting {
-        key: left_out.key.clone(),
-        value: left_out.value.clone(),
-        effect: left_out.why.explain().to_owned(),
+/// Why a file is not trusted, and what it would do. `None` if it needs no trust any more.
+fn describe(opened: &OpenedFile) -> Result<Option<(String, UntrustedWorkspace)>, LaunchError> {
+    let subject = look(opened.workspace()).map_err(wrong_setting)?;
+    let subject = subject.filter(|subject| !subject.wanted.is_empty());
+    Ok(subject.map(|subject| describe_subject(opened, &subject)))
+}
+
+/// Everything is of one reading of the file, so the digest names what is listed.
+fn describe_subject(opened: &OpenedFile, subject: &Subject) -> (String, UntrustedWorkspace) {
+    let settings = subject.wanted.iter().map(|wanted| UntrustedSetting {
+        key: wanted.key.clone(),
+        value: wanted.value.clone(),
+        effect: wanted.why.explain().to_owned(),
     });
-    LaunchError::Untrusted {
-        message: opened.refusal(),
+    let (message, digest) = match subject.content_digest() {
+        Ok(digest) => (opened.refusal(), Some(digest)),
+        Err(error) => (error.to_string(), None),
+    };
+    let workspace = UntrustedWorkspace {
         settings: settings.collect(),
-    }
+        files: subject.script_names(),
+        digest,
+    };
+    (message, workspace)
 }
 
 fn check_workspace(workspace: &Path) -> Result<(), LaunchError> {
