@@ -197,7 +197,7 @@ async fn on_text(
                     let done = match allowed {
                         Ok(()) => manager::command(&home, &run, id.clone(), command)
                             .await
-                            .map_err(Problem::from),
+                            .map_err(ErrorMessage::from),
                         Err(refused) => Err(refused.into()),
                     };
                     place.send(receipt(&id, &run, done));
@@ -224,7 +224,7 @@ async fn on_text(
     send(socket, [told.into()]).await
 }
 
-fn receipt(id: &str, run: &str, done: Result<Receipt, Problem>) -> String {
+fn receipt(id: &str, run: &str, done: Result<Receipt, ErrorMessage>) -> String {
     let (receipt, error) = match done {
         Ok(receipt) => (Some(receipt), None),
         Err(error) => (None, Some(error)),
