@@ -24,8 +24,15 @@ test('an answer is its data', async () => {
 });
 
 test('a problem says what to do in its own words', async () => {
-  answer(404, { code: 'run_not_found', detail: 'no such run' }, 'application/problem+json');
-  await expect(ask()).rejects.toEqual(new ApiError(404, 'run_not_found', 'no such run'));
+  const problem = { code: 'run_not_found', detail: 'no such run' };
+  answer(404, problem, 'application/problem+json');
+  await expect(ask()).rejects.toBeInstanceOf(ApiError);
+  await expect(ask()).rejects.toMatchObject({
+    status: 404,
+    code: 'run_not_found',
+    message: 'no such run',
+    problem,
+  });
 });
 
 test('who is not logged in is told so everywhere', async () => {
