@@ -5,7 +5,7 @@
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
 use libfuzzer_sys::fuzz_target;
-use ralph_run::{JournalReader, Record};
+use ralph_run::{JournalRecords, Record};
 
 /// Gives a few bytes at a time.
 struct Dribble<'a> {
@@ -28,7 +28,7 @@ impl Seek for Dribble<'_> {
 
 fuzz_target!(|input: (u8, u8, &[u8])| {
     let (step, from_seq, journal) = input;
-    let mut reader = JournalReader::new(Cursor::new(journal));
+    let mut reader = JournalRecords::new(Cursor::new(journal));
     let items: Vec<_> = reader.by_ref().collect();
     let is_whole = !items.iter().any(|item| item.as_ref().is_err_and(|damage| damage.is_final()));
     if is_whole {
@@ -44,17 +44,17 @@ fuzz_target!(|input: (u8, u8, &[u8])| {
         serde_json::to_writer(&mut again, record).expect("a record is JSON");
         again.push(b'\n');
     }
-    let reread: Vec<Record> = JournalReader::new(Cursor::new(&again)).flatten().collect();
+    let reread: Vec<Record> = JournalRecords::new(Cursor::new(&again)).flatten().collect();
     assert!(records.iter().copied().eq(reread.iter()));
 
     let dribble = Dribble { journal: Cursor::new(journal), step: usize::from(step).max(1) };
-    let slowly = JournalReader::new(dribble).map(|item| item.map_err(|damage| damage.to_string()));
+    let slowly = JournalRecords::new(dribble).map(|item| item.map_err(|damage| damage.to_string()));
     assert!(slowly.eq(items.iter().map(|item| match item {
         Ok(record) => Ok(record.clone()),
         Err(damage) => Err(damage.to_string()),
     })));
 
     let from_seq = u64::from(from_seq);
-    let late = JournalReader::new(Cursor::new(journal)).from_seq(from_seq).flatten();
+    let late = JournalRecords::new(Cursor::new(journal)).from_seq(from_seq).flatten();
     assert!(late.into_iter().all(|record| record.seq >= from_seq));
 });

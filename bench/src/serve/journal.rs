@@ -6,7 +6,7 @@ use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use memchr::memmem;
-use ralph_store::RecordHead;
+use ralph_run::RecordHead;
 use serde_json::Value;
 
 use super::agent::MARK;

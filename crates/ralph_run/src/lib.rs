@@ -9,6 +9,7 @@ mod lock;
 pub mod machine;
 pub mod model;
 mod open;
+pub mod ports;
 mod prices;
 pub mod prompt;
 mod reason;
@@ -28,8 +29,10 @@ pub use home::{
     open_linked_file, open_regular_file, remove_ended, short_run_id,
 };
 pub use journal::{
-    Damage, DamageKind, JournalError, JournalFollower, JournalReader, JournalWriter, PendingSync, Resumed,
-    may_lack_text, read_journal, read_journal_tail, restore_text, restored_kind,
+    Damage, DamageKind, EventHead, JournalError, JournalFollower, JournalItem, JournalLine, JournalMatch,
+    JournalPage, JournalReader, JournalRecords, JournalWriter, PageQuery, PendingSync, RecordHead,
+    RecordLine, Resumed, epoch_of, may_lack_text, read_journal, read_journal_tail, restore_text,
+    restored_kind,
 };
 pub use lock::{Lock, LockError, LockHeld, LockInfo, LockSubject};
 pub use open::Open;

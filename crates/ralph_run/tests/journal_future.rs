@@ -6,7 +6,7 @@ use std::fs;
 use std::io::Cursor;
 
 use ralph_run::{
-    Durability, Home, JournalError, JournalFollower, JournalReader, JournalWriter, Record, RunBody,
+    Durability, Home, JournalError, JournalFollower, JournalRecords, JournalWriter, Record, RunBody,
     RunDirectory, RunEvent, RunFile, reconcile,
 };
 use test_support::{FUTURE_RUN, future_journal, future_run_file};
@@ -21,7 +21,7 @@ fn planted(home: &Home, format_version: u32) -> RunDirectory {
 #[test]
 fn unknown_kinds_words_and_fields_are_not_damage() {
     let journal = future_journal(1);
-    let records: Vec<Record> = JournalReader::new(Cursor::new(&journal))
+    let records: Vec<Record> = JournalRecords::new(Cursor::new(&journal))
         .map(Result::unwrap)
         .collect();
     assert_eq!(records.len(), journal.lines().count());
@@ -119,7 +119,7 @@ fn a_newer_format_is_refused_with_what_to_do() {
     let home = Home::new(directory.path().to_owned(), None);
     let run = planted(&home, 2);
     let text = future_journal(2);
-    let read: Vec<_> = JournalReader::new(Cursor::new(&text)).collect();
+    let read: Vec<_> = JournalRecords::new(Cursor::new(&text)).collect();
     let [Err(problem)] = read.as_slice() else {
         panic!("{read:?}")
     };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use ralph_run::{Home, RunDirectory};
+use ralph_run::ports::Journals;
 use ralph_store::{RunSummary, Store};
 use tokio::sync::watch;
 
@@ -14,6 +14,7 @@ use crate::live::Hub;
 use crate::looks::Looks;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
+use crate::runners::Runners;
 use crate::stream::StreamContext;
 
 /// How many runs may be started at once, and how often after that.
@@ -24,8 +25,10 @@ const START_EVERY: Duration = Duration::from_secs(1);
 pub struct App {
     /// The index of runs.
     pub store: Arc<dyn Store>,
-    /// Where runs are.
-    pub home: Home,
+    /// The runs and their records.
+    pub journals: Arc<dyn Journals>,
+    /// Takes commands to runs.
+    pub runners: Arc<dyn Runners>,
     /// Starts runs.
     pub launcher: Arc<dyn Launcher>,
     /// Tells who may ask.
@@ -47,8 +50,10 @@ pub struct App {
 pub struct AppParts {
     /// The index of runs.
     pub store: Arc<dyn Store>,
-    /// Where runs are.
-    pub home: Home,
+    /// The runs and their records.
+    pub journals: Arc<dyn Journals>,
+    /// Takes commands to runs.
+    pub runners: Arc<dyn Runners>,
     /// Starts runs.
     pub launcher: Arc<dyn Launcher>,
     /// Tells who may ask.
@@ -65,7 +70,8 @@ impl App {
     pub fn new(parts: AppParts) -> Self {
         Self {
             store: parts.store,
-            home: parts.home,
+            journals: parts.journals,
+            runners: parts.runners,
             launcher: parts.launcher,
             auth: parts.auth,
             metrics: Arc::clone(parts.live.metrics()),
@@ -79,21 +85,22 @@ impl App {
     }
 
     /// A run by its whole name.
-    pub(crate) async fn run(&self, id: &str) -> Result<(RunSummary, RunDirectory), Problem> {
-        let directory = self.home.run(id).ok_or_else(|| Problem::no_run(id))?;
+    pub(crate) async fn run(&self, id: &str) -> Result<RunSummary, Problem> {
+        if self.journals.presence(id).await.is_none() {
+            return Err(Problem::no_run(id));
+        }
         // The index comes a little later than what is followed live.
-        let summary = match self.live.board().get(id) {
-            Some(summary) => summary.as_ref().clone(),
-            None => self.store.run(id).await?.ok_or_else(|| Problem::no_run(id))?,
-        };
-        Ok((summary, directory))
+        match self.live.board().get(id) {
+            Some(summary) => Ok(summary.as_ref().clone()),
+            None => self.store.run(id).await?.ok_or_else(|| Problem::no_run(id)),
+        }
     }
 
     /// What those who watch a run need.
     pub(crate) fn stream_context(&self, visit: Option<Visit>) -> StreamContext {
         StreamContext {
             live: Arc::clone(&self.live),
-            home: self.home.clone(),
+            runners: Arc::clone(&self.runners),
             version: self.version,
             ending: self.ending.clone(),
             visit,

@@ -7,13 +7,15 @@ pub mod http;
 mod launch;
 pub mod live;
 mod looks;
-pub mod manager;
 mod metrics;
 mod problem;
 mod retention;
+mod runners;
 mod running;
+mod sandboxed_open;
 mod server;
 pub mod stream;
+mod upkeep;
 
 pub use app::{App, AppParts};
 pub use auth::{Auth, AuthError, AuthOptions, Visit};
@@ -23,5 +25,6 @@ pub use launch::{
 };
 pub use metrics::Metrics;
 pub use problem::{Problem, ProblemCode};
+pub use runners::{CommandError, FileStart, RawLog, RawLogName, Runners, SocketRunners};
 pub use running::{Running, RunningError};
 pub use server::{Server, ServerError, ServerOptions};

@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::launch::{LaunchError, UntrustedSetting, UntrustedWorkspace};
 use crate::live::FeedError;
-use crate::manager::CommandError;
+use crate::runners::CommandError;
 
 /// For programs: what went wrong. A code keeps its meaning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, ToSchema)]

@@ -5,10 +5,10 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
-use ralph_run::{Home, reconcile};
-use ralph_store::{RetentionRules, Store, StoreError, catch_up_runs};
+use ralph_run::Home;
+use ralph_run::ports::LocalJournals;
+use ralph_store::{RetentionRules, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -18,16 +18,9 @@ use crate::auth::{Auth, AuthError, AuthOptions};
 use crate::http::{self, ServeOptions};
 use crate::launch::Launcher;
 use crate::live::{Hub, restarted};
-use crate::retention::retire;
+use crate::runners::SocketRunners;
 use crate::running::Sign;
-
-/// How often the runs on disk are compared with the index.
-const CATCH_UP: Duration = Duration::from_secs(60);
-/// How often old runs are removed, and how soon after the start.
-const RETIRE: Duration = Duration::from_secs(3600);
-const FIRST_RETIRE: Duration = Duration::from_secs(10);
-/// How often runs whose runner died are looked for.
-const LOOK_FOR_LOST: Duration = Duration::from_secs(2);
+use crate::upkeep::Upkeep;
 
 /// What a server needs.
 pub struct ServerOptions {
@@ -54,7 +47,7 @@ pub struct Server {
     ending: watch::Sender<bool>,
     address: SocketAddr,
     sign: Option<Sign>,
-    retention: RetentionRules,
+    upkeep: Upkeep,
 }
 
 /// Why a server could not start.
@@ -120,19 +113,26 @@ impl Server {
         let live = Hub::new(options.home.clone(), options.store.clone());
         let app = Arc::new(App::new(AppParts {
             store: options.store,
-            home: options.home,
+            journals: Arc::new(LocalJournals::new(options.home.clone())),
+            runners: Arc::new(SocketRunners::new(options.home.clone())),
             launcher: options.launcher,
             auth,
             live,
             ending: is_ending,
         }));
+        let upkeep = Upkeep {
+            home: options.home,
+            store: app.store.clone(),
+            live: app.live.clone(),
+            retention: options.retention,
+        };
         Ok(Self {
             app,
             listener,
             ending,
             address,
             sign,
-            retention: options.retention,
+            upkeep,
         })
     }
 
@@ -164,18 +164,7 @@ impl Server {
         let mut tasks = JoinSet::new();
         let app = self.app.clone();
         tasks.spawn(restarted("following runs", move || app.live.clone().work()));
-        let app = self.app.clone();
-        tasks.spawn(restarted("looking for lost runs", move || {
-            look_for_lost(app.clone())
-        }));
-        let app = self.app.clone();
-        tasks.spawn(restarted("catching up", move || keep_up(app.clone())));
-        if self.retention != RetentionRules::default() {
-            let (app, rules) = (self.app.clone(), self.retention);
-            tasks.spawn(restarted("removing old runs", move || {
-                keep_within(app.clone(), rules)
-            }));
-        }
+        self.upkeep.spawn(&mut tasks);
         let (ending, sign) = (self.ending, self.sign);
         let told = async {
             shutdown.await;
@@ -188,60 +177,5 @@ impl Server {
         tasks.shutdown().await;
         self.app.store.close().await?;
         Ok(())
-    }
-}
-
-/// Ends runs whose runner died, for ever.
-async fn look_for_lost(app: Arc<App>) {
-    loop {
-        let home = app.home.clone();
-        let reconciled = tokio::task::spawn_blocking(move || reconcile(&home, jiff::Timestamp::now())).await;
-        match reconciled {
-            Ok(Ok(found)) => {
-                for lost in &found.lost {
-                    tracing::warn!(run = lost.id, evidence = lost.evidence, "a run was lost");
-                }
-            }
-            Ok(Err(error)) => tracing::warn!(%error, "runs whose runner died cannot be looked for"),
-            Err(error) => tracing::error!(%error, "looking for lost runs has failed"),
-        }
-        tokio::time::sleep(LOOK_FOR_LOST).await;
-    }
-}
-
-/// Takes in what happened while no server was there, and what nobody followed, for ever.
-async fn keep_up(app: Arc<App>) {
-    loop {
-        let runs = app.home.runs_directory();
-        // The records of runs that are followed reach the index by themselves.
-        let live = app.live.clone();
-        let is_wanted = move |run: &str| !live.is_followed(run);
-        match catch_up_runs(app.store.as_ref(), &runs, is_wanted, |_| {}).await {
-            Ok(caught_up) => {
-                if caught_up.records > 0 {
-                    app.live.compare_texts();
-                }
-                app.live.set_caught_up();
-                tokio::time::sleep(CATCH_UP).await;
-            }
-            Err(error) => {
-                tracing::warn!(%error, "the index cannot be brought up to date; it is tried again");
-                tokio::time::sleep(LOOK_FOR_LOST).await;
-            }
-        }
-    }
-}
-
-/// Removes old runs, for ever.
-async fn keep_within(app: Arc<App>, rules: RetentionRules) {
-    tokio::time::sleep(FIRST_RETIRE).await;
-    loop {
-        // What is not in the index yet is looked at the next time.
-        match retire(&app.home, &app.store, rules).await {
-            Ok(0) => {}
-            Ok(count) => tracing::info!(count, "old runs were removed"),
-            Err(error) => tracing::warn!(%error, "old runs cannot be removed"),
-        }
-        tokio::time::sleep(RETIRE).await;
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use crate::record_head::RecordHead;
+use ralph_run::RecordHead;
 
 /// How much is read first when looking for the start of a line.
 const LOOK_BACK_BYTES: u64 = 16 << 10;

@@ -17,7 +17,6 @@ mod postgres;
 mod priority;
 mod private;
 mod query;
-mod record_head;
 mod resume;
 mod retention;
 mod rows;
@@ -30,14 +29,14 @@ mod text_lag;
 pub use address::DatabaseAddress;
 pub use catch_up::{CatchUpProgress, CaughtUp, catch_up, catch_up_runs, reindex};
 pub use error::StoreError;
-pub use fold::{FoldState, Folded, RunFold, epoch_of};
+pub use fold::{FoldState, Folded, RunFold};
 pub use journal_page::{JournalLine, read_journal_page};
 pub use postgres::{PostgresOptions, PostgresStore, Waiting};
 pub use query::{
     ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunQuery,
     SearchMode, SearchPage, SearchQuery,
 };
-pub use record_head::{EventHead, RecordHead};
+
 pub use resume::resume_point;
 pub use retention::{RetentionCandidate, RetentionRules, expired_runs};
 pub use rows::{

@@ -5,12 +5,12 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
 use crate::error::StoreError;
-use crate::fold::epoch_of;
 use crate::journal_lines::{first_line, stands_at};
 use crate::query::RecordQuery;
-use crate::record_head::RecordHead;
 use crate::rows::{Progress, RecordRow};
 use crate::store::Store;
+use ralph_run::RecordHead;
+use ralph_run::epoch_of;
 
 /// Where to go on with a run whose journal is here; none if it has to be read from its start.
 ///

@@ -133,7 +133,7 @@ impl Checker {
 }
 
 /// The number of a record as we write it, without reading the rest.
-fn leading_seq(line: &[u8]) -> Option<u64> {
+pub(super) fn leading_seq(line: &[u8]) -> Option<u64> {
     let rest = line.strip_prefix(b"{\"seq\":")?;
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()

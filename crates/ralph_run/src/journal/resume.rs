@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 
 use super::damage::{Damage, DamageKind};
-use super::reader::JournalReader;
+use super::records::JournalRecords;
 use super::writer::{JournalError, JournalWriter, lock, unusable};
 use crate::home::new_file;
 use crate::record::Record;
@@ -43,7 +43,7 @@ impl JournalWriter {
         let fail = |source| unusable(path, source);
         let mut file = open(path).map_err(fail)?;
         lock(&file, path)?;
-        let mut reader = JournalReader::new(&file);
+        let mut reader = JournalRecords::new(&file);
         let (mut damage, mut last_seq) = (Vec::new(), 0);
         for item in &mut reader {
             match item {

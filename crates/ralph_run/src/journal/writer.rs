@@ -290,7 +290,7 @@ pub(super) fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
 #[cfg(test)]
 mod tests {
     use super::{JournalError, JournalWriter, MAX_PENDING_BYTES};
-    use crate::journal::JournalReader;
+    use crate::journal::JournalRecords;
     use crate::journal::file::JournalFile;
     use crate::record::{Record, RunBody, RunEvent, Warned, WarningKind};
     use std::fs::File;
@@ -379,7 +379,7 @@ mod tests {
     fn numbers(disk: &Shared) -> Vec<u64> {
         let content = disk.with(|disk| disk.content.clone());
         assert!(content.last().is_none_or(|byte| *byte == b'\n'));
-        JournalReader::new(Cursor::new(content))
+        JournalRecords::new(Cursor::new(content))
             .map(|item| item.unwrap().seq)
             .collect()
     }
@@ -451,7 +451,7 @@ mod tests {
         disk.with(|disk| disk.room_bytes = usize::MAX / 2);
         writer.append(&record(101, 10)).unwrap();
         let content = disk.with(|disk| disk.content.clone());
-        let damage: Vec<_> = JournalReader::new(Cursor::new(content))
+        let damage: Vec<_> = JournalRecords::new(Cursor::new(content))
             .filter_map(Result::err)
             .map(|damage| damage.to_string())
             .collect();

@@ -3,12 +3,12 @@
 use std::io::Cursor;
 
 use ralph_run::watchdog::{WatchRules, Watchdog};
-use ralph_run::{JournalReader, WarningKind};
+use ralph_run::{JournalRecords, WarningKind};
 use test_support::future_journal;
 
 fn found(journal: &str) -> Vec<WarningKind> {
     let mut watchdog = Watchdog::new(WatchRules::default());
-    let records = JournalReader::new(Cursor::new(journal.as_bytes())).map(Result::unwrap);
+    let records = JournalRecords::new(Cursor::new(journal.as_bytes())).map(Result::unwrap);
     let found = records.flat_map(|record| watchdog.observe(&record));
     found.map(|finding| finding.kind).collect()
 }

@@ -4,10 +4,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use agent_process::is_connected_from_below;
-use ralph_run::{Home, Liveness, RunFile};
 use tokio::sync::OnceCell;
 
 use crate::problem::{Problem, ProblemCode};
+use crate::runners::Runners;
 
 /// The process at the other end of a connection. It is looked up once, when it first wants to change something.
 #[derive(Debug, Clone)]
@@ -28,12 +28,12 @@ impl ClientProcess {
     }
 
     /// Refuses a client that an agent of a run has started. Runs get no secret of the server: one that has it took it.
-    pub(crate) async fn refuse_agents(&self, home: &Home) -> Result<(), Problem> {
+    pub(crate) async fn refuse_agents(&self, runners: &dyn Runners) -> Result<(), Problem> {
         let is_agent = self.is_agent.get_or_init(|| async {
-            let (client, server, home) = (self.client, self.server, home.clone());
-            let found = tokio::task::spawn_blocking(move || {
-                is_connected_from_below(client, server, &live_runners(&home))
-            });
+            let (client, server) = (self.client, self.server);
+            let runners = runners.local_processes().await;
+            let found =
+                tokio::task::spawn_blocking(move || is_connected_from_below(client, server, &runners));
             found.await.unwrap_or_else(|error| {
                 tracing::error!(%error, "cannot look up the process of a client");
                 // Better a user who has to try again than an agent that answers itself.
@@ -46,14 +46,4 @@ impl ClientProcess {
         }
         Ok(())
     }
-}
-
-/// The process ids of all runners: every agent is below one of them.
-fn live_runners(home: &Home) -> Vec<u32> {
-    let runs = home.list_active().unwrap_or_default();
-    runs.iter()
-        .filter_map(|run| RunFile::load(&run.run_file()).ok())
-        .filter(|file| file.runner.liveness() == Liveness::Alive)
-        .map(|file| file.runner.pid)
-        .collect()
 }

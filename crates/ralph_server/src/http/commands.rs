@@ -13,7 +13,6 @@ use utoipa::ToSchema;
 use super::input::{CommandId, InPath, JsonBody, OptionalJsonBody};
 use super::start::whole;
 use crate::app::App;
-use crate::manager;
 use crate::problem::{Problem, ProblemCode};
 
 const MAX_MODEL_BYTES: usize = 256;
@@ -126,7 +125,7 @@ pub(super) type Told = Result<(StatusCode, Json<CommandReceipt>), Problem>;
 
 /// Tells a run something. The answer says that the run has it in its journal.
 pub(super) async fn tell(app: &App, run: &str, CommandId(id): CommandId, command: ControlCommand) -> Told {
-    let receipt: Receipt = manager::command(&app.home, run, id.clone(), command).await?;
+    let receipt: Receipt = app.runners.command(run, id.clone(), command).await?;
     let told = CommandReceipt {
         command_id: id,
         message_id: receipt.message_id,

@@ -1,6 +1,5 @@
 //! Looking into files of a run's workspace, and nowhere else.
 
-use std::io::{self, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{InPath, Parameters};
-use super::sandboxed_open::open_in_workspace;
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
@@ -64,34 +62,27 @@ pub(super) async fn preview(
     InPath(id): InPath<String>,
     Parameters(asked): Parameters<FilesParameters>,
 ) -> Result<Json<FilePreview>, Problem> {
-    let (run, _) = app.run(&id).await?;
-    let read = tokio::task::spawn_blocking(move || read(Path::new(&run.workspace), asked.path)).await;
-    match read {
-        Ok(Ok(preview)) => Ok(Json(preview)),
-        // What is outside and what is not there look alike.
-        Ok(Err(error)) => {
+    let run = app.run(&id).await?;
+    let (workspace, path) = (Path::new(&run.workspace), Path::new(&asked.path));
+    let start = app
+        .runners
+        .file(workspace, path, MOST_BYTES)
+        .await
+        .map_err(|error| {
+            // What is outside and what is not there look alike.
             tracing::debug!(%error, "a file cannot be shown");
             let detail = "there is no such file beneath the workspace, or it cannot be shown";
-            Err(Problem::new(ProblemCode::FileNotFound, detail))
-        }
-        Err(error) => Err(Problem::internal("reading a file failed", &error)),
-    }
-}
-
-fn read(workspace: &Path, path: String) -> io::Result<FilePreview> {
-    let file = open_in_workspace(workspace, Path::new(&path))?;
-    let size_bytes = file.metadata()?.len();
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES).read_to_end(&mut bytes)?;
-    let is_truncated = size_bytes > bytes.len() as u64;
-    let (encoding, content) = encode(bytes, is_truncated);
-    Ok(FilePreview {
-        path,
-        size_bytes,
+            Problem::new(ProblemCode::FileNotFound, detail)
+        })?;
+    let is_truncated = start.size_bytes > start.bytes.len() as u64;
+    let (encoding, content) = encode(start.bytes, is_truncated);
+    Ok(Json(FilePreview {
+        path: asked.path,
+        size_bytes: start.size_bytes,
         encoding,
         content,
         is_truncated,
-    })
+    }))
 }
 
 fn encode(bytes: Vec<u8>, is_truncated: bool) -> (Encoding, String) {

@@ -117,7 +117,7 @@ impl Guard {
     /// An agent may look, but not act as its user. What is said over a WebSocket is checked there.
     async fn refuse_agents(&self, process: Option<ClientProcess>) -> Result<(), Problem> {
         match process {
-            Some(process) => process.refuse_agents(&self.app.home).await,
+            Some(process) => process.refuse_agents(self.app.runners.as_ref()).await,
             None => Ok(()),
         }
     }

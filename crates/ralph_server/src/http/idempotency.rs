@@ -101,7 +101,9 @@ async fn answer(
     if starts_run(parts.uri.path()) {
         let name_key = name_key(key, &digest);
         let name = name_run(app, &name_key, &digest).await?;
-        started = has_run_file(app, &name.0).then(|| StartedRun { id: name.0.clone() });
+        started = is_started(app, &name.0)
+            .await
+            .then(|| StartedRun { id: name.0.clone() });
         named = Some((name_key, name.clone()));
         parts.extensions.insert(name);
     }
@@ -150,7 +152,7 @@ async fn name_run(app: &App, key: &str, digest: &str) -> Result<RunName, StoreEr
     let named = Remembered {
         digest: digest.to_owned(),
         status: StatusCode::PROCESSING.as_u16(),
-        body: app.home.new_run_id(now),
+        body: app.journals.new_run_id(now).await,
         at: now,
     };
     app.store.remember(key, &named).await?;
@@ -160,7 +162,7 @@ async fn name_run(app: &App, key: &str, digest: &str) -> Result<RunName, StoreEr
 /// A run that did not start leaves its name to nobody: who has seen this one must not take another one for it. While
 /// something is there under it, somebody may still be starting it, and the next one who asks has to find it.
 async fn forget_name(app: &App, name_key: &str, name: &RunName) {
-    if app.home.run(&name.0).is_some() {
+    if app.journals.presence(&name.0).await.is_some() {
         return;
     }
     if let Err(error) = app.store.forget(name_key).await {
@@ -168,8 +170,9 @@ async fn forget_name(app: &App, name_key: &str, name: &RunName) {
     }
 }
 
-fn has_run_file(app: &App, id: &str) -> bool {
-    app.home.run(id).is_some_and(|run| run.run_file().exists())
+async fn is_started(app: &App, id: &str) -> bool {
+    let presence = app.journals.presence(id).await;
+    presence.is_some_and(|presence| presence.is_started)
 }
 
 /// What a request was answered before. A command is told without the index as well: its runner knows it by its key.

@@ -25,7 +25,6 @@ mod records;
 mod route;
 mod router;
 mod runs;
-mod sandboxed_open;
 mod schema;
 mod search;
 mod sessions;
@@ -33,7 +32,6 @@ mod stall;
 mod start;
 mod static_files;
 mod status;
-mod unindexed_tail;
 mod workspaces;
 
 pub use client_process::ClientProcess;

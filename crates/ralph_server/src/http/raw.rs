@@ -1,21 +1,19 @@
 //! What an agent wrote, byte for byte.
 
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
-use tokio::fs::File;
-use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
 
 use super::input::InPath;
 use crate::app::App;
 use crate::auth::only;
 use crate::problem::{Problem, ProblemCode};
+use crate::runners::{RawLog, RawLogName};
 
 const CHUNK_BYTES: u64 = 64 * 1024;
 
@@ -35,8 +33,7 @@ pub(super) async fn output(
     InPath((id, attempt)): InPath<(String, u32)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (_, directory) = app.run(&id).await?;
-    file(directory.raw_log(attempt), &headers).await
+    log(&app, &id, RawLogName::Output(attempt), &headers).await
 }
 
 /// Reads what a process wrote to stderr, or a part of it.
@@ -55,29 +52,23 @@ pub(super) async fn errors(
     InPath((id, attempt)): InPath<(String, u32)>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let (_, directory) = app.run(&id).await?;
-    file(directory.stderr_log(attempt), &headers).await
+    log(&app, &id, RawLogName::Errors(attempt), &headers).await
 }
 
-async fn file(path: PathBuf, headers: &HeaderMap) -> Result<Response, Problem> {
-    let opened = tokio::task::spawn_blocking(move || ralph_run::open_regular_file(&path)).await;
-    let file = match opened {
-        Ok(Ok(file)) => File::from_std(file),
-        Ok(Err(error)) if error.kind() == io::ErrorKind::NotFound => {
+async fn log(app: &App, id: &str, name: RawLogName, headers: &HeaderMap) -> Result<Response, Problem> {
+    app.run(id).await?;
+    let log = match app.runners.raw(id, name).await {
+        Ok(log) => log,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(Problem::new(
                 ProblemCode::FileNotFound,
                 "the run has no such output",
             ));
         }
-        Ok(Err(error)) => return Err(Problem::internal("cannot open a raw log", &error)),
         Err(error) => return Err(Problem::internal("cannot open a raw log", &error)),
     };
     // It may grow while it is read: the answer has what is there now.
-    let length = file
-        .metadata()
-        .await
-        .map_err(|error| Problem::internal("cannot look at a raw log", &error))?
-        .len();
+    let length = log.length_bytes();
     let range = headers
         .contains_key(header::RANGE)
         .then(|| parse_range(only(headers, &header::RANGE).unwrap_or_default(), length));
@@ -91,7 +82,7 @@ async fn file(path: PathBuf, headers: &HeaderMap) -> Result<Response, Problem> {
             return Ok(response);
         }
     };
-    let mut response = Response::new(chunks(file, start, end - start));
+    let mut response = Response::new(chunks(log, start, end - start));
     *response.status_mut() = status;
     set(&mut response, header::CONTENT_TYPE, "application/octet-stream");
     set(&mut response, header::ACCEPT_RANGES, "bytes");
@@ -110,24 +101,21 @@ fn set(response: &mut Response, name: header::HeaderName, value: &str) {
 }
 
 /// A piece at a time, as fast as the client takes them.
-fn chunks(file: File, start: u64, length: u64) -> Body {
+fn chunks(log: Box<dyn RawLog>, start: u64, length: u64) -> Body {
     Body::from_stream(stream::try_unfold(
-        (file, start, length),
-        |(mut file, start, left)| async move {
+        (log, start, length),
+        |(log, start, left)| async move {
             if left == 0 {
                 return Ok::<_, io::Error>(None);
             }
-            file.seek(io::SeekFrom::Start(start)).await?;
-            let mut bytes = Vec::new();
-            let read = (&mut file)
-                .take(left.min(CHUNK_BYTES))
-                .read_to_end(&mut bytes)
-                .await? as u64;
+            let wanted = usize::try_from(left.min(CHUNK_BYTES)).unwrap_or_default();
+            let bytes = log.read_at(start, wanted).await?;
+            let read = bytes.len() as u64;
             if read == 0 {
                 // It shrank: what was promised cannot be kept, and the client must see that.
                 return Err(io::ErrorKind::UnexpectedEof.into());
             }
-            Ok(Some((Bytes::from(bytes), (file, start + read, left - read))))
+            Ok(Some((bytes, (log, start + read, left - read))))
         },
     ))
 }

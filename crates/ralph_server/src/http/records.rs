@@ -1,23 +1,22 @@
 //! What happened in a run, as its journal says.
 
+use std::io;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use ralph_run::RunDirectory;
-use ralph_store::{RecordQuery, RecordRow, read_journal_page};
+use ralph_run::{JournalPage, PageQuery, RecordLine};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
 
 use super::input::{InPath, Parameters, limit, words};
-use super::unindexed_tail::{self, Found};
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
-const MOST_RECORDS: u32 = 1000;
+const MAX_RECORDS: u32 = 1000;
 /// A page has fewer records than were asked for if they are longer than this.
-const MOST_BYTES: u64 = 2 * 1024 * 1024;
+const MAX_BYTES: usize = 2 * 1024 * 1024;
 
 /// Which records.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -81,7 +80,7 @@ pub(super) async fn page(
     InPath(id): InPath<String>,
     Parameters(asked): Parameters<RecordsParameters>,
 ) -> Result<Json<RecordPage>, Problem> {
-    let (summary, directory) = app.run(&id).await?;
+    let summary = app.run(&id).await?;
     if asked
         .after
         .into_iter()
@@ -93,33 +92,35 @@ pub(super) async fn page(
             "no record has such a number",
         ));
     }
-    let is_backward = asked.before.is_some() && asked.after.is_none();
-    let limit = limit(asked.limit, 200, MOST_RECORDS)?;
-    let query = RecordQuery {
+    let query = PageQuery {
         after: asked.after,
         before: asked.before,
         kinds: words(asked.kinds.as_deref()),
-        // One more, to know whether there are more.
-        limit: limit + 1,
+        limit: limit(asked.limit, 200, MAX_RECORDS)?,
+        max_bytes: MAX_BYTES,
     };
-    let Found { mut rows, head_seq } = unindexed_tail::find(&app, &summary, &directory, query).await?;
-    let has_more = cut(&mut rows, limit, is_backward);
-    let first = rows.first().map(|row| row.seq);
-    let last = rows.last().map(|row| row.seq);
-    let next_after = if is_backward {
-        asked.before.map(|_| last).unwrap_or_default()
-    } else {
-        last.filter(|_| has_more)
+    let is_backward = query.is_backward();
+    let head = app
+        .journals
+        .head(&id)
+        .await
+        .map_err(|error| unreadable(&id, &error))?;
+    let (epoch, head_seq) = match head {
+        Some(head) => (head.epoch, head.seq),
+        None => (summary.epoch, summary.head_seq),
     };
-    let next_before = if is_backward {
-        first.filter(|_| has_more)
+    let JournalPage { records, next } = read(&app, &id, query).await?;
+    let first = records.first().map(|record| record.seq);
+    let last = records.last().map(|record| record.seq);
+    let (next_before, next_after) = if is_backward {
+        (next, last)
     } else {
-        first.filter(|first| *first > 1)
+        (first.filter(|first| *first > 1), next)
     };
     Ok(Json(RecordPage {
-        epoch: summary.epoch,
+        epoch,
         head_seq,
-        records: read(directory, rows).await?,
+        records: records.iter().map(parse).collect::<Result<_, _>>()?,
         next_after,
         next_before,
     }))
@@ -133,92 +134,36 @@ pub(super) async fn one(
     State(app): State<Arc<App>>,
     InPath((id, seq)): InPath<(String, u64)>,
 ) -> Result<Json<Box<RawValue>>, Problem> {
-    let (summary, directory) = app.run(&id).await?;
+    app.run(&id).await?;
     let none = || {
         Problem::new(
             ProblemCode::RecordNotFound,
             format!("the run has no record {seq}"),
         )
     };
-    let query = RecordQuery {
+    let query = PageQuery {
         after: Some(seq.checked_sub(1).ok_or_else(none)?),
+        before: Some(seq.checked_add(1).ok_or_else(none)?),
+        kinds: Vec::new(),
         limit: 1,
-        ..RecordQuery::default()
+        max_bytes: usize::MAX,
     };
-    let Found { mut rows, .. } = unindexed_tail::find(&app, &summary, &directory, query).await?;
-    rows.retain(|row| row.seq == seq);
-    let mut records = read(directory, rows).await?;
-    records.pop().map(Json).ok_or_else(none)
+    let page = read(&app, &id, query).await?;
+    Ok(Json(parse(page.records.first().ok_or_else(none)?)?))
 }
 
-/// Keeps what fits on a page, at least one. Says whether something was cut off.
-fn cut(rows: &mut Vec<RecordRow>, limit: usize, is_backward: bool) -> bool {
-    let mut bytes = 0;
-    let fits = |row: &&RecordRow| {
-        bytes += u64::from(row.length) + 1;
-        bytes <= MOST_BYTES
-    };
-    let count = if is_backward {
-        rows.iter().rev().take(limit).take_while(fits).count()
-    } else {
-        rows.iter().take(limit).take_while(fits).count()
-    };
-    let count = count.max(1).min(rows.len());
-    let over = rows.len() - count;
-    if is_backward {
-        rows.drain(..over);
-    } else {
-        rows.truncate(count);
-    }
-    over > 0
+async fn read(app: &App, run: &str, query: PageQuery) -> Result<JournalPage, Problem> {
+    let page = app.journals.page(run, query).await;
+    page.map_err(|error| unreadable(run, &error))
 }
 
-async fn read(directory: RunDirectory, rows: Vec<RecordRow>) -> Result<Vec<Box<RawValue>>, Problem> {
-    let journal = directory.journal();
-    let read = tokio::task::spawn_blocking(move || read_journal_page(&journal, &rows, usize::MAX)).await;
-    match read {
-        Ok(Ok(lines)) => lines
-            .iter()
-            .map(|line| serde_json::from_slice(&line.line))
-            .collect::<Result<_, _>>()
-            .map_err(|error| Problem::internal("a record is damaged", &error)),
-        Ok(Err(error)) if error.is_gone() => Err(Problem::no_run(directory.id())),
-        Ok(Err(error)) => Err(error.into()),
-        Err(error) => Err(Problem::internal("reading a journal failed", &error)),
-    }
+fn parse(record: &RecordLine) -> Result<Box<RawValue>, Problem> {
+    serde_json::from_slice(&record.line).map_err(|error| Problem::internal("a record is damaged", &error))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{MOST_BYTES, cut};
-    use jiff::Timestamp;
-    use ralph_store::RecordRow;
-
-    fn rows(lengths: &[u64]) -> Vec<RecordRow> {
-        let row = |(index, length): (usize, &u64)| RecordRow {
-            seq: index as u64 + 1,
-            at: Timestamp::UNIX_EPOCH,
-            kind: "warned".into(),
-            offset: 0,
-            length: u32::try_from(*length).unwrap(),
-        };
-        lengths.iter().enumerate().map(row).collect()
-    }
-
-    fn cut_to(lengths: &[u64], limit: usize, is_backward: bool) -> (Vec<u64>, bool) {
-        let mut rows = rows(lengths);
-        let has_more = cut(&mut rows, limit, is_backward);
-        (rows.iter().map(|row| row.seq).collect(), has_more)
-    }
-
-    #[test]
-    fn a_page_ends_at_its_number_or_its_size_and_always_has_one() {
-        assert_eq!(cut_to(&[1, 1, 1], 3, false), (vec![1, 2, 3], false));
-        assert_eq!(cut_to(&[1, 1, 1], 2, false), (vec![1, 2], true));
-        assert_eq!(cut_to(&[1, 1, 1], 2, true), (vec![2, 3], true));
-        assert_eq!(cut_to(&[1, MOST_BYTES, 1], 3, false), (vec![1], true));
-        assert_eq!(cut_to(&[1, MOST_BYTES, 1], 3, true), (vec![3], true));
-        assert_eq!(cut_to(&[MOST_BYTES * 2, 1], 3, false), (vec![1], true));
-        assert_eq!(cut_to(&[], 3, false), (vec![], false));
+fn unreadable(run: &str, error: &io::Error) -> Problem {
+    match error.kind() {
+        io::ErrorKind::NotFound => Problem::no_run(run),
+        _ => Problem::internal("cannot read a journal", error),
     }
 }

@@ -90,6 +90,6 @@ pub(super) async fn show(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
 ) -> Result<Json<RunSummary>, Problem> {
-    let (summary, _) = app.run(&id).await?;
+    let summary = app.run(&id).await?;
     Ok(Json(summary))
 }

@@ -199,7 +199,7 @@ pub(super) async fn resume(
     name: Option<Extension<RunName>>,
     OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
 ) -> Result<(StatusCode, Json<StartedRun>), Problem> {
-    let (run, _) = app.run(&id).await?;
+    let run = app.run(&id).await?;
     if !run.activity.has_ended() {
         let detail = "the run goes on: send it a message, or stop it first";
         return Err(Problem::new(ProblemCode::Busy, detail));
@@ -217,7 +217,7 @@ pub(super) async fn fork(
     name: Option<Extension<RunName>>,
     OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
 ) -> Result<(StatusCode, Json<StartedRun>), Problem> {
-    let (run, _) = app.run(&id).await?;
+    let run = app.run(&id).await?;
     launch(&app, name, next(&run, asked, SessionStart::Fork { run: id })?).await
 }
 
@@ -276,9 +276,12 @@ async fn launch(
 async fn appear(app: &App, id: &str) {
     app.live.notice();
     let late = Instant::now() + APPEARANCE;
-    while app.live.board().get(id).is_none() && app.home.run(id).is_some() && Instant::now() < late {
+    while app.live.board().get(id).is_none() && Instant::now() < late {
+        let Some(presence) = app.journals.presence(id).await else {
+            return;
+        };
         // One that was over at once is in the index only.
-        if !app.home.is_active(id) && app.store.run(id).await.is_ok_and(|run| run.is_some()) {
+        if !presence.is_active && app.store.run(id).await.is_ok_and(|run| run.is_some()) {
             return;
         }
         sleep(APPEARANCE_LOOK).await;

@@ -40,7 +40,7 @@ pub(crate) fn backfill(
             let line_start = reached.offset + start as u64;
             start = newline + 1;
             let line_end = reached.offset + start as u64;
-            let Some(head) = ralph_store::RecordHead::parse(line) else {
+            let Some(head) = ralph_run::RecordHead::parse(line) else {
                 continue;
             };
             if head.seq <= position.seq {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use agent_api::{Delta, DeltaMode, ItemId};
-use ralph_store::RecordHead;
+use ralph_run::RecordHead;
 use serde::Serialize;
 use tokio::time::Instant;
 

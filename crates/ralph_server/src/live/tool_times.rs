@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use agent_api::ItemId;
 use jiff::Timestamp;
-use ralph_store::RecordHead;
+use ralph_run::RecordHead;
 use serde::Deserialize;
 
 use super::hub::Hub;

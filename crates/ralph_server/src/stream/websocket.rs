@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures_util::{SinkExt as _, StreamExt as _};
-use ralph_run::Home;
 use ralph_run::control::Receipt;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
@@ -16,8 +15,8 @@ use super::subscriptions::Subscriptions;
 use crate::auth::Visit;
 use crate::http::ClientProcess;
 use crate::live::Hub;
-use crate::manager;
 use crate::problem::ProblemCode;
+use crate::runners::Runners;
 
 /// How often a client is told that we are there, and how long it may say nothing.
 const HEARTBEAT: Duration = Duration::from_secs(15);
@@ -32,8 +31,8 @@ const MAX_COMMANDS: usize = 16;
 pub struct StreamContext {
     /// What happens now.
     pub live: Arc<Hub>,
-    /// Where the runs are.
-    pub home: Home,
+    /// Takes commands to runs.
+    pub runners: Arc<dyn Runners>,
     /// Our version.
     pub version: &'static str,
     /// Becomes true when the server ends.
@@ -188,14 +187,15 @@ async fn on_text(
         }
         Ok(FromClient::Command { id, run, command }) => match replies.clone().try_reserve_owned() {
             Ok(place) => {
-                let (home, process) = (context.home.clone(), context.process.clone());
+                let (runners, process) = (context.runners.clone(), context.process.clone());
                 tokio::spawn(async move {
                     let allowed = match &process {
-                        Some(process) => process.refuse_agents(&home).await,
+                        Some(process) => process.refuse_agents(runners.as_ref()).await,
                         None => Ok(()),
                     };
                     let done = match allowed {
-                        Ok(()) => manager::command(&home, &run, id.clone(), command)
+                        Ok(()) => runners
+                            .command(&run, id.clone(), command)
                             .await
                             .map_err(ErrorMessage::from),
                         Err(refused) => Err(refused.into()),

@@ -396,7 +396,7 @@ async fn what_a_new_run_can_be_asked_is_told() {
         (&json!(true), &json!(false))
     );
     // Nobody knows where this one was.
-    let lost = stage.app.home.create_run(jiff::Timestamp::now()).unwrap();
+    let lost = stage.home.create_run(jiff::Timestamp::now()).unwrap();
     let second =
         json!({"seq": 2, "at": "2026-11-16T04:00:00Z", "iteration": 1, "attempt": 1, "event": wrote(1, "x")});
     std::fs::write(lost.journal(), format!("damaged\n{second}\n")).unwrap();
@@ -458,7 +458,7 @@ async fn a_run_is_searched_for_characters_in_all_that_was_said_and_done() {
 #[tokio::test]
 async fn a_run_of_a_newer_version_is_listed_and_its_records_are_passed_on_as_written() {
     let stage = Stage::new().await;
-    let run = stage.app.home.create_run_as(FUTURE_RUN).unwrap();
+    let run = stage.home.create_run_as(FUTURE_RUN).unwrap();
     std::fs::write(run.journal(), future_journal(1)).unwrap();
     stage.index().await;
     let summary = stage.get(&format!("/api/v1/runs/{FUTURE_RUN}")).await.json();
@@ -483,7 +483,7 @@ async fn a_run_of_a_newer_version_is_listed_and_its_records_are_passed_on_as_wri
 #[tokio::test]
 async fn a_run_of_a_newer_format_is_listed_with_what_to_do() {
     let stage = Stage::new().await;
-    let run = stage.app.home.create_run_as(FUTURE_RUN).unwrap();
+    let run = stage.home.create_run_as(FUTURE_RUN).unwrap();
     std::fs::write(run.journal(), future_journal(2)).unwrap();
     stage.index().await;
     let summary = stage.get(&format!("/api/v1/runs/{FUTURE_RUN}")).await.json();

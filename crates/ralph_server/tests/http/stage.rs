@@ -6,11 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use ralph_run::control::PermissionChoice;
+use ralph_run::ports::LocalJournals;
 use ralph_run::{Home, RunDirectory};
 use ralph_server::http::{ServeOptions, router, serve};
 use ralph_server::live::Hub;
 use ralph_server::{
-    App, AppParts, Auth, AuthOptions, BackendInfo, FoundBackends, LaunchError, Launcher, StartRun,
+    App, AppParts, Auth, AuthOptions, BackendInfo, FoundBackends, LaunchError, Launcher, SocketRunners,
+    StartRun,
 };
 use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
 use serde_json::{Value, json};
@@ -22,6 +24,7 @@ use tokio::task::JoinHandle;
 use crate::client::{Answer, send_raw};
 
 pub(crate) struct Stage {
+    pub(crate) home: Home,
     pub(crate) app: Arc<App>,
     pub(crate) address: SocketAddr,
     pub(crate) token: String,
@@ -145,7 +148,8 @@ impl Stage {
         let app = Arc::new(App::new(AppParts {
             live,
             store,
-            home,
+            journals: Arc::new(LocalJournals::new(home.clone())),
+            runners: Arc::new(SocketRunners::new(home.clone())),
             launcher: launcher.clone(),
             auth,
             ending: is_ending,
@@ -155,6 +159,7 @@ impl Stage {
         let serving = tokio::spawn(serve(listener, router(Arc::clone(&app)), shutdown, options));
         Self {
             app,
+            home,
             address,
             token,
             launcher,
@@ -237,7 +242,7 @@ impl Stage {
 
     /// A run on the disk with these events after its first record, in the index as well.
     pub(crate) async fn run(&self, events: &[Value]) -> RunDirectory {
-        let run = self.app.home.create_run(jiff::Timestamp::now()).unwrap();
+        let run = self.home.create_run(jiff::Timestamp::now()).unwrap();
         write_journal(&run, &self.workspace(), events);
         self.index().await;
         run
@@ -255,7 +260,7 @@ impl Stage {
 
     /// Brings the index up to date.
     pub(crate) async fn index(&self) {
-        let runs = self.app.home.runs_directory();
+        let runs = self.home.runs_directory();
         catch_up(self.app.store.as_ref(), &runs, |_| {}).await.unwrap();
         self.app.store.index_texts().await.unwrap();
     }

@@ -150,7 +150,7 @@ async fn a_name_is_given_again_only_while_something_is_there_under_it() {
     let names = stage.launcher.names.lock().unwrap().clone();
     assert_ne!(names[0], names[1], "of the first one nothing was left");
     // Somebody is still on it: another start must find that one.
-    *stage.launcher.occupied.lock().unwrap() = Some(stage.app.home.clone());
+    *stage.launcher.occupied.lock().unwrap() = Some(stage.home.clone());
     for _ in 0..2 {
         assert_eq!(stage.post_with("/api/v1/runs", &key, &body).await.status, 409);
     }
@@ -263,7 +263,7 @@ async fn a_run_that_a_killed_server_had_started_is_not_started_again() {
     let stage = Stage::new().await;
     let body = json!({"workspace": "/w", "prompt": "x"}).to_string();
     let name = half_started(&stage, "k", &body).await;
-    let run = stage.app.home.create_run_as(&name).unwrap();
+    let run = stage.home.create_run_as(&name).unwrap();
     std::fs::write(run.run_file(), "{}").unwrap();
     let next = stage.beside().await;
     let key = [("idempotency-key", "k")];
@@ -291,7 +291,7 @@ async fn without_the_index_commands_are_told_and_nothing_is_started_under_a_key(
 #[tokio::test]
 async fn a_run_that_was_started_can_be_asked_about_at_once() {
     let stage = Stage::new().await;
-    *stage.launcher.home.lock().unwrap() = Some((stage.app.home.clone(), stage.workspace()));
+    *stage.launcher.home.lock().unwrap() = Some((stage.home.clone(), stage.workspace()));
     let working = tokio::spawn(stage.app.live.clone().work());
     for _ in 0..5 {
         let body = json!({"workspace": "/w", "prompt": "x"});

@@ -8,6 +8,7 @@ use axum::Router;
 use axum::extract::WebSocketUpgrade;
 use axum::routing::get;
 use ralph_run::Home;
+use ralph_server::SocketRunners;
 use ralph_server::live::Hub;
 use ralph_server::stream::{StreamContext, serve};
 use ralph_store::{SqliteOptions, SqliteStore, Store};
@@ -38,7 +39,7 @@ impl Stage {
         let (ending, is_ending) = watch::channel(false);
         let context = StreamContext {
             live: live.clone(),
-            home: home.clone(),
+            runners: Arc::new(SocketRunners::new(home.clone())),
             version: "0.0.0",
             ending: is_ending,
             visit: None,

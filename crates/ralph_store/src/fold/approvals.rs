@@ -2,8 +2,8 @@
 
 use jiff::Timestamp;
 
-use crate::record_head::RecordHead;
 use crate::rows::{ApprovalKind, ApprovalRow, ApprovalState};
+use ralph_run::RecordHead;
 
 #[derive(Debug, Default)]
 pub(super) struct Approvals {

@@ -5,9 +5,9 @@ use ralph_run::model::RunState;
 use ralph_run::{FORMAT_VERSION, Open, RunKind};
 use serde::Deserialize;
 
-use super::epoch::epoch_of;
-use crate::record_head::RecordHead;
 use crate::summary::RunSummary;
+use ralph_run::RecordHead;
+use ralph_run::epoch_of;
 
 /// The message of a run whose first record cannot be read.
 const NOT_KNOWN: &str = "the first record of its journal cannot be read: how it was started is not known";

@@ -2,14 +2,12 @@
 
 mod approvals;
 mod begin;
-mod epoch;
 mod run_fold;
 mod sessions;
 mod state;
 mod title;
 mod usage_rows;
 
-pub use epoch::epoch_of;
 pub use run_fold::{Folded, RunFold};
 pub(crate) use sessions::tells_of_sessions;
 pub use state::FoldState;

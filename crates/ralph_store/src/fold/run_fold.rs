@@ -11,9 +11,9 @@ use super::begin::Beginning;
 use super::state::FoldState;
 use super::title::title_of;
 use super::usage_rows::{Stamp, UsageRows};
-use crate::record_head::RecordHead;
 use crate::rows::{ApprovalState, Batch, MessageRow, Progress, RecordRow};
 use crate::summary::RunSummary;
+use ralph_run::RecordHead;
 
 /// Reads a journal from any position on and keeps the rows that an index needs.
 #[derive(Debug, Default)]

@@ -7,7 +7,7 @@ use serde::de::DeserializeSeed as _;
 use serde_json::value::RawValue;
 
 use super::strings::Strings;
-use crate::record_head::RecordHead;
+use ralph_run::RecordHead;
 
 /// How much of a record is indexed.
 pub(super) const TEXT_BYTES: usize = 65_536;
@@ -258,7 +258,7 @@ pub(super) fn push(out: &mut String, text: &str, limit: usize) {
 #[cfg(test)]
 mod tests {
     use super::{TEXT_BYTES, ToolUse, extract};
-    use crate::record_head::RecordHead;
+    use ralph_run::RecordHead;
 
     fn text_of(kind: &str, data: &str) -> String {
         let line = format!(

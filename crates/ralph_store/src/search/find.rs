@@ -12,8 +12,8 @@ use super::lines::Lines;
 use super::snippet::snippet;
 use crate::error::StoreError;
 use crate::query::{Hit, SearchPage, SearchQuery};
-use crate::record_head::RecordHead;
 use crate::rows::RecordRow;
+use ralph_run::RecordHead;
 
 /// How many hits are ranked, the newest. Further ones come after them.
 const WINDOW: usize = 2_000;

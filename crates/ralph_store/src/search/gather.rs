@@ -16,7 +16,7 @@ use super::filters::{self, Filter};
 use super::kinds;
 use super::lines::journal_of;
 use super::words::each_word;
-use crate::record_head::RecordHead;
+use ralph_run::RecordHead;
 
 /// How much of a journal is read before it is another one's turn.
 const CHUNK_BYTES: u64 = 256 * 1024;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use jiff::Timestamp;
-use ralph_run::{FindError, Home, JournalReader, Record, RunDirectory};
+use ralph_run::{FindError, Home, JournalRecords, Record, RunDirectory};
 
 use super::ReplayArgs;
 use super::author::Author;
@@ -62,7 +62,7 @@ fn open_file(path: &Path, backend: Option<&BackendName>) -> anyhow::Result<Recor
         .starts_with(JOURNAL_START);
     if is_journal && backend.is_none() {
         let place = path.display().to_string();
-        let records = JournalReader::new(reader)
+        let records = JournalRecords::new(reader)
             .map(move |record| record.map_err(|damage| format!("{place}: {damage}")));
         return Ok(Recording {
             records: Box::new(records),

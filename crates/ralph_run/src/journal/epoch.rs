@@ -1,4 +1,4 @@
-//! Which journal it is.
+//! `epoch_of`: tells one journal from another under the same name, by its first line.
 
 const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;

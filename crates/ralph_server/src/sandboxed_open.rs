@@ -13,7 +13,7 @@ use cap_std::fs::{Dir, OpenOptions};
 ///
 /// # Errors
 /// If the file does not exist, is not a regular file or is not inside the workspace.
-pub(super) fn open_in_workspace(workspace: &Path, relative: &Path) -> io::Result<File> {
+pub(crate) fn open_in_workspace(workspace: &Path, relative: &Path) -> io::Result<File> {
     let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     if !relative.components().all(is_plain) {
         return Err(io::Error::new(

@@ -6,9 +6,9 @@
 
 use std::borrow::Cow;
 
+use super::text_once::restored_kind;
 use agent_api::ItemId;
 use jiff::Timestamp;
-use ralph_run::restored_kind;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -33,7 +33,7 @@ pub struct RecordHead<'a> {
 #[derive(Debug, Clone, Deserialize)]
 pub struct EventHead<'a> {
     /// The kind, such as `text_block` or `run_ended`. The kind that the event has with all its text, even if the line
-    /// leaves out a part ([`ralph_run::restore_text`]).
+    /// leaves out a part ([`restore_text`](super::restore_text)).
     #[serde(borrow, rename = "type")]
     pub kind: Cow<'a, str>,
     /// The tool call that the event belongs to, for events of a subagent.
@@ -76,9 +76,32 @@ impl<'a> RecordHead<'a> {
     }
 }
 
+/// The kind of a record, from its first bytes, without checking the rest of the line. None if it is written in another
+/// way than ours.
+pub(super) fn leading_kind(line: &[u8]) -> Option<&str> {
+    const MARK: &[u8] = br#""type":""#;
+    let head = line.get(..line.len().min(512)).unwrap_or_default();
+    let start = memchr::memmem::find(head, MARK)?;
+    // A `type` inside of the data is not the event's. Quotes in names before it are escaped.
+    if memchr::memmem::find(head.get(..start)?, br#""data":"#).is_some() {
+        return None;
+    }
+    let rest = head.get(start + MARK.len()..)?;
+    let kind = rest.get(..memchr::memchr2(b'"', b'\\', rest)?)?;
+    str::from_utf8(kind).ok().map(restored_kind)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::RecordHead;
+    use super::{RecordHead, leading_kind};
+
+    #[test]
+    fn the_kind_is_told_by_the_first_bytes_if_it_stands_before_the_data() {
+        assert_eq!(leading_kind(LINES[0].as_bytes()), Some("text_block"));
+        assert_eq!(leading_kind(LINES[1].as_bytes()), Some("delta"));
+        let other = r#"{"seq":1,"event":{"data":{"type":"delta"},"type":"x"}}"#;
+        assert_eq!(leading_kind(other.as_bytes()), None);
+    }
 
     const LINES: [&str; 2] = [
         r#"{"seq":7,"at":"2026-11-16T02:35:20.690978133Z","iteration":1,"attempt":2,"event":{"agent_kind":"custom","parent":"t/1","raw":{"line":2,"offset":400,"length":703},"type":"text_block","data":{"item":"a/0","text":"x \" \\ \u00e9 é\n","l":[1,-2.5e+3,{}],"n":null,"t":true}}}"#,

@@ -1,0 +1,189 @@
+//! `Runners`: speaking to the runner of a run and reading its files, wherever it is. `SocketRunners` is for this machine.
+
+use std::fmt;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt, Refusal};
+use ralph_run::{Home, Liveness, RunDirectory, RunFile, open_regular_file};
+
+use crate::sandboxed_open::open_in_workspace;
+
+/// What a runner can be asked for. A missing run or file is [`io::ErrorKind::NotFound`].
+#[async_trait]
+pub trait Runners: fmt::Debug + Send + Sync + 'static {
+    /// Sends a command. The client's id makes it safe to repeat: the same id is done once.
+    async fn command(&self, run: &str, id: String, command: ControlCommand) -> Result<Receipt, CommandError>;
+
+    /// Opens what a process of the run wrote, byte for byte.
+    async fn raw(&self, run: &str, log: RawLogName) -> io::Result<Box<dyn RawLog>>;
+
+    /// Reads the start of a file beneath a workspace, and nothing outside of it.
+    async fn file(&self, workspace: &Path, path: &Path, max_bytes: u64) -> io::Result<FileStart>;
+
+    /// The process ids of the runners that are on this machine: every local agent is below one of them.
+    async fn local_processes(&self) -> Vec<u32>;
+}
+
+/// Which output of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RawLogName {
+    /// What the process of this number wrote to stdout.
+    Output(u32),
+    /// What it wrote to stderr.
+    Errors(u32),
+}
+
+/// Raw output, which may still grow.
+#[async_trait]
+pub trait RawLog: Send + Sync {
+    /// How long it was when it was opened.
+    fn length_bytes(&self) -> u64;
+
+    /// Reads at most `max_bytes` from `offset` on; nothing at the end.
+    async fn read_at(&self, offset: u64, max_bytes: usize) -> io::Result<Bytes>;
+}
+
+/// The start of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileStart {
+    /// How large the file is.
+    pub size_bytes: u64,
+    /// Its first bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// Why a command was not carried out.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// There is no such run.
+    #[error("no run `{0}`")]
+    NoSuchRun(String),
+    /// The run has ended.
+    #[error("the run is over")]
+    NotRunning,
+    /// The runner refused it.
+    #[error("{}", .0.message)]
+    Refused(Refusal),
+    /// The runner does not answer.
+    #[error(transparent)]
+    Unreachable(ControlError),
+}
+
+impl From<ControlError> for CommandError {
+    fn from(error: ControlError) -> Self {
+        match error {
+            ControlError::NotRunning { .. } | ControlError::Closed => Self::NotRunning,
+            ControlError::Refused(refusal) => Self::Refused(refusal),
+            other => Self::Unreachable(other),
+        }
+    }
+}
+
+/// The runners of a [`Home`], by their control sockets and files.
+#[derive(Debug, Clone)]
+pub struct SocketRunners {
+    home: Home,
+}
+
+impl SocketRunners {
+    /// The runners of this home.
+    #[must_use]
+    pub fn new(home: Home) -> Self {
+        Self { home }
+    }
+
+    async fn find<T: Send + 'static>(
+        &self,
+        run: &str,
+        work: impl FnOnce(RunDirectory) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
+        let (home, run) = (self.home.clone(), run.to_owned());
+        blocking(move || work(home.run(&run).ok_or(io::ErrorKind::NotFound)?)).await
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(io::Error::other)?
+}
+
+#[async_trait]
+impl Runners for SocketRunners {
+    async fn command(&self, run: &str, id: String, command: ControlCommand) -> Result<Receipt, CommandError> {
+        let socket = self.find(run, |directory| Ok(directory.socket())).await;
+        let socket = socket.map_err(|_| CommandError::NoSuchRun(run.to_owned()))?;
+        let mut client = ControlClient::connect(socket).await?;
+        Ok(client.request_as(id, command).await?)
+    }
+
+    async fn raw(&self, run: &str, log: RawLogName) -> io::Result<Box<dyn RawLog>> {
+        let opened = self.find(run, move |directory| {
+            let path = match log {
+                RawLogName::Output(process) => directory.raw_log(process),
+                RawLogName::Errors(process) => directory.stderr_log(process),
+            };
+            let file = open_regular_file(&path)?;
+            let length_bytes = file.metadata()?.len();
+            Ok(LocalRawLog {
+                file: file.into(),
+                length_bytes,
+            })
+        });
+        Ok(Box::new(opened.await?))
+    }
+
+    async fn file(&self, workspace: &Path, path: &Path, max_bytes: u64) -> io::Result<FileStart> {
+        let (workspace, path): (PathBuf, PathBuf) = (workspace.to_owned(), path.to_owned());
+        blocking(move || {
+            let file = open_in_workspace(&workspace, &path)?;
+            let size_bytes = file.metadata()?.len();
+            let mut bytes = Vec::new();
+            file.take(max_bytes).read_to_end(&mut bytes)?;
+            Ok(FileStart { size_bytes, bytes })
+        })
+        .await
+    }
+
+    async fn local_processes(&self) -> Vec<u32> {
+        let home = self.home.clone();
+        let found = blocking(move || {
+            let runs = home.list_active().unwrap_or_default();
+            let files = runs.iter().filter_map(|run| RunFile::load(&run.run_file()).ok());
+            let alive = files.filter(|file| file.runner.liveness() == Liveness::Alive);
+            Ok(alive.map(|file| file.runner.pid).collect())
+        });
+        found.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "cannot list the runners");
+            Vec::new()
+        })
+    }
+}
+
+struct LocalRawLog {
+    file: std::sync::Arc<std::fs::File>,
+    length_bytes: u64,
+}
+
+#[async_trait]
+impl RawLog for LocalRawLog {
+    fn length_bytes(&self) -> u64 {
+        self.length_bytes
+    }
+
+    async fn read_at(&self, offset: u64, max_bytes: usize) -> io::Result<Bytes> {
+        use std::os::unix::fs::FileExt as _;
+        let file = std::sync::Arc::clone(&self.file);
+        blocking(move || {
+            let mut bytes = vec![0; max_bytes];
+            let read = file.read_at(&mut bytes, offset)?;
+            bytes.truncate(read);
+            Ok(bytes.into())
+        })
+        .await
+    }
+}
