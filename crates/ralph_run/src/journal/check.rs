@@ -140,7 +140,7 @@ pub(super) fn leading_seq(line: &[u8]) -> Option<u64> {
 }
 
 /// What record 1 says about the format; a newer one may have any shape otherwise.
-fn format_version(line: &[u8]) -> Option<u32> {
+pub(super) fn format_version(line: &[u8]) -> Option<u32> {
     #[derive(Deserialize)]
     struct First {
         event: FirstEvent,

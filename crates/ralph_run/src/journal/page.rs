@@ -7,8 +7,10 @@ use std::ops::ControlFlow;
 
 use bytes::Bytes;
 
+use super::check::format_version;
 use super::reader::{JournalItem, JournalLine, JournalReader, seq_of};
 use super::record_head::{RecordHead, leading_kind};
+use crate::record::FORMAT_VERSION;
 
 /// How much of a journal is looked through for one page. Only a filter by kind comes near it.
 const MAX_SCANNED_BYTES: u64 = 64 << 20;
@@ -61,9 +63,10 @@ pub struct RecordLine {
 }
 
 impl JournalReader {
-    /// Reads a page.
+    /// Reads a page. A journal in a newer format has no records that we could show.
     pub fn page(&self, query: &PageQuery) -> io::Result<JournalPage> {
-        if query.limit == 0 {
+        let is_newer = format_version(&self.first_line()?).is_some_and(|version| version > FORMAT_VERSION);
+        if query.limit == 0 || is_newer {
             return Ok(JournalPage::default());
         }
         match query.is_backward() {

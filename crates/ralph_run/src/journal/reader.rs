@@ -307,7 +307,7 @@ impl JournalReader {
     }
 
     /// The first line without its newline; empty if there is no complete line.
-    fn first_line(&self) -> io::Result<Vec<u8>> {
+    pub(super) fn first_line(&self) -> io::Result<Vec<u8>> {
         let mut wanted = PROBE_BYTES;
         loop {
             let mut bytes = vec![0; wanted];

@@ -219,7 +219,18 @@ fn a_page_has_records_without_deltas_from_either_end() {
         ..ALL
     };
     assert_eq!(page(last.clone()), (all, None));
-    assert_eq!(page(PageQuery { limit: 3, ..last }), (vec![32, 36, 40], Some(32)));
+    let (records, next) = page(PageQuery {
+        limit: 3,
+        ..last.clone()
+    });
+    assert_eq!(records, [32, 36, 40]);
+    // Wherever it continues: what comes before is the next record.
+    let before = PageQuery {
+        before: next,
+        limit: 1,
+        ..last
+    };
+    assert_eq!(page(before).0, [28]);
     let middle = PageQuery {
         after: Some(9),
         limit: 2,
@@ -263,13 +274,19 @@ fn a_page_has_only_the_kinds_that_are_asked_for() {
         ..ALL
     };
     assert_eq!(page(notices.clone()), (vec![12, 24, 36], None));
+    let before = PageQuery {
+        before: Some(36),
+        limit: 1,
+        ..notices
+    };
+    let (records, next) = page(before.clone());
+    assert_eq!(records, [24]);
     assert_eq!(
         page(PageQuery {
-            before: Some(36),
-            limit: 1,
-            ..notices
+            before: next,
+            ..before
         }),
-        (vec![24], Some(16))
+        (vec![12], None)
     );
     let none = PageQuery {
         kinds: vec!["delta".to_owned()],
