@@ -109,6 +109,7 @@ fn take_in(data: &Path, runs: &Path, records: u64) -> Result<f64, String> {
         let options = SqliteOptions {
             data_directory,
             runs_directory: runs_directory.clone(),
+            home: None,
         };
         let store = SqliteStore::open(options).await.map_err(explain)?.store;
         time(&store, &runs_directory, records).await
@@ -201,6 +202,7 @@ pub fn rebuild_child(mut given: impl Iterator<Item = String>) -> Result<(), Stri
         let options = SqliteOptions {
             data_directory,
             runs_directory: runs_directory.clone(),
+            home: None,
         };
         let store = SqliteStore::open(options).await.map_err(explain)?.store;
         let began = Instant::now();

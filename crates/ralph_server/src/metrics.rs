@@ -1,7 +1,7 @@
 //! `Metrics`: the counters that the running server keeps, shown by `/metrics`.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{Mutex, MutexGuard};
@@ -17,11 +17,12 @@ pub struct Metrics {
     tool_steps: [AtomicU64; TOOL_STEPS_MS.len()],
     tool_calls: AtomicU64,
     tool_time_ms: AtomicU64,
-    of_index: Mutex<Option<Counted>>,
+    usage_of_models: std::sync::Mutex<Option<Counted>>,
+    adding_up: Mutex<()>,
 }
 
 /// What was counted in the index, as it is shown, and when.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Counted {
     pub(crate) at: Instant,
     pub(crate) text: String,
@@ -57,9 +58,20 @@ impl Metrics {
         self.websocket_clients.load(Ordering::Relaxed)
     }
 
-    /// What was counted in the index last. Only one counts at a time.
-    pub(crate) async fn of_index(&self) -> MutexGuard<'_, Option<Counted>> {
-        self.of_index.lock().await
+    /// What models used, as it was added up last.
+    pub(crate) fn usage_of_models(&self) -> Option<Counted> {
+        let known = self.usage_of_models.lock();
+        known.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_usage_of_models(&self, counted: Counted) {
+        let known = self.usage_of_models.lock();
+        *known.unwrap_or_else(PoisonError::into_inner) = Some(counted);
+    }
+
+    /// Held by the one who adds up what models used.
+    pub(crate) async fn adding_up(&self) -> MutexGuard<'_, ()> {
+        self.adding_up.lock().await
     }
 
     pub(crate) fn tool_latency(&self) -> ToolLatency {

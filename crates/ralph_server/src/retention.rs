@@ -1,12 +1,10 @@
-//! Removing what is not to be kept any longer.
+//! `retire`: removes runs that the retention rules do not keep.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use ralph_run::{Home, remove_ended};
-use ralph_store::{RetentionCandidate, RetentionRules, RunQuery, Store, StoreError, expired_runs};
-
-const PAGE: usize = 1000;
+use ralph_store::{RetentionCandidate, RetentionRules, Store, StoreError, expired_runs};
 
 /// Removes runs that the rules do not keep: from the disk, then from the index. Gives how many.
 pub(crate) async fn retire(
@@ -14,23 +12,13 @@ pub(crate) async fn retire(
     store: &Arc<dyn Store>,
     rules: RetentionRules,
 ) -> Result<usize, StoreError> {
-    let mut candidates = Vec::new();
-    let mut query = RunQuery {
-        limit: PAGE,
-        ..RunQuery::default()
-    };
-    loop {
-        let page = store.runs(&query).await?;
-        candidates.extend(page.items.into_iter().map(|run| RetentionCandidate {
-            ended_at: run.reason.map(|_| run.ended_at.unwrap_or(run.updated_at)),
-            run: run.id,
-            bytes: 0,
-        }));
-        match page.next {
-            Some(next) => query.cursor = Some(next),
-            None => break,
-        }
-    }
+    let indexed = store.indexed_runs().await?;
+    let candidates = indexed.into_iter().map(|run| RetentionCandidate {
+        run: run.run,
+        ended_at: run.ended_at,
+        bytes: 0,
+    });
+    let mut candidates: Vec<_> = candidates.collect();
     let home = home.clone();
     let removing = tokio::task::spawn_blocking(move || {
         if rules.max_bytes.is_some() {

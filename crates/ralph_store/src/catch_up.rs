@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::fold::RunFold;
 use crate::journal_lines::{JournalLines, Next};
 use crate::resume::resume_point;
-use crate::rows::{Batch, Progress};
+use crate::rows::{Batch, IndexedRun, Progress};
 use crate::store::Store;
 
 pub(crate) const JOURNAL: &str = "journal.ndjson";
@@ -120,7 +120,7 @@ async fn pass(
     caught_up: &mut CaughtUp,
     told: &mut (impl FnMut(CatchUpProgress) + Send),
 ) -> Result<bool, StoreError> {
-    let known = store.offsets().await?;
+    let known = store.indexed_runs().await?;
     let directory = runs_directory.to_owned();
     let compared = blocking(move || compare(&directory, known, is_wanted)).await?;
     let Compared {
@@ -229,16 +229,18 @@ struct Compared {
 
 fn compare(
     runs_directory: &Path,
-    known: Vec<(String, u64, bool)>,
+    known: Vec<IndexedRun>,
     is_wanted: impl Fn(&str) -> bool,
 ) -> Result<Compared, StoreError> {
     let may_be_missing = known.is_empty();
-    let known = known.into_iter().filter(|(run, ..)| is_wanted(run));
-    let mut known: HashMap<String, u64> = known.map(|(run, offset, _)| (run, offset)).collect();
+    let known = known.into_iter().filter(|known| is_wanted(&known.run));
+    let mut known: HashMap<String, IndexedRun> = known.map(|known| (known.run.clone(), known)).collect();
     let mut compared = Compared::default();
     let runs = list(runs_directory, may_be_missing)?;
     for run in runs.into_iter().filter(|run| is_wanted(run)) {
-        let known_bytes = known.get(&run).copied();
+        let indexed = known.get(&run);
+        let is_current = indexed.is_none_or(|known| known.is_current);
+        let known_bytes = indexed.map(|known| known.offset);
         let metadata = match fs::metadata(runs_directory.join(&run).join(JOURNAL)) {
             Ok(metadata) => metadata,
             // No journal yet, or no run at all.
@@ -259,7 +261,14 @@ fn compare(
         };
         known.remove(&run);
         let bytes = metadata.len();
-        if known_bytes.is_some_and(|known_bytes| known_bytes > bytes) {
+        if !is_current {
+            // What is read from the start replaces the rows that another version of the fold made.
+            compared.behind.push(Behind {
+                run,
+                known_bytes: 0,
+                bytes,
+            });
+        } else if known_bytes.is_some_and(|known_bytes| known_bytes > bytes) {
             compared.gone.push(run.clone());
             compared.behind.push(Behind {
                 run,

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use crate::query::Cursor;
 use crate::rows::{ApprovalKind, ApprovalState, MessageState};
 use crate::store::MAX_LIMIT;
+use crate::summary::RunSummary;
 
 /// Nanoseconds since 1970. What lies beyond 1677 and 2262 is taken to be at their ends.
 pub(crate) fn nanoseconds(at: Timestamp) -> i64 {
@@ -80,6 +81,21 @@ pub(crate) fn message_state_of(number: i64) -> Option<MessageState> {
         3 => Some(MessageState::Withdrawn),
         4 => Some(MessageState::Lost),
         _ => None,
+    }
+}
+
+/// The word for why a run ended, such as `completed` or `limit_cost`; empty if it has not.
+pub(crate) fn reason_word(summary: &RunSummary) -> String {
+    if summary.ended_at.is_none() {
+        return String::new();
+    }
+    match serde_json::to_value(&summary.reason) {
+        Ok(serde_json::Value::String(word)) => word,
+        Ok(serde_json::Value::Object(limit)) => limit
+            .into_iter()
+            .map(|(word, which)| format!("{word}_{}", which.as_str().unwrap_or_default()))
+            .collect(),
+        Ok(_) | Err(_) => "unknown".to_owned(),
     }
 }
 

@@ -36,6 +36,15 @@ pub enum StoreError {
         /// Ours.
         known: i64,
     },
+    /// It holds the runs of another state directory.
+    #[error(
+        "the index belongs to another state directory (id `{found}`) and was left as it is: use another database or \
+         `--data DIR`, or run `ralph reindex --take-over` to delete what it holds and index the runs of this one"
+    )]
+    OtherHome {
+        /// The id of the other one.
+        found: String,
+    },
     /// The address of the database means nothing to us.
     #[error("unknown database address: it must be a path, `sqlite:PATH` or `postgres://…`")]
     UnknownAddress,

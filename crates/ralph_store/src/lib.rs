@@ -10,6 +10,7 @@ mod catch_up;
 mod columns;
 mod error;
 mod fold;
+mod home_claim;
 mod journal_lines;
 mod journal_page;
 mod listed;
@@ -30,18 +31,19 @@ pub use address::DatabaseAddress;
 pub use catch_up::{CatchUpProgress, CaughtUp, catch_up, catch_up_runs, reindex};
 pub use error::StoreError;
 pub use fold::{FoldState, Folded, RunFold};
+pub use home_claim::{HomeClaim, OtherHome};
 pub use journal_page::{JournalLine, read_journal_page};
 pub use postgres::{PostgresOptions, PostgresStore, Waiting};
 pub use query::{
-    ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunQuery,
-    SearchMode, SearchPage, SearchQuery,
+    ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunCounts,
+    RunQuery, SearchMode, SearchPage, SearchQuery,
 };
 
 pub use resume::resume_point;
 pub use retention::{RetentionCandidate, RetentionRules, expired_runs};
 pub use rows::{
-    ApprovalKind, ApprovalRow, ApprovalState, Batch, Ingested, MessageRow, MessageState, Progress, RecordRow,
-    UsageRow,
+    ApprovalKind, ApprovalRow, ApprovalState, Batch, IndexedRun, Ingested, MessageRow, MessageState,
+    Progress, RecordRow, SignedTokens, UsageRow,
 };
 pub use search::{Indexed, SearchOptions, TextIndex};
 pub use sqlite::{Note, Opened, SqliteOptions, SqliteStore};

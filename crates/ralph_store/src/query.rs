@@ -128,6 +128,17 @@ pub struct CostRow {
     pub is_estimate: bool,
 }
 
+/// Figures about all runs, counted by the database.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RunCounts {
+    /// How many runs have ended, by the word for the reason, such as `completed` or `limit_cost`.
+    pub ended: Vec<(String, u64)>,
+    /// Messages that wait for the end of a turn.
+    pub queued_messages: u64,
+    /// Requests that wait for a person.
+    pub pending_requests: u64,
+}
+
 /// What to look for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchQuery {

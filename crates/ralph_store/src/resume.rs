@@ -29,8 +29,7 @@ pub async fn resume_point(
         return Ok(None);
     };
     if !progress.state.is_current() {
-        // An older version of the fold indexed it.
-        store.remove(&[run.to_owned()]).await?;
+        // Another version of the fold made its rows: they stay until what is read from the start replaces them.
         return Ok(None);
     }
     let last = RecordQuery {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_api::{MicroUsd, Tokens};
+use agent_api::Tokens;
 use jiff::Timestamp;
 use ralph_run::control::SendMode;
 use ralph_run::model::Message;
@@ -10,6 +10,7 @@ pub use ralph_run::model::MessageState;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::columns::integer;
 use crate::fold::FoldState;
 use crate::summary::RunSummary;
 
@@ -28,21 +29,93 @@ pub struct RecordRow {
     pub length: u32,
 }
 
-/// What one message of the model used. Replaced when the same message is told again.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What one message of the model used. A later row of the same record replaces it.
+///
+/// Figures are signed: when an agent reports a lower total than before, the difference is subtracted from a row that was
+/// written earlier, so that the rows of a run always add up to its totals.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UsageRow {
     /// The record.
     pub seq: u64,
     /// When.
     pub at: Timestamp,
     /// Which model.
+    #[serde(with = "model_name")]
     pub model: Option<Arc<str>>,
     /// What it used.
-    pub tokens: Tokens,
-    /// What it cost.
-    pub cost: Option<MicroUsd>,
+    pub tokens: SignedTokens,
+    /// What it cost, in millionths of a dollar; `None` if unknown.
+    pub cost_micro_usd: Option<i64>,
     /// Whether the cost is an estimate.
     pub is_estimate: bool,
+}
+
+/// `Option<Arc<str>>` as JSON, without the `rc` feature of serde.
+mod model_name {
+    use std::sync::Arc;
+
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(model: &Option<Arc<str>>, to: S) -> Result<S::Ok, S::Error> {
+        model.as_deref().serialize(to)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Option<Arc<str>>, D::Error> {
+        Ok(Option::<String>::deserialize(from)?.map(Arc::from))
+    }
+}
+
+/// Token counts that may be negative. Counts beyond the range of a database's integers are capped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SignedTokens {
+    /// As in [`Tokens`].
+    pub input: i64,
+    /// As in [`Tokens`].
+    pub cache_read: i64,
+    /// As in [`Tokens`].
+    pub cache_write: i64,
+    /// As in [`Tokens`].
+    pub output: i64,
+    /// As in [`Tokens`].
+    pub reasoning: i64,
+}
+
+impl SignedTokens {
+    pub(crate) const FIELDS: [fn(&mut Self) -> &mut i64; 5] = [
+        |tokens| &mut tokens.input,
+        |tokens| &mut tokens.cache_read,
+        |tokens| &mut tokens.cache_write,
+        |tokens| &mut tokens.output,
+        |tokens| &mut tokens.reasoning,
+    ];
+
+    /// Applies `combine` to each pair of counts.
+    #[must_use]
+    pub(crate) fn zip(mut self, mut other: Self, combine: impl Fn(i64, i64) -> i64) -> Self {
+        for field in Self::FIELDS {
+            *field(&mut self) = combine(*field(&mut self), *field(&mut other));
+        }
+        self
+    }
+
+    pub(crate) fn total(mut self) -> i64 {
+        Self::FIELDS
+            .iter()
+            .fold(0, |sum: i64, field| sum.saturating_add(*field(&mut self)))
+    }
+}
+
+impl From<Tokens> for SignedTokens {
+    fn from(tokens: Tokens) -> Self {
+        Self {
+            input: integer(tokens.input),
+            cache_read: integer(tokens.cache_read),
+            cache_write: integer(tokens.cache_write),
+            output: integer(tokens.output),
+            reasoning: integer(tokens.reasoning),
+        }
+    }
 }
 
 /// Something the agent asked, and what became of it.
@@ -166,6 +239,19 @@ pub struct Progress {
     /// What messages of the model used from [`FoldState::unsettled_from`] on, in order; none if that is none. What
     /// they cost is known at the end of the turn only.
     pub usage: Vec<UsageRow>,
+}
+
+/// How much an index has of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IndexedRun {
+    /// The run.
+    pub run: String,
+    /// How much of its journal has been taken in.
+    pub offset: u64,
+    /// When it ended; `None` if it has not.
+    pub ended_at: Option<Timestamp>,
+    /// Whether this version of the fold made its rows. Others are read again from the journal.
+    pub is_current: bool,
 }
 
 /// What became of batches that were given to an index.

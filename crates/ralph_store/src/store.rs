@@ -5,9 +5,10 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 use crate::query::{
-    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchPage, SearchQuery,
+    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunCounts, RunQuery, SearchPage,
+    SearchQuery,
 };
-use crate::rows::{Batch, Ingested, MessageRow, Progress, RecordRow};
+use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress, RecordRow};
 use crate::summary::RunSummary;
 
 /// How many rows any page has at most.
@@ -25,15 +26,19 @@ pub trait Store: Send + Sync + 'static {
     /// overlaps adds what is new (a record is known by run and seq, and the first one counts; usage is known by run
     /// and seq, approvals and messages by run and seq too, and the last one counts). A batch that begins behind what
     /// is known is left out and its run is named in the answer. A batch of another epoch than is known replaces the
-    /// run if it begins at 0, and is named in the answer if it does not. Several batches of one run are taken in
+    /// run if it begins at 0, and is named in the answer if it does not. A batch of a newer fold that begins at 0 replaces the
+    /// run, too. Several batches of one run are taken in
     /// order. Summary, offset and state of a run are those of its last batch.
     async fn ingest(&self, batches: Vec<Batch>) -> Result<Ingested, StoreError>;
 
     /// How far a run has been taken in, with what [`RunFold::resume`](crate::RunFold::resume) needs.
     async fn progress(&self, run: &str) -> Result<Option<Progress>, StoreError>;
 
-    /// How much of each journal has been taken in, and whether the run has ended, in no order.
-    async fn offsets(&self) -> Result<Vec<(String, u64, bool)>, StoreError>;
+    /// How much of each journal has been taken in, in no order.
+    async fn indexed_runs(&self) -> Result<Vec<IndexedRun>, StoreError>;
+
+    /// Figures about all runs. Cheap: reads indexes of the database only.
+    async fn counts(&self) -> Result<RunCounts, StoreError>;
 
     /// A page of runs, newest first: by their start, then by their name. A run that begins while pages are turned
     /// moves none of the others. A limit of 0 is [`MAX_LIMIT`], and so is a higher one, here and below.
@@ -57,9 +62,10 @@ pub trait Store: Send + Sync + 'static {
     /// The messages to an agent, by seq, at most the last [`MAX_LIMIT`].
     async fn messages(&self, run: &str) -> Result<Vec<MessageRow>, StoreError>;
 
-    /// What was spent, the keys in order, from `after` on (exclusive); `since` and `until` are about when a message was used, and `until` is
-    /// exclusive. A message of no known model counts under the key `unknown`. The cost is of those messages whose
-    /// cost is known.
+    /// What was spent, the keys in order, from `after` on (exclusive); `since` and `until` are about when a message was
+    /// used, and `until` is exclusive. A message of no known model counts under the key `unknown`. The cost is of those
+    /// messages whose cost is known. Removed runs count: of them it is known what they used each day, at the time of
+    /// the day's last message. A sum that is too large for the database is the largest number it has.
     async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError>;
 
     /// What contains some words.
@@ -73,10 +79,10 @@ pub trait Store: Send + Sync + 'static {
     /// Without any, it may tidy up.
     async fn index_texts_of(&self, runs: &[String]) -> Result<u64, StoreError>;
 
-    /// Forgets runs; unknown ones are no error.
+    /// Removes runs; unknown ones are not an error. What they cost stays, and is replaced if the run is taken in again.
     async fn remove(&self, runs: &[String]) -> Result<(), StoreError>;
 
-    /// Forgets all runs. What was [remembered](Self::remember) stays: nothing could rebuild it.
+    /// Removes all runs, as [`Self::remove`]. What was [remembered](Self::remember) stays: nothing could rebuild it.
     async fn clear(&self) -> Result<(), StoreError>;
 
     /// Remembers what a request was answered, under the client's key. Gives what was remembered first, if that was

@@ -231,12 +231,12 @@ fn rows_say_where_the_lines_stand() {
 #[test]
 fn what_messages_used_adds_up_to_what_the_run_used() {
     let batch = long_story().fold().take().unwrap();
-    let sum = |field: fn(&UsageRow) -> u64| batch.usage.iter().map(field).sum::<u64>();
+    let sum = |field: fn(&UsageRow) -> i64| batch.usage.iter().map(field).sum::<i64>();
     assert_eq!(
         (sum(|row| row.tokens.input), sum(|row| row.tokens.output)),
         (4000, 150)
     );
-    assert_eq!(sum(|row| row.cost.unwrap().as_micro_usd()), 12_345);
+    assert_eq!(sum(|row| row.cost_micro_usd.unwrap()), 12_345);
     let models: Vec<_> = batch
         .usage
         .iter()
@@ -262,7 +262,7 @@ fn an_agent_that_only_tells_totals_has_one_row_a_turn() {
     let rows: Vec<_> = batch
         .usage
         .iter()
-        .map(|row| (row.tokens.input, row.cost.unwrap().as_micro_usd()))
+        .map(|row| (row.tokens.input, row.cost_micro_usd.unwrap()))
         .collect();
     assert_eq!(rows, [(100, 500), (200, 400)]);
 }

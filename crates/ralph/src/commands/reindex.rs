@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use ralph_run::Home;
+use ralph_store::OtherHome;
 
 use super::serve::recreate_index;
 use crate::console::{render_json, write_stderr, write_stdout};
@@ -14,11 +15,15 @@ use crate::console::{render_json, write_stderr, write_stdout};
 #[command(after_help = "Examples:
   ralph reindex
 
-The runs themselves are never changed. Stop a running server first.")]
+The runs themselves are never changed, and what removed runs cost is kept. Stop a running server first.")]
 pub struct ReindexArgs {
     /// Directory of the index
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+
+    /// Use an index that belongs to another state directory: delete what it holds
+    #[arg(long)]
+    pub take_over: bool,
 
     /// Print JSON
     #[arg(long)]
@@ -34,7 +39,11 @@ pub async fn execute(
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<u8> {
     let started = Instant::now();
-    let store = recreate_index(home, args.data.as_deref(), variables).await?;
+    let other = match args.take_over {
+        true => OtherHome::TakeOver,
+        false => OtherHome::Refuse,
+    };
+    let store = recreate_index(home, args.data.as_deref(), variables, other).await?;
     let mut reported_at = started;
     let done = ralph_store::reindex(store.as_ref(), &home.runs_directory(), |progress| {
         if reported_at.elapsed() > PROGRESS_INTERVAL {

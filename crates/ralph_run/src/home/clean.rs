@@ -58,7 +58,8 @@ pub fn clean(home: &Home, before: Timestamp, mode: CleanMode) -> Result<Cleaned,
     Ok(cleaned)
 }
 
-/// Removes these runs. What has not ended stays, and one that is not there is as good as removed.
+/// Removes these runs, and what an earlier removal that was cut short left behind. What has not ended stays, and one that
+/// is not there counts as removed.
 pub fn remove_ended(home: &Home, runs: &[String]) -> Cleaned {
     let mut cleaned = Cleaned::default();
     for run in runs.iter().filter_map(|run| home.run(run)) {
@@ -74,6 +75,7 @@ pub fn remove_ended(home: &Home, runs: &[String]) -> Cleaned {
             Err(error) => cleaned.failed.push((run.id().to_owned(), error)),
         }
     }
+    remove_leftovers(home);
     cleaned
 }
 

@@ -2,6 +2,7 @@
 
 mod clean;
 mod error;
+mod home_id;
 mod place;
 mod private;
 mod regular_file;

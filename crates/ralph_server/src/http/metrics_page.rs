@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use ralph_run::{EndReason, Open};
-use ralph_store::{ApprovalQuery, CostGroup, CostQuery, MessageState, RunQuery, RunSummary, StoreError};
+use ralph_store::{CostGroup, CostQuery, RunSummary, StoreError};
 use tokio::time::timeout;
 
 use crate::app::App;
@@ -17,10 +16,8 @@ use crate::metrics::{Counted, TOOL_STEPS_MS};
 
 const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// How many runs are counted at once.
-const PAGE: usize = 1000;
-/// How old figures of the index may be: to count them it looks at all runs.
-const MAX_AGE: Duration = Duration::from_secs(10);
+/// How old figures about models may be before they are added up again.
+const MAX_AGE: Duration = Duration::from_secs(30);
 /// How long the index may take. What is known without it is shown in any case.
 const INDEX_LIMIT: Duration = Duration::from_secs(5);
 
@@ -61,16 +58,11 @@ pub(super) async fn metrics(State(app): State<Arc<App>>) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, CONTENT_TYPE)], page.text)
 }
 
-/// The figures of the index, which may be a little old.
-async fn of_index(app: &App) -> Result<String, StoreError> {
-    let mut counted = app.metrics.of_index().await;
-    if let Some(counted) = counted.as_ref().filter(|counted| counted.at.elapsed() < MAX_AGE) {
-        return Ok(counted.text.clone());
-    }
+/// The figures of the index.
+async fn of_index(app: &Arc<App>) -> Result<String, StoreError> {
     let mut page = Page::default();
-    ended_runs(app, &mut page).await?;
-    usage(app, &mut page).await?;
-    queues(app, &mut page).await?;
+    counts(app, &mut page).await?;
+    page.text.push_str(&usage_of_models(app).await?);
     page.family(
         "ralph_text_index_lag_records",
         "gauge",
@@ -81,7 +73,39 @@ async fn of_index(app: &App) -> Result<String, StoreError> {
         &[],
         app.store.health().await.text_lag,
     );
-    *counted = Some(Counted {
+    Ok(page.text)
+}
+
+/// What models used. Adding that up reads all usage there is, so a scrape gets what was added up last, and figures that are
+/// old are added up again behind it. Only the first scrape waits.
+async fn usage_of_models(app: &Arc<App>) -> Result<String, StoreError> {
+    let last = app.metrics.usage_of_models();
+    let is_new = last.as_ref().is_some_and(|last| last.at.elapsed() < MAX_AGE);
+    match last {
+        Some(last) if is_new => Ok(last.text),
+        Some(last) => {
+            let app = app.clone();
+            tokio::spawn(async move {
+                if let Err(error) = add_up_usage(&app).await {
+                    tracing::warn!(%error, "the index gives no figures about models");
+                }
+            });
+            Ok(last.text)
+        }
+        None => add_up_usage(app).await,
+    }
+}
+
+async fn add_up_usage(app: &App) -> Result<String, StoreError> {
+    // Scrapes that come meanwhile get the figures of this one.
+    let _only_one = app.metrics.adding_up().await;
+    let last = app.metrics.usage_of_models();
+    if let Some(last) = last.filter(|last| last.at.elapsed() < MAX_AGE) {
+        return Ok(last.text);
+    }
+    let mut page = Page::default();
+    usage(app, &mut page).await?;
+    app.metrics.set_usage_of_models(Counted {
         at: Instant::now(),
         text: page.text.clone(),
     });
@@ -101,31 +125,29 @@ fn live_runs(app: &App, page: &mut Page) {
     }
 }
 
-async fn ended_runs(app: &App, page: &mut Page) -> Result<(), StoreError> {
-    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
-    let mut query = RunQuery {
-        has_ended: Some(true),
-        limit: PAGE,
-        ..RunQuery::default()
-    };
-    loop {
-        let runs = app.store.runs(&query).await?;
-        for reason in runs.items.iter().filter_map(|run| run.reason.as_ref()) {
-            *reasons.entry(reason_of(reason)).or_default() += 1;
-        }
-        query.cursor = runs.next;
-        if query.cursor.is_none() {
-            break;
-        }
-    }
+/// Runs, messages and requests, as the database counts them.
+async fn counts(app: &App, page: &mut Page) -> Result<(), StoreError> {
+    let counts = app.store.counts().await?;
     page.family(
         "ralph_runs_ended",
         "gauge",
         "Runs that have ended and are still kept, by why.",
     );
-    for (reason, count) in &reasons {
+    for (reason, count) in &counts.ended {
         page.sample("ralph_runs_ended", &[("reason", reason)], *count);
     }
+    page.family(
+        "ralph_queued_messages",
+        "gauge",
+        "Messages that wait for the end of a turn.",
+    );
+    page.sample("ralph_queued_messages", &[], counts.queued_messages);
+    page.family(
+        "ralph_pending_approvals",
+        "gauge",
+        "Requests that wait for a person.",
+    );
+    page.sample("ralph_pending_approvals", &[], counts.pending_requests);
     Ok(())
 }
 
@@ -138,7 +160,7 @@ async fn usage(app: &App, page: &mut Page) -> Result<(), StoreError> {
     page.family(
         "ralph_tokens",
         "gauge",
-        "Tokens of the runs that are kept, by model and kind.",
+        "Tokens of all runs, removed ones too, by model and kind.",
     );
     for row in &rows {
         let tokens = row.tokens;
@@ -154,41 +176,11 @@ async fn usage(app: &App, page: &mut Page) -> Result<(), StoreError> {
     page.family(
         "ralph_cost_usd",
         "gauge",
-        "What the runs that are kept have cost, by model.",
+        "What all runs have cost, removed ones too, by model.",
     );
     for row in &rows {
         page.sample("ralph_cost_usd", &[("model", &row.key)], row.cost.as_usd());
     }
-    Ok(())
-}
-
-async fn queues(app: &App, page: &mut Page) -> Result<(), StoreError> {
-    let mut queued = 0;
-    for run in app.live.board().all() {
-        let messages = app.store.messages(&run.id).await?;
-        queued += messages
-            .iter()
-            .filter(|message| message.state == MessageState::Queued)
-            .count();
-    }
-    let query = ApprovalQuery {
-        is_pending: true,
-        limit: 10_000,
-        ..ApprovalQuery::default()
-    };
-    let pending = app.store.approvals(&query).await?.items.len();
-    page.family(
-        "ralph_queued_messages",
-        "gauge",
-        "Messages that wait for the end of a turn.",
-    );
-    page.sample("ralph_queued_messages", &[], queued as u64);
-    page.family(
-        "ralph_pending_approvals",
-        "gauge",
-        "Requests that wait for a person.",
-    );
-    page.sample("ralph_pending_approvals", &[], pending as u64);
     Ok(())
 }
 
@@ -208,17 +200,6 @@ fn tools(app: &App, page: &mut Page) {
 fn state_of(run: &RunSummary) -> String {
     let activity = serde_json::to_value(&run.activity).unwrap_or_default();
     activity["state"].as_str().unwrap_or("unknown").to_owned()
-}
-
-fn reason_of(reason: &Open<EndReason>) -> String {
-    match serde_json::to_value(reason) {
-        Ok(serde_json::Value::String(word)) => word,
-        Ok(serde_json::Value::Object(limit)) => limit
-            .into_iter()
-            .map(|(word, which)| format!("{word}_{}", which.as_str().unwrap_or_default()))
-            .collect(),
-        Ok(_) | Err(_) => "unknown".to_owned(),
-    }
 }
 
 #[derive(Default)]
@@ -256,19 +237,12 @@ fn escaped(value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Page, reason_of};
-    use ralph_run::{EndReason, LimitKind};
+    use super::Page;
 
     #[test]
     fn a_label_cannot_leave_its_quotes() {
         let mut page = Page::default();
         page.sample("x", &[("model", "a\"} 1\nralph_up{b=\"\\")], 2);
         assert_eq!(page.text, "x{model=\"a\\\"} 1 ralph_up{b=\\\"\\\\\"} 2\n");
-    }
-
-    #[test]
-    fn a_limit_is_one_word() {
-        assert_eq!(reason_of(&EndReason::Limit(LimitKind::Cost).into()), "limit_cost");
-        assert_eq!(reason_of(&EndReason::Completed.into()), "completed");
     }
 }

@@ -347,6 +347,7 @@ mod tests {
         let options = SqliteOptions {
             data_directory: directory.path().join("data"),
             runs_directory: home.runs_directory(),
+            home: None,
         };
         Arc::new(SqliteStore::open(options).await.unwrap().store)
     }

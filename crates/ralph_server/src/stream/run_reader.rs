@@ -173,6 +173,7 @@ mod tests {
         let options = SqliteOptions {
             data_directory: directory.path().join("data"),
             runs_directory: home.runs_directory(),
+            home: None,
         };
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
         catch_up(store.as_ref(), &home.runs_directory(), |_| {})

@@ -116,6 +116,7 @@ impl Stage {
         let opened = SqliteStore::open(SqliteOptions {
             data_directory: directory.path().join("data"),
             runs_directory: home.runs_directory(),
+            home: None,
         });
         let store: Arc<dyn Store> = Arc::new(opened.await.unwrap().store);
         Self::over(directory, store, options).await

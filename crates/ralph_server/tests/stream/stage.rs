@@ -32,6 +32,7 @@ impl Stage {
         let options = SqliteOptions {
             data_directory: directory.path().join("data"),
             runs_directory: home.runs_directory(),
+            home: None,
         };
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
         let live = Hub::new(home.clone(), store.clone());

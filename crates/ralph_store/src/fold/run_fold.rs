@@ -1,6 +1,6 @@
 //! `RunFold`: turns the lines of a journal into the rows of an index. Does no I/O.
 
-use agent_api::{Body, ItemId, MicroUsd, Part, RunUsage, Usage};
+use agent_api::{Body, ItemId, Part, RunUsage, Usage};
 use jiff::Timestamp;
 use ralph_run::model::{Change, Message};
 use ralph_run::{EndReason, Open, Record, RunBody, RunEnded, RunEvent, Totals, UsageStep};
@@ -11,7 +11,7 @@ use super::begin::Beginning;
 use super::state::FoldState;
 use super::title::title_of;
 use super::usage_rows::{Stamp, UsageRows};
-use crate::rows::{ApprovalState, Batch, MessageRow, Progress, RecordRow};
+use crate::rows::{ApprovalState, Batch, MessageRow, Progress, RecordRow, SignedTokens};
 use crate::summary::RunSummary;
 use ralph_run::RecordHead;
 
@@ -215,7 +215,7 @@ impl RunFold {
                     event: RunEvent::Unknown(_),
                     ..
                 })
-                | Err(_) => match end_of_newer(head, at) {
+                | Err(_) => match end_of_newer(head, at, self.state.model.totals()) {
                     Some(record) => self.apply_record(&record, head, at),
                     None => self.state.model.skip(head.seq, at, position),
                 },
@@ -232,7 +232,7 @@ impl RunFold {
             model: model.as_deref(),
         };
         if let RunEvent::Run(RunBody::RunEnded(ended)) = &record.event {
-            self.settle_lost(ended, stamp);
+            self.settle_run(ended, stamp);
         }
         let changes = self.state.model.apply(record);
         if let RunEvent::Run(body) = &record.event {
@@ -305,27 +305,15 @@ impl RunFold {
         }
     }
 
-    /// The runner died, or did not say how its last process ended. What that used is what the end of the run adds to
-    /// the other processes, but for a cost that is not known there.
-    fn settle_lost(&mut self, ended: &RunEnded, stamp: Stamp<'_>) {
-        let Some(mut open) = self.state.model.account().attempt() else {
-            return;
-        };
-        let others: Totals = self.state.model.account().ended();
-        open.tokens = ended.totals.tokens.since(others.tokens);
-        let cost = ended
-            .totals
-            .cost
-            .map(|cost| cost.saturating_sub(others.cost.unwrap_or_default()));
-        if let Some(cost) = cost.filter(|cost| *cost != MicroUsd::ZERO) {
-            open.cost = Some(cost);
-        }
-        self.usage.settle(&mut self.state, stamp, &open);
+    /// Settles the whole run. The runner may have died, or not reported how its last process ended: then what that process
+    /// used is what the end of the run adds to the others.
+    fn settle_run(&mut self, ended: &RunEnded, stamp: Stamp<'_>) {
+        self.usage.settle_run(&mut self.state, stamp, &ended.totals);
     }
 
     fn start_rows(&mut self) {
-        self.state.rows_tokens = agent_api::Tokens::default();
-        self.state.rows_cost = MicroUsd::ZERO;
+        self.state.rows_tokens = SignedTokens::default();
+        self.state.rows_cost = 0;
     }
 
     fn note_title(&mut self, text: &str) {
@@ -380,7 +368,7 @@ impl RunFold {
 }
 
 /// The end of a run in a shape that this version does not know. Whether it went well is known nonetheless.
-fn end_of_newer(head: &RecordHead<'_>, at: Timestamp) -> Option<Record> {
+fn end_of_newer(head: &RecordHead<'_>, at: Timestamp, totals: Totals) -> Option<Record> {
     #[derive(Deserialize)]
     struct End {
         exit_code: u8,
@@ -398,7 +386,7 @@ fn end_of_newer(head: &RecordHead<'_>, at: Timestamp) -> Option<Record> {
         exit_code: end.exit_code,
         message: end.message,
         iterations: head.iteration,
-        totals: Totals::default(),
+        totals,
     };
     Some(Record {
         seq: head.seq,

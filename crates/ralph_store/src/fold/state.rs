@@ -1,11 +1,13 @@
 //! `FoldState`: what a fold needs to continue where it stopped, besides the rows.
 
-use agent_api::{MicroUsd, Tokens};
 use ralph_run::model::RunModel;
 use serde::{Deserialize, Serialize};
 
+use super::settled_usage::SettledUsage;
+use crate::rows::SignedTokens;
+
 /// Raise it when the fold gives other rows or summaries for the same journal: what an older fold indexed is read again.
-const VERSION: u32 = 2;
+pub(crate) const FOLD_VERSION: u32 = 3;
 
 /// Kept with the run, as JSON. One of another version is not continued.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,31 +29,40 @@ pub struct FoldState {
     pub(super) lanes: Vec<(Option<String>, u64)>,
     /// What the usage rows of the open attempt add up to, without those of the open turn.
     #[serde(default)]
-    pub(super) rows_tokens: Tokens,
+    pub(super) rows_tokens: SignedTokens,
     #[serde(default)]
-    pub(super) rows_cost: MicroUsd,
+    pub(super) rows_cost: i64,
+    /// The usage rows of ended turns of the whole run.
+    #[serde(default)]
+    pub(super) settled: SettledUsage,
 }
 
 impl Default for FoldState {
     fn default() -> Self {
         Self {
-            version: VERSION,
+            version: FOLD_VERSION,
             model: RunModel::summary_only(),
             damaged: 0,
             unsettled_from: None,
             is_newer: false,
             lanes: Vec::new(),
-            rows_tokens: Tokens::default(),
-            rows_cost: MicroUsd::ZERO,
+            rows_tokens: SignedTokens::default(),
+            rows_cost: 0,
+            settled: SettledUsage::default(),
         }
     }
 }
 
 impl FoldState {
+    /// The version of the fold that made it.
+    pub(crate) fn version(&self) -> u32 {
+        self.version
+    }
+
     /// Whether this version of the fold can continue from it.
     #[must_use]
     pub fn is_current(&self) -> bool {
-        self.version == VERSION
+        self.version == FOLD_VERSION
     }
 
     /// The first usage row whose figures may still change.

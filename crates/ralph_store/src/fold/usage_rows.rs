@@ -1,24 +1,25 @@
-//! What each message of the model used, so that the sum over a run's messages is what the run used.
+//! `UsageRows`: what each message of the model used, so that the rows of a run add up to the run's totals.
 
 use std::sync::Arc;
 
-use agent_api::{MicroUsd, Tokens};
+use agent_api::Tokens;
 use jiff::Timestamp;
 use ralph_run::{Amount, Totals, UsageStep};
 
 use super::state::FoldState;
-use crate::rows::UsageRow;
+use crate::columns::integer;
+use crate::rows::{SignedTokens, UsageRow};
 
 /// The usage rows of a run. A row is filled by what the run's total grows with each report, not by what the report
-/// says of itself: vendors repeat messages and tell them in pieces, and only their totals are free of that. At the end
+/// says of itself: vendors repeat messages and report them in parts, and only their totals are free of that. At the end
 /// of a turn the agent's own figure replaces our estimates.
 #[derive(Debug, Default)]
 pub(super) struct UsageRows {
     /// Rows of the open turn, and whether an index has not seen them as they are.
     open: Vec<(UsageRow, bool)>,
-    /// Rows that will not change any more.
+    /// Rows of ended turns that an index has not seen as they are.
     done: Vec<UsageRow>,
-    /// Nobody wants rows.
+    /// The caller wants no rows.
     is_off: bool,
 }
 
@@ -47,7 +48,7 @@ impl UsageRows {
         };
     }
 
-    /// A report within a turn. One that names no model goes on about the message of its lane.
+    /// Adds a report within a turn. One that names no model continues the message of its lane.
     pub(super) fn add(
         &mut self,
         state: &mut FoldState,
@@ -88,30 +89,75 @@ impl UsageRows {
         state.unsettled_from.get_or_insert(stamp.seq);
     }
 
-    /// A turn or a process has ended: `totals` is what the process has used so far.
+    /// Ends a turn or a process: `totals` is what the process has used so far.
     pub(super) fn settle(&mut self, state: &mut FoldState, stamp: Stamp<'_>, totals: &Totals) {
         if self.is_off {
             return;
         }
-        let tokens = totals.tokens.since(state.rows_tokens);
-        let cost = totals.cost.map(|cost| cost.saturating_sub(state.rows_cost));
-        let has_something = tokens != Tokens::default() || cost.is_some_and(|cost| cost != MicroUsd::ZERO);
-        if self.open.is_empty() && has_something {
+        let tokens = SignedTokens::from(totals.tokens).zip(state.rows_tokens, i64::saturating_sub);
+        let cost = totals
+            .cost
+            .map(|cost| integer(cost.as_micro_usd()).saturating_sub(state.rows_cost));
+        self.settle_open(state, stamp, tokens, cost, totals.is_estimate);
+    }
+
+    /// Ends the run: all its rows together become its totals, whatever its processes reported.
+    pub(super) fn settle_run(&mut self, state: &mut FoldState, stamp: Stamp<'_>, totals: &Totals) {
+        if self.is_off {
+            return;
+        }
+        let (rows_tokens, rows_cost) = state.settled.sums();
+        let tokens = SignedTokens::from(totals.tokens).zip(rows_tokens, i64::saturating_sub);
+        let cost = totals
+            .cost
+            .map(|cost| integer(cost.as_micro_usd()).saturating_sub(rows_cost));
+        self.settle_open(state, stamp, tokens, cost, totals.is_estimate);
+    }
+
+    /// Makes the open rows add up to these figures. Where a figure is negative, the open rows become zero and the rest is
+    /// subtracted from earlier rows.
+    fn settle_open(
+        &mut self,
+        state: &mut FoldState,
+        stamp: Stamp<'_>,
+        mut tokens: SignedTokens,
+        cost: Option<i64>,
+        is_estimate: bool,
+    ) {
+        let has_more = SignedTokens::FIELDS.iter().any(|field| *field(&mut tokens) > 0);
+        if self.open.is_empty() && (has_more || cost.is_some_and(|cost| cost > 0)) {
             self.open.push((empty(stamp, None), true));
         }
         correct_tokens(&mut self.open, tokens);
         if let Some(cost) = cost {
-            spread(&mut self.open, cost, totals.is_estimate);
+            spread(&mut self.open, cost.max(0), is_estimate);
         }
         for (row, is_changed) in self.open.drain(..) {
-            state.rows_tokens += row.tokens;
-            state.rows_cost += row.cost.unwrap_or_default();
+            state.rows_tokens = state.rows_tokens.zip(row.tokens, i64::saturating_add);
+            state.rows_cost = state.rows_cost.saturating_add(row.cost_micro_usd.unwrap_or(0));
+            state.settled.add(&row);
             if is_changed {
                 self.done.push(row);
             }
         }
+        self.subtract(state, tokens, cost.unwrap_or(0));
         state.unsettled_from = None;
         state.lanes.clear();
+    }
+
+    /// Subtracts what is negative from rows that were settled before.
+    fn subtract(&mut self, state: &mut FoldState, tokens: SignedTokens, cost: i64) {
+        let excess = tokens.zip(SignedTokens::default(), |due, _| due.min(0).saturating_neg());
+        let cost_excess = cost.min(0).saturating_neg();
+        if excess == SignedTokens::default() && cost_excess == 0 {
+            return;
+        }
+        state.rows_tokens = state.rows_tokens.zip(excess, i64::saturating_sub);
+        state.rows_cost = state.rows_cost.saturating_sub(cost_excess);
+        for row in state.settled.subtract(excess, cost_excess) {
+            self.done.retain(|known| known.seq != row.seq);
+            self.done.push(row);
+        }
     }
 
     /// Rows that an index has not seen as they are.
@@ -126,7 +172,7 @@ impl UsageRows {
     }
 }
 
-/// A turn may have thousands of messages: they share their model's name with the one before.
+/// An empty row. A turn may have thousands of messages: they share their model's name with the one before.
 fn empty(stamp: Stamp<'_>, before: Option<&(UsageRow, bool)>) -> UsageRow {
     let shared = before
         .and_then(|(row, _)| row.model.clone())
@@ -135,47 +181,37 @@ fn empty(stamp: Stamp<'_>, before: Option<&(UsageRow, bool)>) -> UsageRow {
         seq: stamp.seq,
         at: stamp.at,
         model: shared.or_else(|| stamp.model.map(Arc::from)),
-        tokens: Tokens::default(),
-        cost: None,
+        tokens: SignedTokens::default(),
+        cost_micro_usd: None,
         is_estimate: false,
     }
 }
 
 fn add(row: &mut UsageRow, step: UsageStep) {
-    row.tokens += step.tokens;
-    let amount = Amount {
-        cost: row.cost,
-        is_estimate: row.is_estimate,
-    };
-    let amount = amount + step.price;
-    row.cost = amount.cost;
-    row.is_estimate = amount.is_estimate;
+    row.tokens = row.tokens.zip(step.tokens.into(), i64::saturating_add);
+    let Amount { cost, is_estimate } = step.price;
+    if let Some(cost) = cost {
+        let known = row.cost_micro_usd.unwrap_or(0);
+        row.cost_micro_usd = Some(known.saturating_add(integer(cost.as_micro_usd())));
+    }
+    row.is_estimate |= is_estimate;
 }
 
-type Field = fn(&mut Tokens) -> &mut u64;
-
-const FIELDS: [Field; 5] = [
-    |tokens| &mut tokens.input,
-    |tokens| &mut tokens.cache_read,
-    |tokens| &mut tokens.cache_write,
-    |tokens| &mut tokens.output,
-    |tokens| &mut tokens.reasoning,
-];
-
-/// Makes the rows add up: what is missing is the last one's, what is too much is taken back from the end.
-fn correct_tokens(rows: &mut [(UsageRow, bool)], mut target: Tokens) {
-    for field in FIELDS {
-        let target = *field(&mut target);
+/// Makes rows add up to `target`: what is missing is added to the last one, what is too much is subtracted from the end.
+/// No row becomes negative, so a negative target leaves zeros.
+fn correct_tokens(rows: &mut [(UsageRow, bool)], mut target: SignedTokens) {
+    for field in SignedTokens::FIELDS {
+        let target = (*field(&mut target)).max(0);
         let sum = rows
             .iter_mut()
-            .fold(0_u64, |sum, (row, _)| sum.saturating_add(*field(&mut row.tokens)));
+            .fold(0_i64, |sum, (row, _)| sum.saturating_add(*field(&mut row.tokens)));
         if let (true, Some((row, is_changed))) = (sum < target, rows.last_mut()) {
             *field(&mut row.tokens) += target - sum;
             *is_changed = true;
         }
         let mut excess = sum.saturating_sub(target);
         for (row, is_changed) in rows.iter_mut().rev() {
-            if excess == 0 {
+            if excess <= 0 {
                 break;
             }
             let count = field(&mut row.tokens);
@@ -187,34 +223,36 @@ fn correct_tokens(rows: &mut [(UsageRow, bool)], mut target: Tokens) {
     }
 }
 
-/// Shares money out among rows, by our estimates, else by their tokens; the last one has what is left.
-fn spread(rows: &mut [(UsageRow, bool)], cost: MicroUsd, is_estimate: bool) {
+/// Shares a cost out among rows by our estimates, or by their tokens if there are none; the last row gets what is left.
+fn spread(rows: &mut [(UsageRow, bool)], cost: i64, is_estimate: bool) {
     let by_cost = rows
         .iter()
-        .any(|(row, _)| row.cost.is_some_and(|cost| cost != MicroUsd::ZERO));
+        .any(|(row, _)| row.cost_micro_usd.is_some_and(|cost| cost != 0));
     let weight = |row: &UsageRow| {
-        u128::from(if by_cost {
-            row.cost.unwrap_or_default().as_micro_usd()
+        i128::from(if by_cost {
+            row.cost_micro_usd.unwrap_or(0)
         } else {
             row.tokens.total()
         })
     };
-    let all: u128 = rows.iter().map(|(row, _)| weight(row)).sum();
-    let (mut weight_so_far, mut given) = (0_u128, 0_u128);
+    let all: i128 = rows.iter().map(|(row, _)| weight(row)).sum();
+    let (mut weight_so_far, mut given) = (0_i128, 0_i128);
     let count = rows.len();
     for (index, (row, is_changed)) in rows.iter_mut().enumerate() {
         weight_so_far += weight(row);
-        let whole = u128::from(cost.as_micro_usd());
-        // In running sums, so that rounding neither loses nor makes a cent.
+        let whole = i128::from(cost);
+        // In running sums, so that rounding neither loses nor adds a cent. Where figures are absurdly high, the last row
+        // gets everything.
         let due = if index + 1 == count {
             whole
         } else {
-            (whole * weight_so_far).checked_div(all).unwrap_or(0)
+            let part = whole.checked_mul(weight_so_far);
+            part.and_then(|part| part.checked_div(all)).unwrap_or(given)
         };
-        let share = MicroUsd::new(u64::try_from(due.saturating_sub(given)).unwrap_or(u64::MAX));
-        given = due.max(given);
-        *is_changed |= row.cost != Some(share) || row.is_estimate != is_estimate;
-        row.cost = Some(share);
+        let share = i64::try_from(due - given).unwrap_or(i64::MAX);
+        given = due;
+        *is_changed |= row.cost_micro_usd != Some(share) || row.is_estimate != is_estimate;
+        row.cost_micro_usd = Some(share);
         row.is_estimate = is_estimate;
     }
 }

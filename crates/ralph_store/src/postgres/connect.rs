@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 use sqlx::{ConnectOptions as _, Connection as _, Error, PgConnection};
 
 use super::address::{Address, Purpose};
+use super::delete;
 use super::explain::{explain, is_worth_waiting, within};
 use super::migrate::migrate;
 use super::schema::MIGRATIONS;
 use crate::error::StoreError;
+use crate::home_claim::{Claimed, HomeClaim};
 
 /// A database that takes longer is not there. One that is down says so at once; one on a machine with much to do takes
 /// seconds to make several connections, each with a process and a password to be proved.
@@ -63,24 +65,53 @@ pub(super) async fn open(address: &Address, purpose: Purpose) -> Result<PgConnec
 }
 
 /// The connection that writes: with the lock of the one server, and with our tables.
-pub(super) async fn open_writer(address: &Address) -> Result<PgConnection, NoConnection> {
+pub(super) async fn open_writer(
+    address: &Address,
+    home: Option<&HomeClaim>,
+) -> Result<PgConnection, NoConnection> {
     let mut connection = open(address, Purpose::Write).await?;
     check_server(&mut connection).await?;
     lock(&mut connection, address).await?;
     migrate(&mut connection, MIGRATIONS).await?;
+    if let Some(home) = home {
+        claim(&mut connection, home).await?;
+    }
     Ok(connection)
+}
+
+/// Checks that the index belongs to this state directory. One without an id becomes its own.
+async fn claim(connection: &mut PgConnection, home: &HomeClaim) -> Result<(), NoConnection> {
+    let found: Option<String> = sqlx::query_scalar("SELECT id FROM home")
+        .fetch_optional(&mut *connection)
+        .await?;
+    let claimed = home.check(found.as_deref())?;
+    if claimed == Claimed::Ours {
+        return Ok(());
+    }
+    let mut transaction = connection.begin().await?;
+    if claimed == Claimed::TakeOver {
+        delete::empty(&mut transaction).await?;
+    }
+    sqlx::query("DELETE FROM home").execute(&mut *transaction).await?;
+    sqlx::query("INSERT INTO home VALUES($1)")
+        .bind(&home.id)
+        .execute(&mut *transaction)
+        .await?;
+    transaction.commit().await?;
+    Ok(())
 }
 
 /// As [`open_writer`], with patience for a database that is not there yet.
 pub(super) async fn wait_for_writer(
     address: &Address,
+    home: Option<&HomeClaim>,
     patience: Duration,
     mut told: impl FnMut(&Waiting),
 ) -> Result<PgConnection, StoreError> {
     let start = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
-        match open_writer(address).await {
+        match open_writer(address, home).await {
             Ok(connection) => return Ok(connection),
             Err(refused) if refused.is_worth_waiting && start.elapsed() + pause < patience => {
                 told(&Waiting {

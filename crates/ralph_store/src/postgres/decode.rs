@@ -1,13 +1,13 @@
 //! From the columns to our words.
 
-use agent_api::{MicroUsd, Tokens};
+use agent_api::Tokens;
 use sqlx::postgres::PgRow;
 use sqlx::{Error, Row as _};
 
 use super::escape::unescape;
 use super::explain::odd;
 use crate::columns::{approval_kind_of, approval_state_of, count, message_state_of, timestamp};
-use crate::rows::{ApprovalRow, MessageRow, RecordRow, UsageRow};
+use crate::rows::{ApprovalRow, MessageRow, RecordRow, SignedTokens, UsageRow};
 
 pub(super) fn text(row: &PgRow, column: usize) -> Result<String, Error> {
     row.try_get(column).map(unescape)
@@ -41,10 +41,14 @@ pub(super) fn usage(row: &PgRow) -> Result<UsageRow, Error> {
         model: row
             .try_get::<Option<String>, _>(2)?
             .map(|model| unescape(model).into()),
-        tokens: tokens(row, 3)?,
-        cost: row
-            .try_get::<Option<i64>, _>(8)?
-            .map(|cost| MicroUsd::new(count(cost))),
+        tokens: SignedTokens {
+            input: row.try_get(3)?,
+            cache_read: row.try_get(4)?,
+            cache_write: row.try_get(5)?,
+            output: row.try_get(6)?,
+            reasoning: row.try_get(7)?,
+        },
+        cost_micro_usd: row.try_get(8)?,
         is_estimate: row.try_get(9)?,
     })
 }

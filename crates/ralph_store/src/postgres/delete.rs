@@ -1,14 +1,15 @@
-//! Forgetting.
+//! Removes runs from the tables.
 
 use sqlx::{AssertSqlSafe, Error, PgConnection};
 
 use super::escape::escape;
 use super::schema::RUN_TABLES;
+use super::usage::keep_costs;
 
 /// Tables whose rows are a run's.
 const OF_RUN: [&str; 5] = ["session", "record", "usage", "approval", "message"];
 
-/// Forgets what is known of a run but its number.
+/// Deletes the rows of a run, but for the one of the run itself.
 pub(super) async fn empty_run(connection: &mut PgConnection, number: i64) -> Result<(), Error> {
     empty_runs(connection, &[number]).await
 }
@@ -23,14 +24,21 @@ async fn empty_runs(connection: &mut PgConnection, numbers: &[i64]) -> Result<()
     Ok(())
 }
 
-/// Forgets runs, and their words.
+/// Removes runs and their words, but for what they cost.
 pub(super) async fn remove(connection: &mut PgConnection, runs: &[String]) -> Result<(), Error> {
     let names: Vec<String> = runs.iter().map(|run| escape(run).into_owned()).collect();
-    let numbers: Vec<i64> = sqlx::query_scalar("DELETE FROM run WHERE id = ANY($1) RETURNING number")
+    let numbers: Vec<i64> = sqlx::query_scalar("SELECT number FROM run WHERE id = ANY($1)")
         .bind(&names)
         .fetch_all(&mut *connection)
         .await?;
-    empty_runs(connection, &numbers).await?;
+    if !numbers.is_empty() {
+        keep_costs(connection, Some(&numbers)).await?;
+        empty_runs(connection, &numbers).await?;
+        sqlx::query("DELETE FROM run WHERE number = ANY($1)")
+            .bind(&numbers)
+            .execute(&mut *connection)
+            .await?;
+    }
     // Who writes words holds the row of their run: this waits for it, and the next statement sees what was written.
     let texts: Vec<i64> = sqlx::query_scalar("DELETE FROM text_run WHERE name = ANY($1) RETURNING id")
         .bind(&names)
@@ -43,8 +51,19 @@ pub(super) async fn remove(connection: &mut PgConnection, runs: &[String]) -> Re
     Ok(())
 }
 
-/// Forgets all runs.
+/// Deletes everything.
+pub(super) async fn empty(connection: &mut PgConnection) -> Result<(), Error> {
+    sqlx::query(AssertSqlSafe(format!(
+        "TRUNCATE {RUN_TABLES}, usage_day, remembered"
+    )))
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Removes all runs but for what they cost.
 pub(super) async fn clear(connection: &mut PgConnection) -> Result<(), Error> {
+    keep_costs(connection, None).await?;
     sqlx::query(AssertSqlSafe(format!("TRUNCATE {RUN_TABLES}")))
         .execute(connection)
         .await?;

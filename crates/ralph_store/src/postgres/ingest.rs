@@ -7,6 +7,7 @@ use sqlx::{Error, PgConnection};
 use super::delete::empty_run;
 use super::escape::{escape, unescape};
 use super::rows::{Kinds, Rows};
+use super::usage::drop_kept_costs;
 use crate::columns::count;
 use crate::rows::{Batch, Ingested};
 
@@ -14,6 +15,14 @@ struct Known {
     number: i64,
     offset: u64,
     epoch: String,
+    fold_version: i64,
+}
+
+impl Known {
+    /// Whether a batch is of the same journal and made by the same version of the fold. One that is not replaces the run.
+    fn connects(&self, batch: &Batch) -> bool {
+        self.epoch == batch.summary.epoch && self.fold_version == i64::from(batch.state.version())
+    }
 }
 
 /// Takes batches in, within the caller's transaction.
@@ -26,10 +35,21 @@ pub(super) async fn ingest(
     let mut known = find(connection, batches).await?;
     let mut numbers = new_numbers(connection, batches, &known).await?.into_iter();
     let mut rows = Rows::default();
+    let begun: Vec<String> = batches
+        .iter()
+        .filter(|batch| batch.start == 0)
+        .filter(|batch| {
+            known
+                .get(&batch.summary.id)
+                .is_none_or(|known| !known.connects(batch))
+        })
+        .map(|batch| batch.summary.id.clone())
+        .collect();
+    drop_kept_costs(connection, &begun).await?;
     for batch in batches {
         let (run, epoch) = (&batch.summary.id, &batch.summary.epoch);
         let offset = match known.get_mut(run) {
-            Some(known) if known.epoch == *epoch => {
+            Some(known) if known.connects(batch) => {
                 if batch.offset <= known.offset {
                     continue;
                 }
@@ -62,6 +82,7 @@ pub(super) async fn ingest(
                 number,
                 offset: batch.offset,
                 epoch: epoch.clone(),
+                fold_version: batch.state.version().into(),
             },
         );
     }
@@ -74,16 +95,17 @@ async fn find(connection: &mut PgConnection, batches: &[Batch]) -> Result<HashMa
         .iter()
         .map(|batch| escape(&batch.summary.id).into_owned())
         .collect();
-    let rows: Vec<(String, i64, i64, String)> =
-        sqlx::query_as("SELECT id, number, journal_offset, epoch FROM run WHERE id = ANY($1)")
+    let rows: Vec<(String, i64, i64, String, i64)> =
+        sqlx::query_as("SELECT id, number, journal_offset, epoch, fold_version FROM run WHERE id = ANY($1)")
             .bind(names)
             .fetch_all(connection)
             .await?;
-    let known = rows.into_iter().map(|(id, number, offset, epoch)| {
+    let known = rows.into_iter().map(|(id, number, offset, epoch, fold_version)| {
         let known = Known {
             number,
             offset: count(offset),
             epoch: unescape(epoch),
+            fold_version,
         };
         (unescape(id), known)
     });

@@ -19,6 +19,7 @@ mod rows;
 mod schema;
 mod store;
 mod text;
+mod usage;
 mod vector;
 mod writer;
 

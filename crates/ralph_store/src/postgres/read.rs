@@ -1,17 +1,16 @@
 //! What can be asked.
 
-use agent_api::MicroUsd;
 use sqlx::postgres::PgRow;
 use sqlx::{Connection as _, Error, PgConnection, Postgres, QueryBuilder, Row as _};
 
-use super::decode::{approval, json, message, number, record, text, tokens, usage};
+use super::decode::{approval, json, message, number, record, text, usage};
 use super::escape::escape;
 use super::explain::known;
 use crate::columns::{bounded, integer, nanoseconds, run_mark, timestamp};
-use crate::fold::FoldState;
+use crate::fold::{FOLD_VERSION, FoldState};
 use crate::listed::{Asked, Known, Listed, sort_out};
-use crate::query::{ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Page, RecordQuery, RunQuery};
-use crate::rows::{MessageRow, Progress, RecordRow};
+use crate::query::{ApprovalPage, ApprovalQuery, Page, RecordQuery, RunCounts, RunQuery};
+use crate::rows::{IndexedRun, MessageRow, Progress, RecordRow};
 use crate::store::{MAX_LIMIT, Remembered};
 use crate::summary::RunSummary;
 
@@ -149,11 +148,18 @@ pub(super) async fn runs_of_session(
     Ok(sort_out(rows.into_iter().map(Listed::into_row)))
 }
 
-pub(super) async fn offsets(connection: &mut PgConnection) -> Result<Vec<(String, u64, bool)>, Error> {
-    let rows = sqlx::query("SELECT id, journal_offset, has_ended FROM run")
+pub(super) async fn indexed_runs(connection: &mut PgConnection) -> Result<Vec<IndexedRun>, Error> {
+    let rows = sqlx::query("SELECT id, journal_offset, ended_at, fold_version FROM run")
         .fetch_all(connection)
         .await?;
-    let read = |row: &PgRow| Ok((text(row, 0)?, number(row, 1)?, row.try_get(2)?));
+    let read = |row: &PgRow| {
+        Ok(IndexedRun {
+            run: text(row, 0)?,
+            offset: number(row, 1)?,
+            ended_at: row.try_get::<Option<i64>, _>(2)?.map(timestamp),
+            is_current: row.try_get::<i64, _>(3)? == i64::from(FOLD_VERSION),
+        })
+    };
     rows.iter().map(read).collect()
 }
 
@@ -290,58 +296,24 @@ pub(super) async fn messages(
     Ok((messages, odd))
 }
 
-/// What follows the key. A sum beyond all measure is the highest there is, as everywhere else.
-macro_rules! sums {
-    ($key:literal) => {
-        concat!(
-            "SELECT ",
-            $key,
-            " AS label, count(*),
-             least(sum(u.input), 9223372036854775807)::bigint,
-             least(sum(u.cache_read), 9223372036854775807)::bigint,
-             least(sum(u.cache_write), 9223372036854775807)::bigint,
-             least(sum(u.output), 9223372036854775807)::bigint,
-             least(sum(u.reasoning), 9223372036854775807)::bigint,
-             least(sum(coalesce(u.cost, 0)), 9223372036854775807)::bigint,
-             bool_or(u.is_estimate)
-             FROM run JOIN usage u ON u.run = run.number"
-        )
-    };
-}
-
-pub(super) async fn costs(connection: &mut PgConnection, query: &CostQuery) -> Result<Vec<CostRow>, Error> {
-    // The key twice: as what is given, and as what must be behind another one.
-    macro_rules! by {
-        ($key:literal) => {
-            (sums!($key), concat!($key, " > "))
-        };
-    }
-    let (sums, behind) = match query.group {
-        CostGroup::Day => {
-            by!("to_char(to_timestamp(u.at / 1000000000) AT TIME ZONE 'UTC', 'YYYY-MM-DD') COLLATE \"C\"")
-        }
-        CostGroup::Model => by!("coalesce(u.model, 'unknown')"),
-        CostGroup::Workspace => by!("run.workspace"),
-        CostGroup::Backend => by!("run.backend"),
-        CostGroup::Run => by!("run.id"),
-    };
-    let mut question = Question::new(sums);
-    question.number("u.at >= ", query.since.map(nanoseconds));
-    question.number("u.at < ", query.until.map(nanoseconds));
-    question.text("run.workspace = ", query.workspace.as_deref());
-    question.text(behind, query.after.as_deref());
-    let end = " GROUP BY label ORDER BY label LIMIT ";
-    question
-        .ask(connection, end, Some(bounded(query.limit)), |row| {
-            Ok(CostRow {
-                key: text(row, 0)?,
-                messages: number(row, 1)?,
-                tokens: tokens(row, 2)?,
-                cost: MicroUsd::new(number(row, 7)?),
-                is_estimate: row.try_get(8)?,
-            })
-        })
-        .await
+/// Figures about all runs, each from an index.
+pub(super) async fn counts(connection: &mut PgConnection) -> Result<RunCounts, Error> {
+    let rows =
+        sqlx::query("SELECT reason, count(*) FROM run WHERE has_ended GROUP BY reason ORDER BY reason")
+            .fetch_all(&mut *connection)
+            .await?;
+    let read = |row: &PgRow| Ok((text(row, 0)?, number(row, 1)?));
+    let ended = rows.iter().map(read).collect::<Result<_, Error>>()?;
+    let row = sqlx::query(
+        "SELECT (SELECT count(*) FROM message WHERE state = 0), (SELECT count(*) FROM approval WHERE state = 0)",
+    )
+    .fetch_one(connection)
+    .await?;
+    Ok(RunCounts {
+        ended,
+        queued_messages: number(&row, 0)?,
+        pending_requests: number(&row, 1)?,
+    })
 }
 
 pub(super) async fn recall(connection: &mut PgConnection, key: &str) -> Result<Option<Remembered>, Error> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use sqlx::{Error, PgConnection};
 
 use super::escape::escape;
-use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds};
+use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds, reason_word};
 use crate::fold::tells_of_sessions;
 use crate::rows::{ApprovalRow, Batch, MessageRow, RecordRow, UsageRow};
 
@@ -104,13 +104,15 @@ impl<'a> Rows<'a> {
             .map(|batch| json(serde_json::to_string(&batch.state)));
         sqlx::query(
             "INSERT INTO run(number, id, epoch, workspace, backend, started_at, has_ended, is_waiting,
-                 journal_offset, head_seq, summary, state)
+                 journal_offset, head_seq, summary, state, ended_at, reason, fold_version)
              SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[],
-                 $7::boolean[], $8::boolean[], $9::bigint[], $10::bigint[], $11::text[], $12::text[])
+                 $7::boolean[], $8::boolean[], $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::bigint[],
+                 $14::text[], $15::bigint[])
              ON CONFLICT(number) DO UPDATE SET epoch = excluded.epoch, workspace = excluded.workspace,
                  backend = excluded.backend, started_at = excluded.started_at, has_ended = excluded.has_ended,
                  is_waiting = excluded.is_waiting, journal_offset = excluded.journal_offset,
-                 head_seq = excluded.head_seq, summary = excluded.summary, state = excluded.state",
+                 head_seq = excluded.head_seq, summary = excluded.summary, state = excluded.state,
+                 ended_at = excluded.ended_at, reason = excluded.reason, fold_version = excluded.fold_version",
         )
         .bind(self.runs.keys().copied().collect::<Vec<_>>())
         .bind(texts(all().map(|summary| summary.id.as_str())))
@@ -141,6 +143,18 @@ impl<'a> Rows<'a> {
         .bind(all().map(|summary| integer(summary.head_seq)).collect::<Vec<_>>())
         .bind(summaries.collect::<Result<Vec<_>, _>>()?)
         .bind(states.collect::<Result<Vec<_>, _>>()?)
+        .bind(
+            all()
+                .map(|summary| summary.ended_at.map(nanoseconds))
+                .collect::<Vec<_>>(),
+        )
+        .bind(all().map(|summary| escape(&reason_word(summary)).into_owned()).collect::<Vec<_>>())
+        .bind(
+            self.runs
+                .values()
+                .map(|batch| i64::from(batch.state.version()))
+                .collect::<Vec<_>>(),
+        )
         .execute(connection)
         .await?;
         Ok(())
@@ -201,10 +215,10 @@ impl<'a> Rows<'a> {
             return Ok(());
         }
         let all = || self.usage.values();
-        let tokens = |of: fn(&UsageRow) -> u64| all().map(|row| integer(of(row))).collect::<Vec<_>>();
+        let tokens = |of: fn(&UsageRow) -> i64| all().map(|row| of(row)).collect::<Vec<_>>();
         let (runs, seqs) = keys(&self.usage);
         let models = all().map(|row| row.model.as_deref().map(|model| escape(model).into_owned()));
-        let costs = all().map(|row| row.cost.map(|cost| integer(cost.as_micro_usd())));
+        let costs = all().map(|row| row.cost_micro_usd);
         sqlx::query(
             "INSERT INTO usage(run, seq, at, model, input, cache_read, cache_write, output, reasoning, cost,
                  is_estimate)

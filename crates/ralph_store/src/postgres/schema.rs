@@ -4,9 +4,9 @@
 pub(super) const SCHEMA: &str = "ralph";
 
 /// One step from a version to the next, as SQL. A step that was released never changes.
-pub(super) const MIGRATIONS: &[&str] = &[FIRST, SECOND];
+pub(super) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD];
 
-/// All tables but `kind`, `meta` and `remembered`, which outlive a clearing, in the order in which they are locked.
+/// The tables that are emptied with the runs, in the order in which they are locked.
 pub(super) const RUN_TABLES: &str =
     "run, session, record, usage, approval, message, text_run, text, text_span";
 
@@ -122,3 +122,32 @@ const FIRST: &str = r#"
 
 /// More kinds of records have words: all journals are looked through anew.
 const SECOND: &str = "TRUNCATE text_run, text, text_span;";
+
+/// The state directory that the index belongs to, the costs of removed runs, and columns for what is counted. Rows keep an
+/// unknown fold version, so that catching up reads the runs again.
+const THIRD: &str = r#"
+    CREATE TABLE home(id text PRIMARY KEY);
+    CREATE TABLE usage_day(
+        run text COLLATE "C" NOT NULL,
+        at bigint NOT NULL,
+        model text COLLATE "C",
+        workspace text COLLATE "C" NOT NULL,
+        backend text COLLATE "C" NOT NULL,
+        messages bigint NOT NULL,
+        input bigint NOT NULL,
+        cache_read bigint NOT NULL,
+        cache_write bigint NOT NULL,
+        output bigint NOT NULL,
+        reasoning bigint NOT NULL,
+        cost bigint,
+        is_estimate boolean NOT NULL
+    );
+    CREATE INDEX usage_day_by_run ON usage_day(run);
+    CREATE INDEX usage_day_by_time ON usage_day(at);
+    ALTER TABLE run ADD COLUMN ended_at bigint;
+    ALTER TABLE run ADD COLUMN reason text COLLATE "C" NOT NULL DEFAULT '';
+    ALTER TABLE run ADD COLUMN fold_version bigint NOT NULL DEFAULT 0;
+    UPDATE run SET reason = 'unknown' WHERE has_ended;
+    CREATE INDEX run_by_reason ON run(reason) WHERE has_ended;
+    CREATE INDEX message_queued ON message(run) WHERE state = 0;
+"#;

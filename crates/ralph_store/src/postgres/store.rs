@@ -17,16 +17,17 @@ use super::explain::{explain, within};
 use super::readers::Readers;
 use super::text::Behind;
 use super::writer::{Done, Task, Writer};
-use super::{read, text};
+use super::{read, text, usage};
 use crate::catch_up::JOURNAL;
 use crate::columns::{bounded, run_place};
 use crate::error::StoreError;
+use crate::home_claim::HomeClaim;
 use crate::journal_lines::stands_at;
 use crate::query::{
-    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchMode, SearchPage,
-    SearchQuery,
+    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunCounts, RunQuery, SearchMode,
+    SearchPage, SearchQuery,
 };
-use crate::rows::{Batch, Ingested, MessageRow, Progress, RecordRow};
+use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress, RecordRow};
 use crate::search::{Gatherer, find, scan};
 use crate::store::{Health, Remembered, Store};
 use crate::summary::RunSummary;
@@ -46,6 +47,8 @@ pub struct PostgresOptions {
     pub url: String,
     /// Where the runs are.
     pub runs_directory: PathBuf,
+    /// The state directory of these runs; `None` opens the index of any.
+    pub home: Option<HomeClaim>,
     /// How long a database that is not there yet is waited for.
     pub patience: Duration,
 }
@@ -57,6 +60,7 @@ impl PostgresOptions {
         Self {
             url: url.into(),
             runs_directory: runs_directory.into(),
+            home: None,
             patience: Duration::from_secs(10),
         }
     }
@@ -68,6 +72,7 @@ impl fmt::Debug for PostgresOptions {
             .debug_struct("PostgresOptions")
             .field("url", &"postgres://…")
             .field("runs_directory", &self.runs_directory)
+            .field("home", &self.home)
             .field("patience", &self.patience)
             .finish()
     }
@@ -101,16 +106,16 @@ impl PostgresStore {
     /// [`catch_up`](crate::catch_up) brings. While the database is not there yet, `told` is called now and then.
     ///
     /// # Errors
-    /// When another server has it, a newer version wrote it, the address is wrong, or the database is not there.
+    /// When another server has it, it belongs to another state directory, a newer version wrote it, the address is wrong, or the database is not there.
     pub async fn connect(
         options: PostgresOptions,
         told: impl FnMut(&Waiting) + Send,
     ) -> Result<Self, StoreError> {
         let address = Address::parse(&options.url)?;
-        let mut connection = wait_for_writer(&address, options.patience, told).await?;
+        let mut connection = wait_for_writer(&address, options.home.as_ref(), options.patience, told).await?;
         let lag = text::lag(&mut connection).await.map_err(explain)?;
         Ok(Self {
-            writer: Writer::start(address.clone(), connection),
+            writer: Writer::start(address.clone(), options.home, connection),
             readers: Readers::new(address.clone()),
             address,
             runs_directory: options.runs_directory,
@@ -251,8 +256,12 @@ impl Store for PostgresStore {
         self.unless_odd(run, progress).await
     }
 
-    async fn offsets(&self) -> Result<Vec<(String, u64, bool)>, StoreError> {
-        ask!(self, read::offsets)
+    async fn indexed_runs(&self) -> Result<Vec<IndexedRun>, StoreError> {
+        ask!(self, read::indexed_runs)
+    }
+
+    async fn counts(&self) -> Result<RunCounts, StoreError> {
+        ask!(self, read::counts)
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Page<RunSummary>, StoreError> {
@@ -293,7 +302,7 @@ impl Store for PostgresStore {
     }
 
     async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError> {
-        ask!(self, read::costs, query)
+        ask!(self, usage::costs, query)
     }
 
     async fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {

@@ -15,6 +15,7 @@ use super::read::recall;
 use super::rows::Kinds;
 use crate::columns::nanoseconds;
 use crate::error::StoreError;
+use crate::home_claim::{HomeClaim, OtherHome};
 use crate::rows::{Batch, Ingested};
 use crate::store::{REMEMBERED_FOR, Remembered};
 
@@ -58,10 +59,15 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(address: Address, connection: PgConnection) -> Self {
+    pub(super) fn start(address: Address, home: Option<HomeClaim>, connection: PgConnection) -> Self {
         let (jobs, receiver) = mpsc::channel(MOST_WAITING);
         let worker = Worker {
             address,
+            // Who opened the index may have taken it over; whoever has it when a connection is replaced keeps it.
+            home: home.map(|home| HomeClaim {
+                other: OtherHome::Refuse,
+                ..home
+            }),
             connection: Some(connection),
             kinds: Kinds::default(),
             refused: None,
@@ -89,6 +95,7 @@ impl Writer {
 
 struct Worker {
     address: Address,
+    home: Option<HomeClaim>,
     connection: Option<PgConnection>,
     kinds: Kinds,
     /// When the database said nothing for a long time.
@@ -183,7 +190,7 @@ impl Worker {
             return Err(StoreError::Unavailable("the database does not answer".to_owned()));
         }
         let start = Instant::now();
-        let opened = open_writer(&self.address).await;
+        let opened = open_writer(&self.address, self.home.as_ref()).await;
         let is_silent = opened
             .as_ref()
             .is_err_and(|refused| matches!(refused.error, StoreError::Unavailable(_)));

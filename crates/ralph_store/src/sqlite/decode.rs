@@ -6,7 +6,7 @@ use super::explain::{explain, odd};
 use super::schema::seq_of;
 use crate::columns::{approval_kind_of, approval_state_of, count, message_state_of, timestamp};
 use crate::error::StoreError;
-use crate::rows::{ApprovalRow, MessageRow, RecordRow, UsageRow};
+use crate::rows::{ApprovalRow, MessageRow, RecordRow, SignedTokens, UsageRow};
 
 /// Everything a statement gives, decoded.
 pub(super) fn all<T>(
@@ -48,9 +48,7 @@ pub(super) fn usage(row: &Row<'_>) -> Result<UsageRow, StoreError> {
             at: timestamp(row.get(1)?),
             model: row.get(2)?,
             tokens: tokens(row, 3)?,
-            cost: row
-                .get::<_, Option<i64>>(8)?
-                .map(|cost| agent_api::MicroUsd::new(count(cost))),
+            cost_micro_usd: row.get(8)?,
             is_estimate: row.get(9)?,
         })
     };
@@ -58,14 +56,13 @@ pub(super) fn usage(row: &Row<'_>) -> Result<UsageRow, StoreError> {
 }
 
 /// Five columns from `first` on.
-pub(super) fn tokens(row: &Row<'_>, first: usize) -> rusqlite::Result<agent_api::Tokens> {
-    let column = |index: usize| row.get::<_, i64>(first + index).map(count);
-    Ok(agent_api::Tokens {
-        input: column(0)?,
-        cache_read: column(1)?,
-        cache_write: column(2)?,
-        output: column(3)?,
-        reasoning: column(4)?,
+fn tokens(row: &Row<'_>, first: usize) -> rusqlite::Result<SignedTokens> {
+    Ok(SignedTokens {
+        input: row.get(first)?,
+        cache_read: row.get(first + 1)?,
+        cache_write: row.get(first + 2)?,
+        output: row.get(first + 3)?,
+        reasoning: row.get(first + 4)?,
     })
 }
 

@@ -1,13 +1,14 @@
-//! Forgetting.
+//! Removes runs from the tables.
 
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::schema::{key, last_key};
+use super::usage::{Kept, keep_costs};
 
 /// Tables whose rows are known by a key of run and seq.
 const KEYED: [&str; 4] = ["record", "usage", "approval", "message"];
 
-/// Forgets what is known of a run but its number.
+/// Deletes the rows of a run, but for the one of the run itself.
 pub(super) fn empty_run(connection: &Connection, number: i64) -> rusqlite::Result<()> {
     let first = key(number, 0).unwrap_or(i64::MAX);
     for table in KEYED {
@@ -22,20 +23,35 @@ pub(super) fn empty_run(connection: &Connection, number: i64) -> rusqlite::Resul
     Ok(())
 }
 
+/// Removes runs but for what they cost.
 pub(super) fn remove(connection: &Connection, runs: &[String]) -> rusqlite::Result<()> {
     for run in runs {
         let number = connection
-            .prepare_cached("DELETE FROM run WHERE id = ?1 RETURNING number")?
+            .prepare_cached("SELECT number FROM run WHERE id = ?1")?
             .query_row([run], |row| row.get(0))
             .optional()?;
         if let Some(number) = number {
+            keep_costs(connection, Kept::Run(number))?;
             empty_run(connection, number)?;
+            connection
+                .prepare_cached("DELETE FROM run WHERE number = ?1")?
+                .execute([number])?;
         }
     }
     Ok(())
 }
 
+/// Deletes everything.
+pub(super) fn empty(connection: &Connection) -> rusqlite::Result<()> {
+    clear(connection)?;
+    connection.execute("DELETE FROM usage_day", [])?;
+    connection.execute("DELETE FROM remembered", [])?;
+    Ok(())
+}
+
+/// Removes all runs but for what they cost.
 pub(super) fn clear(connection: &Connection) -> rusqlite::Result<()> {
+    keep_costs(connection, Kept::All { database: "main" })?;
     for table in KEYED.into_iter().chain(["session", "run"]) {
         // Without a condition SQLite drops all pages at once.
         connection.execute(&format!("DELETE FROM {table}"), [])?;

@@ -6,7 +6,8 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
 
 use super::delete::empty_run;
 use super::schema::key;
-use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds};
+use super::usage::drop_kept_costs;
+use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds, reason_word};
 use crate::fold::tells_of_sessions;
 use crate::rows::{Batch, Ingested};
 
@@ -37,6 +38,7 @@ struct Known {
     epoch: String,
     has_ended: bool,
     is_waiting: bool,
+    fold_version: i64,
 }
 
 /// Takes batches in, within the caller's transaction.
@@ -52,7 +54,7 @@ pub(super) fn ingest(
     for batch in batches {
         let known = find(connection, &batch.summary.id)?;
         let (known, offset) = match known {
-            Some(known) if known.epoch == batch.summary.epoch => {
+            Some(known) if known.connects(batch) => {
                 if batch.offset <= known.offset {
                     continue;
                 }
@@ -73,6 +75,9 @@ pub(super) fn ingest(
             }
             None => (None, 0),
         };
+        if offset == 0 {
+            drop_kept_costs(connection, &batch.summary.id)?;
+        }
         let number = match known {
             Some(known) if known.is_like(batch) => update_run(connection, known.number, batch)?,
             known => put_run(connection, known.map(|known| known.number), batch)?,
@@ -88,7 +93,9 @@ pub(super) fn ingest(
 
 fn find(connection: &Connection, run: &str) -> rusqlite::Result<Option<Known>> {
     connection
-        .prepare_cached("SELECT number, offset, epoch, has_ended, is_waiting FROM run WHERE id = ?1")?
+        .prepare_cached(
+            "SELECT number, offset, epoch, has_ended, is_waiting, fold_version FROM run WHERE id = ?1",
+        )?
         .query_row([run], |row| {
             Ok(Known {
                 number: row.get(0)?,
@@ -96,12 +103,18 @@ fn find(connection: &Connection, run: &str) -> rusqlite::Result<Option<Known>> {
                 epoch: row.get(2)?,
                 has_ended: row.get(3)?,
                 is_waiting: row.get(4)?,
+                fold_version: row.get(5)?,
             })
         })
         .optional()
 }
 
 impl Known {
+    /// Whether a batch is of the same journal and made by the same version of the fold. One that is not replaces the run.
+    fn connects(&self, batch: &Batch) -> bool {
+        self.epoch == batch.summary.epoch && self.fold_version == i64::from(batch.state.version())
+    }
+
     /// Whether a batch changes nothing that lists are sorted or filtered by.
     fn is_like(&self, batch: &Batch) -> bool {
         batch.start > 0
@@ -132,11 +145,12 @@ fn put_run(connection: &Connection, number: Option<i64>, batch: &Batch) -> rusql
     let summary = &batch.summary;
     let number = connection
         .prepare_cached(
-            "INSERT INTO run(number, id, epoch, workspace, backend, started_at, has_ended, is_waiting, offset,
-                 head_seq, summary, state)
-             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)
+            "INSERT INTO run(number, id, epoch, workspace, backend, started_at, ended_at, reason, has_ended,
+                 is_waiting, fold_version, offset, head_seq, summary, state)
+             VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
              ON CONFLICT(number) DO UPDATE SET epoch = ?3, workspace = ?4, backend = ?5, started_at = ?6,
-                 has_ended = ?7, is_waiting = ?8, offset = ?9, head_seq = ?10, summary = ?11, state = ?12
+                 ended_at = ?7, reason = ?8, has_ended = ?9, is_waiting = ?10, fold_version = ?11, offset = ?12,
+                 head_seq = ?13, summary = ?14, state = ?15
              RETURNING number",
         )?
         .query_row(
@@ -147,8 +161,11 @@ fn put_run(connection: &Connection, number: Option<i64>, batch: &Batch) -> rusql
                 summary.workspace,
                 summary.backend,
                 nanoseconds(summary.started_at),
+                summary.ended_at.map(nanoseconds),
+                reason_word(summary),
                 summary.ended_at.is_some(),
                 summary.activity.needs_person(),
+                batch.state.version(),
                 integer(batch.offset),
                 integer(summary.head_seq),
                 text(summary)?,
@@ -208,12 +225,12 @@ fn put_usage(connection: &Connection, number: i64, batch: &Batch) -> rusqlite::R
             key,
             nanoseconds(row.at),
             &row.model,
-            integer(row.tokens.input),
-            integer(row.tokens.cache_read),
-            integer(row.tokens.cache_write),
-            integer(row.tokens.output),
-            integer(row.tokens.reasoning),
-            row.cost.map(|cost| integer(cost.as_micro_usd())),
+            row.tokens.input,
+            row.tokens.cache_read,
+            row.tokens.cache_write,
+            row.tokens.output,
+            row.tokens.reasoning,
+            row.cost_micro_usd,
             row.is_estimate,
         ))?;
     }

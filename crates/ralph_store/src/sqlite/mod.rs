@@ -18,6 +18,7 @@ mod suspicion;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod usage;
 mod writer;
 
 pub use open::{Note, Opened};

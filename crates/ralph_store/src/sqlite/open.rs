@@ -8,12 +8,15 @@ use std::time::Duration;
 use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
+use super::delete;
 use super::explain::explain;
 use super::migrate::migrate;
 use super::read::{self, Head};
 use super::schema::MIGRATIONS;
 use super::store::SqliteStore;
+use super::usage::{Kept, keep_costs};
 use crate::error::StoreError;
+use crate::home_claim::{Claimed, HomeClaim};
 use crate::private::{make_directory, open_file};
 
 /// Older ones can damage a database in the write-ahead mode.
@@ -96,24 +99,31 @@ impl fmt::Display for Note {
 /// Opens the file for its one writer, and says how far it is with each run. The lock on the directory is the caller's.
 pub(super) fn open_file_of_index(
     path: &Path,
+    home: Option<&HomeClaim>,
     notes: &mut Vec<Note>,
 ) -> Result<(Connection, Vec<Head>), StoreError> {
     if rusqlite::version_number() < OLDEST_SQLITE {
         let message = format!("SQLite {} is too old, 3.51.3 is needed", rusqlite::version());
         return Err(StoreError::Unavailable(message));
     }
-    match try_open(path, notes) {
+    match try_open(path, home, notes) {
         Err(StoreError::Damaged(problem)) => {
             let to = move_aside(path)?;
             tracing::warn!(problem, "the index is damaged and begins anew");
+            let opened = try_open(path, home, notes)?;
+            keep_what_cannot_be_rebuilt(&opened.0, &to);
             notes.push(Note::MovedAside { to, problem });
-            try_open(path, notes)
+            Ok(opened)
         }
         other => other,
     }
 }
 
-fn try_open(path: &Path, notes: &mut Vec<Note>) -> Result<(Connection, Vec<Head>), StoreError> {
+fn try_open(
+    path: &Path,
+    home: Option<&HomeClaim>,
+    notes: &mut Vec<Note>,
+) -> Result<(Connection, Vec<Head>), StoreError> {
     // Made by us, so that it has our mode; SQLite gives its other files the same one.
     let made = open_file(path);
     made.map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
@@ -140,12 +150,46 @@ fn try_open(path: &Path, notes: &mut Vec<Note>) -> Result<(Connection, Vec<Head>
             backup: migrated.backup,
         });
     }
+    if let Some(home) = home {
+        claim(&mut connection, home)?;
+    }
     connection
         .execute("UPDATE meta SET value = 1 WHERE key = 'is_open'", [])
         .map_err(explain)?;
     // Read here, so that damage in it costs a rebuild and not the start.
     let heads = read::heads(&connection)?;
     Ok((connection, heads))
+}
+
+/// Checks that the index belongs to this state directory. One without an id becomes its own.
+fn claim(connection: &mut Connection, home: &HomeClaim) -> Result<(), StoreError> {
+    let found = home_of(connection).map_err(explain)?;
+    let claimed = home.check(found.as_deref())?;
+    if claimed == Claimed::Ours {
+        return Ok(());
+    }
+    let change = |connection: &mut Connection| {
+        let transaction = connection.transaction()?;
+        if claimed == Claimed::TakeOver {
+            delete::empty(&transaction)?;
+        }
+        transaction.execute("DELETE FROM home", [])?;
+        transaction.execute("INSERT INTO home VALUES(?1)", [&home.id])?;
+        transaction.commit()
+    };
+    change(connection).map_err(explain)
+}
+
+fn home_of(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    connection
+        .query_row("SELECT id FROM home", [], |row| row.get(0))
+        .optional()
+}
+
+/// The id of the state directory that a file belongs to; `None` if it has none, or cannot be read.
+pub(super) fn home_of_file(path: &Path) -> Option<String> {
+    let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).ok()?;
+    home_of(&connection).ok()?
 }
 
 /// Looks at the whole file if nobody closed it. A new one has no flag yet.
@@ -226,23 +270,46 @@ pub(super) fn replace(path: &Path) -> Result<Option<PathBuf>, StoreError> {
     Ok(Some(target))
 }
 
-/// Takes the answers to requests over from a file that was put aside, as nothing else could rebuild them. It may be
-/// damaged, or of another version: then there are none.
-pub(super) fn take_over_answers(connection: &Connection, old: &Path) {
-    let taken = connection
-        .execute("ATTACH ?1 AS old", [old.to_string_lossy()])
-        .and_then(|_| {
-            let taken = connection.execute(
-                "INSERT OR IGNORE INTO remembered(key, digest, status, body, at)
-                 SELECT key, digest, status, body, at FROM old.remembered",
-                [],
-            );
-            connection.execute("DETACH old", [])?;
-            taken
-        });
-    if let Err(error) = taken {
-        tracing::warn!(%error, "answers to earlier requests could not be taken over");
+/// Copies what no journal has from a file that was moved aside: answers to requests, and what removed runs cost. Runs that
+/// are still there replace their costs when they are taken in again. The file may be damaged or of another version: what
+/// cannot be read is lost.
+pub(super) fn keep_what_cannot_be_rebuilt(connection: &Connection, old: &Path) {
+    if let Err(error) = connection.execute("ATTACH ?1 AS old", [old.to_string_lossy()]) {
+        tracing::warn!(%error, "the old index cannot be opened: its answers and costs are lost");
+        return;
     }
+    let answers = connection.execute_batch(
+        "INSERT OR IGNORE INTO remembered(key, digest, status, body, at)
+         SELECT key, digest, status, body, at FROM old.remembered",
+    );
+    let removed = has_kept_costs(connection).and_then(|is_there| match is_there {
+        true => connection.execute_batch("INSERT INTO usage_day SELECT * FROM old.usage_day"),
+        false => Ok(()),
+    });
+    let runs = keep_costs(connection, Kept::All { database: "old" });
+    for (what, kept) in [
+        ("answers to requests", answers),
+        ("costs of removed runs", removed),
+        ("costs of runs", runs),
+    ] {
+        if let Err(error) = kept {
+            tracing::warn!(%error, "{what} could not be copied from the old index");
+        }
+    }
+    // A cached statement would keep the file attached.
+    connection.flush_prepared_statement_cache();
+    if let Err(error) = connection.execute("DETACH old", []) {
+        tracing::warn!(%error, "the old index could not be closed");
+    }
+}
+
+/// Whether the old file has the costs of removed runs. Older versions had none.
+fn has_kept_costs(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row(
+        "SELECT count(*) > 0 FROM old.sqlite_schema WHERE name = 'usage_day'",
+        [],
+        |row| row.get(0),
+    )
 }
 
 fn move_to(path: &Path, target: &Path) -> Result<(), StoreError> {

@@ -1,26 +1,25 @@
 //! What can be asked.
 
-use std::fmt::Write as _;
-
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
-use super::decode::{all, approval, json, message, record, tokens, usage};
+use super::decode::{all, approval, json, message, record, usage};
 use super::explain::explain;
-use super::schema::{RUN_OF_KEY, key, last_key, seq_of};
+use super::schema::{key, last_key, seq_of};
 use crate::columns::{bounded, count, integer, nanoseconds, run_mark, run_place, timestamp};
 use crate::error::StoreError;
+use crate::fold::FOLD_VERSION;
 use crate::listed::{Asked, Known, Listed, sort_out};
-use crate::query::{ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Page, RecordQuery, RunQuery};
-use crate::rows::{MessageRow, Progress, RecordRow};
+use crate::query::{ApprovalPage, ApprovalQuery, Page, RecordQuery, RunCounts, RunQuery};
+use crate::rows::{IndexedRun, MessageRow, Progress, RecordRow};
 use crate::store::{MAX_LIMIT, Remembered};
 use crate::summary::RunSummary;
 
 /// A question that is put together.
 #[derive(Default)]
-struct Conditions {
-    sql: String,
-    values: Vec<Value>,
+pub(super) struct Conditions {
+    pub(super) sql: String,
+    pub(super) values: Vec<Value>,
 }
 
 impl Conditions {
@@ -32,14 +31,14 @@ impl Conditions {
         self.values.extend(values);
     }
 
-    fn add_some(&mut self, condition: &str, value: Option<impl Into<Value>>) {
+    pub(super) fn add_some(&mut self, condition: &str, value: Option<impl Into<Value>>) {
         if let Some(value) = value {
             self.add(condition, [value.into()]);
         }
     }
 }
 
-fn sql_limit(limit: usize) -> Value {
+pub(super) fn sql_limit(limit: usize) -> Value {
     Value::Integer(integer(limit as u64))
 }
 
@@ -139,13 +138,20 @@ pub(super) fn runs_of_session(
     Ok(sort_out(all(rows, listed)?.into_iter().map(Listed::into_row)))
 }
 
-pub(super) fn offsets(connection: &Connection) -> Result<Vec<(String, u64, bool)>, StoreError> {
+pub(super) fn indexed_runs(connection: &Connection) -> Result<Vec<IndexedRun>, StoreError> {
     let mut statement = connection
-        .prepare_cached("SELECT id, offset, has_ended FROM run")
+        .prepare_cached("SELECT id, offset, ended_at, fold_version FROM run")
         .map_err(explain)?;
     let rows = statement.query([]).map_err(explain)?;
     all(rows, |row| {
-        let read = || Ok((row.get(0)?, count(row.get(1)?), row.get(2)?));
+        let read = || {
+            Ok(IndexedRun {
+                run: row.get(0)?,
+                offset: count(row.get(1)?),
+                ended_at: row.get::<_, Option<i64>>(2)?.map(timestamp),
+                is_current: row.get::<_, i64>(3)? == i64::from(FOLD_VERSION),
+            })
+        };
         read().map_err(explain)
     })
 }
@@ -343,51 +349,27 @@ pub(super) fn messages(connection: &Connection, run: &str) -> Result<Known<Vec<M
     Ok((messages, odd))
 }
 
-pub(super) fn costs(connection: &Connection, query: &CostQuery) -> Result<Vec<CostRow>, StoreError> {
-    let group = match query.group {
-        CostGroup::Day => "strftime('%Y-%m-%d', at / 1000000000, 'unixepoch')",
-        CostGroup::Model => "coalesce(model, 'unknown')",
-        CostGroup::Workspace => "run.workspace",
-        CostGroup::Backend => "run.backend",
-        CostGroup::Run => "run.id",
-    };
-    let mut conditions = Conditions::default();
-    conditions.add_some("at >= ?", query.since.map(nanoseconds));
-    conditions.add_some("at < ?", query.until.map(nanoseconds));
-    conditions.add_some("run.workspace = ?", query.workspace.clone());
-    conditions.add_some(&format!("{group} > ?"), query.after.clone());
-    conditions.values.push(sql_limit(bounded(query.limit)));
-    let mut sql = format!("SELECT {group} AS label, count(*)");
-    for column in [
-        "input",
-        "cache_read",
-        "cache_write",
-        "output",
-        "reasoning",
-        "coalesce(cost, 0)",
-    ] {
-        let _ = write!(sql, ", sum({column})");
-    }
-    let _ = write!(
-        sql,
-        ", max(is_estimate) FROM usage JOIN run ON run.number = {RUN_OF_KEY}{} GROUP BY label ORDER BY label LIMIT ?",
-        conditions.sql
-    );
-    let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
-    let rows = statement
-        .query(params_from_iter(conditions.values))
+/// Figures about all runs, each from an index.
+pub(super) fn counts(connection: &Connection) -> Result<RunCounts, StoreError> {
+    let mut statement = connection
+        .prepare_cached("SELECT reason, count(*) FROM run WHERE has_ended = 1 GROUP BY reason")
         .map_err(explain)?;
-    all(rows, |row| {
-        let read = || {
-            Ok(CostRow {
-                key: row.get(0)?,
-                messages: count(row.get(1)?),
-                tokens: tokens(row, 2)?,
-                cost: agent_api::MicroUsd::new(count(row.get(7)?)),
-                is_estimate: row.get(8)?,
-            })
-        };
+    let rows = statement.query([]).map_err(explain)?;
+    let ended = all(rows, |row| {
+        let read = || Ok((row.get(0)?, count(row.get(1)?)));
         read().map_err(explain)
+    })?;
+    let one = |sql: &str| {
+        let mut statement = connection.prepare_cached(sql).map_err(explain)?;
+        statement
+            .query_row([], |row| row.get(0))
+            .map(count)
+            .map_err(explain)
+    };
+    Ok(RunCounts {
+        ended,
+        queued_messages: one("SELECT count(*) FROM message WHERE state = 0")?,
+        pending_requests: one("SELECT count(*) FROM approval WHERE state = 0")?,
     })
 }
 

@@ -11,19 +11,22 @@ use tokio::sync::Semaphore;
 use super::delete;
 use super::explain::explain;
 use super::open::{
-    Note, Opened, open_file_of_index, replace, take_directory, take_over_answers, with_suffix,
+    Note, Opened, home_of_file, keep_what_cannot_be_rebuilt, open_file_of_index, replace, take_directory,
+    with_suffix,
 };
-use super::read;
 use super::readers::Readers;
 use super::suspicion::Suspicion;
 use super::texts::lag;
 use super::writer::Writer;
+use super::{read, usage};
 use crate::columns::nanoseconds;
 use crate::error::StoreError;
+use crate::home_claim::{Claimed, HomeClaim};
 use crate::query::{
-    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunQuery, SearchPage, SearchQuery,
+    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunCounts, RunQuery, SearchPage,
+    SearchQuery,
 };
-use crate::rows::{Batch, Ingested, MessageRow, Progress, RecordRow};
+use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress, RecordRow};
 use crate::search::{SearchOptions, TextIndex};
 use crate::store::{Health, REMEMBERED_FOR, Remembered, Store};
 use crate::summary::RunSummary;
@@ -41,6 +44,8 @@ pub struct SqliteOptions {
     pub data_directory: PathBuf,
     /// Where the runs are.
     pub runs_directory: PathBuf,
+    /// The state directory of these runs; `None` opens the index of any.
+    pub home: Option<HomeClaim>,
 }
 
 /// An index in a file.
@@ -64,16 +69,16 @@ impl SqliteStore {
     /// afterwards, [`catch_up`](crate::catch_up) brings.
     ///
     /// # Errors
-    /// When another server has it, a newer version wrote it, or there cannot be one.
+    /// When another server has it, it belongs to another state directory, a newer version wrote it, or there cannot be one.
     pub async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
         Self::open_with(options, MOST_WAL_BYTES).await
     }
 
     /// Makes a new index of a data directory. The old one is moved aside, whatever is wrong with it: it may be damaged,
-    /// or a newer version's. What was [remembered](Store::remember) is taken over if it can be read.
+    /// or a newer version's. What was [remembered](Store::remember) and what runs cost is copied if it can be read.
     ///
     /// # Errors
-    /// When another server has it, or there cannot be one.
+    /// When another server has it, it belongs to another state directory, or there cannot be one.
     pub async fn open_anew(options: SqliteOptions) -> Result<Opened, StoreError> {
         Self::opening(move || Self::open_blocking(options, MOST_WAL_BYTES, true)).await
     }
@@ -94,6 +99,7 @@ impl SqliteStore {
         let SqliteOptions {
             data_directory,
             runs_directory,
+            home,
         } = options;
         let lock = take_directory(&data_directory)?;
         let path = data_directory.join("ralph.db");
@@ -103,15 +109,19 @@ impl SqliteStore {
             runs_directory,
         };
         let mut replaced = None;
+        let mut is_other = false;
         if is_anew {
+            if let Some(home) = &home {
+                is_other = home.check(home_of_file(&path).as_deref())? == Claimed::TakeOver;
+            }
             replaced = replace(&path)?;
             let texts = TextIndex::replace(&texts)?;
             let replaced = [replaced.clone(), texts].into_iter().flatten();
             notes.extend(replaced.map(|to| Note::Replaced { to }));
         }
-        let (connection, heads) = open_file_of_index(&path, &mut notes)?;
-        if let Some(old) = replaced {
-            take_over_answers(&connection, &old);
+        let (connection, heads) = open_file_of_index(&path, home.as_ref(), &mut notes)?;
+        if let Some(old) = replaced.filter(|_| !is_other) {
+            keep_what_cannot_be_rebuilt(&connection, &old);
         }
         let texts = TextIndex::open(texts)?;
         if let Some(to) = texts.moved_to() {
@@ -180,8 +190,12 @@ impl Store for SqliteStore {
         }
     }
 
-    async fn offsets(&self) -> Result<Vec<(String, u64, bool)>, StoreError> {
-        self.readers.read(read::offsets).await
+    async fn indexed_runs(&self) -> Result<Vec<IndexedRun>, StoreError> {
+        self.readers.read(read::indexed_runs).await
+    }
+
+    async fn counts(&self) -> Result<RunCounts, StoreError> {
+        self.readers.read(read::counts).await
     }
 
     async fn runs(&self, query: &RunQuery) -> Result<Page<RunSummary>, StoreError> {
@@ -249,7 +263,7 @@ impl Store for SqliteStore {
     async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError> {
         let query = query.clone();
         self.readers
-            .read(move |connection| read::costs(connection, &query))
+            .read(move |connection| usage::costs(connection, &query))
             .await
     }
 

@@ -14,6 +14,7 @@ use super::schema::MIGRATIONS;
 use super::store::{SqliteOptions, SqliteStore};
 use crate::error::StoreError;
 use crate::fold::RunFold;
+use crate::home_claim::{HomeClaim, OtherHome};
 use crate::rows::Batch;
 use crate::store::Store as _;
 
@@ -21,6 +22,7 @@ fn options(home: &Path) -> SqliteOptions {
     SqliteOptions {
         data_directory: home.join("data"),
         runs_directory: home.join("runs"),
+        home: None,
     }
 }
 
@@ -78,7 +80,7 @@ async fn a_job_that_fails_takes_none_of_its_neighbours_with_it() {
     );
     assert!(good.is_ok() && bad.is_err() && other.is_ok());
     assert!(store.run("part").await.unwrap().is_none());
-    assert_eq!(store.offsets().await.unwrap().len(), 2);
+    assert_eq!(store.indexed_runs().await.unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -159,7 +161,7 @@ async fn a_question_that_takes_too_long_is_ended() {
         })
         .await;
     assert!(matches!(asked, Err(StoreError::Unavailable(_))), "{asked:?}");
-    assert!(readers.read(read::offsets).await.unwrap().is_empty());
+    assert!(readers.read(read::indexed_runs).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -258,4 +260,126 @@ fn a_migration_that_fails_or_is_killed_leaves_the_old_state() {
         .unwrap();
     assert_eq!((migrated.from, migrated.to), (1, 2));
     assert_eq!(table_names(&killed_connection), ["a", "b"]);
+}
+
+#[tokio::test]
+async fn an_index_of_the_first_schema_is_upgraded_and_keeps_what_it_has() {
+    let home = TempDir::new().unwrap();
+    let data = home.path().join("data");
+    std::fs::create_dir_all(&data).unwrap();
+    std::fs::create_dir_all(home.path().join("runs")).unwrap();
+    let mut old = Connection::open(data.join("ralph.db")).unwrap();
+    super::migrate::migrate(&mut old, &data.join("ralph.db"), &super::schema::MIGRATIONS[..1]).unwrap();
+    let batch = batch("a", 5);
+    let summary = serde_json::to_string(&batch.summary).unwrap();
+    old.execute(
+        "INSERT INTO run VALUES(1, 'a', ?1, '/w', 'claude_code', 1, 1, 0, ?2, 5, ?3, '{\"version\":2}')",
+        (
+            &batch.summary.epoch,
+            crate::columns::integer(batch.offset),
+            &summary,
+        ),
+    )
+    .unwrap();
+    // 2026-01-01.
+    old.execute_batch(
+        "INSERT INTO usage VALUES((1 << 40) + 2, 1767225600000000000, NULL, 7, 0, 0, 3, 0, 11, 0);
+         INSERT INTO remembered VALUES('k', 'd', 200, 'body', 9223372036854775807);",
+    )
+    .unwrap();
+    drop(old);
+
+    let opened = SqliteStore::open(options(home.path())).await.unwrap();
+    assert!(
+        matches!(&opened.notes[..], [super::Note::Migrated { from: 1, to: 2, backup }] if backup.exists()),
+        "{:?}",
+        opened.notes
+    );
+    let store = opened.store;
+    assert_eq!(store.run("a").await.unwrap().unwrap().head_seq, 5);
+    assert_eq!(store.recall("k").await.unwrap().unwrap().body, "body");
+    let runs = store.indexed_runs().await.unwrap();
+    assert!(
+        !runs[0].is_current && runs[0].ended_at.is_none(),
+        "it is read again"
+    );
+    let spent = async || {
+        let rows = store.costs(&crate::query::CostQuery::default()).await.unwrap();
+        let row = &rows[0];
+        (
+            rows.len(),
+            row.key.clone(),
+            row.tokens.input,
+            row.cost.as_micro_usd(),
+        )
+    };
+    let expected = (1, "2026-01-01".to_owned(), 7, 11);
+    assert_eq!(spent().await, expected);
+    store.remove(&["a".to_owned()]).await.unwrap();
+    assert_eq!(spent().await, expected);
+}
+
+#[tokio::test]
+async fn a_new_index_keeps_what_removed_runs_cost() {
+    let home = TempDir::new().unwrap();
+    std::fs::create_dir_all(home.path().join("runs")).unwrap();
+    let store = SqliteStore::open(options(home.path())).await.unwrap().store;
+    store
+        .ingest(vec![batch("here", 5), batch("removed", 5)])
+        .await
+        .unwrap();
+    let put_usage = |connection: &Connection| {
+        connection.execute_batch(
+            "INSERT INTO usage SELECT (number << 40) + 2, 1767225600000000000, 'm', 7, 0, 0, 3, 0, 11, 0 FROM run",
+        )
+    };
+    store.writer.run(put_usage).await.unwrap();
+    store.remove(&["removed".to_owned()]).await.unwrap();
+    store.close().await.unwrap();
+    for _ in 0..2 {
+        let store = SqliteStore::open_anew(options(home.path())).await.unwrap().store;
+        let rows = store.costs(&crate::query::CostQuery::default()).await.unwrap();
+        assert_eq!((rows.len(), rows[0].tokens.input, rows[0].messages), (1, 14, 2));
+        assert!(store.indexed_runs().await.unwrap().is_empty());
+        store.close().await.unwrap();
+    }
+    // What is taken in again counts once: here with no usage at all.
+    let store = SqliteStore::open(options(home.path())).await.unwrap().store;
+    store.ingest(vec![batch("here", 5)]).await.unwrap();
+    let rows = store.costs(&crate::query::CostQuery::default()).await.unwrap();
+    assert_eq!((rows.len(), rows[0].tokens.input), (1, 7));
+    store.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_new_index_is_not_made_in_the_place_of_another_homes() {
+    let home = TempDir::new().unwrap();
+    let claim = |id: &str, other| SqliteOptions {
+        home: Some(HomeClaim {
+            id: id.to_owned(),
+            other,
+        }),
+        ..options(home.path())
+    };
+    let first = SqliteStore::open(claim("first", OtherHome::Refuse))
+        .await
+        .unwrap()
+        .store;
+    first.ingest(vec![batch("a", 5)]).await.unwrap();
+    first.close().await.unwrap();
+    drop(first);
+    let refused = SqliteStore::open_anew(claim("second", OtherHome::Refuse)).await;
+    assert!(matches!(refused, Err(StoreError::OtherHome { .. })));
+    let first = SqliteStore::open(claim("first", OtherHome::Refuse))
+        .await
+        .unwrap()
+        .store;
+    assert!(first.run("a").await.unwrap().is_some());
+    first.close().await.unwrap();
+    drop(first);
+    let second = SqliteStore::open_anew(claim("second", OtherHome::TakeOver))
+        .await
+        .unwrap();
+    assert!(second.store.run("a").await.unwrap().is_none());
+    assert!(matches!(&second.notes[0], super::Note::Replaced { to } if to.exists()));
 }

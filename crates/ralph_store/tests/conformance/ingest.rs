@@ -1,6 +1,6 @@
 //! Taking in: all of it or nothing, and each record once.
 
-use ralph_store::{ApprovalState, Batch, CostQuery, RecordQuery, RunFold};
+use ralph_store::{ApprovalState, Batch, CostQuery, IndexedRun, RecordQuery, RunFold};
 use serde_json::json;
 
 use crate::journal::Journal;
@@ -92,12 +92,17 @@ pub(crate) async fn several_batches_of_one_run_are_taken_in_order(stage: &Stage)
         (progress.offset, progress.summary.head_seq),
         (other[2].offset, 33)
     );
-    let mut offsets = store.offsets().await.unwrap();
-    offsets.sort();
+    let mut offsets = store.indexed_runs().await.unwrap();
+    offsets.sort_by(|one, other| one.run.cmp(&other.run));
     let expected = [("a", one[3].offset), ("b", other[2].offset)];
     assert_eq!(
         offsets,
-        expected.map(|(run, offset)| (run.to_owned(), offset, false))
+        expected.map(|(run, offset)| IndexedRun {
+            run: run.to_owned(),
+            offset,
+            ended_at: None,
+            is_current: true,
+        })
     );
 }
 
@@ -196,7 +201,7 @@ pub(crate) async fn nothing_is_no_error(stage: &Stage) {
     store.remove(&[]).await.unwrap();
     assert!(store.run("a").await.unwrap().is_none());
     assert!(store.messages("a").await.unwrap().is_empty());
-    assert!(store.offsets().await.unwrap().is_empty());
+    assert!(store.indexed_runs().await.unwrap().is_empty());
     assert!(
         store
             .records("a", &RecordQuery::default())

@@ -76,9 +76,9 @@ pub(crate) async fn runs_are_found_by_what_is_asked(stage: &Stage) {
         query.limit = 1;
     };
     assert_eq!(find(&both).await, "c");
-    let mut offsets = store.offsets().await.unwrap();
-    offsets.sort();
-    let ended: Vec<bool> = offsets.iter().map(|(_, _, has_ended)| *has_ended).collect();
+    let mut offsets = store.indexed_runs().await.unwrap();
+    offsets.sort_by(|one, other| one.run.cmp(&other.run));
+    let ended: Vec<bool> = offsets.iter().map(|run| run.ended_at.is_some()).collect();
     assert_eq!(ended, [true, false, false]);
 }
 

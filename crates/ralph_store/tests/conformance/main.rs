@@ -1,7 +1,9 @@
 //! One story, told to both engines: whatever can be asked, they answer alike.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod costs;
 mod forget;
+mod homes;
 mod ingest;
 mod journal;
 mod lists;
@@ -73,10 +75,21 @@ story! {
         a_run_with_another_journal_has_other_words;
     forget:
         removed_runs_are_forgotten_and_others_are_not,
-        everything_but_answers_is_forgotten_when_it_is_cleared,
+        everything_but_answers_and_costs_is_forgotten_when_it_is_cleared,
         after_a_rebuild_everything_is_as_it_was,
         a_closed_index_answers_nothing,
         another_server_is_refused_until_the_first_one_leaves;
+    costs:
+        rows_add_up_to_the_totals_even_when_those_fall,
+        sums_beyond_the_largest_integer_are_capped,
+        costs_outlive_their_runs_and_never_count_twice,
+        runs_are_counted_by_why_they_ended;
+    homes:
+        the_index_of_another_home_is_refused_and_left_as_it_is,
+        an_index_without_an_id_belongs_to_the_first_home_that_opens_it,
+        an_index_that_is_taken_over_has_nothing_of_the_other_home,
+        runs_of_an_older_fold_stay_listed_until_they_are_read_again,
+        a_database_restored_from_an_older_dump_is_caught_up;
     load:
         fifty_writers_and_readers_do_not_disturb_each_other,
         real_journals_are_taken_in_live_and_at_once_alike;

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ralph_store::{PostgresOptions, PostgresStore, RecordQuery, RunQuery, Store, StoreError};
+use ralph_store::{CostQuery, PostgresOptions, PostgresStore, RecordQuery, RunQuery, Store, StoreError};
 use test_support::postgres::{PASSWORD, PostgresServer};
 
 use crate::ingest::batches;
@@ -64,7 +64,7 @@ async fn a_database_that_goes_away_fails_at_once_and_works_when_it_is_back() {
     store.index_texts().await.unwrap();
     for batch in [second, third] {
         // Several connections are idle when it goes.
-        let (one, two, three) = tokio::join!(store.run("a"), store.offsets(), store.messages("a"));
+        let (one, two, three) = tokio::join!(store.run("a"), store.indexed_runs(), store.messages("a"));
         assert!(one.unwrap().is_some() && two.unwrap().len() == 1 && three.is_ok());
         server.stop().unwrap();
         let start = Instant::now();
@@ -119,14 +119,14 @@ async fn a_server_that_lost_its_connection_writes_again_only_with_the_lock() {
     assert!(matches!(refused, StoreError::InUse { .. }), "{refused}");
     assert!(store.health().await.problem.is_some());
     assert_eq!(
-        store.offsets().await.unwrap().len(),
+        store.indexed_runs().await.unwrap().len(),
         1,
         "what is there can be read"
     );
     other.ingest(batches("c", &[10])).await.unwrap();
     other.close().await.unwrap();
     store.ingest(batches("b", &[10])).await.unwrap();
-    assert_eq!(store.offsets().await.unwrap().len(), 3);
+    assert_eq!(store.indexed_runs().await.unwrap().len(), 3);
     assert_eq!(store.health().await.problem, None);
 }
 
@@ -143,13 +143,13 @@ async fn a_newer_schema_is_refused_and_left_alone() {
             "SELECT string_agg(version::text, ' ' ORDER BY version) FROM ralph.schema_version",
         )
         .unwrap();
-    assert_eq!(versions.trim(), "1 2", "a step is taken once");
+    assert_eq!(versions.trim(), "1 2 3", "a step is taken once");
     server
         .execute(database, "INSERT INTO ralph.schema_version VALUES(99, now())")
         .unwrap();
     let refused = connect(&url).await.unwrap_err();
     assert!(
-        matches!(refused, StoreError::NewerSchema { found: 99, known: 2 }),
+        matches!(refused, StoreError::NewerSchema { found: 99, known: 3 }),
         "{refused}"
     );
     let public = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'";
@@ -198,6 +198,34 @@ async fn a_socket_in_the_file_system_is_as_good() {
     let database = url.rsplit('/').next().unwrap();
     let store = connect(&server.socket_url(database)).await.unwrap();
     store.ingest(batches("a", &[10])).await.unwrap();
-    assert_eq!(store.offsets().await.unwrap().len(), 1);
+    assert_eq!(store.indexed_runs().await.unwrap().len(), 1);
+    store.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_of_the_released_schema_is_upgraded_and_keeps_what_it_has() {
+    let server = PostgresServer::shared().unwrap();
+    let url = server.create_database().unwrap();
+    let database = url.rsplit('/').next().unwrap();
+    let store = connect(&url).await.unwrap();
+    store.ingest(batches("a", &[40])).await.unwrap();
+    let spent = store.costs(&CostQuery::default()).await.unwrap();
+    store.close().await.unwrap();
+    // As version 2 was.
+    let back = "DROP TABLE ralph.home, ralph.usage_day; DROP INDEX ralph.message_queued;
+        ALTER TABLE ralph.run DROP COLUMN ended_at, DROP COLUMN reason, DROP COLUMN fold_version;
+        DELETE FROM ralph.schema_version WHERE version = 3;";
+    server.execute(database, back).unwrap();
+    let store = connect(&url).await.unwrap();
+    assert_eq!(store.run("a").await.unwrap().unwrap().head_seq, 40);
+    assert_eq!(store.costs(&CostQuery::default()).await.unwrap(), spent);
+    assert!(
+        !store.indexed_runs().await.unwrap()[0].is_current,
+        "it is read again"
+    );
+    let ingested = store.ingest(batches("a", &[40])).await.unwrap();
+    assert!(ingested.records > 0 && ingested.disconnected.is_empty());
+    assert!(store.indexed_runs().await.unwrap()[0].is_current);
+    assert_eq!(store.costs(&CostQuery::default()).await.unwrap(), spent);
     store.close().await.unwrap();
 }

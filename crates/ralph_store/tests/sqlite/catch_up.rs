@@ -195,6 +195,7 @@ async fn a_journal_that_was_cut_and_went_on_is_read_again() {
             let options = ralph_store::SqliteOptions {
                 data_directory: data.path().to_owned(),
                 runs_directory: stage.runs(),
+                home: None,
             };
             let anew = SqliteStore::open(options).await.unwrap().store;
             catch_up(&anew, &stage.runs(), |_| {}).await.unwrap();

@@ -130,7 +130,7 @@ async fn an_index_that_is_made_anew_keeps_the_old_one_aside_and_its_answers() {
             .collect();
         assert_eq!(replaced.len(), 2);
         assert!(replaced.iter().all(|path| path.exists()), "{replaced:?}");
-        assert!(opened.store.offsets().await.unwrap().is_empty());
+        assert!(opened.store.indexed_runs().await.unwrap().is_empty());
         catch_up(&opened.store, &stage.runs(), |_| {}).await.unwrap();
         assert_eq!(everything(&opened.store).await, before);
         assert_eq!(opened.store.recall("k").await.unwrap().as_ref(), Some(&answer));

@@ -34,6 +34,7 @@ impl Stage {
         SqliteOptions {
             data_directory: self.data(),
             runs_directory: self.runs(),
+            home: None,
         }
     }
 

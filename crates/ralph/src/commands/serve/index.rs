@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use ralph_run::Home;
 use ralph_store::{
-    DatabaseAddress, PostgresOptions, PostgresStore, SearchOptions, SqliteOptions, SqliteStore, Store,
-    StoreError,
+    DatabaseAddress, HomeClaim, OtherHome, PostgresOptions, PostgresStore, SearchOptions, SqliteOptions,
+    SqliteStore, Store, StoreError,
 };
 
 use crate::console::write_stderr;
@@ -23,16 +23,17 @@ pub(in crate::commands) async fn open_index(
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<Arc<dyn Store>> {
-    open(home, data, variables, false).await
+    open(home, data, variables, Opening::Existing).await
 }
 
-/// Opens an empty index. An existing file is moved aside.
+/// Opens an index that is to be built again. An existing file is moved aside.
 pub(in crate::commands) async fn recreate_index(
     home: &Home,
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,
+    other: OtherHome,
 ) -> anyhow::Result<Arc<dyn Store>> {
-    open(home, data, variables, true).await
+    open(home, data, variables, Opening::Recreated(other)).await
 }
 
 /// The file of the text index, to be read beside the server that has it open; `None` if it is not in a file.
@@ -66,22 +67,36 @@ fn address(
     )
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    Existing,
+    /// With what to do if the index belongs to another state directory.
+    Recreated(OtherHome),
+}
+
 async fn open(
     home: &Home,
     data: Option<&Path>,
     variables: &dyn Fn(&str) -> Option<String>,
-    is_recreated: bool,
+    opening: Opening,
 ) -> anyhow::Result<Arc<dyn Store>> {
+    let claim = HomeClaim {
+        id: home.id()?,
+        other: match opening {
+            Opening::Existing => OtherHome::Refuse,
+            Opening::Recreated(other) => other,
+        },
+    };
     match address(data, variables)? {
         DatabaseAddress::Sqlite { directory } => {
             let options = SqliteOptions {
                 data_directory: directory,
                 runs_directory: home.runs_directory(),
+                home: Some(claim),
             };
-            let opened = if is_recreated {
-                SqliteStore::open_anew(options).await?
-            } else {
-                SqliteStore::open(options).await?
+            let opened = match opening {
+                Opening::Existing => SqliteStore::open(options).await?,
+                Opening::Recreated(_) => SqliteStore::open_anew(options).await?,
             };
             for note in &opened.notes {
                 write_stderr(&format!("ralph: {note}\n"));
@@ -89,8 +104,11 @@ async fn open(
             Ok(Arc::new(opened.store))
         }
         DatabaseAddress::Postgres { url } => {
-            let store = connect(PostgresOptions::new(url, home.runs_directory())).await;
-            let store = store.map_err(|error| match error {
+            let options = PostgresOptions {
+                home: Some(claim),
+                ..PostgresOptions::new(url, home.runs_directory())
+            };
+            let store = connect(options).await.map_err(|error| match error {
                 StoreError::BadAddress(_) => Failure::config(error.to_string()).into(),
                 error => anyhow::Error::from(error),
             });
