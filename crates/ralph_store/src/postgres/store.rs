@@ -126,7 +126,7 @@ impl PostgresStore {
     }
 
     /// Keeps what went wrong with a write until one works.
-    async fn write(&self, task: Task) -> Result<Done, StoreError> {
+    pub(super) async fn write(&self, task: Task) -> Result<Done, StoreError> {
         let result = self.writer.perform(task).await;
         *self.problem.lock().unwrap_or_else(PoisonError::into_inner) = result.as_ref().err().map(|error| {
             let is_away = matches!(error, StoreError::Unavailable(_));

@@ -1,7 +1,9 @@
 //! The one connection that writes, and the task that has it.
 
+use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
+use futures_util::FutureExt as _;
 use sqlx::{Connection as _, Error, PgConnection};
 use tokio::sync::{mpsc, oneshot};
 
@@ -35,6 +37,8 @@ pub(super) enum Task {
     Clear,
     Remember(String, Remembered),
     Forget(String),
+    #[cfg(test)]
+    Panic,
 }
 
 /// What became of it.
@@ -103,7 +107,20 @@ struct Worker {
 }
 
 impl Worker {
+    /// Works until it is closed. A job that panics fails alone: its connection is closed, which rolls its transaction
+    /// back, and the next job is done with a new one.
     async fn work(mut self, mut jobs: mpsc::Receiver<Job>) {
+        while AssertUnwindSafe(self.work_until_closed(&mut jobs))
+            .catch_unwind()
+            .await
+            .is_err()
+        {
+            tracing::error!("a job of the index has failed; the next ones are done");
+            self.kinds.forget();
+        }
+    }
+
+    async fn work_until_closed(&mut self, jobs: &mut mpsc::Receiver<Job>) {
         let mut next = jobs.recv().await;
         while let Some(job) = next.take() {
             match job {
@@ -242,6 +259,8 @@ async fn do_task(connection: &mut PgConnection, kinds: &mut Kinds, task: &Task) 
             first: remember(connection, key, answer).await?,
             ingested: Ingested::default(),
         }),
+        #[cfg(test)]
+        Task::Panic => panic!("a fault of ours"),
         Task::Forget(key) => {
             let forgotten = sqlx::query("DELETE FROM remembered WHERE key = $1").bind(escape(key));
             forgotten.execute(connection).await.map(|_| Done::default())
@@ -283,6 +302,8 @@ fn records_of(task: &Task) -> Option<usize> {
     match task {
         Task::Ingest(batches) => Some(batches.iter().map(|batch| batch.records.len()).sum()),
         Task::Remove(_) | Task::Clear | Task::Remember(..) | Task::Forget(_) => None,
+        #[cfg(test)]
+        Task::Panic => None,
     }
 }
 
@@ -293,5 +314,28 @@ fn is_milestone(task: &Task) -> bool {
             .iter()
             .any(|batch| batch.start == 0 || batch.summary.ended_at.is_some()),
         Task::Remove(_) | Task::Clear | Task::Remember(..) | Task::Forget(_) => true,
+        #[cfg(test)]
+        Task::Panic => false,
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::Task;
+    use crate::error::StoreError;
+    use crate::postgres::{PostgresOptions, PostgresStore};
+    use crate::store::Store as _;
+
+    #[tokio::test]
+    async fn a_job_that_panics_fails_alone() {
+        let server = test_support::postgres::PostgresServer::shared().unwrap();
+        let url = server.create_database().unwrap();
+        let options = PostgresOptions::new(url, "/nowhere");
+        let store = PostgresStore::connect(options, |_| {}).await.unwrap();
+        let failed = store.write(Task::Panic).await;
+        assert!(matches!(failed, Err(StoreError::Closed)));
+        store.remove(&["a".to_owned()]).await.unwrap();
+        assert_eq!(store.health().await.problem, None);
+        store.close().await.unwrap();
     }
 }
