@@ -19,7 +19,7 @@ use ralph_run::model::RunState;
 use ralph_run::{
     BudgetState, ChargedRun, CleanMode, Durability, EndReason, Home, JournalWriter, Record, RunBody,
     RunDirectory, RunEnded, RunEvent, RunFile, RunStatus, Runner, WorkspaceFiles, clean, read_journal,
-    reconcile,
+    reconcile, remove_ended,
 };
 
 const NOW: &str = "2026-11-16T12:00:00Z";
@@ -657,4 +657,18 @@ fn a_run_that_ended_but_still_writes_is_not_cleaned_away() {
     assert!(clean(&home, later, CleanMode::Remove).unwrap().removed.is_empty());
     drop(held);
     assert_eq!(clean(&home, later, CleanMode::Remove).unwrap().removed.len(), 1);
+}
+
+#[test]
+fn retention_removes_what_an_earlier_removal_left_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = home(directory.path());
+    let lost = abandoned(&home, replaced(), &[started("r")]);
+    reconcile(&home, at(NOW)).unwrap();
+    let leftover = home.runs_directory().join(".removing-20250101-000000-000000");
+    fs::create_dir(&leftover).unwrap();
+    fs::write(leftover.join("journal.ndjson"), "x").unwrap();
+    let cleaned = remove_ended(&home, &[]);
+    assert!(cleaned.removed.is_empty() && !leftover.exists());
+    assert_eq!(remove_ended(&home, &[lost.id().to_owned()]).removed, [lost.id()]);
 }

@@ -15,7 +15,8 @@ use crate::console::{render_json, write_stderr, write_stdout};
 #[command(after_help = "Examples:
   ralph reindex
 
-The runs themselves are never changed, and what removed runs cost is kept. Stop a running server first.")]
+The runs themselves are never changed, and what removed runs cost is kept.
+Stop a running server first.")]
 pub struct ReindexArgs {
     /// Directory of the index
     #[arg(long, value_name = "DIR")]
