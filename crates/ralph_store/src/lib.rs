@@ -38,7 +38,6 @@ pub use query::{
     ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunCounts,
     RunQuery, SearchMode, SearchPage, SearchQuery,
 };
-
 pub use resume::resume_point;
 pub use retention::{RetentionCandidate, RetentionRules, expired_runs};
 pub use rows::{
