@@ -70,10 +70,10 @@ test('a login link that was used leads to the page, where the token logs in', as
   await visitor.page.goto(answer.url);
   await visitor.page.getByRole('heading', { name: 'You are logged out' }).waitFor();
   await visitor.sees(/works once, for ten minutes/);
-  await visitor.page.getByLabel('Token of the server').fill('not the token');
+  await visitor.page.getByLabel('Server token').fill('not the token');
   await visitor.button('Log in').click();
-  await visitor.sees(/This is not the server.s token/);
-  await visitor.page.getByLabel('Token of the server').fill(server.token);
+  await visitor.sees(/This is not a token of this server/);
+  await visitor.page.getByLabel('Server token').fill(server.token);
   await visitor.button('Log in').click();
   await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();
   await expect.poll(() => visitor.page.url()).toBe(`${server.url}/`);
@@ -82,7 +82,7 @@ test('a login link that was used leads to the page, where the token logs in', as
 test('whoever starts a server where one runs already gets a new link to that one', async () => {
   const { stage, server, visit } = theatre;
   const said = stage.run(['serve', '--port', String(server.port)]);
-  const link = said.match(/(http:\/\/\S+\/login\?code=\S+)/)?.[1];
+  const link = said.match(/(http:\/\/\S+\/login#code=\S+)/)?.[1];
   expect(said).toContain(`a server is already listening on ${server.url}`);
   const visitor = await visit({ isStranger: true });
   await visitor.page.goto(link ?? '');
@@ -102,13 +102,10 @@ test('a login that ends says so, and the page goes on where it was with the toke
   visitor.expectFault(/status of 401|WebSocket connection/);
   await visitor.go(`/runs/${run}`);
   await visitor.sees('Before the login ended.', visitor.activity);
-  const answer = await visitor.context.request.post(`${server.url}/api/v1/logout`, {
-    headers: { origin: server.url },
-  });
-  expect(answer.ok()).toBe(true);
+  await server.ask('DELETE', '/api/v1/login-sessions');
   await visitor.page.getByRole('heading', { name: 'You are logged out' }).waitFor();
-  await visitor.sees('Nothing happens to your runs.');
-  await visitor.page.getByLabel('Token of the server').fill(server.token);
+  await visitor.sees(/Your runs keep running/);
+  await visitor.page.getByLabel('Server token').fill(server.token);
   await visitor.button('Log in').click();
   await visitor.sees('Before the login ended.', visitor.activity);
   expect(visitor.page.url()).toBe(`${server.url}/runs/${run}`);

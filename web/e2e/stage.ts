@@ -129,7 +129,7 @@ export class Stage {
     }
     child.stdout.resume();
     const url = said[0]?.match(/^listening on (http:\/\/\S+)$/)?.[1];
-    const loginLink = said[1]?.match(/(http:\/\/\S+\/login\?code=\S+)$/)?.[1];
+    const loginLink = said[1]?.match(/(http:\/\/\S+\/login#code=\S+)$/)?.[1];
     if (!url || !loginLink) throw new Error(`the server did not start: ${said.join('\n')} ${complaints}`);
     const token = readFileSync(this.path('state/ralph/server-token'), 'utf8').trim();
     const server = new Server(child, url, loginLink, token);

@@ -27,6 +27,12 @@ export interface Shift {
   what: string;
 }
 
+/** A session, as it is in the storage of a browser. */
+async function logIn(server: Server) {
+  const { key } = await server.ask('POST', '/api/v1/login', { token: server.token });
+  return { origin: server.url, localStorage: [{ name: 'ralph-session', value: key as string }] };
+}
+
 /** Somebody with a browser of their own. Whatever goes wrong in it is a fault, and a test with faults fails. */
 export class Visitor {
   readonly faults: string[] = [];
@@ -39,7 +45,9 @@ export class Visitor {
   ) {}
 
   static async come(browser: Browser, server: Server, options: VisitOptions = {}): Promise<Visitor> {
+    const session = options.isStranger ? null : await logIn(server);
     const context = await browser.newContext({
+      ...(session && { storageState: { cookies: [], origins: [session] } }),
       viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
       colorScheme: options.theme ?? 'dark',
       hasTouch: options.isTouch ?? false,
@@ -49,13 +57,6 @@ export class Visitor {
       permissions: ['clipboard-read', 'clipboard-write'],
     });
     context.setDefaultTimeout(PATIENCE_MS);
-    if (!options.isStranger) {
-      const answer = await context.request.post(`${server.url}/api/v1/login`, {
-        data: { token: server.token },
-        headers: { origin: server.url },
-      });
-      if (!answer.ok()) throw new Error(`no session: ${answer.status()} ${await answer.text()}`);
-    }
     const page = await context.newPage();
     const visitor = new Visitor(context, page, server.url);
     await visitor.watch();

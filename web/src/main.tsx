@@ -3,19 +3,23 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { askEarly } from './api/early-page';
+import { logInByAddress } from './api/login';
 import { newQueries } from './api/queries';
+import { sessionKey } from './api/session-key';
 import { router } from './router';
 import { startStream } from './stream/browser';
 import { startTheme } from './theme/theme';
 import './theme/page.css';
 
-askEarly(location.pathname, location.search);
 startTheme();
-startStream();
 
-const queries = newQueries();
-const root = document.getElementById('root');
-if (root) {
+async function start(root: HTMLElement): Promise<void> {
+  await logInByAddress();
+  askEarly(location.pathname, location.search);
+  startStream();
+  // Another tab has logged in or out.
+  sessionKey.onChangeElsewhere(() => location.reload());
+  const queries = newQueries();
   createRoot(root).render(
     <StrictMode>
       <QueryClientProvider client={queries}>
@@ -24,3 +28,6 @@ if (root) {
     </StrictMode>,
   );
 }
+
+const root = document.getElementById('root');
+if (root) void start(root);

@@ -33,6 +33,15 @@ const newRoute = createRoute({
   },
 });
 
+/** A login link whose code was used, or one without a code. */
+const loginRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/login',
+  beforeLoad: () => {
+    throw redirect({ to: '/', replace: true });
+  },
+});
+
 export const runRoute = createRoute({
   getParentRoute: () => rootRoute,
   path: '/runs/$id',
@@ -41,7 +50,7 @@ export const runRoute = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: rootRoute.addChildren([runsRoute, newRoute, runRoute]),
+  routeTree: rootRoute.addChildren([runsRoute, newRoute, loginRoute, runRoute]),
   defaultErrorComponent: PageError,
   defaultPreload: false,
 });

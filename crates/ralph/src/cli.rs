@@ -27,6 +27,7 @@ use crate::commands::send::SendArgs;
 use crate::commands::serve::ServeArgs;
 use crate::commands::show::ShowArgs;
 use crate::commands::stop::StopArgs;
+use crate::commands::token::TokenArgs;
 use crate::commands::top_up::TopUpArgs;
 use crate::commands::trust::TrustArgs;
 
@@ -79,6 +80,7 @@ pub enum Command {
     Notify(NotifyArgs),
     Clean(CleanArgs),
     Serve(ServeArgs),
+    Token(TokenArgs),
     Search(SearchArgs),
     Reindex(ReindexArgs),
     Demo(DemoArgs),
@@ -115,6 +117,7 @@ impl Command {
             | Self::Notify(_)
             | Self::Clean(_)
             | Self::Serve(_)
+            | Self::Token(_)
             | Self::Search(_)
             | Self::Reindex(_)
             | Self::Completions(_)

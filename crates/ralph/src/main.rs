@@ -108,6 +108,7 @@ async fn dispatch(command: Command) -> anyhow::Result<u8> {
         Command::Notify(args) => commands::notify::execute(&args, &home()?, &variables, &cwd),
         Command::Clean(args) => commands::clean::execute(&args, &home()?),
         Command::Serve(args) => commands::serve::execute(&args, &home()?, &variables).await,
+        Command::Token(args) => commands::token::execute(&args, &home()?, &variables, &cwd),
         Command::Search(args) => commands::search::execute(&args, &home()?, &variables).await,
         Command::Reindex(args) => commands::reindex::execute(&args, &home()?, &variables).await,
         Command::Demo(args) => commands::demo::execute(&args, &home()?, &variables, &cwd).await,

@@ -8,7 +8,8 @@ use ralph_run::ports::Journals;
 use ralph_store::{RunSummary, Store};
 use tokio::sync::watch;
 
-use crate::auth::{Auth, Bucket, Visit};
+use crate::auth::{Auth, Bucket, Principal};
+use crate::http::AccessLog;
 use crate::launch::Launcher;
 use crate::live::Hub;
 use crate::looks::Looks;
@@ -44,6 +45,7 @@ pub struct App {
     starts: Mutex<Bucket>,
     keys: Mutex<HashSet<String>>,
     pub(crate) looks: Looks,
+    pub(crate) access_log: AccessLog,
 }
 
 /// What a server is made of.
@@ -69,6 +71,7 @@ impl App {
     #[must_use]
     pub fn new(parts: AppParts) -> Self {
         Self {
+            access_log: AccessLog::open(parts.auth.state_directory()),
             store: parts.store,
             journals: parts.journals,
             runners: parts.runners,
@@ -97,13 +100,13 @@ impl App {
     }
 
     /// What those who watch a run need.
-    pub(crate) fn stream_context(&self, visit: Option<Visit>) -> StreamContext {
+    pub(crate) fn stream_context(&self, principal: Principal) -> StreamContext {
         StreamContext {
             live: Arc::clone(&self.live),
             runners: Arc::clone(&self.runners),
             version: self.version,
             ending: self.ending.clone(),
-            visit,
+            principal: Some(principal),
             process: None,
         }
     }

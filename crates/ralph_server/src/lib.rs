@@ -18,7 +18,10 @@ pub mod stream;
 mod upkeep;
 
 pub use app::{App, AppParts};
-pub use auth::{Auth, AuthError, AuthOptions, Visit};
+pub use auth::{
+    Auth, AuthError, AuthOptions, NewToken, Principal, Scope, SessionGuard, TokenEntry, TokenError,
+    TokenFile, rotate_server_token,
+};
 pub use launch::{
     BackendInfo, FoundBackends, LaunchError, Launcher, SessionStart, StartRun, TrustChoice, UntrustedSetting,
     UntrustedWorkspace,

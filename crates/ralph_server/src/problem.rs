@@ -26,6 +26,8 @@ pub enum ProblemCode {
     Unauthenticated,
     /// A page of another site asks.
     ForeignOrigin,
+    /// The token or session is valid, and does not allow this.
+    InsufficientScope,
     /// The client is a process of an agent, and this is for its user.
     AgentNotAllowed,
     /// There is no such address.
@@ -109,7 +111,7 @@ impl ProblemCode {
                 StatusCode::BAD_REQUEST
             }
             Self::Unauthenticated | Self::SessionEnded => StatusCode::UNAUTHORIZED,
-            Self::ForeignOrigin | Self::AgentNotAllowed => StatusCode::FORBIDDEN,
+            Self::ForeignOrigin | Self::InsufficientScope | Self::AgentNotAllowed => StatusCode::FORBIDDEN,
             Self::NotFound
             | Self::RunNotFound
             | Self::RecordNotFound

@@ -153,7 +153,7 @@ impl Server {
     /// The file with the token for scripts.
     #[must_use]
     pub fn token_path(&self) -> PathBuf {
-        self.app.auth.token_path().to_owned()
+        self.app.auth.token_path()
     }
 
     /// Serves until `shutdown`. Runs go on without it.
@@ -165,6 +165,11 @@ impl Server {
         let app = self.app.clone();
         tasks.spawn(restarted("following runs", move || app.live.clone().work()));
         self.upkeep.spawn(&mut tasks);
+        let app = self.app.clone();
+        tasks.spawn(restarted("watching tokens", move || {
+            let app = app.clone();
+            async move { app.auth.watch_tokens().await }
+        }));
         let (ending, sign) = (self.ending, self.sign);
         let told = async {
             shutdown.await;

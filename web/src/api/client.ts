@@ -3,6 +3,7 @@ import { ApiError, errorOf, unreachable } from './error';
 import { loginState } from './login-state';
 import type { components, paths } from './schema';
 import { serverClock } from './server-clock';
+import { authorization } from './session-key';
 
 type Schemas = components['schemas'];
 export type Run = Schemas['Run'];
@@ -10,16 +11,14 @@ export type RunPage = Schemas['RunPage'];
 export type Found = Schemas['Found'];
 export type FoundRecord = Schemas['FoundRecord'];
 export type Backend = Schemas['Backend'];
+export type LoginSession = Schemas['LoginSession'];
 
-/** Only a page of the server itself can send this: over plain HTTP a browser says nothing else of where it asks from. */
-export const PAGE_HEADERS = { 'X-Ralph-Page': '1' };
-
-/** Asks the server that the page came from; the browser's cookie says who asks. */
+/** Asks the server that the page came from, with the key of this browser's session. */
 export const api = createClient<paths>({
   baseUrl: globalThis.location?.origin ?? '',
-  headers: PAGE_HEADERS,
   fetch: async (request) => {
     const sent = Date.now();
+    for (const [name, value] of Object.entries(authorization())) request.headers.set(name, value);
     // Looked up anew each time, so that tests can put another one in its place.
     const response = await globalThis.fetch(request);
     serverClock.note(response.headers.get('date'), sent, Date.now());

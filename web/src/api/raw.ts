@@ -1,7 +1,8 @@
 import type { RawRef } from '../run/tool-call';
-import { noteLogin, PAGE_HEADERS } from './client';
+import { noteLogin } from './client';
 import { errorOf, unreachable } from './error';
 import { fetchAllRecords } from './records';
+import { authorization } from './session-key';
 
 /** Attempts are counted anew in each iteration, files of output over the whole run. */
 interface KnownAttempt {
@@ -42,7 +43,10 @@ export async function fetchRaw(run: string, ref: RawRef, signal?: AbortSignal): 
   const file = await fileOf(run, ref);
   const length = Math.min(ref.length, MOST_RAW_BYTES);
   const address = `/api/v1/runs/${encodeURIComponent(run)}/raw/${file}`;
-  const headers = { ...PAGE_HEADERS, range: `bytes=${ref.offset}-${ref.offset + Math.max(1, length) - 1}` };
+  const headers = {
+    ...authorization(),
+    range: `bytes=${ref.offset}-${ref.offset + Math.max(1, length) - 1}`,
+  };
   let response: Response;
   try {
     response = await fetch(address, { headers, ...(signal && { signal }) });

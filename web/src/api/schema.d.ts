@@ -160,7 +160,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Opens a session with the token. */
+        /** Opens a session with a code or a token. */
         post: {
             parameters: {
                 query?: never;
@@ -174,12 +174,14 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description The session is in a cookie. */
-                204: {
+                /** @description The session. */
+                201: {
                     headers: {
                         [name: string]: unknown;
                     };
-                    content?: never;
+                    content: {
+                        "application/json": components["schemas"]["LoggedIn"];
+                    };
                 };
                 400: components["responses"]["Problem"];
                 413: components["responses"]["Problem"];
@@ -203,7 +205,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes a link that logs a browser in, once, within ten minutes. */
+        /** Makes a link that logs a browser in, once, within ten minutes. Needs the server token itself. */
         post: {
             parameters: {
                 query?: never;
@@ -234,6 +236,115 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/login-sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the browsers that are logged in: all of them with scope `admin`, otherwise those of the same token. */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The sessions. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["LoginSessionList"];
+                    };
+                };
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Logs all browsers out. Their open streams end. */
+        delete: {
+            parameters: {
+                query?: {
+                    /** @description Whether the session that asks stays. */
+                    keep_current?: boolean;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description They are ended. */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/login-sessions/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Logs one browser out. Its open streams end. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The session. */
+                    session: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description It is ended. */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/logout": {
         parameters: {
             query?: never;
@@ -243,7 +354,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ends the session of this browser. */
+        /** Ends the session that asks. A token stays valid. */
         post: {
             parameters: {
                 query?: never;
@@ -253,7 +364,7 @@ export interface paths {
             };
             requestBody?: never;
             responses: {
-                /** @description It is ended. */
+                /** @description It is ended, and with it the streams that it opened. */
                 204: {
                     headers: {
                         [name: string]: unknown;
@@ -525,6 +636,8 @@ export interface paths {
                 query?: {
                     /** @description Only records after this one. `Last-Event-ID`, the id of the last event, says the same and comes first. */
                     after?: number;
+                    /** @description A ticket, instead of the `Authorization` header. It is checked before. */
+                    ticket?: string;
                 };
                 header?: never;
                 path: {
@@ -1602,7 +1715,10 @@ export interface paths {
         /** Watches runs and tells them things, over a WebSocket. */
         get: {
             parameters: {
-                query?: never;
+                query?: {
+                    /** @description A ticket, instead of the `Authorization` header. */
+                    ticket?: string;
+                };
                 header?: never;
                 path?: never;
                 cookie?: never;
@@ -1616,6 +1732,7 @@ export interface paths {
                     };
                     content?: never;
                 };
+                400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
@@ -1624,6 +1741,49 @@ export interface paths {
         };
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Makes a ticket that opens one live stream, once, within 30 seconds. The stream may do what whoever asks for the
+         *     ticket may do, and ends with that token or session.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The ticket. */
+                201: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Ticket"];
+                    };
+                };
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
         delete?: never;
         options?: never;
         head?: never;
@@ -2144,15 +2304,62 @@ export interface components {
              */
             turns: number | null;
         };
-        /** @description The token of a login. */
+        /** @description A new session. */
+        LoggedIn: {
+            /**
+             * Format: date-time
+             * @description When it ends. It ends earlier if the token that opened it does.
+             */
+            expires_at?: string | null;
+            /** @description Names the session in lists and journals. */
+            id: string;
+            /** @description Sent with every request: `Authorization: Bearer KEY`. It is shown only here. */
+            key: string;
+            /** @description What it allows. */
+            scope: components["schemas"]["Scope"];
+        };
+        /** @description A code or a token, one of them. */
         Login: {
-            /** @description The server's token. */
-            token: string;
+            /** @description The code of a login link. It works once, for ten minutes. */
+            code?: string;
+            /** @description The server token, or one that `ralph token create` made. */
+            token?: string;
         };
         /** @description Where somebody can log in. */
         LoginLink: {
-            /** @description Opened in a browser it gives that a session. It works once, for ten minutes. */
+            /** @description Opens a session in the browser that opens it. It works once, for ten minutes. */
             url: string;
+        };
+        /** @description A browser that is logged in. */
+        LoginSession: {
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it ends.
+             */
+            expires_at?: string | null;
+            /** @description Its id, which is no secret. */
+            id: string;
+            /** @description Whether it is the one that asks. */
+            is_current: boolean;
+            /**
+             * Format: date-time
+             * @description When it was last used.
+             */
+            last_used_at: string;
+            /** @description What it allows. */
+            scope: components["schemas"]["Scope"];
+            /** @description What the browser calls itself. */
+            user_agent?: string | null;
+        };
+        /** @description The login sessions. */
+        LoginSessionList: {
+            /** @description The last used one first. */
+            items: components["schemas"]["LoginSession"][];
         };
         /** @description A place in a snippet, in characters. */
         Mark: {
@@ -2281,7 +2488,7 @@ export interface components {
          * @description For programs: what went wrong. A code keeps its meaning.
          * @enum {string}
          */
-        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "agent_not_allowed" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout" | "too_many_clients" | "too_many" | "malformed" | "not_text" | "unreadable" | "session_ended";
+        ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "insufficient_scope" | "agent_not_allowed" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout" | "too_many_clients" | "too_many" | "malformed" | "not_text" | "unreadable" | "session_ended";
         /** @description The messages to an agent, in order. */
         Queue: {
             /** @description The messages. */
@@ -2455,6 +2662,11 @@ export interface components {
             /** @description Gives the next page, as `cursor`; null on the last one. */
             next: string | null;
         };
+        /**
+         * @description What a token allows. Each scope includes those before it.
+         * @enum {string}
+         */
+        Scope: "read" | "steer" | "start" | "admin";
         /** @description An agent's conversation. */
         Session: {
             /** @description Which agent. */
@@ -2517,6 +2729,16 @@ export interface components {
         Stop: {
             /** @description At once, instead of in good order. */
             kill?: boolean;
+        };
+        /** @description A ticket. */
+        Ticket: {
+            /**
+             * Format: date-time
+             * @description When it stops working.
+             */
+            expires_at: string;
+            /** @description Sent as `?ticket=TICKET` to `/api/v1/stream` or `/api/v1/runs/{id}/events`, instead of the `Authorization` header. */
+            ticket: string;
         };
         /** @description Tokens of a model. */
         Tokens: {

@@ -1,6 +1,6 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import { Hand, Keyboard } from 'lucide-react';
-import { useState, useSyncExternalStore } from 'react';
+import { Hand, Keyboard, LogOut } from 'lucide-react';
+import { Suspense, useState, useSyncExternalStore } from 'react';
 import { loginState } from '../api/login-state';
 import { KeysOverlay } from '../keys/KeysOverlay';
 import { useKey } from '../keys/use-key';
@@ -8,8 +8,11 @@ import { useCatchUp } from '../runs/use-catch-up';
 import { useConnection, useInbox } from '../stream/browser';
 import { ThemeSwitch } from '../theme/ThemeSwitch';
 import { LoggedOut } from './LoggedOut';
+import { lazyPart } from './lazy-part';
 import { ReconnectBanner } from './ReconnectBanner';
 import { useTitleBadge } from './use-title';
+
+const SessionsDialog = lazyPart(async () => (await import('./SessionsDialog')).SessionsDialog);
 
 /** What stands around every page. */
 export function Layout() {
@@ -21,6 +24,7 @@ export function Layout() {
 
 function Frame() {
   const [showsKeys, setShowsKeys] = useState(false);
+  const [showsSessions, setShowsSessions] = useState(false);
   const navigate = useNavigate();
   const { count } = useInbox();
   useCatchUp();
@@ -48,6 +52,16 @@ function Frame() {
         <ThemeSwitch />
         <button
           type="button"
+          className="button"
+          data-quiet
+          onClick={() => setShowsSessions(true)}
+          title="Login sessions"
+        >
+          <LogOut aria-hidden className="size-4" />
+          <span className="sr-only">Log out</span>
+        </button>
+        <button
+          type="button"
           className="button max-sm:hidden"
           data-quiet
           onClick={() => setShowsKeys(true)}
@@ -63,6 +77,11 @@ function Frame() {
         </main>
         <ReconnectBanner />
       </div>
+      {showsSessions && (
+        <Suspense>
+          <SessionsDialog onClose={() => setShowsSessions(false)} />
+        </Suspense>
+      )}
       <KeysOverlay isOpen={showsKeys} onClose={() => setShowsKeys(false)} />
     </div>
   );

@@ -2,13 +2,14 @@ import { cleanup, screen, waitFor } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { loginState } from '../api/login-state';
+import { sessionKey } from '../api/session-key';
 import { problem, serve, show } from '../steer/page-for-tests';
 import { LoggedOut } from './LoggedOut';
 
 const { retryNow } = vi.hoisted(() => ({ retryNow: vi.fn() }));
 vi.mock('../stream/browser', () => ({ stream: { retryNow } }));
 
-const field = () => screen.findByLabelText<HTMLInputElement>('Token of the server');
+const field = () => screen.findByLabelText<HTMLInputElement>('Server token');
 const logIn = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Log in' });
 
 beforeEach(() => {
@@ -22,7 +23,7 @@ test('the token logs in, and the page goes on', async () => {
   serve({
     'POST /api/v1/login': (body) => {
       bodies.push(body);
-      return new Response(null, { status: 204 });
+      return { key: 'k1', id: 's1', scope: 'admin', expires_at: null };
     },
   });
   await show(<LoggedOut />);
@@ -32,14 +33,17 @@ test('the token logs in, and the page goes on', async () => {
   await userEvent.click(logIn());
   await waitFor(() => expect(loginState.isLoggedOut()).toBe(false));
   expect(bodies).toEqual([{ token: 'abc' }]);
+  expect(sessionKey.read()).toBe('k1');
   expect(retryNow).toHaveBeenCalledOnce();
 });
 
 test('a wrong token says so, and can be corrected', async () => {
-  serve({ 'POST /api/v1/login': () => problem(401, 'unauthenticated', 'this is not the server’s token') });
+  serve({
+    'POST /api/v1/login': () => problem(401, 'unauthenticated', 'this is not a token of this server'),
+  });
   await show(<LoggedOut />);
   await userEvent.type(await field(), 'abc{Enter}');
-  expect((await screen.findByRole('alert')).textContent).toContain('This is not the server’s token.');
+  expect((await screen.findByRole('alert')).textContent).toContain('This is not a token of this server.');
   expect((await field()).getAttribute('aria-invalid')).toBe('true');
   expect(logIn().disabled).toBe(false);
   expect(loginState.isLoggedOut()).toBe(true);

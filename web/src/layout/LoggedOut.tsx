@@ -1,20 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useId, useState } from 'react';
-import { api } from '../api/client';
-import { errorOf, unreachable } from '../api/error';
+import { logIn } from '../api/login';
 import { loginState } from '../api/login-state';
 import { problemWords } from '../steer/derive-problem';
 import { stream } from '../stream/browser';
 import { loginReason, openCommand } from './derive-login';
-
-/** Shows the server the token; it gives this browser a session. */
-async function logIn(token: string): Promise<void> {
-  const answer = await api.POST('/api/v1/login', { body: { token } }).catch(() => {
-    throw unreachable();
-  });
-  if (!answer.response.ok) throw errorOf(answer.response.status, answer.error);
-}
 
 /** Shown instead of everything else when the server does not know this browser. */
 export function LoggedOut() {
@@ -28,7 +19,7 @@ export function LoggedOut() {
         </p>
       )}
       <p className="mb-4 text-muted">
-        This browser has no session with the server, or its session has ended. Nothing happens to your runs.
+        This browser has no session with the server, or its session has ended. Your runs keep running.
       </p>
       <TokenForm isByLink={reason !== null} />
       <p className="mt-6 mb-3">
@@ -54,7 +45,7 @@ function TokenForm({ isByLink }: { isByLink: boolean }) {
     setBusy(true);
     setProblem(null);
     try {
-      await logIn(token.trim());
+      await logIn({ token: token.trim() });
     } catch (error) {
       setBusy(false);
       setProblem(problemWords(error));
@@ -75,7 +66,7 @@ function TokenForm({ isByLink }: { isByLink: boolean }) {
       }}
     >
       <label htmlFor={id} className="font-medium">
-        Token of the server
+        Server token
       </label>
       <div className="flex gap-2">
         <input
@@ -103,9 +94,9 @@ function TokenForm({ isByLink }: { isByLink: boolean }) {
           </p>
         )}
         <p className="text-muted">
-          It is in the file <code className="break-words font-mono">~/.local/state/ralph/server-token</code>{' '}
-          of whoever started the server, or in <code className="font-mono">$XDG_STATE_HOME/ralph</code> where
-          that is set.
+          The server token is in the file{' '}
+          <code className="break-words font-mono">~/.local/state/ralph/server-token</code>. A token of{' '}
+          <code className="font-mono">ralph token create</code> works, too.
         </p>
       </div>
     </form>

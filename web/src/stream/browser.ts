@@ -1,19 +1,14 @@
 import { useSyncExternalStore } from 'react';
 import { probe } from '../api/client';
 import type { RunSummary } from '../wire';
-import type { ConnectionState, Socket } from './connection';
+import type { ConnectionState } from './connection';
 import type { InboxState } from './feeds';
 import { Stream } from './stream';
-
-function openSocket(): Socket {
-  const address = new URL('/api/v1/stream', location.href);
-  address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
-  return new WebSocket(address) as unknown as Socket;
-}
+import { openTicketSocket } from './ticket-socket';
 
 /** The page's connection. */
 export const stream = new Stream({
-  openSocket,
+  openSocket: openTicketSocket,
   probe,
   now: () => Date.now(),
   random: Math.random,

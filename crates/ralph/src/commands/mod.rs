@@ -24,6 +24,7 @@ pub mod send;
 pub mod serve;
 pub mod show;
 pub mod stop;
+pub mod token;
 pub mod top_up;
 pub mod trust;
 pub mod tui;

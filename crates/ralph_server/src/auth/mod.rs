@@ -1,18 +1,28 @@
-//! Who may ask: the server's own names, its token, and the sessions of browsers.
+//! Who may ask: the server's own names, its tokens, the sessions of browsers, and one-time tickets.
 
+mod authenticator;
 mod bucket;
+mod clock;
 mod error;
-mod gate;
 mod hosts;
+mod lifetime;
+mod principal;
 mod secret;
+mod server_token;
 mod sessions;
-mod token;
+mod tickets;
+mod token_file;
+mod token_registry;
 
+pub use authenticator::{Auth, AuthOptions};
 pub(crate) use bucket::Bucket;
 pub use error::AuthError;
-pub use gate::{Auth, AuthOptions};
 pub(crate) use hosts::{Origin, only};
+pub use lifetime::SessionGuard;
+pub(crate) use principal::Credential;
+pub use principal::{Principal, Scope};
 pub(crate) use secret::digest_hex;
-pub(crate) use sessions::SESSION_LIFETIME;
-pub use sessions::Visit;
-pub(crate) use token::read_token;
+pub(crate) use server_token::read_token;
+pub use server_token::rotate_server_token;
+pub(crate) use sessions::{NewSession, SessionInfo};
+pub use token_file::{NewToken, TokenEntry, TokenError, TokenFile};

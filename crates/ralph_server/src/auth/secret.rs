@@ -42,6 +42,17 @@ pub(super) fn hex(bytes: &[u8]) -> String {
     })
 }
 
+pub(super) fn digest_from_hex(text: &str) -> Option<Digest> {
+    if !is_secret(text) {
+        return None;
+    }
+    let mut digest = [0; 32];
+    for (byte, digits) in digest.iter_mut().zip(text.as_bytes().chunks(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?;
+    }
+    Some(digest)
+}
+
 pub(super) fn is_secret(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }

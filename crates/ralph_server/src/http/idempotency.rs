@@ -27,7 +27,12 @@ const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_KEY_BYTES: usize = 255;
 /// Logging in answers with a secret, which is kept nowhere.
-const NEVER_KEPT: [&str; 3] = ["/api/v1/login", "/api/v1/login-links", "/api/v1/logout"];
+const NEVER_KEPT: [&str; 4] = [
+    "/api/v1/login",
+    "/api/v1/login-links",
+    "/api/v1/logout",
+    "/api/v1/tickets",
+];
 
 /// Whether the answers of an address are kept for those who ask again.
 pub(super) fn takes_key(path: &str) -> bool {

@@ -23,7 +23,7 @@ use tokio::time::{sleep, timeout};
 use tower_service::Service as _;
 
 use super::client_process::ClientProcess;
-use super::stall::Stalling;
+use super::write_timeout::WriteTimeout;
 use crate::stream::MAX_STALL;
 
 /// How long nobody is let in when the system has no room for another connection.
@@ -139,7 +139,7 @@ async fn converse(
         .header_read_timeout(options.header_timeout)
         .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS)
-        .serve_connection(TokioIo::new(Stalling::new(stream, MAX_STALL)), service)
+        .serve_connection(TokioIo::new(WriteTimeout::new(stream, MAX_STALL)), service)
         .with_upgrades();
     let mut connection = pin!(connection);
     let ended = tokio::select! {

@@ -14,7 +14,7 @@ use super::client_process::ClientProcess;
 use super::input::{InPath, Parameters};
 use super::listener::Place;
 use crate::app::App;
-use crate::auth::Visit;
+use crate::auth::Principal;
 use crate::problem::{Problem, ProblemCode};
 use crate::stream::{self, EventId};
 
@@ -28,17 +28,19 @@ const MAX_UNSENT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Watches runs and tells them things, over a WebSocket.
 #[utoipa::path(get, path = "/api/v1/stream", operation_id = "stream", tag = "live",
+    params(("ticket" = Option<String>, Query, nullable = false,
+        description = "A ticket, instead of the `Authorization` header.")),
     responses((status = 101, description = "The connection is a WebSocket from now on.")))]
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
     place: Option<Extension<Place>>,
-    visit: Option<Extension<Visit>>,
+    Extension(principal): Extension<Principal>,
     process: Option<Extension<ClientProcess>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, Problem> {
     let upgrade =
         upgrade.map_err(|rejection| Problem::new(ProblemCode::InvalidParameter, rejection.body_text()))?;
-    let mut context = app.stream_context(visit.map(|Extension(visit)| visit));
+    let mut context = app.stream_context(principal);
     context.process = process.map(|Extension(process)| process);
     Ok(upgrade
         .max_message_size(MAX_FRAME_BYTES)
@@ -62,6 +64,10 @@ pub(super) struct EventsParameters {
     /// Only records after this one. `Last-Event-ID`, the id of the last event, says the same and comes first.
     #[param(nullable = false)]
     after: Option<u64>,
+    /// A ticket, instead of the `Authorization` header. It is checked before.
+    #[param(nullable = false)]
+    #[serde(rename = "ticket")]
+    _ticket: Option<String>,
 }
 
 /// Watches one run, as server-sent events, until it has ended.
@@ -73,7 +79,7 @@ pub(super) async fn events(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
     Parameters(asked): Parameters<EventsParameters>,
-    visit: Option<Extension<Visit>>,
+    Extension(principal): Extension<Principal>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
@@ -81,7 +87,7 @@ pub(super) async fn events(
         Some(place) => Some(place),
         None => asked.after.map(EventId::from),
     };
-    let context = app.stream_context(visit.map(|Extension(visit)| visit));
+    let context = app.stream_context(principal);
     Ok(
         match stream::events(context, Arc::clone(&app.store), &id, place).await? {
             Some(events) => events.into_response(),

@@ -1,109 +1,56 @@
-//! Exchanging a secret for a browser's session.
+//! Logging in: exchanging a one-time code or a token for the key of a session.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::ToSchema;
 
-use super::guard::{Peer, SESSION_COOKIE, failed, session_cookies};
-use super::input::{JsonBody, Parameters};
+use super::access::{Peer, wrong_secret};
+use super::input::JsonBody;
 use crate::app::App;
-use crate::auth::SESSION_LIFETIME;
+use crate::auth::{NewSession, Principal, Scope, only};
 use crate::problem::{Problem, ProblemCode};
 
-/// The code of a login.
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(super) struct LoginParameters {
-    /// What `ralph serve` printed. It works once, for ten minutes.
-    code: String,
-}
-
-/// The token of a login.
+/// A code or a token, one of them.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Login {
-    /// The server's token.
-    #[schema(min_length = 1)]
-    token: String,
+    /// The code of a login link. It works once, for ten minutes.
+    #[schema(min_length = 1, nullable = false)]
+    code: Option<String>,
+    /// The server token, or one that `ralph token create` made.
+    #[schema(min_length = 1, nullable = false)]
+    token: Option<String>,
+}
+
+/// A new session.
+#[derive(Serialize, ToSchema)]
+pub(super) struct LoggedIn {
+    /// Sent with every request: `Authorization: Bearer KEY`. It is shown only here.
+    key: String,
+    /// Names the session in lists and journals.
+    id: String,
+    /// What it allows.
+    scope: Scope,
+    /// When it ends. It ends earlier if the token that opened it does.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
 }
 
 /// Where somebody can log in.
 #[derive(Serialize, ToSchema)]
 pub(super) struct LoginLink {
-    /// Opened in a browser it gives that a session. It works once, for ten minutes.
+    /// Opens a session in the browser that opens it. It works once, for ten minutes.
     url: String,
 }
 
-/// Opens a browser's session with a code that works once, and goes to the page without it.
-#[utoipa::path(get, path = "/login", operation_id = "login_page", tag = "login", params(LoginParameters),
-    responses((status = 303, description = "The session is in a cookie, or the page says why there is none.")))]
-pub(super) async fn login_by_code(
-    State(app): State<Arc<App>>,
-    Extension(Peer(peer)): Extension<Peer>,
-    asked: Result<Parameters<LoginParameters>, Problem>,
-    request: Request,
-) -> Result<Response, Problem> {
-    if request.method() != Method::GET {
-        // A program that only looks must not use up the code.
-        return Err(Problem::new(
-            ProblemCode::MethodNotAllowed,
-            "a code is used by GET only",
-        ));
-    }
-    let session = asked.and_then(|Parameters(LoginParameters { code })| redeem(&app, peer, &code));
-    match session {
-        Ok(session) => {
-            let mut response = see("/");
-            set_cookie(&mut response, &session, SESSION_LIFETIME.as_secs())?;
-            Ok(response)
-        }
-        // Nobody reads JSON in a browser's window. The page asks for the token, unless there is a session.
-        Err(problem) if is_browser(request.headers()) => Ok(see(match problem.code() {
-            ProblemCode::RateLimited => "/?login=wait",
-            _ => "/?login=used",
-        })),
-        Err(problem) => Err(problem),
-    }
-}
-
-fn redeem(app: &App, peer: IpAddr, code: &str) -> Result<String, Problem> {
-    let session = app
-        .auth
-        .redeem_code(code)
-        .map_err(|error| Problem::internal("cannot open a session", &error))?;
-    let detail = "this code is not valid any more: `ralph serve` prints a new one";
-    session.ok_or_else(|| failed(app, peer, detail))
-}
-
-/// Whether a person looks at the answer.
-fn is_browser(headers: &HeaderMap) -> bool {
-    let accepted = headers.get_all(header::ACCEPT).iter();
-    accepted.filter_map(|value| value.to_str().ok()).any(|list| {
-        let kinds = list
-            .split(',')
-            .filter_map(|kind| kind.split(';').next().map(str::trim));
-        kinds
-            .into_iter()
-            .any(|kind| kind.eq_ignore_ascii_case("text/html"))
-    })
-}
-
-fn see(path: &'static str) -> Response {
-    let mut response = StatusCode::SEE_OTHER.into_response();
-    response
-        .headers_mut()
-        .insert(header::LOCATION, HeaderValue::from_static(path));
-    response
-}
-
-/// Makes a link that logs a browser in, once, within ten minutes.
+/// Makes a link that logs a browser in, once, within ten minutes. Needs the server token itself.
 #[utoipa::path(post, path = "/api/v1/login-links", operation_id = "login_links_create", tag = "login",
     responses((status = 201, description = "The link.", body = LoginLink)))]
 pub(super) async fn new_link(State(app): State<Arc<App>>) -> Result<Response, Problem> {
@@ -114,46 +61,58 @@ pub(super) async fn new_link(State(app): State<Arc<App>>) -> Result<Response, Pr
     Ok((StatusCode::CREATED, Json(LoginLink { url })).into_response())
 }
 
-/// Opens a session with the token.
+/// Opens a session with a code or a token.
 #[utoipa::path(post, path = "/api/v1/login", operation_id = "login", tag = "login", request_body = Login,
-    responses((status = 204, description = "The session is in a cookie.")))]
+    responses((status = 201, description = "The session.", body = LoggedIn)))]
 pub(super) async fn login(
     State(app): State<Arc<App>>,
     Extension(Peer(peer)): Extension<Peer>,
-    JsonBody(Login { token }): JsonBody<Login>,
+    headers: HeaderMap,
+    JsonBody(login): JsonBody<Login>,
 ) -> Result<Response, Problem> {
-    let session = session_for(&app, peer, &token)?;
-    let mut response = StatusCode::NO_CONTENT.into_response();
-    set_cookie(&mut response, &session, SESSION_LIFETIME.as_secs())?;
-    Ok(response)
+    let session = open_session(&app, peer, only(&headers, &header::USER_AGENT), &login)?;
+    let NewSession { key, info } = session;
+    let body = LoggedIn {
+        key,
+        id: info.id,
+        scope: info.scope,
+        expires_at: info.expires_at,
+    };
+    Ok((StatusCode::CREATED, Json(body)).into_response())
 }
 
-fn session_for(app: &App, peer: IpAddr, token: &str) -> Result<String, Problem> {
-    if !app.auth.is_token(token) {
-        return Err(failed(app, peer, "this is not the server's token"));
-    }
-    app.auth
-        .begin_session()
-        .map_err(|error| Problem::internal("cannot open a session", &error))
+fn open_session(
+    app: &App,
+    peer: IpAddr,
+    user_agent: Option<&str>,
+    login: &Login,
+) -> Result<NewSession, Problem> {
+    let (opened, wrong) = match (&login.code, &login.token) {
+        (Some(code), None) => (
+            app.auth.login_by_code(code, user_agent),
+            "this code is not valid any more: `ralph serve` prints a new one",
+        ),
+        (None, Some(token)) => (
+            app.auth.login_by_token(token, user_agent),
+            "this is not a token of this server",
+        ),
+        (Some(_), Some(_)) | (None, None) => {
+            let detail = "send either `code` or `token`";
+            return Err(Problem::new(ProblemCode::InvalidBody, detail));
+        }
+    };
+    opened
+        .map_err(|error| Problem::internal("cannot open a session", &error))?
+        .ok_or_else(|| wrong_secret(app, peer, wrong))
 }
 
-/// Ends the session of this browser.
+/// Ends the session that asks. A token stays valid.
 #[utoipa::path(post, path = "/api/v1/logout", operation_id = "logout", tag = "login",
-    responses((status = 204, description = "It is ended.")))]
-pub(super) async fn logout(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Problem> {
-    for session in session_cookies(&headers) {
-        app.auth.end_session(session);
-    }
-    let mut response = StatusCode::NO_CONTENT.into_response();
-    set_cookie(&mut response, "", 0)?;
-    Ok(response)
-}
-
-fn set_cookie(response: &mut Response, session: &str, seconds: u64) -> Result<(), Problem> {
-    let cookie = format!("{SESSION_COOKIE}={session}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}");
-    let mut cookie = HeaderValue::from_str(&cookie)
-        .map_err(|error| Problem::internal("a session cannot be a cookie", &error))?;
-    cookie.set_sensitive(true);
-    response.headers_mut().insert(header::SET_COOKIE, cookie);
-    Ok(())
+    responses((status = 204, description = "It is ended, and with it the streams that it opened.")))]
+pub(super) async fn logout(
+    State(app): State<Arc<App>>,
+    Extension(principal): Extension<Principal>,
+) -> StatusCode {
+    app.auth.log_out(&principal);
+    StatusCode::NO_CONTENT
 }

@@ -1,21 +1,23 @@
-//! The HTTP side: one table of addresses with their rules, one guard before all of them.
+//! The HTTP side: one table of addresses with their rules, one check of access before all of them.
 //!
 //! [`router`] is the only way to build it. Everything that is not said to be public needs the token, an address that
 //! does not exist included.
 
+mod access;
+mod access_log;
 mod approvals;
 mod backends;
 mod client_process;
 mod commands;
 mod costs;
 mod files;
-mod guard;
 mod idempotency;
 mod input;
 mod listener;
 mod live_overlay;
 mod live_streams;
 mod login;
+mod login_sessions;
 mod metrics_page;
 mod openapi;
 mod pages;
@@ -28,12 +30,14 @@ mod runs;
 mod schema;
 mod search;
 mod sessions;
-mod stall;
 mod start;
 mod static_files;
 mod status;
+mod tickets;
 mod workspaces;
+mod write_timeout;
 
+pub(crate) use access_log::AccessLog;
 pub use client_process::ClientProcess;
 pub use listener::{ServeOptions, serve};
 pub use openapi::openapi;

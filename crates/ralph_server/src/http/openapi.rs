@@ -6,16 +6,13 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use utoipa::openapi::path::{HttpMethod, Operation, Parameter, ParameterBuilder, ParameterIn, Paths};
 use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::security::{
-    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
-};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{
     ComponentsBuilder, ContentBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Ref, RefOr, Required, Response,
     ResponseBuilder,
 };
 use utoipa::{PartialSchema as _, ToSchema};
 
-use super::guard::SESSION_COOKIE;
 use super::idempotency::takes_key;
 use super::route::{Policy, operations_mut};
 use super::router::table;
@@ -33,10 +30,6 @@ pub fn openapi() -> OpenApi {
             "token",
             SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build()),
         )
-        .security_scheme(
-            "session",
-            SecurityScheme::ApiKey(ApiKey::Cookie(ApiKeyValue::new(SESSION_COOKIE))),
-        )
         .response(PROBLEM, problem())
         .schema(PROBLEM, ProblemBody::schema())
         .schema(ProblemCode::name(), ProblemCode::schema())
@@ -45,9 +38,14 @@ pub fn openapi() -> OpenApi {
         let mut described = route.paths;
         for (method, operation) in described.paths.values_mut().flat_map(operations_mut) {
             let takes_key = method == HttpMethod::Post && takes_key(&route.path);
-            complete(operation, route.policy, takes_key);
+            complete(operation, route.rule.policy, takes_key);
         }
-        paths.paths.append(&mut described.paths);
+        for (path, item) in described.paths {
+            match paths.paths.get_mut(&path) {
+                Some(known) => known.merge_operations(item),
+                None => drop(paths.paths.insert(path, item)),
+            }
+        }
         components = components.schemas_from_iter(route.schemas);
     }
     let description = "Runs of coding agents: see them, start them, steer them. Every error is a problem \
@@ -70,10 +68,7 @@ fn complete(operation: &mut Operation, policy: Policy, takes_key: bool) {
     let scopes: [&str; 0] = [];
     operation.security = Some(match policy {
         Policy::Public => Vec::new(),
-        Policy::Authed => vec![
-            SecurityRequirement::new("token", scopes),
-            SecurityRequirement::new("session", scopes),
-        ],
+        Policy::Scope(_) | Policy::ServerToken => vec![SecurityRequirement::new("token", scopes)],
     });
     if takes_key {
         let parameters = operation.parameters.get_or_insert_default();
@@ -97,7 +92,7 @@ fn problem_statuses(operation: &Operation, policy: Policy, takes_key: bool) -> V
         matches!(parameter, RefOr::T(parameter) if ["cursor", "workspace"].contains(&parameter.name.as_str()))
     });
     let mut statuses = vec!["default"];
-    if policy == Policy::Authed {
+    if policy != Policy::Public {
         statuses.extend(["401", "403", "429"]);
     }
     if operation.request_body.is_some() {

@@ -21,6 +21,13 @@ pub(super) async fn new_run(headers: HeaderMap) -> Result<Response, Problem> {
     page(&headers)
 }
 
+/// Shows the page: it exchanges the code in the fragment, which never reaches the server as part of an address.
+#[utoipa::path(get, path = "/login", operation_id = "page_login", tag = "page",
+    responses((status = 200, description = "A page.", body = String, content_type = "text/html; charset=utf-8")))]
+pub(super) async fn login(headers: HeaderMap) -> Result<Response, Problem> {
+    page(&headers)
+}
+
 /// Shows the page: a run. Whether there is such a run is the API's to say.
 #[utoipa::path(get, path = "/runs/{id}", operation_id = "page_run", tag = "page", params(("id" = String, Path, description = "The run.")),
     responses((status = 200, description = "A page.", body = String, content_type = "text/html; charset=utf-8")))]

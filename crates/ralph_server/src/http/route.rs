@@ -1,4 +1,4 @@
-//! Addresses with their rules.
+//! `Route`: an address with its rule, as the table in `router.rs` lists them.
 
 use std::sync::Arc;
 
@@ -9,14 +9,34 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa_axum::router::UtoipaMethodRouter;
 
 use crate::app::App;
+use crate::auth::Scope;
+
+/// The address of a run.
+const RUN_PATH: &str = "/api/v1/runs/{id}";
 
 /// Who may ask for an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
     /// Everybody who asks under a name of the server: nothing is told or done there.
     Public,
-    /// Who shows the token, or the session of a browser.
-    Authed,
+    /// Whoever shows a token or a session with this scope.
+    Scope(Scope),
+    /// Whoever shows the server token itself.
+    ServerToken,
+}
+
+/// What a route needs of those who ask for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RouteRule {
+    pub(super) policy: Policy,
+    /// Whether a ticket is enough.
+    pub(super) takes_ticket: bool,
+    /// Whether it is about one run, `/api/v1/runs/{id}` or below: its workspace decides whether a confined token may
+    /// ask for it.
+    pub(super) is_about_run: bool,
+    /// Whether its handler shows and does only what the token's workspaces allow. A route that says nothing is refused
+    /// to confined tokens.
+    pub(super) is_confined: bool,
 }
 
 /// One address and method, for those who look at all of them.
@@ -28,13 +48,15 @@ pub struct RouteInfo {
     pub path: String,
     /// Who may ask.
     pub policy: Policy,
+    /// Whether a token that is confined to workspaces may ask for it, and is shown only those.
+    pub is_confined: bool,
     /// Whether the OpenAPI document describes it: everything but the web page and old addresses.
     pub is_documented: bool,
 }
 
 /// One address, with everything that is there.
 pub(super) struct Route {
-    pub(super) policy: Policy,
+    pub(super) rule: RouteRule,
     pub(super) is_documented: bool,
     pub(super) path: String,
     pub(super) methods: Vec<Method>,
@@ -48,8 +70,41 @@ impl Route {
         Self::new(Policy::Public, routes)
     }
 
-    pub(super) fn authed(routes: UtoipaMethodRouter<Arc<App>>) -> Self {
-        Self::new(Policy::Authed, routes)
+    /// Needs a token or a session with scope `read`.
+    pub(super) fn read(routes: UtoipaMethodRouter<Arc<App>>) -> Self {
+        Self::new(Policy::Scope(Scope::Read), routes)
+    }
+
+    /// Needs a token or a session with scope `steer`.
+    pub(super) fn steer(routes: UtoipaMethodRouter<Arc<App>>) -> Self {
+        Self::new(Policy::Scope(Scope::Steer), routes)
+    }
+
+    /// Needs a token or a session with scope `start`.
+    pub(super) fn start(routes: UtoipaMethodRouter<Arc<App>>) -> Self {
+        Self::new(Policy::Scope(Scope::Start), routes)
+    }
+
+    /// Needs a token or a session with scope `admin`.
+    pub(super) fn admin(routes: UtoipaMethodRouter<Arc<App>>) -> Self {
+        Self::new(Policy::Scope(Scope::Admin), routes)
+    }
+
+    /// Needs the server token itself.
+    pub(super) fn server_token(routes: UtoipaMethodRouter<Arc<App>>) -> Self {
+        Self::new(Policy::ServerToken, routes)
+    }
+
+    /// A ticket is enough.
+    pub(super) fn with_tickets(mut self) -> Self {
+        self.rule.takes_ticket = true;
+        self
+    }
+
+    /// Its handler shows and does only what the token's workspaces allow.
+    pub(super) fn confined(mut self) -> Self {
+        self.rule.is_confined = true;
+        self
     }
 
     /// Keeps the route out of the OpenAPI document.
@@ -66,8 +121,14 @@ impl Route {
             .map(|(path, item)| (path.clone(), item.clone()))
             .unwrap_or_default();
         let methods = operations(&item).into_iter().map(|(method, _)| method).collect();
-        Self {
+        let rule = RouteRule {
             policy,
+            takes_ticket: false,
+            is_about_run: path == RUN_PATH || path.starts_with(&format!("{RUN_PATH}/")),
+            is_confined: false,
+        };
+        Self {
+            rule,
             is_documented: true,
             path,
             methods,
@@ -112,7 +173,7 @@ pub(super) struct PublicRoutes {
 
 impl PublicRoutes {
     pub(super) fn of(routes: &[Route]) -> Self {
-        let public = routes.iter().filter(|route| route.policy == Policy::Public);
+        let public = routes.iter().filter(|route| route.rule.policy == Policy::Public);
         let routes = public
             .flat_map(|route| {
                 route

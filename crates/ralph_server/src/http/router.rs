@@ -7,12 +7,12 @@ use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
 use utoipa_axum::routes;
 
-use super::guard::{Guard, guard};
+use super::access::{Access, RouteCheck, check_access, check_route};
 use super::idempotency::remember_answers;
 use super::route::{PublicRoutes, Route, RouteInfo};
 use super::{
-    approvals, backends, commands, costs, files, live_streams, login, metrics_page, openapi, pages, queue,
-    raw, records, runs, search, sessions, start, status, workspaces,
+    approvals, backends, commands, costs, files, live_streams, login, login_sessions, metrics_page, openapi,
+    pages, queue, raw, records, runs, search, sessions, start, status, tickets, workspaces,
 };
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
@@ -23,43 +23,49 @@ pub(super) fn table() -> Vec<Route> {
     vec![
         Route::public(routes!(pages::index)).undocumented(),
         Route::public(routes!(pages::new_run)).undocumented(),
+        Route::public(routes!(pages::login)).undocumented(),
         Route::public(routes!(pages::run)).undocumented(),
         Route::public(routes!(pages::asset)).undocumented(),
         Route::public(routes!(status::health)),
-        Route::public(routes!(login::login_by_code)).undocumented(),
         Route::public(routes!(login::login)),
-        Route::authed(routes!(login::new_link)),
-        Route::authed(routes!(login::logout)),
-        Route::authed(routes!(status::ready)),
-        Route::authed(routes!(metrics_page::metrics)),
-        Route::authed(routes!(openapi::document)),
-        Route::authed(routes!(runs::list, start::start)),
-        Route::authed(routes!(runs::show)),
-        Route::authed(routes!(records::page)),
-        Route::authed(routes!(records::one)),
-        Route::authed(routes!(raw::output)),
-        Route::authed(routes!(raw::errors)),
-        Route::authed(routes!(files::preview)),
-        Route::authed(routes!(queue::send)),
-        Route::authed(routes!(queue::list)),
-        Route::authed(routes!(queue::edit, queue::withdraw)),
-        Route::authed(routes!(commands::interrupt)),
-        Route::authed(routes!(commands::stop)),
-        Route::authed(routes!(commands::top_up)),
-        Route::authed(routes!(commands::set_model)),
-        Route::authed(routes!(commands::set_permission_mode)),
-        Route::authed(routes!(start::resume)),
-        Route::authed(routes!(start::fork)),
-        Route::authed(routes!(approvals::list)),
-        Route::authed(routes!(approvals::answer)),
-        Route::authed(routes!(search::search)),
-        Route::authed(routes!(costs::costs)),
-        Route::authed(routes!(sessions::list)),
-        Route::authed(routes!(sessions::runs_of)),
-        Route::authed(routes!(backends::list)),
-        Route::authed(routes!(workspaces::list)),
-        Route::authed(routes!(live_streams::stream)),
-        Route::authed(routes!(live_streams::events)),
+        Route::server_token(routes!(login::new_link)),
+        Route::read(routes!(login::logout)).confined(),
+        Route::read(routes!(login_sessions::list, login_sessions::end_all)).confined(),
+        Route::read(routes!(login_sessions::end)).confined(),
+        Route::read(routes!(tickets::create)).confined(),
+        Route::read(routes!(status::ready)),
+        Route::admin(routes!(metrics_page::metrics)),
+        Route::read(routes!(openapi::document)).confined(),
+        Route::read(routes!(runs::list)),
+        Route::start(routes!(start::start)),
+        Route::read(routes!(runs::show)),
+        Route::read(routes!(records::page)),
+        Route::read(routes!(records::one)),
+        Route::read(routes!(raw::output)),
+        Route::read(routes!(raw::errors)),
+        Route::read(routes!(files::preview)),
+        Route::steer(routes!(queue::send)),
+        Route::read(routes!(queue::list)),
+        Route::steer(routes!(queue::edit, queue::withdraw)),
+        Route::steer(routes!(commands::interrupt)),
+        Route::steer(routes!(commands::stop)),
+        Route::steer(routes!(commands::top_up)),
+        Route::steer(routes!(commands::set_model)),
+        Route::steer(routes!(commands::set_permission_mode)),
+        Route::start(routes!(start::resume)),
+        Route::start(routes!(start::fork)),
+        Route::read(routes!(approvals::list)),
+        Route::steer(routes!(approvals::answer)),
+        Route::read(routes!(search::search)),
+        Route::read(routes!(costs::costs)),
+        Route::read(routes!(sessions::list)),
+        Route::read(routes!(sessions::runs_of)),
+        Route::read(routes!(backends::list)),
+        Route::read(routes!(workspaces::list)),
+        Route::read(routes!(live_streams::stream))
+            .with_tickets()
+            .confined(),
+        Route::read(routes!(live_streams::events)).with_tickets(),
     ]
 }
 
@@ -67,33 +73,39 @@ pub(super) fn table() -> Vec<Route> {
 #[must_use]
 pub fn routes() -> Vec<RouteInfo> {
     let infos = table().into_iter().flat_map(|route| {
-        let (path, policy, is_documented) = (route.path, route.policy, route.is_documented);
+        let (path, rule, is_documented) = (route.path, route.rule, route.is_documented);
         route.methods.into_iter().map(move |method| RouteInfo {
             method,
             path: path.clone(),
-            policy,
+            policy: rule.policy,
+            is_confined: rule.is_confined || rule.is_about_run,
             is_documented,
         })
     });
     infos.collect()
 }
 
-/// The whole HTTP side of a server. The guard stands before the router, so it sees every request first.
+/// The whole HTTP side of a server. Access is checked before routing, so that no address tells a stranger whether it exists.
 pub fn router(app: Arc<App>) -> Router {
     let table = table();
     let public = Arc::new(PublicRoutes::of(&table));
-    let guarded = table
+    let checked = table
         .into_iter()
         .fold(Router::new(), |router, route| {
-            router.route(&route.path, route.handlers)
+            let check = RouteCheck {
+                app: Arc::clone(&app),
+                rule: route.rule,
+            };
+            let check = from_fn_with_state(check, check_route);
+            router.route(&route.path, route.handlers.route_layer(check))
         })
         .fallback(not_found)
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn_with_state(Arc::clone(&app), remember_answers))
         .with_state(Arc::clone(&app));
-    let guard = from_fn_with_state(Guard { app, public }, guard);
-    // Layers of a router run after its routing: the guard goes round a router that has no routes of its own.
-    Router::new().fallback_service(guarded).layer(guard)
+    let access = from_fn_with_state(Access { app, public }, check_access);
+    // Layers of a router run after its routing: this one goes round a router that has no routes of its own.
+    Router::new().fallback_service(checked).layer(access)
 }
 
 async fn not_found() -> Problem {

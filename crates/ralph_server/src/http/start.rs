@@ -14,8 +14,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use tokio::time::{Instant, sleep};
 use utoipa::ToSchema;
 
+use super::access::rate_limited;
 use super::commands::PermissionMode;
-use super::guard::rate_limited;
 use super::input::{InPath, JsonBody, OptionalJsonBody};
 use super::schema::RunKind;
 use crate::app::App;

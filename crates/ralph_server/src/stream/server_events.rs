@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::protocol::{ErrorMessage, ToClient};
 use super::run_reader::RunReader;
 use super::websocket::{StreamContext, is_over, is_true};
+use crate::auth::SessionGuard;
 use crate::live::{ClientWaker, FeedError};
 use crate::problem::ProblemCode;
 
@@ -51,6 +52,7 @@ impl From<u64> for EventId {
 struct Watching {
     reader: RunReader,
     waker: Arc<ClientWaker>,
+    guard: Option<SessionGuard>,
     context: StreamContext,
     store: Arc<dyn Store>,
     waiting: std::vec::IntoIter<(u64, Utf8Bytes)>,
@@ -88,6 +90,7 @@ pub async fn events(
     let watching = Watching {
         reader,
         waker,
+        guard: context.guard(),
         context,
         store,
         has_more: true,
@@ -133,7 +136,7 @@ impl Watching {
     /// What comes next; none at the end.
     async fn next(&mut self) -> Option<Told> {
         loop {
-            if self.context.visit.as_ref().is_some_and(|visit| visit.is_over()) {
+            if self.guard.as_ref().is_some_and(SessionGuard::is_over) {
                 return Some(session_ended());
             }
             if let Some((seq, text)) = self.waiting.next() {
@@ -145,11 +148,11 @@ impl Watching {
                 return None;
             }
             if !self.has_more {
-                let StreamContext { ending, visit, .. } = &mut self.context;
+                let (ending, guard) = (&mut self.context.ending, &mut self.guard);
                 tokio::select! {
                     _ = timeout(LOOK, self.waker.wait()) => {}
                     () = is_true(ending) => return None,
-                    () = is_over(visit) => return Some(session_ended()),
+                    () = is_over(guard) => return Some(session_ended()),
                 }
             }
             match self.reader.step().await {
@@ -188,7 +191,7 @@ impl Watching {
 fn session_ended() -> Told {
     Told::Fault(ErrorMessage {
         code: ProblemCode::SessionEnded,
-        message: "the session has ended: log in again".to_owned(),
+        message: "the token or login session has ended: log in again".to_owned(),
     })
 }
 

@@ -1,6 +1,7 @@
 //! `serve`: one WebSocket client, from its hello to its end.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,12 +11,12 @@ use ralph_run::control::Receipt;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use super::protocol::{ErrorMessage, FromClient, PROTOCOL_VERSION, ToClient};
+use super::protocol::{ErrorMessage, FromClient, PROTOCOL_VERSION, ToClient, Topic};
 use super::subscriptions::Subscriptions;
-use crate::auth::Visit;
+use crate::auth::{Principal, Scope, SessionGuard};
 use crate::http::ClientProcess;
 use crate::live::Hub;
-use crate::problem::ProblemCode;
+use crate::problem::{Problem, ProblemCode};
 use crate::runners::Runners;
 
 /// How often a client is told that we are there, and how long it may say nothing.
@@ -37,15 +38,64 @@ pub struct StreamContext {
     pub version: &'static str,
     /// Becomes true when the server ends.
     pub ending: watch::Receiver<bool>,
-    /// Who was let in by a session is shown out at its end.
-    pub visit: Option<Visit>,
+    /// Who watches. Everything is allowed to a caller that checks access by itself.
+    pub principal: Option<Principal>,
     /// The process at the other end, where that is known.
     pub process: Option<ClientProcess>,
 }
 
+impl StreamContext {
+    pub(super) fn guard(&self) -> Option<SessionGuard> {
+        self.principal.as_ref().map(|principal| principal.guard.clone())
+    }
+
+    fn may_steer(&self, run: &str) -> Result<(), Problem> {
+        let Some(principal) = &self.principal else {
+            return Ok(());
+        };
+        if principal.scope < Scope::Steer {
+            let detail = format!(
+                "commands need a token with scope `steer`; yours has `{}`",
+                principal.scope
+            );
+            return Err(Problem::new(ProblemCode::InsufficientScope, detail));
+        }
+        self.may_see(principal, run)
+    }
+
+    fn may_watch(&self, topic: &Topic) -> Result<(), Problem> {
+        match (&self.principal, topic) {
+            (None, _) => Ok(()),
+            (Some(principal), Topic::Run(run)) => self.may_see(principal, run),
+            (Some(principal), Topic::Feed(_)) if principal.workspaces.is_none() => Ok(()),
+            (Some(_), Topic::Feed(_)) => {
+                let detail = "feeds of all runs are not available to a token that is confined to workspaces";
+                Err(Problem::new(ProblemCode::InsufficientScope, detail))
+            }
+        }
+    }
+
+    /// A token that is confined to workspaces finds no other runs.
+    fn may_see(&self, principal: &Principal, run: &str) -> Result<(), Problem> {
+        if principal.workspaces.is_none() {
+            return Ok(());
+        }
+        // Runs that have ended some time ago are not on the board: their records are read by HTTP.
+        let workspace = self
+            .live
+            .board()
+            .get(run)
+            .map(|summary| summary.workspace.clone());
+        match workspace {
+            Some(workspace) if principal.covers(Path::new(&workspace)) => Ok(()),
+            Some(_) | None => Err(Problem::no_run(run)),
+        }
+    }
+}
+
 /// Serves one client until it leaves.
 pub async fn serve(mut socket: WebSocket, context: StreamContext) {
-    let (mut ending, mut visit) = (context.ending.clone(), context.visit.clone());
+    let (mut ending, mut guard) = (context.ending.clone(), context.guard());
     let mut client = Subscriptions::new(context.live.clone());
     let (replies, mut replied) = mpsc::channel::<String>(MAX_COMMANDS);
     let hello = ToClient::Hello {
@@ -90,8 +140,8 @@ pub async fn serve(mut socket: WebSocket, context: StreamContext) {
                 close(&mut socket, close_code::AWAY, "the server is ending").await;
                 return;
             }
-            () = is_over(&mut visit) => {
-                close(&mut socket, close_code::POLICY, "the session has ended: log in again").await;
+            () = is_over(&mut guard) => {
+                close(&mut socket, close_code::POLICY, "the token or login session has ended: log in again").await;
                 return;
             }
         };
@@ -132,10 +182,10 @@ pub(super) async fn is_true(value: &mut watch::Receiver<bool>) {
     let _ = value.wait_for(|value| *value).await;
 }
 
-/// Waits until the session of the client has ended; for ever if it has none.
-pub(super) async fn is_over(visit: &mut Option<Visit>) {
-    match visit {
-        Some(visit) => visit.over().await,
+/// Waits until the token or session of the client has ended; for ever if it has none.
+pub(super) async fn is_over(guard: &mut Option<SessionGuard>) {
+    match guard {
+        Some(guard) => guard.over().await,
         None => std::future::pending().await,
     }
 }
@@ -175,8 +225,15 @@ async fn on_text(
             after,
             epoch,
         }) => {
-            let told = client.subscribe(id.as_deref(), &topic, after, epoch.as_deref());
-            told.await.unwrap_or_else(|problem| {
+            let told = match context.may_watch(&topic) {
+                Ok(()) => {
+                    client
+                        .subscribe(id.as_deref(), &topic, after, epoch.as_deref())
+                        .await
+                }
+                Err(problem) => Err(problem.into()),
+            };
+            told.unwrap_or_else(|problem| {
                 let id = id.as_deref();
                 ToClient::Error { id, problem }.encode()
             })
@@ -188,10 +245,11 @@ async fn on_text(
         Ok(FromClient::Command { id, run, command }) => match replies.clone().try_reserve_owned() {
             Ok(place) => {
                 let (runners, process) = (context.runners.clone(), context.process.clone());
+                let may_steer = context.may_steer(&run);
                 tokio::spawn(async move {
                     let allowed = match &process {
-                        Some(process) => process.refuse_agents(runners.as_ref()).await,
-                        None => Ok(()),
+                        Some(process) if may_steer.is_ok() => process.refuse_agents(runners.as_ref()).await,
+                        Some(_) | None => may_steer,
                     };
                     let done = match allowed {
                         Ok(()) => runners

@@ -8,7 +8,7 @@ use crate::client::send_raw;
 use crate::stage::Stage;
 
 /// The address with something in the place of what varies.
-fn path_of(route: &RouteInfo) -> String {
+pub(crate) fn path_of(route: &RouteInfo) -> String {
     let names = [
         "{id}",
         "{seq}",
@@ -56,7 +56,7 @@ async fn no_address_but_the_public_ones_answers_without_the_token() {
         let (method, path) = (route.method.as_str(), path_of(&route));
         let answer = stage.ask(method, &path, &[], "").await;
         match route.policy {
-            Policy::Authed => {
+            Policy::Scope(_) | Policy::ServerToken => {
                 assert_eq!(
                     answer.problem(),
                     (401, "unauthenticated".into()),
@@ -153,113 +153,142 @@ async fn no_address_takes_what_a_form_can_send() {
 }
 
 #[tokio::test]
-async fn a_cookie_alone_opens_nothing_and_with_our_page_it_opens_everything() {
+async fn no_cookie_opens_anything_and_the_old_one_is_cleared() {
     let stage = Stage::new().await;
-    let login = stage
-        .post("/api/v1/login", &serde_json::json!({"token": stage.token}))
-        .await;
-    let cookie = login
-        .header("set-cookie")
-        .unwrap()
-        .split(';')
-        .next()
-        .unwrap()
-        .to_owned();
+    let session = stage.log_in().await;
     let own = format!("http://{}", stage.address);
     for route in routes()
         .into_iter()
-        .filter(|route| route.policy == Policy::Authed)
+        .filter(|route| route.policy != Policy::Public)
     {
-        if route.path == "/api/v1/logout" {
-            continue;
-        }
         let (method, path) = (route.method.as_str(), path_of(&route));
-        let is_get = method == "GET";
-        for (more, is_let_in) in [
-            (None, false),
-            (Some(("origin", own.as_str())), true),
-            (Some(("sec-fetch-site", "same-origin")), is_get),
-            (Some(("sec-fetch-site", "same-site")), false),
-            (Some(("sec-fetch-site", "cross-site")), false),
-            (Some(("sec-fetch-site", "none")), false),
-            (Some(("origin", "http://localhost")), false),
-        ] {
-            let mut headers = vec![("cookie", cookie.as_str())];
-            headers.extend(more);
-            let answer = stage.ask(method, &path, &headers, "").await;
-            assert_eq!(
-                answer.status != 403,
-                is_let_in,
-                "{method} {path} {more:?}: {answer:?}"
-            );
-            assert_ne!(answer.status, 401, "{method} {path}");
+        for secret in [&session, &stage.token] {
+            let cookie = format!("ralph_session={secret}");
+            for more in [
+                vec![],
+                vec![("origin", own.as_str())],
+                vec![
+                    ("origin", own.as_str()),
+                    ("sec-fetch-site", "same-origin"),
+                    ("x-ralph-page", "1"),
+                ],
+            ] {
+                let mut headers = vec![("cookie", cookie.as_str())];
+                headers.extend(more);
+                let answer = stage.ask(method, &path, &headers, "").await;
+                assert_eq!(
+                    answer.problem(),
+                    (401, "unauthenticated".into()),
+                    "{method} {path}"
+                );
+                assert!(answer.text().contains("log in again"), "{}", answer.text());
+                assert!(answer.header("set-cookie").unwrap().contains("Max-Age=0"));
+            }
         }
     }
+    // The page itself clears it as well, and nothing else sets one.
+    let page = stage
+        .ask("GET", "/", &[("cookie", "a=b; ralph_session=x")], "")
+        .await;
+    assert!(page.header("set-cookie").unwrap().starts_with("ralph_session=;"));
+    assert_eq!(
+        stage
+            .ask("GET", "/", &[("cookie", "a=b")], "")
+            .await
+            .header("set-cookie"),
+        None
+    );
 }
 
 #[tokio::test]
-async fn the_upgrade_needs_a_token_and_from_a_browser_our_page_as_well() {
+async fn the_upgrade_needs_a_token_or_a_ticket_and_from_a_browser_our_page_as_well() {
     let stage = Stage::new().await;
-    let login = stage
-        .post("/api/v1/login", &serde_json::json!({"token": stage.token}))
-        .await;
-    let cookie = login
-        .header("set-cookie")
-        .unwrap()
-        .split(';')
-        .next()
-        .unwrap()
-        .to_owned();
+    let session = format!("Bearer {}", stage.log_in().await);
+    let cookie = format!("ralph_session={}", &session[7..]);
     let (bearer, own) = (stage.bearer(), format!("http://{}", stage.address));
-    let upgrade = [
-        ("connection", "upgrade"),
-        ("upgrade", "websocket"),
-        ("sec-websocket-version", "13"),
-        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
-    ];
     let tries: [(&[(&str, &str)], u16); 7] = [
         (&[], 401),
         (&[("origin", &own)], 401),
-        (&[("cookie", &cookie)], 403),
-        (&[("cookie", &cookie), ("sec-fetch-site", "same-origin")], 403),
-        (&[("cookie", &cookie), ("origin", "http://evil.example")], 403),
-        (&[("cookie", &cookie), ("origin", "null")], 403),
+        (&[("cookie", &cookie), ("origin", &own)], 401),
+        (
+            &[("authorization", &session), ("origin", "http://evil.example")],
+            403,
+        ),
+        (&[("authorization", &session), ("origin", "null")], 403),
+        (
+            &[("authorization", &session), ("origin", "http://127.0.0.1:1")],
+            403,
+        ),
         (
             &[("authorization", &bearer), ("origin", "http://evil.example")],
             403,
         ),
     ];
     for (more, status) in tries {
-        let headers: Vec<_> = upgrade.into_iter().chain(more.iter().copied()).collect();
-        let mut request = format!("GET /api/v1/stream HTTP/1.1\r\nhost: {}\r\n", stage.address);
-        for (name, value) in headers {
-            request.push_str(&format!("{name}: {value}\r\n"));
-        }
-        // Refused connections are kept for the next request, so it is asked to close.
-        request = request.replace("connection: upgrade", "connection: upgrade, close");
-        let answer = send_raw(stage.address, format!("{request}\r\n").as_bytes()).await;
+        let answer = try_upgrade(&stage, "/api/v1/stream", more).await;
         assert_eq!(answer.status, status, "{more:?}");
     }
-    for opens in [
-        vec![("authorization", bearer.as_str())],
-        vec![("cookie", &cookie), ("origin", &own)],
-    ] {
-        let first = first_line(&stage, &upgrade, &opens).await;
+    for opens in [("authorization", bearer.as_str()), ("authorization", &session)] {
+        let first = first_line(&stage, "/api/v1/stream", &[opens]).await;
         assert!(first.starts_with("HTTP/1.1 101 "), "{first}");
+    }
+    // A ticket opens one stream, once.
+    let ticket = stage.ticket(&session).await;
+    let path = format!("/api/v1/stream?ticket={ticket}");
+    let foreign = try_upgrade(&stage, &path, &[("origin", "http://evil.example")]).await;
+    assert_eq!(foreign.status, 403);
+    assert!(
+        first_line(&stage, &path, &[("origin", &own)])
+            .await
+            .starts_with("HTTP/1.1 101 ")
+    );
+    assert_eq!(try_upgrade(&stage, &path, &[("origin", &own)]).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_ticket_opens_a_stream_and_nothing_else() {
+    let stage = Stage::new().await;
+    for route in routes()
+        .into_iter()
+        .filter(|route| route.policy != Policy::Public)
+    {
+        let (method, path) = (route.method.as_str(), path_of(&route));
+        let ticket = stage.ticket(&stage.bearer()).await;
+        let answer = stage
+            .ask(method, &format!("{path}?ticket={ticket}"), &[], "")
+            .await;
+        let is_stream = path.ends_with("/stream") || path.ends_with("/events");
+        assert_eq!(answer.status == 401, !is_stream, "{method} {path}: {answer:?}");
     }
 }
 
-async fn first_line(stage: &Stage, upgrade: &[(&str, &str)], opens: &[(&str, &str)]) -> String {
-    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-    let mut stream = tokio::net::TcpStream::connect(stage.address).await.unwrap();
-    let mut request = format!("GET /api/v1/stream HTTP/1.1\r\nhost: {}\r\n", stage.address);
-    for (name, value) in upgrade.iter().chain(opens) {
+const UPGRADE: [(&str, &str); 4] = [
+    ("connection", "upgrade"),
+    ("upgrade", "websocket"),
+    ("sec-websocket-version", "13"),
+    ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+];
+
+/// An upgrade that is refused. Refused connections are kept for the next request, so it asks to close.
+async fn try_upgrade(stage: &Stage, path: &str, more: &[(&str, &str)]) -> crate::client::Answer {
+    let request = upgrade_request(stage, path, more);
+    let request = request.replace("connection: upgrade", "connection: upgrade, close");
+    send_raw(stage.address, request.as_bytes()).await
+}
+
+fn upgrade_request(stage: &Stage, path: &str, more: &[(&str, &str)]) -> String {
+    let mut request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n", stage.address);
+    for (name, value) in UPGRADE.iter().chain(more) {
         request.push_str(&format!("{name}: {value}\r\n"));
     }
-    stream
-        .write_all(format!("{request}\r\n").as_bytes())
-        .await
-        .unwrap();
+    request + "\r\n"
+}
+
+async fn first_line(stage: &Stage, path: &str, opens: &[(&str, &str)]) -> String {
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+    let mut stream = tokio::net::TcpStream::connect(stage.address).await.unwrap();
+    let request = upgrade_request(stage, path, opens);
+    stream.write_all(request.as_bytes()).await.unwrap();
     let mut line = String::new();
     BufReader::new(stream).read_line(&mut line).await.unwrap();
     line

@@ -1,113 +1,187 @@
 //! Getting in, and out again.
 
-use serde_json::json;
+use ralph_server::Scope;
+use serde_json::{Value, json};
 
+use crate::client::Answer;
 use crate::stage::Stage;
 
-#[tokio::test]
-async fn the_printed_address_opens_a_session_once_and_keeps_no_secret_in_the_address() {
-    let stage = Stage::new().await;
-    let code = stage.app.auth.new_login_code().unwrap();
-    let path = format!("/login?code={code}");
-    // Who only looks does not use it up.
-    assert_eq!(stage.ask("HEAD", &path, &[], "").await.status, 405);
-    let answer = stage.ask("GET", &path, &[], "").await;
-    assert_eq!((answer.status, answer.header("location")), (303, Some("/")));
-    let cookie = answer.header("set-cookie").unwrap();
-    for word in [
-        "ralph_session=",
-        "; HttpOnly",
-        "; SameSite=Strict",
-        "; Path=/",
-        "; Max-Age=2592000",
-    ] {
-        assert!(cookie.contains(word), "{cookie}");
-    }
-    assert!(!cookie.contains(&stage.token) && !cookie.contains(&code));
-    assert_eq!(stage.ask("GET", &path, &[], "").await.problem().0, 401);
+const JSON: (&str, &str) = ("content-type", "application/json");
 
-    let session = cookie.split(';').next().unwrap();
-    let own = format!("http://{}", stage.address);
-    let headers = [("cookie", session), ("origin", own.as_str())];
-    assert_eq!(stage.ask("GET", "/api/v1/runs", &headers, "").await.status, 200);
-    let out = stage.ask("POST", "/api/v1/logout", &headers, "").await;
-    assert!(out.status == 204 && out.header("set-cookie").unwrap().contains("Max-Age=0"));
-    assert_eq!(
-        stage.ask("GET", "/api/v1/runs", &headers, "").await.problem().0,
-        401
+async fn log_in(stage: &Stage, body: &Value) -> Answer {
+    stage
+        .ask("POST", "/api/v1/login", &[JSON], &body.to_string())
+        .await
+}
+
+fn bearer_of(answer: &Answer) -> String {
+    format!("Bearer {}", answer.json()["key"].as_str().unwrap())
+}
+
+async fn status(stage: &Stage, bearer: &str) -> u16 {
+    stage
+        .ask("GET", "/api/v1/runs", &[("authorization", bearer)], "")
+        .await
+        .status
+}
+
+#[tokio::test]
+async fn the_code_of_the_printed_address_opens_one_session_and_no_server_sees_it_in_an_address() {
+    let stage = Stage::new().await;
+    let url = stage.app.auth.login_url().unwrap();
+    let (page, code) = url.split_once("#code=").unwrap();
+    assert_eq!(page, format!("http://{}/login", stage.address));
+    let shown = stage.ask("GET", "/login", &[], "").await;
+    assert!(
+        shown.header("set-cookie").is_none() && [200, 404].contains(&shown.status),
+        "{shown:?}"
     );
+    let answer = log_in(&stage, &json!({"code": code})).await;
+    assert_eq!((answer.status, answer.header("set-cookie")), (201, None));
+    assert!(!answer.text().contains(&stage.token) && !answer.text().contains(code));
+    let bearer = bearer_of(&answer);
+    assert_eq!(status(&stage, &bearer).await, 200);
+    assert_eq!(log_in(&stage, &json!({"code": code})).await.problem().0, 401);
+    let out = stage
+        .ask("POST", "/api/v1/logout", &[("authorization", &bearer)], "")
+        .await;
+    assert_eq!(out.status, 204);
+    assert_eq!(status(&stage, &bearer).await, 401);
 }
 
 #[tokio::test]
-async fn a_link_that_does_not_work_leads_a_browser_to_the_page_and_tells_others() {
+async fn only_the_server_token_makes_links() {
     let stage = Stage::new().await;
-    let browser = [("accept", "text/html,application/xhtml+xml,*/*;q=0.8")];
-    for path in ["/login?code=used", "/login", "/login?code=a&code=b"] {
-        let answer = stage.ask("GET", path, &browser, "").await;
-        let told = (answer.status, answer.header("location"));
-        assert_eq!(told, (303, Some("/?login=used")), "{path}");
-        assert_eq!(answer.header("set-cookie"), None);
-        for accept in ["*/*", "application/json", "text/htmlx"] {
-            let answer = stage.ask("GET", path, &[("accept", accept)], "").await;
-            assert!([400, 401].contains(&answer.problem().0), "{path} {accept}");
-        }
+    let session = bearer_of(&log_in(&stage, &json!({"token": stage.token})).await);
+    let admin = stage.token_named("admin", Scope::Admin);
+    for bearer in [&session, &admin] {
+        let answer = stage
+            .ask("POST", "/api/v1/login-links", &[("authorization", bearer)], "")
+            .await;
+        assert_eq!(answer.problem(), (403, "insufficient_scope".into()));
     }
-    // A guess counts, whoever guesses.
-    let mut last = None;
-    for _ in 0..25 {
-        let answer = stage.ask("GET", "/login?code=guess", &browser, "").await;
-        last = answer.header("location").map(str::to_owned);
-    }
-    assert_eq!(last.as_deref(), Some("/?login=wait"));
-    assert_eq!(stage.ask("HEAD", "/login?code=x", &browser, "").await.status, 405);
-}
-
-#[tokio::test]
-async fn who_shows_the_token_gets_a_new_link() {
-    let stage = Stage::new().await;
     let answer = stage.post("/api/v1/login-links", &json!({})).await;
     assert_eq!(answer.status, 201);
     let url = answer.json()["url"].as_str().unwrap().to_owned();
-    let path = url.strip_prefix(&format!("http://{}", stage.address)).unwrap();
-    assert!(path.starts_with("/login?code=") && !path.contains(&stage.token));
-    let opened = stage.ask("GET", path, &[], "").await;
-    assert_eq!((opened.status, opened.header("location")), (303, Some("/")));
-    assert!(opened.header("set-cookie").unwrap().contains("ralph_session="));
-    assert_eq!(stage.ask("GET", path, &[], "").await.problem().0, 401);
+    let code = url
+        .strip_prefix(&format!("http://{}/login#code=", stage.address))
+        .unwrap();
+    assert_eq!(log_in(&stage, &json!({"code": code})).await.status, 201);
     // It is a secret: nothing of it is kept for those who ask again.
     let again = || stage.post_with("/api/v1/login-links", &[("idempotency-key", "k")], "");
     assert_ne!(again().await.json()["url"], again().await.json()["url"]);
 }
 
 #[tokio::test]
-async fn a_script_can_exchange_the_token_for_a_session_and_nothing_else() {
+async fn a_login_needs_one_secret_that_is_right() {
     let stage = Stage::new().await;
-    let json = [("content-type", "application/json")];
-    let wrong = json!({"token": stage.token.to_uppercase()}).to_string();
+    for body in [
+        json!({}),
+        json!({"token": stage.token, "code": "x"}),
+        json!({"token": null}),
+    ] {
+        assert_eq!(log_in(&stage, &body).await.problem().0, 400, "{body}");
+    }
+    let wrong = json!({"token": stage.token.to_uppercase()});
+    assert_eq!(log_in(&stage, &wrong).await.problem().0, 401);
+    // A session is not a token: it opens no other session.
+    let session = log_in(&stage, &json!({"token": stage.token})).await.json();
+    let by_session = json!({"token": session["key"]});
+    assert_eq!(log_in(&stage, &by_session).await.problem().0, 401);
+}
+
+#[tokio::test]
+async fn sessions_are_listed_and_ended_one_by_one_and_all_at_once() {
+    let stage = Stage::new().await;
+    let mut bearers = Vec::new();
+    for _ in 0..4 {
+        bearers.push(format!("Bearer {}", stage.log_in().await));
+    }
+    let ask = async |method: &str, path: &str, bearer: &str| {
+        let path = format!("/api/v1/login-sessions{path}");
+        stage.ask(method, &path, &[("authorization", bearer)], "").await
+    };
+    let list = ask("GET", "", &bearers[0]).await.json();
+    let items = list["items"].as_array().unwrap();
+    assert_eq!(items.len(), 4);
+    let current: Vec<_> = items.iter().filter(|item| item["is_current"] == true).collect();
+    assert!(
+        current.len() == 1 && current[0]["user_agent"] == "Firefox/1",
+        "{list}"
+    );
+    assert!(!list.to_string().contains(&bearers[0][7..]));
+    let other = items.iter().find(|item| item["is_current"] == false).unwrap();
+    let other = format!("/{}", other["id"].as_str().unwrap());
+    assert_eq!(ask("DELETE", &other, &bearers[0]).await.status, 204);
+    assert_eq!(ask("DELETE", &other, &bearers[0]).await.problem().0, 404);
+    let mut valid = 0;
+    for bearer in &bearers {
+        valid += usize::from(status(&stage, bearer).await == 200);
+    }
+    assert_eq!(valid, 3);
+    assert_eq!(ask("DELETE", "?keep_current=true", &bearers[0]).await.status, 204);
+    assert_eq!(
+        ask("GET", "", &bearers[0]).await.json()["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(ask("DELETE", "", &bearers[0]).await.status, 204);
+    assert_eq!(status(&stage, &bearers[0]).await, 401);
+}
+
+#[tokio::test]
+async fn a_token_without_admin_sees_and_ends_only_its_own_sessions() {
+    let stage = Stage::new().await;
+    let token = stage.token_named("phone", Scope::Read);
+    let owner = format!("Bearer {}", stage.log_in().await);
+    let own = bearer_of(&log_in(&stage, &json!({"token": token[7..]})).await);
+    let headers = [("authorization", own.as_str())];
+    let list = stage
+        .ask("GET", "/api/v1/login-sessions", &headers, "")
+        .await
+        .json();
+    assert_eq!(list["items"].as_array().unwrap().len(), 1, "{list}");
     assert_eq!(
         stage
-            .ask("POST", "/api/v1/login", &json, &wrong)
+            .ask("DELETE", "/api/v1/login-sessions", &headers, "")
             .await
-            .problem()
-            .0,
-        401
+            .status,
+        204
     );
-    let right = json!({"token": stage.token}).to_string();
-    let answer = stage.ask("POST", "/api/v1/login", &json, &right).await;
-    assert_eq!(answer.status, 204);
-    // The session is not the token: it cannot be shown as one.
-    let session = answer
-        .header("set-cookie")
-        .unwrap()
-        .split([';', '='])
-        .nth(1)
-        .unwrap()
-        .to_owned();
-    let bearer = format!("Bearer {session}");
-    let answer = stage
-        .ask("GET", "/api/v1/runs", &[("authorization", &bearer)], "")
-        .await;
-    assert_eq!(answer.problem().0, 401);
+    assert_eq!(
+        (status(&stage, &own).await, status(&stage, &owner).await),
+        (401, 200)
+    );
+}
+
+#[tokio::test]
+async fn sessions_end_with_the_token_that_opened_them() {
+    let stage = Stage::new().await;
+    let token = stage.token_named("phone", Scope::Read);
+    let phone = bearer_of(&log_in(&stage, &json!({"token": token[7..]})).await);
+    let owner = format!("Bearer {}", stage.log_in().await);
+    assert_eq!(
+        (status(&stage, &phone).await, status(&stage, &owner).await),
+        (200, 200)
+    );
+    stage.tokens().revoke("phone").unwrap();
+    assert_eq!(
+        (status(&stage, &phone).await, status(&stage, &owner).await),
+        (401, 200)
+    );
+    ralph_server::rotate_server_token(stage.home.state_directory()).unwrap();
+    assert_eq!(
+        (
+            status(&stage, &owner).await,
+            stage.get("/api/v1/runs").await.status
+        ),
+        (401, 401)
+    );
+    // A server that starts later knows that, too.
+    let later = stage.beside().await;
+    assert_eq!(status(&later, &owner).await, 401);
 }
 
 #[tokio::test]
@@ -123,7 +197,7 @@ async fn who_guesses_is_slowed_down_and_who_knows_is_not() {
             .0;
     }
     assert_eq!(last, 429);
-    let answer = stage.ask("GET", "/login?code=guess", &[], "").await;
+    let answer = log_in(&stage, &json!({"code": "guess"})).await;
     assert_eq!(answer.problem(), (429, "rate_limited".into()));
     assert!(answer.header("retry-after").unwrap().parse::<u64>().unwrap() > 0);
     assert_eq!(stage.get("/api/v1/runs").await.status, 200);
@@ -158,43 +232,4 @@ async fn only_a_whole_and_single_token_counts() {
     );
     let in_address = format!("/api/v1/runs?token={token}");
     assert_eq!(stage.ask("GET", &in_address, &[], "").await.problem().0, 401);
-}
-
-#[tokio::test]
-async fn a_page_is_known_as_ours_where_browsers_do_not_say_where_it_is_from() {
-    let stage = Stage::new().await;
-    let body = json!({"token": stage.token}).to_string();
-    let json = [("content-type", "application/json")];
-    let answer = stage.ask("POST", "/api/v1/login", &json, &body).await;
-    let cookie = answer
-        .header("set-cookie")
-        .unwrap()
-        .split(';')
-        .next()
-        .unwrap()
-        .to_owned();
-    let cookie = ("cookie", cookie.as_str());
-    // A foreign page cannot send the header: it would have to ask by OPTIONS first, and is not let.
-    let asked = [
-        cookie,
-        ("origin", "http://evil.example"),
-        ("access-control-request-headers", "x-ralph-page"),
-    ];
-    let preflight = stage.ask("OPTIONS", "/api/v1/runs", &asked, "").await;
-    assert_eq!(preflight.problem().0, 403);
-    assert_eq!(preflight.header("access-control-allow-headers"), None);
-    let page = ("x-ralph-page", "1");
-    for (headers, status) in [
-        (vec![cookie], 403),
-        (vec![cookie, page], 200),
-        (vec![cookie, page, ("sec-fetch-site", "cross-site")], 403),
-        (vec![cookie, page, ("origin", "http://evil.example")], 403),
-        (vec![page], 401),
-    ] {
-        let answer = stage.ask("GET", "/api/v1/runs", &headers, "").await;
-        assert_eq!(answer.status, status, "{headers:?}");
-    }
-    // What changes something needs an origin all the same.
-    let out = stage.ask("POST", "/api/v1/logout", &[cookie, page], "").await;
-    assert_eq!(out.problem().0, 403);
 }

@@ -6,6 +6,7 @@
 )]
 
 mod agent;
+mod attacks;
 mod behind;
 mod client;
 mod commands;

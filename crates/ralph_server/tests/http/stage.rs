@@ -11,8 +11,8 @@ use ralph_run::{Home, RunDirectory};
 use ralph_server::http::{ServeOptions, router, serve};
 use ralph_server::live::Hub;
 use ralph_server::{
-    App, AppParts, Auth, AuthOptions, BackendInfo, FoundBackends, LaunchError, Launcher, SocketRunners,
-    StartRun,
+    App, AppParts, Auth, AuthOptions, BackendInfo, FoundBackends, LaunchError, Launcher, NewToken, Scope,
+    SocketRunners, StartRun, TokenFile,
 };
 use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
 use serde_json::{Value, json};
@@ -155,6 +155,8 @@ impl Stage {
             auth,
             ending: is_ending,
         }));
+        let watched = Arc::clone(&app);
+        tokio::spawn(async move { watched.auth.watch_tokens().await });
         let (stop, stopped) = oneshot::channel();
         let shutdown = async { drop(stopped.await) };
         let serving = tokio::spawn(serve(listener, router(Arc::clone(&app)), shutdown, options));
@@ -205,6 +207,42 @@ impl Stage {
 
     pub(crate) fn bearer(&self) -> String {
         format!("Bearer {}", self.token)
+    }
+
+    /// Logs in as a browser does. Gives the key of the session.
+    pub(crate) async fn log_in(&self) -> String {
+        let body = json!({"token": self.token}).to_string();
+        let headers = [("content-type", "application/json"), ("user-agent", "Firefox/1")];
+        let answer = self.ask("POST", "/api/v1/login", &headers, &body).await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        answer.json()["key"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn tokens(&self) -> TokenFile {
+        TokenFile::in_directory(self.home.state_directory())
+    }
+
+    /// Makes a token. Gives what a script sends with it.
+    pub(crate) fn token_named(&self, name: &str, scope: Scope) -> String {
+        self.token_with(NewToken {
+            name: name.to_owned(),
+            scope,
+            workspaces: Vec::new(),
+            expires_at: None,
+        })
+    }
+
+    pub(crate) fn token_with(&self, new: NewToken) -> String {
+        let secret = self.tokens().create(new, jiff::Timestamp::now()).unwrap();
+        format!("Bearer {secret}")
+    }
+
+    /// A ticket for whoever this is.
+    pub(crate) async fn ticket(&self, bearer: &str) -> String {
+        let headers = [("authorization", bearer)];
+        let answer = self.ask("POST", "/api/v1/tickets", &headers, "").await;
+        assert_eq!(answer.status, 201, "{answer:?}");
+        answer.json()["ticket"].as_str().unwrap().to_owned()
     }
 
     /// Asks as a script does.

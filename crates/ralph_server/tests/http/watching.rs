@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use ralph_server::Scope;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -50,15 +50,6 @@ async fn read_to_end(stream: &mut TcpStream) -> Vec<u8> {
         .unwrap()
         .unwrap();
     rest
-}
-
-/// Logs a browser in.
-async fn cookie(stage: &Stage) -> String {
-    let body = json!({"token": stage.token}).to_string();
-    let json = [("content-type", "application/json")];
-    let answer = stage.ask("POST", "/api/v1/login", &json, &body).await;
-    let cookie = answer.header("set-cookie").unwrap();
-    cookie.split(';').next().unwrap().to_owned()
 }
 
 #[tokio::test]
@@ -137,39 +128,64 @@ async fn events_that_cannot_be_read_end_with_a_problem() {
     );
 }
 
-#[tokio::test]
-async fn logging_out_ends_what_the_session_watches_and_nothing_else() {
-    let stage = Stage::new().await;
-    let run = stage.run(&[wrote(1, "hello")]).await;
-    let working = tokio::spawn(stage.app.live.clone().work());
-    let (one, other) = (cookie(&stage).await, cookie(&stage).await);
-    let origin = format!("http://{}", stage.address);
-    let events = format!("/api/v1/runs/{}/events?after=0", run.id());
-    let watch = async |cookie: &str| {
-        let headers = [("cookie", cookie), ("origin", &origin)];
-        let mut stream = open(&stage, &events, &headers).await;
-        read_until(&mut stream, b"hello").await;
-        stream
-    };
-    let (mut leaving, mut staying) = (watch(&one).await, watch(&other).await);
+/// A stream of a run's events that has begun.
+async fn watch(stage: &Stage, run: &str, bearer: &str) -> TcpStream {
+    let path = format!(
+        "/api/v1/runs/{run}/events?after=0&ticket={}",
+        stage.ticket(bearer).await
+    );
+    let mut stream = open(stage, &path, &[]).await;
+    read_until(&mut stream, b"hello").await;
+    stream
+}
+
+/// A WebSocket that was greeted.
+async fn open_socket(stage: &Stage, bearer: &str) -> TcpStream {
     let upgrade = [
-        ("cookie", one.as_str()),
-        ("origin", &origin),
         ("connection", "upgrade"),
         ("upgrade", "websocket"),
         ("sec-websocket-version", "13"),
         ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
     ];
-    let mut socket = open(&stage, "/api/v1/stream", &upgrade).await;
+    let path = format!("/api/v1/stream?ticket={}", stage.ticket(bearer).await);
+    let mut socket = open(stage, &path, &upgrade).await;
     read_until(&mut socket, b"hello").await;
-    let out = [("cookie", one.as_str()), ("origin", &origin)];
+    socket
+}
+
+#[tokio::test]
+async fn logging_out_ends_what_the_session_watches_and_nothing_else() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[wrote(1, "hello")]).await;
+    let working = tokio::spawn(stage.app.live.clone().work());
+    let log_in = async || format!("Bearer {}", stage.log_in().await);
+    let (one, other) = (log_in().await, log_in().await);
+    let mut leaving = watch(&stage, run.id(), &one).await;
+    let mut staying = watch(&stage, run.id(), &other).await;
+    let mut socket = open_socket(&stage, &one).await;
+    let out = [("authorization", one.as_str())];
     assert_eq!(stage.ask("POST", "/api/v1/logout", &out, "").await.status, 204);
     let told = String::from_utf8(read_to_end(&mut leaving).await).unwrap();
     assert!(told.contains(r#""code":"session_ended""#), "{told}");
-    // 1008, and that the session has ended.
-    read_until(&mut socket, b"\x03\xf0the session has ended").await;
-    drop(socket);
+    // 1008, and why.
+    read_until(&mut socket, b"\x03\xf0the token or login session has ended").await;
     stage.append(&run, &[wrote(2, "bye")]);
     read_until(&mut staying, b"bye").await;
+    working.abort();
+}
+
+#[tokio::test]
+async fn revoking_or_rotating_a_token_ends_what_it_watches_without_a_request() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[wrote(1, "hello")]).await;
+    let working = tokio::spawn(stage.app.live.clone().work());
+    let named = stage.token_named("ci", Scope::Read);
+    let mut events = watch(&stage, run.id(), &named).await;
+    let mut socket = open_socket(&stage, &stage.bearer()).await;
+    stage.tokens().revoke("ci").unwrap();
+    let told = String::from_utf8(read_to_end(&mut events).await).unwrap();
+    assert!(told.contains(r#""code":"session_ended""#), "{told}");
+    ralph_server::rotate_server_token(stage.home.state_directory()).unwrap();
+    read_until(&mut socket, b"\x03\xf0the token or login session has ended").await;
     working.abort();
 }

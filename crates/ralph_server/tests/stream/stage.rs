@@ -43,7 +43,7 @@ impl Stage {
             runners: Arc::new(SocketRunners::new(home.clone())),
             version: "0.0.0",
             ending: is_ending,
-            visit: None,
+            principal: None,
             process: None,
         };
         let upgrade = move |upgrade: WebSocketUpgrade| {

@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn the_page_that_leads_to_the_login_is_for_its_user_and_goes_away() {
         let directory = tempfile::tempdir().unwrap();
-        let url = "http://127.0.0.1:7878/login?code=abc";
+        let url = "http://127.0.0.1:7878/login#code=abc";
         let page = LoginPage::write(directory.path(), url).unwrap();
         let path = page.path.clone();
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);

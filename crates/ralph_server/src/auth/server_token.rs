@@ -1,4 +1,4 @@
-//! The server's token: a file that only its user can read.
+//! `ServerToken`: the server's own token, a file that only its user can read.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
@@ -15,12 +15,12 @@ const FILE_NAME: &str = "server-token";
 
 /// What is kept of the token in memory, and where the rest is.
 #[derive(Debug)]
-pub(super) struct Token {
+pub(super) struct ServerToken {
     pub(super) path: PathBuf,
     pub(super) digest: Digest,
 }
 
-impl Token {
+impl ServerToken {
     /// Reads the token, or makes one. It stays the same over restarts.
     pub(super) fn open(directory: &Path) -> Result<Self, AuthError> {
         let path = directory.join(FILE_NAME);
@@ -41,7 +41,24 @@ pub(crate) fn read_token(directory: &Path) -> Result<String, AuthError> {
     read(&directory.join(FILE_NAME))
 }
 
-fn read(path: &Path) -> Result<String, AuthError> {
+/// Replaces the token. A running server accepts the new one at once; what was opened with the old one ends.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn rotate_server_token(directory: &Path) -> Result<PathBuf, AuthError> {
+    let path = directory.join(FILE_NAME);
+    let draft = directory.join(format!(".{FILE_NAME}-{}", &new_secret()?[..16]));
+    let replaced = write(&draft, &new_secret()?).and_then(|()| fs::rename(&draft, &path));
+    match replaced {
+        Ok(()) => Ok(path),
+        Err(source) => {
+            let _ = fs::remove_file(&draft);
+            Err(AuthError::Unusable { path, source })
+        }
+    }
+}
+
+pub(super) fn read(path: &Path) -> Result<String, AuthError> {
     let unusable = |source| AuthError::Unusable {
         path: path.to_owned(),
         source,
@@ -89,21 +106,21 @@ fn write(path: &Path, token: &str) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn is_exposed(file: &File) -> io::Result<bool> {
+pub(super) fn is_exposed(file: &File) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt as _;
     let metadata = file.metadata()?;
     Ok(metadata.mode() & 0o077 != 0 || metadata.uid() != rustix::process::geteuid().as_raw())
 }
 
 #[cfg(not(unix))]
-fn is_exposed(_: &File) -> io::Result<bool> {
+pub(super) fn is_exposed(_: &File) -> io::Result<bool> {
     Ok(false)
 }
 
 #[cfg(unix)]
 #[cfg(test)]
 mod tests {
-    use super::Token;
+    use super::ServerToken;
     use crate::auth::AuthError;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -111,20 +128,20 @@ mod tests {
     #[test]
     fn the_token_is_private_and_survives_a_restart() {
         let directory = tempfile::tempdir().unwrap();
-        let first = Token::open(directory.path()).unwrap();
+        let first = ServerToken::open(directory.path()).unwrap();
         let mode = fs::metadata(&first.path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
-        assert_eq!(Token::open(directory.path()).unwrap().digest, first.digest);
+        assert_eq!(ServerToken::open(directory.path()).unwrap().digest, first.digest);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 
     #[test]
     fn a_token_that_others_can_read_is_not_used() {
         let directory = tempfile::tempdir().unwrap();
-        let path = Token::open(directory.path()).unwrap().path;
+        let path = ServerToken::open(directory.path()).unwrap().path;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         assert!(matches!(
-            Token::open(directory.path()),
+            ServerToken::open(directory.path()),
             Err(AuthError::Exposed(_))
         ));
     }
@@ -132,14 +149,14 @@ mod tests {
     #[test]
     fn neither_a_link_nor_other_words_are_a_token() {
         let directory = tempfile::tempdir().unwrap();
-        let path = Token::open(directory.path()).unwrap().path;
+        let path = ServerToken::open(directory.path()).unwrap().path;
         fs::write(&path, "hunter2\n").unwrap();
         assert!(matches!(
-            Token::open(directory.path()),
+            ServerToken::open(directory.path()),
             Err(AuthError::NotAToken(_))
         ));
         fs::remove_file(&path).unwrap();
         symlink("/etc/hostname", &path).unwrap();
-        assert!(Token::open(directory.path()).is_err());
+        assert!(ServerToken::open(directory.path()).is_err());
     }
 }

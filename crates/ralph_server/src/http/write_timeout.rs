@@ -1,4 +1,4 @@
-//! A connection that nobody reads from is no connection.
+//! `WriteTimeout`: a stream that fails when the other end stops reading.
 
 use std::future::Future as _;
 use std::io;
@@ -12,14 +12,14 @@ use tokio::time::{Sleep, sleep};
 /// A stream whose other end must take what it is sent within a limit. Without one, a client that stops reading keeps
 /// its place, and what waits for it, for ever.
 #[derive(Debug)]
-pub(super) struct Stalling<S> {
+pub(super) struct WriteTimeout<S> {
     stream: S,
     limit: Duration,
     /// When the limit is reached, while nothing is taken.
     late: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S: AsyncWrite + Unpin> Stalling<S> {
+impl<S: AsyncWrite + Unpin> WriteTimeout<S> {
     pub(super) fn new(stream: S, limit: Duration) -> Self {
         Self {
             stream,
@@ -46,7 +46,7 @@ impl<S: AsyncWrite + Unpin> Stalling<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Stalling<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -56,7 +56,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Stalling<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Stalling<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -96,13 +96,13 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, duplex};
     use tokio::time::{Instant, sleep};
 
-    use super::Stalling;
+    use super::WriteTimeout;
 
     #[tokio::test(start_paused = true)]
     async fn who_takes_nothing_is_let_go_and_who_is_slow_is_not() {
         let limit = Duration::from_secs(30);
         let (ours, mut theirs) = duplex(10);
-        let mut ours = Stalling::new(ours, limit);
+        let mut ours = WriteTimeout::new(ours, limit);
         let began = Instant::now();
         let slow = tokio::spawn(async move {
             let mut taken = [0; 10];

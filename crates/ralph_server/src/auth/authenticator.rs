@@ -1,0 +1,228 @@
+//! `Auth`: decides who a request comes from. Holds the server's names, tokens, sessions and tickets.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+
+use super::bucket::Failures;
+use super::clock::Clock;
+use super::error::AuthError;
+use super::hosts::Hosts;
+use super::principal::{Credential, Principal, Scope};
+use super::secret::sha256;
+use super::sessions::{NewSession, SessionEntry, SessionInfo, Sessions};
+use super::tickets::Tickets;
+use super::token_registry::TokenRegistry;
+
+/// How often a server that nobody asks looks whether tokens were revoked. Each request looks, too.
+const REFRESH_INTERVAL: Duration = Duration::from_millis(500);
+
+/// What a server needs to know to tell who may ask.
+#[derive(Debug, Clone)]
+pub struct AuthOptions {
+    /// Where the tokens are: the user's state directory, which nobody else can write to.
+    pub state_directory: PathBuf,
+    /// The port it listens on.
+    pub port: u16,
+    /// Further names under which it may be asked, such as that of a proxy in front of it.
+    pub names: Vec<String>,
+}
+
+/// Decides who a request comes from.
+#[derive(Debug)]
+pub struct Auth {
+    state_directory: PathBuf,
+    hosts: Hosts,
+    clock: Clock,
+    secrets: Mutex<Secrets>,
+    failures: Mutex<Failures>,
+}
+
+#[derive(Debug)]
+struct Secrets {
+    tokens: TokenRegistry,
+    sessions: Sessions,
+    tickets: Tickets,
+}
+
+impl Secrets {
+    /// Notices tokens that were made, revoked or replaced meanwhile.
+    fn refresh(&mut self, now: Timestamp) {
+        if self.tokens.refresh() {
+            let tokens = &self.tokens;
+            self.sessions
+                .keep_issued_by(|issuer| tokens.contains(issuer), now);
+        }
+    }
+}
+
+impl Auth {
+    /// Reads the tokens; makes the server's own if there is none.
+    ///
+    /// # Errors
+    /// If the server token cannot be read or made, others can read it, or a name is invalid.
+    pub fn open(options: &AuthOptions) -> Result<Self, AuthError> {
+        let clock = Clock::new();
+        let tokens = TokenRegistry::open(&options.state_directory)?;
+        let mut sessions = Sessions::open(&options.state_directory);
+        sessions.keep_issued_by(|issuer| tokens.contains(issuer), clock.now());
+        Ok(Self {
+            state_directory: options.state_directory.clone(),
+            hosts: Hosts::new(options.port, &options.names)?,
+            clock,
+            secrets: Mutex::new(Secrets {
+                tokens,
+                sessions,
+                tickets: Tickets::default(),
+            }),
+            failures: Mutex::default(),
+        })
+    }
+
+    /// The server listens on this address: it may be asked under it, unless it stands for all addresses.
+    #[must_use]
+    pub fn bound_to(mut self, address: SocketAddr) -> Self {
+        self.hosts.add_bound(address);
+        self
+    }
+
+    /// Where a person logs in, once, within ten minutes. The code is in the fragment, which browsers send to nobody.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers, or there is no server token.
+    pub fn login_url(&self) -> Result<String, AuthError> {
+        let code = self.new_login_code()?;
+        Ok(format!("http://{}/login#code={code}", self.hosts.shown()))
+    }
+
+    /// The file with the server token, for scripts.
+    #[must_use]
+    pub fn token_path(&self) -> PathBuf {
+        lock(&self.secrets).tokens.server_path().to_owned()
+    }
+
+    /// A code that opens one browser's session within ten minutes.
+    ///
+    /// # Errors
+    /// If the system gives no random numbers, or there is no server token.
+    pub fn new_login_code(&self) -> Result<String, AuthError> {
+        let now = self.clock.now();
+        let secrets = &mut *self.secrets(now);
+        let Some(server) = secrets.tokens.server_digest() else {
+            return Err(AuthError::NotAToken(secrets.tokens.server_path().to_owned()));
+        };
+        secrets.sessions.new_code(&server, now)
+    }
+
+    /// Closes what was opened with tokens that were revoked since, for ever.
+    pub async fn watch_tokens(&self) {
+        loop {
+            drop(self.secrets(self.clock.now()));
+            tokio::time::sleep(REFRESH_INTERVAL).await;
+        }
+    }
+
+    pub(crate) fn state_directory(&self) -> &Path {
+        &self.state_directory
+    }
+
+    pub(crate) fn hosts(&self) -> &Hosts {
+        &self.hosts
+    }
+
+    /// Whoever shows a token or the key of a session.
+    pub(crate) fn authenticate(&self, secret: &str) -> Option<Principal> {
+        let (now, digest) = (self.clock.now(), sha256(secret.as_bytes()));
+        let secrets = &mut *self.secrets(now);
+        let by_token = secrets.tokens.enter(&digest, self.clock, now);
+        by_token.or_else(|| secrets.sessions.enter(&digest, self.clock, now))
+    }
+
+    /// Whoever the ticket was issued to. It is used up by that.
+    pub(crate) fn redeem_ticket(&self, ticket: &str) -> Option<Principal> {
+        let now = self.clock.now();
+        self.secrets(now).tickets.redeem(ticket, now)
+    }
+
+    pub(crate) fn new_ticket(&self, principal: &Principal) -> Result<(String, Timestamp), AuthError> {
+        let now = self.clock.now();
+        self.secrets(now).tickets.issue(principal, now)
+    }
+
+    /// Opens a session with a code; none if the code is not valid any more.
+    pub(crate) fn login_by_code(
+        &self,
+        code: &str,
+        user_agent: Option<&str>,
+    ) -> Result<Option<NewSession>, AuthError> {
+        let now = self.clock.now();
+        let secrets = &mut *self.secrets(now);
+        let issuer = secrets.sessions.redeem(code, now);
+        match issuer.and_then(|issuer| secrets.tokens.issuer(&issuer, now)) {
+            Some(issuer) => secrets.sessions.begin(&issuer, user_agent, now).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Opens a session with a token; none if it is not one.
+    pub(crate) fn login_by_token(
+        &self,
+        token: &str,
+        user_agent: Option<&str>,
+    ) -> Result<Option<NewSession>, AuthError> {
+        let (now, digest) = (self.clock.now(), sha256(token.as_bytes()));
+        let secrets = &mut *self.secrets(now);
+        match secrets.tokens.issuer(&digest, now) {
+            Some(issuer) => secrets.sessions.begin(&issuer, user_agent, now).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The sessions that somebody may see: all with scope `admin`, otherwise those that the same token opened.
+    pub(crate) fn sessions_for(&self, principal: &Principal) -> Vec<SessionInfo> {
+        let now = self.clock.now();
+        let issuer = (principal.scope < Scope::Admin).then_some(&principal.issuer);
+        self.secrets(now).sessions.list(issuer, now)
+    }
+
+    /// Ends the sessions that are chosen, of those that somebody may see. Returns how many.
+    pub(crate) fn end_sessions(
+        &self,
+        principal: &Principal,
+        is_chosen: impl Fn(&SessionEntry) -> bool,
+    ) -> usize {
+        let now = self.clock.now();
+        let is_admin = principal.scope == Scope::Admin;
+        let may_end = |session: &SessionEntry| is_admin || session.is_issued_by(&principal.issuer);
+        self.secrets(now)
+            .sessions
+            .end(|session| may_end(session) && is_chosen(session), now)
+    }
+
+    /// Ends the session that a request was made with.
+    pub(crate) fn log_out(&self, principal: &Principal) {
+        if let Credential::Session(id) = &principal.credential {
+            self.end_sessions(principal, |session| session.id == *id);
+        }
+    }
+
+    /// Counts a wrong secret; after too many it says how long to wait. A right one is always let in, so that nobody
+    /// can lock the user out.
+    pub(crate) fn count_failure(&self, peer: IpAddr) -> Result<(), Duration> {
+        lock(&self.failures).count(peer, Instant::now())
+    }
+
+    fn secrets(&self, now: Timestamp) -> MutexGuard<'_, Secrets> {
+        let mut secrets = lock(&self.secrets);
+        secrets.refresh(now);
+        secrets
+    }
+}
+
+/// What these hold is right after every step, so a panic elsewhere does not spoil it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

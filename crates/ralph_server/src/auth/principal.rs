@@ -1,0 +1,97 @@
+//! `Principal`: who a request comes from, and what that allows.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::lifetime::SessionGuard;
+use super::secret::Digest;
+
+/// What a token allows. Each scope includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Read runs, records, files, costs; watch the live stream.
+    Read,
+    /// Send messages, answer requests, interrupt and stop runs, change their model, permissions and limits.
+    Steer,
+    /// Start, resume and fork runs.
+    Start,
+    /// Everything else: all login sessions, metrics.
+    Admin,
+}
+
+impl Scope {
+    /// All of them, from the weakest to the strongest.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Steer, Self::Start, Self::Admin];
+
+    /// Its name, as in JSON and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Steer => "steer",
+            Self::Start => "start",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// What a request showed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Credential {
+    /// The token of `server-token`.
+    ServerToken,
+    /// A token that `ralph token create` made.
+    Token(String),
+    /// A browser's session, by its id.
+    Session(String),
+}
+
+/// Who a request comes from, and what that allows.
+#[derive(Debug, Clone)]
+pub struct Principal {
+    pub(crate) credential: Credential,
+    pub(crate) scope: Scope,
+    /// The directories it is confined to; `None` for all.
+    pub(crate) workspaces: Option<Arc<[PathBuf]>>,
+    pub(crate) guard: SessionGuard,
+    /// The token that it goes back to: itself, or the one that opened the session.
+    pub(super) issuer: Digest,
+    /// Whether it showed a ticket instead of its secret.
+    pub(crate) is_by_ticket: bool,
+}
+
+impl Principal {
+    /// The name that journals and the access log give it: `server token`, `token ci`, `session 1f2e3d4c`.
+    pub(crate) fn actor(&self) -> String {
+        match &self.credential {
+            Credential::ServerToken => "server token".to_owned(),
+            Credential::Token(name) => format!("token {name}"),
+            Credential::Session(id) => format!("session {id}"),
+        }
+    }
+
+    /// Whether it may see and touch runs of a workspace.
+    pub(crate) fn covers(&self, workspace: &Path) -> bool {
+        self.workspaces
+            .as_ref()
+            .is_none_or(|roots| roots.iter().any(|root| workspace.starts_with(root)))
+    }
+
+    pub(crate) fn session_id(&self) -> Option<&str> {
+        match &self.credential {
+            Credential::Session(id) => Some(id),
+            Credential::ServerToken | Credential::Token(_) => None,
+        }
+    }
+}

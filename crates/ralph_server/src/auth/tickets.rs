@@ -1,0 +1,123 @@
+//! `Tickets`: one-time secrets that open one live stream, because a browser cannot send a header with a WebSocket.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use super::error::AuthError;
+use super::principal::Principal;
+use super::secret::{Digest, new_secret, same, sha256};
+
+/// Long enough for the request that follows, on a slow line.
+pub(super) const TICKET_LIFETIME: Duration = Duration::from_secs(30);
+/// The oldest make room for new ones.
+const MAX_TICKETS: usize = 256;
+const MAX_TICKETS_OF_ONE: usize = 32;
+
+#[derive(Debug)]
+struct Ticket {
+    digest: Digest,
+    expires_at: Timestamp,
+    principal: Principal,
+}
+
+/// Tickets that were not used yet. They are in memory only.
+#[derive(Debug, Default)]
+pub(super) struct Tickets {
+    tickets: Vec<Ticket>,
+}
+
+impl Tickets {
+    /// A ticket for whoever has shown a token or a session. It works once, for 30 seconds.
+    pub(super) fn issue(
+        &mut self,
+        principal: &Principal,
+        now: Timestamp,
+    ) -> Result<(String, Timestamp), AuthError> {
+        self.tickets
+            .retain(|ticket| ticket.expires_at > now && !ticket.principal.guard.is_over());
+        let is_own = |ticket: &Ticket| ticket.principal.credential == principal.credential;
+        if self.tickets.iter().filter(|ticket| is_own(ticket)).count() >= MAX_TICKETS_OF_ONE
+            && let Some(oldest) = self.tickets.iter().position(is_own)
+        {
+            self.tickets.remove(oldest);
+        }
+        if self.tickets.len() >= MAX_TICKETS {
+            self.tickets.remove(0);
+        }
+        let secret = new_secret()?;
+        let expires_at = now.saturating_add(TICKET_LIFETIME).unwrap_or(now);
+        self.tickets.push(Ticket {
+            digest: sha256(secret.as_bytes()),
+            expires_at,
+            principal: Principal {
+                is_by_ticket: true,
+                ..principal.clone()
+            },
+        });
+        Ok((secret, expires_at))
+    }
+
+    /// Whoever the ticket was issued to. It is used up by that.
+    pub(super) fn redeem(&mut self, ticket: &str, now: Timestamp) -> Option<Principal> {
+        let digest = sha256(ticket.as_bytes());
+        let found = self
+            .tickets
+            .iter()
+            .position(|ticket| same(&ticket.digest, &digest))?;
+        let ticket = self.tickets.remove(found);
+        let is_valid = ticket.expires_at > now && !ticket.principal.guard.is_over();
+        is_valid.then_some(ticket.principal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::clock::Clock;
+    use super::super::lifetime::Lifetime;
+    use super::super::principal::{Credential, Principal, Scope};
+    use super::{MAX_TICKETS_OF_ONE, Tickets};
+    use jiff::{SignedDuration, Timestamp};
+
+    fn principal(lifetime: &Lifetime, name: &str) -> Principal {
+        Principal {
+            credential: Credential::Token(name.to_owned()),
+            scope: Scope::Read,
+            workspaces: None,
+            guard: lifetime.guard(Clock::new()),
+            issuer: [0; 32],
+            is_by_ticket: false,
+        }
+    }
+
+    #[test]
+    fn a_ticket_works_once_for_thirty_seconds_and_only_as_long_as_what_it_was_issued_to() {
+        let now = Timestamp::now();
+        let second = SignedDuration::from_secs(1);
+        let lifetime = Lifetime::until(None);
+        let mut tickets = Tickets::default();
+        let issue = |tickets: &mut Tickets| tickets.issue(&principal(&lifetime, "a"), now).unwrap().0;
+        let ticket = issue(&mut tickets);
+        let found = tickets.redeem(&ticket, now + second * 29).unwrap();
+        assert!(found.is_by_ticket && found.scope == Scope::Read);
+        assert!(tickets.redeem(&ticket, now).is_none());
+        let late = issue(&mut tickets);
+        assert!(tickets.redeem(&late, now + second * 30).is_none());
+        let revoked = issue(&mut tickets);
+        drop(lifetime);
+        assert!(tickets.redeem(&revoked, now).is_none());
+    }
+
+    #[test]
+    fn one_client_cannot_use_up_the_tickets_of_others() {
+        let now = Timestamp::now();
+        let lifetime = Lifetime::until(None);
+        let mut tickets = Tickets::default();
+        let (other, _) = tickets.issue(&principal(&lifetime, "other"), now).unwrap();
+        for _ in 0..1_000 {
+            tickets.issue(&principal(&lifetime, "greedy"), now).unwrap();
+        }
+        assert_eq!(tickets.tickets.len(), MAX_TICKETS_OF_ONE + 1);
+        assert!(tickets.redeem(&other, now).is_some());
+    }
+}

@@ -1,0 +1,226 @@
+//! Every route of the table, tried with everything that must not open it. A new route is tried without further ado.
+
+use jiff::{SignedDuration, Timestamp};
+use ralph_server::http::{Policy, RouteInfo, routes};
+use ralph_server::{NewToken, Scope};
+
+use crate::client::{Answer, send_raw};
+use crate::doors::path_of;
+use crate::stage::Stage;
+
+fn guarded() -> impl Iterator<Item = RouteInfo> {
+    routes()
+        .into_iter()
+        .filter(|route| route.policy != Policy::Public)
+}
+
+async fn ask(stage: &Stage, route: &RouteInfo, headers: &[(&str, &str)]) -> Answer {
+    stage
+        .ask(route.method.as_str(), &path_of(route), headers, "")
+        .await
+}
+
+#[tokio::test]
+async fn no_route_opens_to_a_secret_that_is_not_valid_here() {
+    let stage = Stage::new().await;
+    let elsewhere = Stage::new().await;
+    let revoked = stage.token_named("revoked", Scope::Admin);
+    let revoked_session = format!("Bearer {}", stage.log_in().await);
+    let expired = stage.token_with(NewToken {
+        name: "expired".to_owned(),
+        scope: Scope::Admin,
+        workspaces: Vec::new(),
+        expires_at: Some(Timestamp::now() - SignedDuration::from_secs(1)),
+    });
+    let valid = stage.token_named("valid", Scope::Admin);
+    let runs = guarded().find(|route| route.path == "/api/v1/runs").unwrap();
+    for opens in [&revoked, &revoked_session, &valid] {
+        assert_eq!(ask(&stage, &runs, &[("authorization", opens)]).await.status, 200);
+    }
+    stage.tokens().revoke("revoked").unwrap();
+    let owner = stage.bearer();
+    let ended = stage
+        .ask(
+            "DELETE",
+            "/api/v1/login-sessions",
+            &[("authorization", &owner)],
+            "",
+        )
+        .await;
+    assert_eq!(ended.status, 204);
+    let used_ticket = stage.ticket(&valid).await;
+    let used = format!("/api/v1/runs/x/events?ticket={used_ticket}");
+    assert_eq!(stage.ask("GET", &used, &[], "").await.problem().0, 404);
+    let secrets = [
+        revoked,
+        revoked_session,
+        expired,
+        elsewhere.bearer(),
+        elsewhere.token_named("other", Scope::Admin),
+        format!("Bearer {}", elsewhere.log_in().await),
+        format!("Bearer {used_ticket}"),
+        // A digest, which is what is on disk.
+        format!("Bearer {}", "0".repeat(64)),
+    ];
+    for route in guarded() {
+        for secret in &secrets {
+            let answer = ask(&stage, &route, &[("authorization", secret)]).await;
+            // After twenty of them it only says to wait.
+            assert!(
+                [401, 429].contains(&answer.problem().0),
+                "{} {}",
+                route.method,
+                route.path
+            );
+        }
+        let path = format!("{}?ticket={used_ticket}", path_of(&route));
+        let answer = stage.ask(route.method.as_str(), &path, &[], "").await;
+        assert!([401, 429].contains(&answer.problem().0), "{path}");
+    }
+    // Whoever knows a right one is never kept waiting.
+    assert_eq!(ask(&stage, &runs, &[("authorization", &valid)]).await.status, 200);
+}
+
+#[tokio::test]
+async fn no_route_opens_to_less_than_its_scope() {
+    let stage = Stage::new().await;
+    for scope in Scope::ALL {
+        let token = stage.token_named(scope.name(), scope);
+        let body = serde_json::json!({"token": token[7..]}).to_string();
+        let json = [("content-type", "application/json")];
+        for route in guarded() {
+            for by_session in [false, true] {
+                // Some of them end every session of the token.
+                let session = stage.ask("POST", "/api/v1/login", &json, &body).await.json();
+                let session = format!("Bearer {}", session["key"].as_str().unwrap());
+                let secret = if by_session { &session } else { &token };
+                let answer = ask(&stage, &route, &[("authorization", secret)]).await;
+                let is_enough = match route.policy {
+                    Policy::Public => true,
+                    Policy::Scope(needed) => scope >= needed,
+                    Policy::ServerToken => false,
+                };
+                let is_refused = answer.status == 403 && answer.problem().1 == "insufficient_scope";
+                let what = format!("{scope} {} {}: {answer:?}", route.method, route.path);
+                assert_eq!(is_refused, !is_enough, "{what}");
+                assert_ne!(answer.status, 401, "{what}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_token_that_is_confined_to_workspaces_finds_nothing_of_others() {
+    let stage = Stage::new().await;
+    let run = stage
+        .run(&[crate::stage::wrote(1, "a secret plan"), crate::stage::ended()])
+        .await;
+    let confined = |name: &str, directory: std::path::PathBuf| {
+        stage.token_with(NewToken {
+            name: name.to_owned(),
+            scope: Scope::Admin,
+            workspaces: vec![directory],
+            expires_at: None,
+        })
+    };
+    let own = confined("own", stage.directory.path().to_owned());
+    // The name of a directory that another one begins with is not a directory above it.
+    let beside = confined("beside", stage.directory.path().join("work"));
+    for route in guarded() {
+        let path = route.path.replace("{id}", run.id());
+        let route = RouteInfo { path, ..route };
+        let answer = ask(&stage, &route, &[("authorization", &beside)]).await;
+        let what = format!("{} {}: {}", route.method, route.path, answer.status);
+        assert!(!answer.text().contains("secret plan"), "{what}");
+        if route.path.starts_with("/api/v1/runs/") {
+            assert_eq!(answer.problem(), (404, "run_not_found".into()), "{what}");
+        } else if !route.is_confined {
+            assert_eq!(answer.problem(), (403, "insufficient_scope".into()), "{what}");
+        }
+    }
+    let path = format!("/api/v1/runs/{}/records", run.id());
+    let answer = stage.ask("GET", &path, &[("authorization", &own)], "").await;
+    assert!(
+        answer.status == 200 && answer.text().contains("a secret plan"),
+        "{answer:?}"
+    );
+}
+
+#[tokio::test]
+async fn no_route_opens_to_another_name_or_another_page_whatever_it_shows() {
+    let stage = Stage::new().await;
+    let session = format!("Bearer {}", stage.log_in().await);
+    let other_port = format!("http://127.0.0.1:{}", stage.address.port() ^ 1);
+    let same_port = format!("http://localhost.evil.example:{}", stage.address.port());
+    for route in guarded() {
+        for secret in [&stage.bearer(), &session] {
+            for origin in [
+                other_port.as_str(),
+                &same_port,
+                "null",
+                "https://127.0.0.1",
+                "file://",
+            ] {
+                let headers = [("authorization", secret.as_str()), ("origin", origin)];
+                let answer = ask(&stage, &route, &headers).await;
+                assert_eq!(
+                    answer.problem(),
+                    (403, "foreign_origin".into()),
+                    "{} {origin}",
+                    route.path
+                );
+            }
+            let request = format!(
+                "{} {} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nauthorization: {secret}\r\nconnection: close\r\n\r\n",
+                route.method,
+                path_of(&route),
+                stage.address.port() ^ 1,
+            );
+            let answer = send_raw(stage.address, request.as_bytes()).await;
+            assert_eq!(answer.problem(), (421, "foreign_host".into()), "{}", route.path);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_access_log_says_who_did_what_and_nothing_secret() {
+    let stage = Stage::new().await;
+    let token = stage.token_named("ci", Scope::Read);
+    let ticket = stage.ticket(&token).await;
+    let events = format!("/api/v1/runs/nothing/events?ticket={ticket}");
+    stage.ask("GET", &events, &[], "").await;
+    stage
+        .ask(
+            "GET",
+            "/api/v1/search?q=hunter2",
+            &[("authorization", &token)],
+            "",
+        )
+        .await;
+    stage
+        .ask(
+            "POST",
+            "/api/v1/login",
+            &[("content-type", "application/json")],
+            r#"{"token":"wrong"}"#,
+        )
+        .await;
+    let path = stage.home.state_directory().join("access.log");
+    let text = loop {
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        if text.contains("/api/v1/login") {
+            break text;
+        }
+        tokio::task::yield_now().await;
+    };
+    for said in [
+        r#""actor":"token ci","method":"GET","path":"/api/v1/search","status":200"#,
+        r#""path":"/api/v1/runs/nothing/events","status":404"#,
+        r#""actor":null,"method":"POST","path":"/api/v1/login","status":401"#,
+    ] {
+        assert!(text.contains(said), "{said}\n{text}");
+    }
+    for secret in [&ticket, &token[7..], "hunter2", "wrong"] {
+        assert!(!text.contains(secret), "{text}");
+    }
+}
