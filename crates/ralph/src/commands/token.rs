@@ -41,10 +41,15 @@ pub enum TokenCommand {
     Revoke(RevokeArgs),
     /// Replace the server token; ends every login session and connection that
     /// was opened with the old one
+    #[command(after_help = "Examples:
+  ralph token rotate")]
     Rotate,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph token create ci --scope read --expires 30d
+  ralph token create phone --scope steer --workspace ~/project")]
 pub struct CreateArgs {
     /// Name of the token, as journals and the access log show it
     pub name: String,
@@ -63,6 +68,9 @@ pub struct CreateArgs {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph token list
+  ralph token list --json")]
 pub struct ListArgs {
     /// Print JSON
     #[arg(long)]
@@ -70,6 +78,8 @@ pub struct ListArgs {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_help = "Examples:
+  ralph token revoke ci")]
 pub struct RevokeArgs {
     /// Name of the token
     pub name: String,

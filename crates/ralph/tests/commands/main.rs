@@ -12,4 +12,5 @@ mod logs;
 mod readme;
 mod replay;
 mod stage;
+mod tokens;
 mod watching;

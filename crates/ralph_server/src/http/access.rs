@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
+use super::admission::ConnectionPermit;
 use super::client_process::ClientProcess;
 use super::listener::MAX_HEAD_BYTES;
 use super::route::{Policy, PublicRoutes, RouteRule};
@@ -78,6 +79,9 @@ pub(super) async fn check_access(State(access): State<Access>, mut request: Requ
     let mut response = match admitted {
         Ok(principal) => {
             if let Some(principal) = principal {
+                if let Some(permit) = request.extensions().get::<ConnectionPermit>() {
+                    permit.set_known();
+                }
                 request.extensions_mut().insert(principal);
             }
             next.run(request).await

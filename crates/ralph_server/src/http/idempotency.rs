@@ -13,8 +13,8 @@ use axum::response::{IntoResponse as _, Response};
 use jiff::Timestamp;
 use ralph_store::{Remembered, StoreError};
 
+use super::admission::ConnectionPermit;
 use super::input::{MAX_BODY_BYTES, read_body};
-use super::listener::Place;
 use super::start::{RunName, StartedRun, starts_run};
 use crate::app::App;
 use crate::auth::{digest_hex, only};
@@ -76,12 +76,12 @@ async fn once(app: Arc<App>, key: String, request: Request, next: Next) -> Resul
         let detail = "a request with this idempotency key is being done; ask again later";
         return Err(Problem::new(ProblemCode::KeyInProgress, detail).retry_after(1));
     };
-    let place = request.extensions().get::<Place>().cloned();
+    let permit = request.extensions().get::<ConnectionPermit>().cloned();
     let (parts, body) = request.into_parts();
     let body = read_body(body).await?;
     // A client that leaves takes its request with it, but not what was begun: it will ask for the answer.
     let answered = tokio::spawn(async move {
-        let _kept = (held, place);
+        let _kept = (held, permit);
         answer(&app, &key, parts, body, next).await
     });
     match answered.await {

@@ -1,10 +1,9 @@
-//! Letting clients in: not too many, none that dawdles, and out in good order.
+//! `serve`: accepts connections, limits how long and how many, and ends them in good order.
 
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -17,11 +16,12 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tower_service::Service as _;
 
+use super::admission::{Admission, ConnectionPermit};
 use super::client_process::ClientProcess;
 use super::write_timeout::WriteTimeout;
 use crate::stream::MAX_STALL;
@@ -39,6 +39,8 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: applicat
 pub struct ServeOptions {
     /// How many connections there may be.
     pub max_connections: usize,
+    /// How many of them may have shown neither a token nor a session yet. The oldest makes room for a new one.
+    pub max_strangers: usize,
     /// How long a client may take to say what it wants, and stay without wanting anything.
     pub header_timeout: Duration,
     /// How long answers may take when the server ends.
@@ -49,6 +51,7 @@ impl Default for ServeOptions {
     fn default() -> Self {
         Self {
             max_connections: 1024,
+            max_strangers: 256,
             header_timeout: Duration::from_secs(20),
             shutdown_timeout: Duration::from_secs(10),
         }
@@ -59,13 +62,6 @@ impl Default for ServeOptions {
 pub(super) const MAX_HEAD_BYTES: usize = 64 * 1024;
 const MAX_HEADERS: usize = 100;
 
-/// A client's place. Every request has it, and what goes on after its answer keeps it: then it counts as a connection,
-/// and the end of the server waits for it.
-#[derive(Debug, Clone)]
-pub(super) struct Place {
-    _permit: Arc<OwnedSemaphorePermit>,
-}
-
 /// Serves until `shutdown`, then lets answers that are on their way finish within a limit.
 pub async fn serve(
     listener: TcpListener,
@@ -75,8 +71,7 @@ pub async fn serve(
 ) {
     let (ending, is_ending) = watch::channel(false);
     let mut connections = JoinSet::new();
-    let count = u32::try_from(options.max_connections).unwrap_or(u32::MAX);
-    let places = Arc::new(Semaphore::new(count as usize));
+    let admission = Admission::new(options.max_connections, options.max_strangers);
     let mut shutdown = pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -86,15 +81,12 @@ pub async fn serve(
             () = &mut shutdown => break,
         };
         match accepted {
-            Ok((stream, peer)) => match Arc::clone(&places).try_acquire_owned() {
-                Ok(permit) => {
-                    let place = Place {
-                        _permit: Arc::new(permit),
-                    };
-                    let client = (stream, peer, place);
+            Ok((stream, peer)) => match admission.admit() {
+                Some(permit) => {
+                    let client = (stream, peer, permit);
                     connections.spawn(converse(client, router.clone(), is_ending.clone(), options));
                 }
-                Err(_) => turn_away(stream),
+                None => turn_away(stream),
             },
             Err(error) => pause_after(&error).await,
         }
@@ -103,8 +95,8 @@ pub async fn serve(
     ending.send_replace(true);
     let finished = async {
         while connections.join_next().await.is_some() {}
-        // Those that are WebSockets now are no connections of ours, and have their places still.
-        let _ = places.acquire_many(count).await;
+        // A connection that is a WebSocket now is not one of these tasks any more, and still has its place.
+        admission.all_left().await;
     };
     if timeout(options.shutdown_timeout, finished).await.is_err() {
         tracing::warn!("some answers were not finished in time");
@@ -114,7 +106,7 @@ pub async fn serve(
 
 /// One connection, until the client leaves or the server ends.
 async fn converse(
-    (stream, peer, place): (TcpStream, SocketAddr, Place),
+    (stream, peer, permit): (TcpStream, SocketAddr, ConnectionPermit),
     router: Router,
     mut ending: watch::Receiver<bool>,
     options: ServeOptions,
@@ -124,11 +116,12 @@ async fn converse(
         .local_addr()
         .ok()
         .map(|local| ClientProcess::new(peer, local));
+    let evicted = permit.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
         let extensions = request.extensions_mut();
         extensions.insert(ConnectInfo::<SocketAddr>(peer));
-        extensions.insert(place.clone());
+        extensions.insert(permit.clone());
         if let Some(process) = &process {
             extensions.insert(process.clone());
         }
@@ -144,6 +137,10 @@ async fn converse(
     let mut connection = pin!(connection);
     let ended = tokio::select! {
         ended = &mut connection => ended,
+        () = evicted.evicted() => {
+            tracing::debug!(%peer, "a connection without a token made room for another one");
+            return;
+        }
         () = async { drop(ending.wait_for(|is_ending| *is_ending).await) } => {
             connection.as_mut().graceful_shutdown();
             connection.await

@@ -10,9 +10,9 @@ use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::admission::ConnectionPermit;
 use super::client_process::ClientProcess;
 use super::input::{InPath, Parameters};
-use super::listener::Place;
 use crate::app::App;
 use crate::auth::Principal;
 use crate::problem::{Problem, ProblemCode};
@@ -33,7 +33,7 @@ const MAX_UNSENT_BYTES: usize = 4 * 1024 * 1024;
     responses((status = 101, description = "The connection is a WebSocket from now on.")))]
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
-    place: Option<Extension<Place>>,
+    permit: Option<Extension<ConnectionPermit>>,
     Extension(principal): Extension<Principal>,
     process: Option<Extension<ClientProcess>>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
@@ -51,7 +51,7 @@ pub(super) async fn stream(
         .write_buffer_size(WRITE_BUFFER_BYTES)
         .max_write_buffer_size(MAX_UNSENT_BYTES)
         .on_upgrade(move |socket| async move {
-            let _kept = (place, app.metrics.count_websocket_client());
+            let _kept = (permit, app.metrics.count_websocket_client());
             stream::serve(socket, context).await;
         }))
 }

@@ -5,6 +5,7 @@
 
 mod access;
 mod access_log;
+mod admission;
 mod approvals;
 mod backends;
 mod client_process;

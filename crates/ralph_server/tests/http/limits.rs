@@ -218,3 +218,46 @@ async fn the_end_comes_even_if_somebody_does_not_finish() {
         .unwrap()
         .unwrap();
 }
+
+#[tokio::test]
+async fn strangers_who_hold_connections_do_not_lock_the_owner_out() {
+    let options = ServeOptions {
+        max_connections: 64,
+        max_strangers: 32,
+        ..ServeOptions::default()
+    };
+    let stage = Stage::with(options).await;
+    let mut owner = TcpStream::connect(stage.address).await.unwrap();
+    let request = format!(
+        "GET /api/v1/runs HTTP/1.1\r\nhost: {}\r\nauthorization: {}\r\n\r\n",
+        stage.address,
+        stage.bearer()
+    );
+    let mut answer = [0; 12];
+    owner.write_all(request.as_bytes()).await.unwrap();
+    owner.read_exact(&mut answer).await.unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 200");
+    // Some say nothing, some half of a request, some ask for what is public and stay.
+    let mut held = Vec::new();
+    for number in 0..300 {
+        let mut stream = TcpStream::connect(stage.address).await.unwrap();
+        let said = [
+            "",
+            "GET /api/v1/runs HTTP/1.1\r\n",
+            "GET /health HTTP/1.1\r\nhost: x\r\n\r\n",
+        ];
+        let _ = stream.write_all(said[number % 3].as_bytes()).await;
+        held.push(stream);
+        if number % 50 == 0 {
+            let asked = timeout(Duration::from_secs(1), stage.get("/api/v1/runs")).await;
+            assert_eq!(asked.unwrap().status, 200, "after {number}");
+        }
+    }
+    let asked = timeout(Duration::from_secs(1), stage.get("/api/v1/runs")).await;
+    assert_eq!(asked.unwrap().status, 200);
+    // The connection of the owner was never closed.
+    let mut rest = [0; 4096];
+    let _ = owner.read(&mut rest).await.unwrap();
+    owner.write_all(request.as_bytes()).await.unwrap();
+    assert!(owner.read(&mut rest).await.unwrap() > 0);
+}
