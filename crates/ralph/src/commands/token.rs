@@ -39,8 +39,7 @@ pub enum TokenCommand {
     List(ListArgs),
     /// Remove a token, and close what was opened with it
     Revoke(RevokeArgs),
-    /// Replace the server token; ends every login session and connection that
-    /// was opened with the old one
+    /// Replace the server token, and log all browsers out
     #[command(after_help = "Examples:
   ralph token rotate")]
     Rotate,
@@ -58,7 +57,7 @@ pub struct CreateArgs {
     #[arg(long)]
     pub scope: TokenScope,
 
-    /// Confine it to runs in this directory and below; repeatable
+    /// Confine it to runs below this directory; repeatable
     #[arg(long = "workspace", value_name = "DIR")]
     pub workspaces: Vec<PathBuf>,
 
