@@ -21,7 +21,7 @@ pub(crate) const JOURNAL: &str = "journal.ndjson";
 const RECORDS_AT_A_TIME: usize = 16_384;
 const BYTES_AT_A_TIME: u64 = 16 << 20;
 /// A run can be taken in by somebody else at the same time: then it is looked at again.
-const MOST_PASSES: usize = 3;
+const MAX_PASSES: usize = 3;
 
 /// How far it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -75,7 +75,7 @@ pub async fn catch_up_runs(
     mut told: impl FnMut(CatchUpProgress) + Send,
 ) -> Result<CaughtUp, StoreError> {
     let mut caught_up = CaughtUp::default();
-    for _ in 0..MOST_PASSES {
+    for _ in 0..MAX_PASSES {
         if !pass(
             store,
             runs_directory,

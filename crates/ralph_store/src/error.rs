@@ -62,7 +62,7 @@ pub enum StoreError {
     Full(String),
     /// Something in it means nothing to this version.
     #[error("{0} in the index cannot be read: use `ralph reindex`")]
-    Odd(&'static str),
+    Incompatible(&'static str),
     /// A page mark that we did not give.
     #[error("this page mark is not one of ours")]
     BadCursor,

@@ -12,9 +12,9 @@ use crate::error::StoreError;
 use crate::rows::RecordRow;
 
 /// What lies between two records is read, too, if it is not more: that is cheaper than another read.
-const MOST_GAP_BYTES: u64 = 32 << 10;
+const MAX_GAP_BYTES: u64 = 32 << 10;
 /// How much is read at once.
-const MOST_READ_BYTES: u64 = 1 << 20;
+const MAX_READ_BYTES: u64 = 1 << 20;
 
 /// A record's line, with all of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,8 +69,8 @@ fn next_group(rows: &[RecordRow]) -> Option<(&[RecordRow], &[RecordRow])> {
     let mut end = end_of(first);
     let mut count = 1;
     for row in rows.iter().skip(1) {
-        let is_near = row.offset >= end && row.offset - end <= MOST_GAP_BYTES;
-        if !is_near || end_of(row) - first.offset > MOST_READ_BYTES {
+        let is_near = row.offset >= end && row.offset - end <= MAX_GAP_BYTES;
+        if !is_near || end_of(row) - first.offset > MAX_READ_BYTES {
             break;
         }
         end = end_of(row);
@@ -117,7 +117,7 @@ fn read_group(file: &mut File, group: &[RecordRow], lines: &mut Vec<JournalLine>
 mod tests {
     use jiff::Timestamp;
 
-    use super::{MOST_READ_BYTES, read_journal_page};
+    use super::{MAX_READ_BYTES, read_journal_page};
     use crate::rows::RecordRow;
 
     /// A journal of lines of these lengths, and a row for each.
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn lines_are_read_from_wherever_they_stand() {
-        let large = usize::try_from(MOST_READ_BYTES).unwrap();
+        let large = usize::try_from(MAX_READ_BYTES).unwrap();
         let (file, mut rows) = journal(&[10, 20, 40_000, 30, 2 * large, 10, large, large, 5]);
         let whole = std::fs::read(file.path()).unwrap();
         for left_out in [vec![], vec![2], vec![1, 4], vec![0, 8]] {

@@ -8,12 +8,12 @@
 mod address;
 mod catch_up;
 mod columns;
+mod decoded;
 mod error;
 mod fold;
 mod home_claim;
 mod journal_lines;
 mod journal_page;
-mod listed;
 mod postgres;
 mod priority;
 mod private;

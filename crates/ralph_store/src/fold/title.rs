@@ -1,7 +1,7 @@
 //! What a run is called in lists.
 
 /// In characters.
-const MOST: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 
 /// The first paragraph of a prompt, on one line.
 pub(super) fn title_of(prompt: &str) -> String {
@@ -13,7 +13,7 @@ pub(super) fn title_of(prompt: &str) -> String {
     let mut title = String::new();
     let mut count = 0;
     for word in paragraph.flat_map(str::split_whitespace) {
-        if count >= MOST {
+        if count >= MAX_TITLE_CHARS {
             break;
         }
         if !title.is_empty() {
@@ -21,7 +21,7 @@ pub(super) fn title_of(prompt: &str) -> String {
             count += 1;
         }
         for character in word.chars().filter(|character| !character.is_control()) {
-            if count == MOST {
+            if count == MAX_TITLE_CHARS {
                 break;
             }
             title.push(character);

@@ -5,7 +5,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{Error, Row as _};
 
 use super::escape::unescape;
-use super::explain::odd;
+use super::explain::incompatible;
 use crate::columns::{approval_kind_of, approval_state_of, count, message_state_of, timestamp};
 use crate::rows::{ApprovalRow, MessageRow, RecordRow, SignedTokens, UsageRow};
 
@@ -19,7 +19,7 @@ pub(super) fn number(row: &PgRow, column: usize) -> Result<u64, Error> {
 
 pub(super) fn json<T: serde::de::DeserializeOwned>(row: &PgRow, column: usize) -> Result<T, Error> {
     let text: &str = row.try_get(column)?;
-    serde_json::from_str(text).map_err(|_| odd("a run"))
+    serde_json::from_str(text).map_err(|_| incompatible("a run"))
 }
 
 /// `seq, at, kind name, journal_offset, length`.
@@ -71,10 +71,10 @@ pub(super) fn approval(row: &PgRow) -> Result<ApprovalRow, Error> {
         run: text(row, 0)?,
         seq: number(row, 1)?,
         request: text(row, 2)?,
-        kind: approval_kind_of(row.try_get(3)?).ok_or_else(|| odd("a question"))?,
+        kind: approval_kind_of(row.try_get(3)?).ok_or_else(|| incompatible("a question"))?,
         asked_at: timestamp(row.try_get(4)?),
-        data: data.map_err(|_| odd("a question"))?,
-        state: approval_state_of(row.try_get(6)?).ok_or_else(|| odd("a question"))?,
+        data: data.map_err(|_| incompatible("a question"))?,
+        state: approval_state_of(row.try_get(6)?).ok_or_else(|| incompatible("a question"))?,
         closed_at: row.try_get::<Option<i64>, _>(7)?.map(timestamp),
     })
 }
@@ -89,6 +89,6 @@ pub(super) fn message(row: &PgRow) -> Result<MessageRow, Error> {
         at: timestamp(row.try_get(4)?),
         mode: text(row, 5)?,
         text: text(row, 6)?,
-        state: message_state_of(row.try_get(7)?).ok_or_else(|| odd("a message"))?,
+        state: message_state_of(row.try_get(7)?).ok_or_else(|| incompatible("a message"))?,
     })
 }

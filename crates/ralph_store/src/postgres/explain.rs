@@ -26,7 +26,7 @@ pub(super) fn explain(error: Error) -> StoreError {
             StoreError::Unavailable("the connection is broken".to_owned())
         }
         Error::Decode(said) => match said.downcast_ref() {
-            Some(OddValue(what)) => StoreError::Odd(what),
+            Some(IncompatibleValue(what)) => StoreError::Incompatible(what),
             None => StoreError::Database(error.to_string()),
         },
         // Its text may have a piece of the address.
@@ -84,17 +84,17 @@ pub(super) async fn within<T>(
 /// A value in the database that means nothing to us.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} cannot be read")]
-struct OddValue(&'static str);
+struct IncompatibleValue(&'static str);
 
 /// A value in the database that means nothing to us: another version may have put it there.
-pub(super) fn odd(what: &'static str) -> Error {
-    Error::Decode(OddValue(what).into())
+pub(super) fn incompatible(what: &'static str) -> Error {
+    Error::Decode(IncompatibleValue(what).into())
 }
 
 /// None if it means nothing to us.
 pub(super) fn known<T>(decoded: Result<T, Error>) -> Result<Option<T>, Error> {
     match decoded {
-        Err(Error::Decode(said)) if said.is::<OddValue>() => Ok(None),
+        Err(Error::Decode(said)) if said.is::<IncompatibleValue>() => Ok(None),
         decoded => decoded.map(Some),
     }
 }

@@ -7,8 +7,8 @@ use super::decode::{approval, json, message, number, record, text, usage};
 use super::escape::escape;
 use super::explain::known;
 use crate::columns::{bounded, integer, nanoseconds, run_mark, timestamp};
+use crate::decoded::{Decoded, Listed, ListedApproval, partition_decodable};
 use crate::fold::{FOLD_VERSION, FoldState};
-use crate::listed::{Asked, Known, Listed, sort_out};
 use crate::query::{ApprovalPage, ApprovalQuery, Page, RecordQuery, RunCounts, RunQuery};
 use crate::rows::{IndexedRun, MessageRow, Progress, RecordRow};
 use crate::store::{MAX_LIMIT, Remembered};
@@ -92,7 +92,7 @@ pub(super) async fn runs(
     connection: &mut PgConnection,
     query: &RunQuery,
     place: Option<(i64, &str)>,
-) -> Result<Known<Page<RunSummary>>, Error> {
+) -> Result<Decoded<Page<RunSummary>>, Error> {
     let mut question = Question::new("SELECT summary, id, started_at FROM run");
     question.text("workspace = ", query.workspace.as_deref());
     question.text("backend = ", query.backend.as_deref());
@@ -128,14 +128,14 @@ pub(super) async fn runs(
     rows.truncate(limit);
     let last = rows.last().filter(|_| has_more);
     let next = last.map(|last| run_mark(last.started_at, &last.id));
-    let (items, odd) = sort_out(rows.into_iter().map(Listed::into_row));
-    Ok((Page { items, next }, odd))
+    let (items, incompatible) = partition_decodable(rows.into_iter().map(Listed::into_row));
+    Ok((Page { items, next }, incompatible))
 }
 
 pub(super) async fn runs_of_session(
     connection: &mut PgConnection,
     session: &str,
-) -> Result<Known<Vec<RunSummary>>, Error> {
+) -> Result<Decoded<Vec<RunSummary>>, Error> {
     let rows = sqlx::query(
         "SELECT run.summary, run.id, run.started_at FROM run JOIN session ON session.run = run.number WHERE session.session = $1
          ORDER BY run.started_at DESC, run.id DESC LIMIT $2",
@@ -145,7 +145,7 @@ pub(super) async fn runs_of_session(
     .fetch_all(connection)
     .await?;
     let rows: Vec<Listed> = rows.iter().map(listed).collect::<Result<_, _>>()?;
-    Ok(sort_out(rows.into_iter().map(Listed::into_row)))
+    Ok(partition_decodable(rows.into_iter().map(Listed::into_row)))
 }
 
 pub(super) async fn indexed_runs(connection: &mut PgConnection) -> Result<Vec<IndexedRun>, Error> {
@@ -249,7 +249,7 @@ pub(super) async fn records(
 pub(super) async fn approvals(
     connection: &mut PgConnection,
     query: &ApprovalQuery,
-) -> Result<Known<ApprovalPage>, Error> {
+) -> Result<Decoded<ApprovalPage>, Error> {
     let mut question = Question::new(APPROVALS);
     if query.is_pending {
         question.condition("a.state = 0");
@@ -272,7 +272,7 @@ pub(super) async fn approvals(
     let limit = bounded(query.limit);
     let asked = |row: &PgRow| {
         let (run, approval) = of_run(approval)(row)?;
-        Ok(Asked {
+        Ok(ListedApproval {
             at: row.try_get(4)?,
             run,
             seq: number(row, 1)?,
@@ -280,20 +280,20 @@ pub(super) async fn approvals(
         })
     };
     let rows = question.ask(connection, end, Some(limit + 1), asked).await?;
-    Ok(Asked::page(rows, limit))
+    Ok(ListedApproval::page(rows, limit))
 }
 
 pub(super) async fn messages(
     connection: &mut PgConnection,
     run: &str,
-) -> Result<Known<Vec<MessageRow>>, Error> {
+) -> Result<Decoded<Vec<MessageRow>>, Error> {
     let mut question = Question::new(MESSAGES);
     question.text("run.id = ", Some(run));
     let end = " ORDER BY m.seq DESC LIMIT ";
     let rows = question.ask(connection, end, Some(MAX_LIMIT), of_run(message));
-    let (mut messages, odd) = sort_out(rows.await?);
+    let (mut messages, incompatible) = partition_decodable(rows.await?);
     messages.reverse();
-    Ok((messages, odd))
+    Ok((messages, incompatible))
 }
 
 /// Figures about all runs, each from an index.

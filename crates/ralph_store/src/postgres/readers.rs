@@ -12,7 +12,7 @@ use super::explain::{explain, is_lost, within};
 use crate::error::StoreError;
 
 /// More would only wait for each other.
-const MOST: usize = 8;
+const MAX_READERS: usize = 8;
 /// How long a connection may take to say that it is still there.
 const PING_TIME: Duration = Duration::from_secs(2);
 
@@ -36,7 +36,7 @@ impl Readers {
         Self {
             address,
             idle: Arc::default(),
-            permits: Arc::new(Semaphore::new(MOST)),
+            permits: Arc::new(Semaphore::new(MAX_READERS)),
         }
     }
 

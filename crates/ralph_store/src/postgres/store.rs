@@ -137,7 +137,7 @@ impl PostgresStore {
 
     /// Forgets runs of which something means nothing to us: the next [`catch_up`](crate::catch_up) reads them again
     /// from their start.
-    async fn forget_odd(&self, runs: &[String]) {
+    async fn reindex_incompatible(&self, runs: &[String]) {
         if runs.is_empty() {
             return;
         }
@@ -151,13 +151,13 @@ impl PostgresStore {
     }
 
     /// An answer about one run; none if what is known of it means nothing to us.
-    async fn unless_odd<T>(
+    async fn unless_incompatible<T>(
         &self,
         run: &str,
         answer: Result<Option<T>, StoreError>,
     ) -> Result<Option<T>, StoreError> {
-        if matches!(answer, Err(StoreError::Odd(_))) {
-            self.forget_odd(&[run.to_owned()]).await;
+        if matches!(answer, Err(StoreError::Incompatible(_))) {
+            self.reindex_incompatible(&[run.to_owned()]).await;
             return Ok(None);
         }
         answer
@@ -253,7 +253,7 @@ impl Store for PostgresStore {
 
     async fn progress(&self, run: &str) -> Result<Option<Progress>, StoreError> {
         let progress = ask!(self, read::progress, run);
-        self.unless_odd(run, progress).await
+        self.unless_incompatible(run, progress).await
     }
 
     async fn indexed_runs(&self) -> Result<Vec<IndexedRun>, StoreError> {
@@ -269,19 +269,19 @@ impl Store for PostgresStore {
             Some(mark) => Some(run_place(mark).ok_or(StoreError::BadCursor)?),
             None => None,
         };
-        let (page, odd) = ask!(self, read::runs, query, place)?;
-        self.forget_odd(&odd).await;
+        let (page, incompatible) = ask!(self, read::runs, query, place)?;
+        self.reindex_incompatible(&incompatible).await;
         Ok(page)
     }
 
     async fn run(&self, run: &str) -> Result<Option<RunSummary>, StoreError> {
         let summary = ask!(self, read::run, run);
-        self.unless_odd(run, summary).await
+        self.unless_incompatible(run, summary).await
     }
 
     async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError> {
-        let (runs, odd) = ask!(self, read::runs_of_session, session)?;
-        self.forget_odd(&odd).await;
+        let (runs, incompatible) = ask!(self, read::runs_of_session, session)?;
+        self.reindex_incompatible(&incompatible).await;
         Ok(runs)
     }
 
@@ -290,14 +290,14 @@ impl Store for PostgresStore {
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {
-        let (approvals, odd) = ask!(self, read::approvals, query)?;
-        self.forget_odd(&odd).await;
+        let (approvals, incompatible) = ask!(self, read::approvals, query)?;
+        self.reindex_incompatible(&incompatible).await;
         Ok(approvals)
     }
 
     async fn messages(&self, run: &str) -> Result<Vec<MessageRow>, StoreError> {
-        let (messages, odd) = ask!(self, read::messages, run)?;
-        self.forget_odd(&odd).await;
+        let (messages, incompatible) = ask!(self, read::messages, run)?;
+        self.reindex_incompatible(&incompatible).await;
         Ok(messages)
     }
 

@@ -8,7 +8,7 @@ use crate::search::{Clause, Expression};
 
 /// Where the words of a text stand is kept up to here, and for each word so many times.
 const LAST_POSITION: usize = 16_383;
-const MOST_POSITIONS: usize = 255;
+const MAX_POSITIONS: usize = 255;
 /// A text of which not all places are kept has this word, which nobody can type.
 const LONG: &str = "\u{e000}l";
 
@@ -19,7 +19,7 @@ pub(super) fn vector(words: &str) -> String {
     for (index, word) in words.split(' ').filter(|word| !word.is_empty()).enumerate() {
         let known = places.entry(word).or_default();
         let position = index + 1;
-        if position < LAST_POSITION && known.len() < MOST_POSITIONS {
+        if position < LAST_POSITION && known.len() < MAX_POSITIONS {
             known.push(position);
         } else {
             is_long = true;

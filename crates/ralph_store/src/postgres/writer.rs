@@ -22,9 +22,9 @@ use crate::rows::{Batch, Ingested};
 use crate::store::{REMEMBERED_FOR, Remembered};
 
 /// How many jobs wait at most: whoever has more waits with them.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// How many records go into one commit, if they come in several jobs.
-const MOST_RECORDS: usize = 100_000;
+const MAX_RECORDS: usize = 100_000;
 /// A commit that takes longer has failed.
 const COMMIT_TIME: Duration = Duration::from_secs(90);
 /// After a database took long to say nothing, nobody waits for it again for so long.
@@ -64,7 +64,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(address: Address, home: Option<HomeClaim>, connection: PgConnection) -> Self {
-        let (jobs, receiver) = mpsc::channel(MOST_WAITING);
+        let (jobs, receiver) = mpsc::channel(MAX_WAITING);
         let worker = Worker {
             address,
             // Who opened the index may have taken it over; whoever has it when a connection is replaced keeps it.
@@ -127,7 +127,7 @@ impl Worker {
                 Job::Task(task, reply) => {
                     let mut group = vec![(task, reply)];
                     let mut records = records_of(&group[0].0);
-                    while records.is_some_and(|records| records < MOST_RECORDS) {
+                    while records.is_some_and(|records| records < MAX_RECORDS) {
                         match jobs.try_recv() {
                             Ok(Job::Task(task @ Task::Ingest(_), reply)) => {
                                 records = records.zip(records_of(&task)).map(|(one, other)| one + other);

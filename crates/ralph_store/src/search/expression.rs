@@ -6,7 +6,7 @@ use super::words::each_word;
 use crate::error::StoreError;
 
 /// More words are rejected: they slow a search down without making it more precise.
-const MOST_WORDS: usize = 32;
+const MAX_WORDS: usize = 32;
 /// Shorter prefixes match too many words to search for all of them in time.
 const SHORTEST_PREFIX: usize = 2;
 
@@ -42,9 +42,9 @@ impl Expression {
         let words: usize = clauses.iter().map(|clause: &Clause| clause.words.len()).sum();
         match words {
             0 => Err(StoreError::BadSearch("there is no word in it".to_owned())),
-            1..=MOST_WORDS => Ok(Self { clauses }),
+            1..=MAX_WORDS => Ok(Self { clauses }),
             _ => Err(StoreError::BadSearch(format!(
-                "it has more than {MOST_WORDS} words"
+                "it has more than {MAX_WORDS} words"
             ))),
         }
     }

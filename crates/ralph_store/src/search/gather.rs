@@ -26,7 +26,7 @@ const LINE_BYTES: u64 = 16 * 1024 * 1024;
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
 const BATCH_ROWS: usize = 65_536;
 /// Calls that have not ended. A call that is older has no words about its tool at its end.
-const MOST_CALLS: usize = 256;
+const MAX_CALLS: usize = 256;
 
 /// A run of which there is more to read.
 #[derive(Debug)]
@@ -240,7 +240,7 @@ impl Calls {
             ToolUse::About { name } => Some(name.clone().into_owned()),
             ToolUse::Started { item, name } => {
                 if !self.0.iter().any(|(known, _)| known == item) {
-                    if self.0.len() == MOST_CALLS {
+                    if self.0.len() == MAX_CALLS {
                         self.0.pop_front();
                     }
                     self.0

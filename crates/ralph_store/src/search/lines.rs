@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use ralph_run::restore_text;
 
 /// Files that are open at the same time during a search.
-const MOST_FILES: usize = 64;
+const MAX_FILES: usize = 64;
 
 /// Where a run's journal is.
 pub(super) fn journal_of(runs_directory: &Path, run: &str) -> PathBuf {
@@ -40,7 +40,7 @@ impl<'a> Lines<'a> {
         buffer: &mut Vec<u8>,
     ) -> io::Result<()> {
         if !self.files.contains_key(&number) {
-            if self.files.len() >= MOST_FILES {
+            if self.files.len() >= MAX_FILES {
                 self.files.clear();
             }
             self.files

@@ -23,7 +23,7 @@ const LAST_BLOCK: usize = 8_192;
 const GAP_BYTES: u64 = 64 * 1024;
 const READ_BYTES: u64 = 4 * 1024 * 1024;
 const LONGEST: usize = 1_024;
-const MOST_MARKS: usize = 64;
+const MAX_MARKS: usize = 64;
 
 /// A page of the records with exactly these characters, upper and lower case alike in ASCII.
 pub(crate) fn scan<C: Candidates>(
@@ -241,7 +241,7 @@ impl Needle {
     fn marks(&self, text: &str) -> Vec<Range<usize>> {
         self.whole
             .find_iter(text)
-            .take(MOST_MARKS)
+            .take(MAX_MARKS)
             .map(|found| found.range())
             .collect()
     }

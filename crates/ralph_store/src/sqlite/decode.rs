@@ -2,7 +2,7 @@
 
 use rusqlite::{Row, Rows};
 
-use super::explain::{explain, odd};
+use super::explain::{explain, incompatible};
 use super::schema::seq_of;
 use crate::columns::{approval_kind_of, approval_state_of, count, message_state_of, timestamp};
 use crate::error::StoreError;
@@ -22,8 +22,8 @@ pub(super) fn all<T>(
 
 pub(super) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize) -> Result<T, StoreError> {
     let text = row.get_ref(column).map_err(explain)?;
-    let text = text.as_str().map_err(|_| odd("a text"))?;
-    serde_json::from_str(text).map_err(|_| odd("a run"))
+    let text = text.as_str().map_err(|_| incompatible("a text"))?;
+    serde_json::from_str(text).map_err(|_| incompatible("a run"))
 }
 
 /// `key, at, kind name, offset, length`.
@@ -68,10 +68,10 @@ fn tokens(row: &Row<'_>, first: usize) -> rusqlite::Result<SignedTokens> {
 
 /// `key, run id, request, kind, asked_at, data, state, closed_at`.
 pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
-    let kind = approval_kind_of(row.get(3).map_err(explain)?).ok_or_else(|| odd("a question"))?;
-    let state = approval_state_of(row.get(6).map_err(explain)?).ok_or_else(|| odd("a question"))?;
+    let kind = approval_kind_of(row.get(3).map_err(explain)?).ok_or_else(|| incompatible("a question"))?;
+    let state = approval_state_of(row.get(6).map_err(explain)?).ok_or_else(|| incompatible("a question"))?;
     let data: String = row.get(5).map_err(explain)?;
-    let data = serde_json::value::RawValue::from_string(data).map_err(|_| odd("a question"))?;
+    let data = serde_json::value::RawValue::from_string(data).map_err(|_| incompatible("a question"))?;
     let read = || -> rusqlite::Result<ApprovalRow> {
         Ok(ApprovalRow {
             run: row.get(1)?,
@@ -89,7 +89,7 @@ pub(super) fn approval(row: &Row<'_>) -> Result<ApprovalRow, StoreError> {
 
 /// `key, run id, id, command_id, at, mode, text, state`.
 pub(super) fn message(row: &Row<'_>) -> Result<MessageRow, StoreError> {
-    let state = message_state_of(row.get(7).map_err(explain)?).ok_or_else(|| odd("a message"))?;
+    let state = message_state_of(row.get(7).map_err(explain)?).ok_or_else(|| incompatible("a message"))?;
     let read = || -> rusqlite::Result<MessageRow> {
         Ok(MessageRow {
             run: row.get(1)?,

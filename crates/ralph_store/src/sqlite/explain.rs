@@ -39,6 +39,6 @@ fn is_impossible(error: &Error) -> bool {
 }
 
 /// A value in the database that means nothing to us: another version may have put it there.
-pub(super) fn odd(what: &'static str) -> StoreError {
-    StoreError::Odd(what)
+pub(super) fn incompatible(what: &'static str) -> StoreError {
+    StoreError::Incompatible(what)
 }

@@ -3,6 +3,7 @@
 //! One thread writes, and puts what waits into one commit; a few connections read, each for a moment only, so that the
 //! write-ahead log stays small.
 
+mod corruption_flag;
 mod decode;
 mod delete;
 mod explain;
@@ -14,7 +15,6 @@ mod read;
 mod readers;
 mod schema;
 mod store;
-mod suspicion;
 #[cfg(test)]
 mod tests;
 mod texts;

@@ -7,9 +7,9 @@ use super::decode::{all, approval, json, message, record, usage};
 use super::explain::explain;
 use super::schema::{key, last_key, seq_of};
 use crate::columns::{bounded, count, integer, nanoseconds, run_mark, run_place, timestamp};
+use crate::decoded::{Decoded, Listed, ListedApproval, partition_decodable};
 use crate::error::StoreError;
 use crate::fold::FOLD_VERSION;
-use crate::listed::{Asked, Known, Listed, sort_out};
 use crate::query::{ApprovalPage, ApprovalQuery, Page, RecordQuery, RunCounts, RunQuery};
 use crate::rows::{IndexedRun, MessageRow, Progress, RecordRow};
 use crate::store::{MAX_LIMIT, Remembered};
@@ -52,7 +52,7 @@ fn number(connection: &Connection, run: &str) -> Result<Option<i64>, StoreError>
 /// None if it means nothing to us.
 fn known<T>(decoded: Result<T, StoreError>) -> Result<Option<T>, StoreError> {
     match decoded {
-        Err(StoreError::Odd(_)) => Ok(None),
+        Err(StoreError::Incompatible(_)) => Ok(None),
         decoded => decoded.map(Some),
     }
 }
@@ -82,7 +82,10 @@ pub(super) fn run(connection: &Connection, run: &str) -> Result<Option<RunSummar
     Ok(all(rows, |row| json(row, 0))?.pop())
 }
 
-pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Known<Page<RunSummary>>, StoreError> {
+pub(super) fn runs(
+    connection: &Connection,
+    query: &RunQuery,
+) -> Result<Decoded<Page<RunSummary>>, StoreError> {
     let mut conditions = Conditions::default();
     conditions.add_some("workspace = ?", query.workspace.clone());
     conditions.add_some("backend = ?", query.backend.clone());
@@ -118,14 +121,14 @@ pub(super) fn runs(connection: &Connection, query: &RunQuery) -> Result<Known<Pa
     rows.truncate(limit);
     let last = rows.last().filter(|_| has_more);
     let next = last.map(|last| run_mark(last.started_at, &last.id));
-    let (items, odd) = sort_out(rows.into_iter().map(Listed::into_row));
-    Ok((Page { items, next }, odd))
+    let (items, incompatible) = partition_decodable(rows.into_iter().map(Listed::into_row));
+    Ok((Page { items, next }, incompatible))
 }
 
 pub(super) fn runs_of_session(
     connection: &Connection,
     session: &str,
-) -> Result<Known<Vec<RunSummary>>, StoreError> {
+) -> Result<Decoded<Vec<RunSummary>>, StoreError> {
     let mut statement = connection
         .prepare_cached(
             "SELECT run.summary, run.id, run.started_at FROM session JOIN run ON run.number = session.run WHERE session.session = ?1
@@ -135,7 +138,9 @@ pub(super) fn runs_of_session(
     let rows = statement
         .query((session, sql_limit(MAX_LIMIT)))
         .map_err(explain)?;
-    Ok(sort_out(all(rows, listed)?.into_iter().map(Listed::into_row)))
+    Ok(partition_decodable(
+        all(rows, listed)?.into_iter().map(Listed::into_row),
+    ))
 }
 
 pub(super) fn indexed_runs(connection: &Connection) -> Result<Vec<IndexedRun>, StoreError> {
@@ -199,7 +204,7 @@ pub(super) fn indexed_summaries(
             .optional()
             .map_err(explain)?;
         let summary = match self::run(connection, run) {
-            Err(StoreError::Odd(_)) => None,
+            Err(StoreError::Incompatible(_)) => None,
             summary => summary?,
         };
         if let (Some(summary), Some(offset)) = (summary, offset) {
@@ -289,14 +294,14 @@ const APPROVALS: &str = "SELECT a.key, run.id, a.request, a.kind, a.asked_at, a.
 pub(super) fn approvals(
     connection: &Connection,
     query: &ApprovalQuery,
-) -> Result<Known<ApprovalPage>, StoreError> {
+) -> Result<Decoded<ApprovalPage>, StoreError> {
     let mut conditions = Conditions::default();
     if query.is_pending {
         conditions.add("a.state = 0", []);
     }
     if let Some(run) = &query.run {
         let Some(number) = number(connection, run)? else {
-            return Ok(Known::default());
+            return Ok(Decoded::default());
         };
         let first = key(number, 0).unwrap_or(i64::MAX);
         conditions.add("a.key BETWEEN ? AND ?", [first.into(), last_key(number).into()]);
@@ -323,37 +328,44 @@ pub(super) fn approvals(
     let rows = all(rows, |row| {
         let (seq, at) = (seq_of(row.get(0).map_err(explain)?), row.get(4).map_err(explain)?);
         let (run, approval) = of_run(row, approval)?;
-        Ok(Asked {
+        Ok(ListedApproval {
             at,
             run,
             seq,
             approval,
         })
     })?;
-    Ok(Asked::page(rows, limit))
+    Ok(ListedApproval::page(rows, limit))
 }
 
 const MESSAGES: &str = "SELECT m.key, run.id, m.id, m.command_id, m.at, m.mode, m.text, m.state
     FROM message m JOIN run ON run.number = (m.key >> 40)";
 
-pub(super) fn messages(connection: &Connection, run: &str) -> Result<Known<Vec<MessageRow>>, StoreError> {
+pub(super) fn messages(connection: &Connection, run: &str) -> Result<Decoded<Vec<MessageRow>>, StoreError> {
     let Some(number) = number(connection, run)? else {
-        return Ok(Known::default());
+        return Ok(Decoded::default());
     };
     let first = key(number, 0).unwrap_or(i64::MAX);
     let sql = format!("{MESSAGES} WHERE m.key BETWEEN ?1 AND ?2 ORDER BY m.key DESC LIMIT ?3");
     let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
     let rows = statement.query((first, last_key(number), sql_limit(MAX_LIMIT)));
-    let (mut messages, odd) = sort_out(all(rows.map_err(explain)?, |row| of_run(row, message))?);
+    let (mut messages, incompatible) =
+        partition_decodable(all(rows.map_err(explain)?, |row| of_run(row, message))?);
     messages.reverse();
-    Ok((messages, odd))
+    Ok((messages, incompatible))
 }
 
-/// Figures about all runs, each from an index.
+/// Counts ended runs by reason, queued messages and pending requests. Each reads one index and no row.
+pub(super) const COUNTS: [&str; 3] = [
+    "SELECT reason, count(*) FROM run WHERE has_ended = 1 GROUP BY reason",
+    "SELECT count(*) FROM message WHERE state = 0",
+    "SELECT count(*) FROM approval WHERE state = 0",
+];
+
+/// Figures about all runs.
 pub(super) fn counts(connection: &Connection) -> Result<RunCounts, StoreError> {
-    let mut statement = connection
-        .prepare_cached("SELECT reason, count(*) FROM run WHERE has_ended = 1 GROUP BY reason")
-        .map_err(explain)?;
+    let [ended, queued, pending] = COUNTS;
+    let mut statement = connection.prepare_cached(ended).map_err(explain)?;
     let rows = statement.query([]).map_err(explain)?;
     let ended = all(rows, |row| {
         let read = || Ok((row.get(0)?, count(row.get(1)?)));
@@ -361,15 +373,13 @@ pub(super) fn counts(connection: &Connection) -> Result<RunCounts, StoreError> {
     })?;
     let one = |sql: &str| {
         let mut statement = connection.prepare_cached(sql).map_err(explain)?;
-        statement
-            .query_row([], |row| row.get(0))
-            .map(count)
-            .map_err(explain)
+        let counted = statement.query_row([], |row| row.get(0));
+        counted.map(count).map_err(explain)
     };
     Ok(RunCounts {
         ended,
-        queued_messages: one("SELECT count(*) FROM message WHERE state = 0")?,
-        pending_requests: one("SELECT count(*) FROM approval WHERE state = 0")?,
+        queued_messages: one(queued)?,
+        pending_requests: one(pending)?,
     })
 }
 

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::Semaphore;
 
+use super::corruption_flag::CorruptionFlag;
 use super::explain::explain;
 use super::open::BUSY;
-use super::suspicion::Suspicion;
 use crate::error::StoreError;
 
 /// More would only wait for the same disk.
-const MOST: usize = 4;
+const MAX_READERS: usize = 4;
 /// No question may keep the write-ahead log from being emptied for longer.
 const TIME_LIMIT: Duration = Duration::from_secs(3);
 /// How many steps of SQLite's machine lie between two looks at the clock.
@@ -26,17 +26,17 @@ pub(super) struct Readers {
     time_limit: Duration,
     idle: Arc<Mutex<Vec<Connection>>>,
     permits: Arc<Semaphore>,
-    suspicion: Suspicion,
+    corruption: CorruptionFlag,
 }
 
 impl Readers {
-    pub(super) fn new(path: PathBuf, suspicion: Suspicion) -> Self {
+    pub(super) fn new(path: PathBuf, corruption: CorruptionFlag) -> Self {
         Self {
             path,
             time_limit: TIME_LIMIT,
             idle: Arc::default(),
-            permits: Arc::new(Semaphore::new(MOST)),
-            suspicion,
+            permits: Arc::new(Semaphore::new(MAX_READERS)),
+            corruption,
         }
     }
 
@@ -57,7 +57,7 @@ impl Readers {
         let asked = tokio::task::spawn_blocking(move || {
             let _permit = permit;
             let answer = readers.ask(question);
-            readers.suspicion.look(&answer);
+            readers.corruption.observe(&answer);
             answer
         });
         asked

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use tokio::sync::Semaphore;
 
+use super::corruption_flag::CorruptionFlag;
 use super::delete;
 use super::explain::explain;
 use super::open::{
@@ -15,7 +16,6 @@ use super::open::{
     with_suffix,
 };
 use super::readers::Readers;
-use super::suspicion::Suspicion;
 use super::texts::lag;
 use super::writer::Writer;
 use super::{read, usage};
@@ -33,9 +33,9 @@ use crate::summary::RunSummary;
 use crate::text_lag::TextLag;
 
 /// From this size on the write-ahead log is emptied, whoever reads.
-const MOST_WAL_BYTES: u64 = 32 << 20;
+const MAX_WAL_BYTES: u64 = 32 << 20;
 /// How many search at the same time. More would only wait for the same cores, and keep them from everybody else.
-const MOST_SEARCHES: usize = 4;
+const MAX_SEARCHES: usize = 4;
 
 /// Where the index and the journals are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +60,7 @@ pub struct SqliteStore {
     pub(super) lag: TextLag,
     /// What the last write failed with.
     problem: Mutex<Option<String>>,
-    suspicion: Suspicion,
+    corruption: CorruptionFlag,
     lock: Mutex<Option<File>>,
 }
 
@@ -71,7 +71,7 @@ impl SqliteStore {
     /// # Errors
     /// When another server has it, it belongs to another state directory, a newer version wrote it, or there cannot be one.
     pub async fn open(options: SqliteOptions) -> Result<Opened, StoreError> {
-        Self::open_with(options, MOST_WAL_BYTES).await
+        Self::open_with(options, MAX_WAL_BYTES).await
     }
 
     /// Makes a new index of a data directory. The old one is moved aside, whatever is wrong with it: it may be damaged,
@@ -80,11 +80,11 @@ impl SqliteStore {
     /// # Errors
     /// When another server has it, it belongs to another state directory, or there cannot be one.
     pub async fn open_anew(options: SqliteOptions) -> Result<Opened, StoreError> {
-        Self::opening(move || Self::open_blocking(options, MOST_WAL_BYTES, true)).await
+        Self::opening(move || Self::open_blocking(options, MAX_WAL_BYTES, true)).await
     }
 
-    pub(super) async fn open_with(options: SqliteOptions, most_wal: u64) -> Result<Opened, StoreError> {
-        Self::opening(move || Self::open_blocking(options, most_wal, false)).await
+    pub(super) async fn open_with(options: SqliteOptions, max_wal_bytes: u64) -> Result<Opened, StoreError> {
+        Self::opening(move || Self::open_blocking(options, max_wal_bytes, false)).await
     }
 
     async fn opening(
@@ -95,7 +95,11 @@ impl SqliteStore {
             .map_err(|error| StoreError::Database(error.to_string()))?
     }
 
-    fn open_blocking(options: SqliteOptions, most_wal: u64, is_anew: bool) -> Result<Opened, StoreError> {
+    fn open_blocking(
+        options: SqliteOptions,
+        max_wal_bytes: u64,
+        is_anew: bool,
+    ) -> Result<Opened, StoreError> {
         let SqliteOptions {
             data_directory,
             runs_directory,
@@ -128,14 +132,14 @@ impl SqliteStore {
             notes.push(Note::TextMovedAside { to });
         }
         let lag = lag(&heads, &texts)?;
-        let suspicion = Suspicion::default();
+        let corruption = CorruptionFlag::default();
         let wal = with_suffix(&path, "-wal");
         let store = Self {
-            writer: Writer::start(connection, wal, most_wal, suspicion.clone())?,
-            readers: Readers::new(path, suspicion.clone()),
-            suspicion,
+            writer: Writer::start(connection, wal, max_wal_bytes, corruption.clone())?,
+            readers: Readers::new(path, corruption.clone()),
+            corruption,
             texts: Arc::new(texts),
-            searches: Arc::new(Semaphore::new(MOST_SEARCHES)),
+            searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
             is_tidy: AtomicBool::new(false),
             lag: TextLag::new(lag),
             problem: Mutex::default(),
@@ -153,7 +157,7 @@ impl SqliteStore {
 
     /// Forgets runs of which something means nothing to us: the next [`catch_up`](crate::catch_up) reads them again
     /// from their start.
-    async fn forget_odd(&self, runs: &[String]) {
+    async fn reindex_incompatible(&self, runs: &[String]) {
         if runs.is_empty() {
             return;
         }
@@ -182,8 +186,8 @@ impl Store for SqliteStore {
             .readers
             .read(move |connection| read::progress(connection, &asked));
         match progress.await {
-            Err(StoreError::Odd(_)) => {
-                self.forget_odd(&[run.to_owned()]).await;
+            Err(StoreError::Incompatible(_)) => {
+                self.reindex_incompatible(&[run.to_owned()]).await;
                 Ok(None)
             }
             progress => progress,
@@ -203,8 +207,8 @@ impl Store for SqliteStore {
         let read = self
             .readers
             .read(move |connection| read::runs(connection, &query));
-        let (page, odd) = read.await?;
-        self.forget_odd(&odd).await;
+        let (page, incompatible) = read.await?;
+        self.reindex_incompatible(&incompatible).await;
         Ok(page)
     }
 
@@ -215,8 +219,8 @@ impl Store for SqliteStore {
             .read(move |connection| read::run(connection, &asked))
             .await
         {
-            Err(StoreError::Odd(_)) => {
-                self.forget_odd(&[run.to_owned()]).await;
+            Err(StoreError::Incompatible(_)) => {
+                self.reindex_incompatible(&[run.to_owned()]).await;
                 Ok(None)
             }
             summary => summary,
@@ -228,8 +232,8 @@ impl Store for SqliteStore {
         let read = self
             .readers
             .read(move |connection| read::runs_of_session(connection, &session));
-        let (runs, odd) = read.await?;
-        self.forget_odd(&odd).await;
+        let (runs, incompatible) = read.await?;
+        self.reindex_incompatible(&incompatible).await;
         Ok(runs)
     }
 
@@ -245,8 +249,8 @@ impl Store for SqliteStore {
         let read = self
             .readers
             .read(move |connection| read::approvals(connection, &query));
-        let (approvals, odd) = read.await?;
-        self.forget_odd(&odd).await;
+        let (approvals, incompatible) = read.await?;
+        self.reindex_incompatible(&incompatible).await;
         Ok(approvals)
     }
 
@@ -255,8 +259,8 @@ impl Store for SqliteStore {
         let read = self
             .readers
             .read(move |connection| read::messages(connection, &run));
-        let (messages, odd) = read.await?;
-        self.forget_odd(&odd).await;
+        let (messages, incompatible) = read.await?;
+        self.reindex_incompatible(&incompatible).await;
         Ok(messages)
     }
 
@@ -355,7 +359,7 @@ impl Store for SqliteStore {
             .clone();
         Health {
             engine: "sqlite",
-            problem: kept.or(asked).or_else(|| self.suspicion.problem()),
+            problem: kept.or(asked).or_else(|| self.corruption.problem()),
             text_lag: self.lag.total(),
         }
     }

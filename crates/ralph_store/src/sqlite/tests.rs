@@ -108,9 +108,9 @@ async fn what_nothing_could_rebuild_waits_for_the_disk() {
 
 #[tokio::test]
 async fn the_log_stays_small_while_somebody_reads_slowly() {
-    const MOST: u64 = 1 << 20;
+    const MAX_LOG_BYTES: u64 = 1 << 20;
     let home = TempDir::new().unwrap();
-    let store = SqliteStore::open_with(options(home.path()), MOST)
+    let store = SqliteStore::open_with(options(home.path()), MAX_LOG_BYTES)
         .await
         .unwrap()
         .store;
@@ -144,7 +144,7 @@ async fn the_log_stays_small_while_somebody_reads_slowly() {
     drop(stop);
     assert!(reader.join().unwrap() > 1);
     // The limit and what one commit adds.
-    assert!(largest < 2 * MOST, "{largest}");
+    assert!(largest < 2 * MAX_LOG_BYTES, "{largest}");
 }
 
 #[tokio::test]
@@ -382,4 +382,26 @@ async fn a_new_index_is_not_made_in_the_place_of_another_homes() {
         .unwrap();
     assert!(second.store.run("a").await.unwrap().is_none());
     assert!(matches!(&second.notes[0], super::Note::Replaced { to } if to.exists()));
+}
+
+/// How SQLite answers a query.
+fn plan(connection: &Connection, sql: &str) -> rusqlite::Result<String> {
+    let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+    let lines = statement.query_map([], |row| row.get::<_, String>(3))?;
+    Ok(lines.collect::<rusqlite::Result<Vec<_>>>()?.join("; "))
+}
+
+#[tokio::test]
+async fn what_is_counted_is_read_from_indexes_alone() {
+    let home = TempDir::new().unwrap();
+    let store = SqliteStore::open(options(home.path())).await.unwrap().store;
+    for sql in read::COUNTS {
+        let plan = store
+            .writer
+            .run(move |connection| plan(connection, sql))
+            .await
+            .unwrap();
+        assert!(plan.contains("USING COVERING INDEX"), "{sql}: {plan}");
+    }
+    store.close().await.unwrap();
 }

@@ -8,18 +8,18 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot};
 
+use super::corruption_flag::CorruptionFlag;
 use super::explain::explain;
 use super::ingest::{Kinds, ingest};
 use super::open::BUSY;
-use super::suspicion::Suspicion;
 use crate::error::StoreError;
 use crate::priority;
 use crate::rows::{Batch, Ingested};
 
 /// How many jobs wait at most: whoever has more waits with them.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 /// How many records go into one commit, if they come in several jobs.
-const MOST_RECORDS: usize = 100_000;
+const MAX_RECORDS: usize = 100_000;
 
 /// How long readers are waited for when the log is to be emptied: longer than any of ours may take.
 const CHECKPOINT_WAIT: Duration = Duration::from_millis(100);
@@ -52,17 +52,17 @@ impl Writer {
     pub(super) fn start(
         connection: Connection,
         wal: PathBuf,
-        most_wal_bytes: u64,
-        suspicion: Suspicion,
+        max_wal_bytes: u64,
+        corruption: CorruptionFlag,
     ) -> Result<Self, StoreError> {
-        let (jobs, receiver) = mpsc::channel(MOST_WAITING);
+        let (jobs, receiver) = mpsc::channel(MAX_WAITING);
         let mut worker = Worker {
             connection,
             kinds: Kinds::default(),
             wal,
-            most_wal_bytes,
+            max_wal_bytes,
             is_strict: false,
-            suspicion,
+            corruption,
         };
         thread::Builder::new()
             .name("ralph-store".to_owned())
@@ -134,10 +134,10 @@ struct Worker {
     connection: Connection,
     kinds: Kinds,
     wal: PathBuf,
-    most_wal_bytes: u64,
+    max_wal_bytes: u64,
     /// Whether every commit waits for the disk.
     is_strict: bool,
-    suspicion: Suspicion,
+    corruption: CorruptionFlag,
 }
 
 type Waiting = (Vec<Batch>, oneshot::Sender<Result<Ingested, StoreError>>);
@@ -158,7 +158,7 @@ impl Worker {
                 Job::Ingest { batches, reply } => {
                     let mut group = vec![(batches, reply)];
                     let mut records = count(&group);
-                    while records < MOST_RECORDS {
+                    while records < MAX_RECORDS {
                         match jobs.try_recv() {
                             Ok(Job::Ingest { batches, reply }) => {
                                 group.push((batches, reply));
@@ -243,7 +243,7 @@ impl Worker {
         if result.is_err() {
             self.kinds.forget();
         }
-        self.suspicion.look(&result);
+        self.corruption.observe(&result);
         result
     }
 
@@ -261,7 +261,7 @@ impl Worker {
 
     /// Empties the write-ahead log when it has grown. Waits for readers that still need it: each has a time limit.
     fn bound_wal(&self) {
-        let is_large = std::fs::metadata(&self.wal).is_ok_and(|wal| wal.len() > self.most_wal_bytes);
+        let is_large = std::fs::metadata(&self.wal).is_ok_and(|wal| wal.len() > self.max_wal_bytes);
         if !is_large {
             return;
         }
@@ -284,7 +284,7 @@ impl Worker {
 
     /// A file that is suspect keeps its flag: the next one who opens it looks at it.
     fn close(&mut self) -> Result<(), StoreError> {
-        if !self.suspicion.is_there() {
+        if !self.corruption.is_set() {
             self.be_strict(true);
             self.transact(|connection, _| {
                 connection.execute("UPDATE meta SET value = 0 WHERE key = 'is_open'", [])
