@@ -4,12 +4,18 @@ import { openTheatre } from './theatre';
 
 const theatre = openTheatre();
 
-const SUGGESTION = {
+const RULE = {
   type: 'addRules',
-  rules: [{ toolName: 'Bash', ruleContent: 'ls:*' }],
+  rules: [{ toolName: 'Bash', ruleContent: 'ls *' }],
   behavior: 'allow',
-  destination: 'session',
+  destination: 'localSettings',
 };
+/** As the CLI suggests them: a rule, a directory and a mode at once. */
+const SUGGESTIONS = [
+  RULE,
+  { type: 'addDirectories', directories: ['/tmp/scratch'], destination: 'session' },
+  { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
+];
 
 test('a permission is given once, always, with other arguments, and refused with a reason', async () => {
   const { stage, server, visit } = theatre;
@@ -17,8 +23,8 @@ test('a permission is given once, always, with other arguments, and refused with
   const script = works()
     .emit(asks('once', 'Bash', { command: 'ls -la' }))
     .expectLine(answered('once', allowed({ command: 'ls -la' })))
-    .emit(asks('always', 'Bash', { command: 'ls -lh' }, { permission_suggestions: [SUGGESTION] }))
-    .expectLine(answered('always', { behavior: 'allow', updatedPermissions: [{ type: 'addRules' }] }))
+    .emit(asks('always', 'Bash', { command: 'ls -lh' }, { permission_suggestions: SUGGESTIONS }))
+    .expectLine(answered('always', { behavior: 'allow', updatedPermissions: [RULE] }))
     .emit(asks('changed', 'Bash', { command: 'rm -rf build' }))
     .expectLine(answered('changed', allowed({ command: 'rm -rf build/old' })))
     .emit(asks('denied', 'Write', { file_path: '/etc/passwd', content: 'x' }))
@@ -28,12 +34,13 @@ test('a permission is given once, always, with other arguments, and refused with
   const run = await server.start(stage.workspace('permissions', script));
   const visitor = await visit();
   await visitor.go(`/runs/${run}`);
-  const waits = visitor.page.getByRole('region', { name: 'Waits for you' });
+  const waits = visitor.page.getByRole('region', { name: 'Waiting for you' });
   await waits.getByText('ls -la').waitFor();
   await waits.getByRole('button', { name: 'Allow once' }).click();
   await waits.getByText('ls -lh').waitFor();
-  await visitor.sees('Always: Bash(ls:*)', waits);
-  await waits.getByRole('button', { name: 'Always allow' }).click();
+  expect(await waits.getByRole('checkbox', { checked: false }).count()).toBe(3);
+  await waits.getByRole('checkbox', { name: 'Allow Bash(ls *) in this workspace, for you' }).check();
+  await waits.getByRole('button', { name: 'Allow and grant 1' }).click();
   await waits.getByText('rm -rf build').waitFor();
   await waits.getByRole('button', { name: 'Edit input…' }).click();
   const input = waits.getByRole('textbox', { name: 'Input of the tool, as JSON' });
@@ -43,7 +50,7 @@ test('a permission is given once, always, with other arguments, and refused with
   await waits.getByRole('button', { name: 'Allow with this input' }).click();
   await waits.getByText('/etc/passwd').first().waitFor();
   await waits.getByRole('button', { name: 'Deny…' }).click();
-  await waits.getByRole('textbox', { name: /Why not/ }).fill('Not that file.');
+  await waits.getByRole('textbox', { name: /Reason for the agent/ }).fill('Not that file.');
   await waits.getByRole('button', { name: 'Deny', exact: true }).click();
   await visitor.sees('All four are answered.');
   await visitor.sees('Completed');
@@ -69,21 +76,21 @@ test('questions are answered together, and a plan is sent back and then approved
   const run = await server.start(stage.workspace('questions', script));
   const visitor = await visit();
   await visitor.go(`/runs/${run}`);
-  const waits = visitor.page.getByRole('region', { name: 'Waits for you' });
+  const waits = visitor.page.getByRole('region', { name: 'Waiting for you' });
   await waits.getByRole('group', { name: /Which colour/ }).waitFor();
   await expect.poll(() => visitor.page.title()).toMatch(/^\(1\) /);
-  await waits.getByRole('button', { name: 'Send the answers' }).click();
+  await waits.getByRole('button', { name: 'Send answers' }).click();
   await visitor.sees('This question has no answer yet.', waits);
   const [colour, rooms] = [/Which colour/, /Which rooms/].map((name) => waits.getByRole('group', { name }));
   await colour?.getByRole('radio', { name: 'Something else' }).check();
   await colour?.getByRole('textbox').fill('Green, please');
   await rooms?.getByRole('checkbox', { name: 'Kitchen' }).check();
   await rooms?.getByRole('checkbox', { name: 'Attic' }).check();
-  await waits.getByRole('button', { name: 'Send the answers' }).click();
+  await waits.getByRole('button', { name: 'Send answers' }).click();
   await waits.getByText('Buy paint', { exact: true }).waitFor();
-  await waits.getByRole('button', { name: 'Send back…' }).click();
+  await waits.getByRole('button', { name: 'Request changes…' }).click();
   await waits.getByRole('textbox', { name: /What should be different/ }).fill('Buy brushes, too.');
-  await waits.getByRole('button', { name: 'Send back', exact: true }).click();
+  await waits.getByRole('button', { name: 'Request changes', exact: true }).click();
   await waits.getByText('Buy paint and brushes').waitFor();
   await waits.getByRole('button', { name: 'Approve the plan' }).click();
   await visitor.sees('The plan is good.');
@@ -106,14 +113,14 @@ test('what was typed into a request is there again, and what is too long is not 
   const run = await server.start(stage.workspace('typed', script));
   const visitor = await visit();
   await visitor.go(`/runs/${run}`);
-  const waits = visitor.page.getByRole('region', { name: 'Waits for you' });
+  const waits = visitor.page.getByRole('region', { name: 'Waiting for you' });
   await waits.getByRole('button', { name: 'Deny…' }).click();
-  await waits.getByRole('textbox', { name: /Why not/ }).fill('Keep the build.');
+  await waits.getByRole('textbox', { name: /Reason for the agent/ }).fill('Keep the build.');
   await visitor.page.getByRole('link', { name: 'ralph' }).click();
   await visitor.page.getByRole('heading', { name: 'Runs' }).waitFor();
   await visitor.page.locator(`a[data-run="${run}"]`).click();
   await expect
-    .poll(() => waits.getByRole('textbox', { name: /Why not/ }).inputValue())
+    .poll(() => waits.getByRole('textbox', { name: /Reason for the agent/ }).inputValue())
     .toBe('Keep the build.');
   await waits.getByRole('button', { name: 'Deny', exact: true }).click();
   await visitor.sees('The arguments are too long to be shown.', waits);
@@ -133,9 +140,9 @@ test('two browsers stay in step: what is answered in one closes in the other', a
   const [first, second] = [await visit(), await visit()];
   await first.go(`/runs/${run}`);
   await second.go(`/runs/${run}`);
-  for (const { page } of [first, second]) await page.getByText('2 requests wait for you').waitFor();
+  for (const { page } of [first, second]) await page.getByText('2 requests, the oldest first').waitFor();
   const card = (visitor: typeof first, words: string) =>
-    visitor.page.getByRole('region', { name: 'Waits for you' }).getByRole('article', { name: words });
+    visitor.page.getByRole('region', { name: 'Waiting for you' }).getByRole('article', { name: words });
   await card(first, 'Bash: make one').getByRole('button', { name: 'Allow once' }).click();
   await card(second, 'Bash: make one').waitFor({ state: 'detached' });
   await second.sees(/make one” was answered elsewhere/);

@@ -58,7 +58,7 @@ async function picture(visitor: Visitor, name: string): Promise<void> {
 
 async function openRun(visitor: Visitor): Promise<void> {
   await visitor.go(`/runs/${run}`);
-  const waits = visitor.page.getByRole('region', { name: 'Waits for you' });
+  const waits = visitor.page.getByRole('region', { name: 'Waiting for you' });
   await visitor.sees('cargo test --workspace', waits);
   const figure = visitor.activity.getByRole('figure', { name: /^Changes in.*greet.rs/ });
   await figure.last().waitFor();

@@ -8,7 +8,7 @@ const theatre = openTheatre();
 
 const queue = ({ page }: Visitor) => page.getByRole('region', { name: 'Messages to the agent' });
 const request = ({ page }: Visitor, name: string) =>
-  page.getByRole('region', { name: 'Waits for you' }).getByRole('article', { name });
+  page.getByRole('region', { name: 'Waiting for you' }).getByRole('article', { name });
 
 /** Two people with browsers who look at a run. */
 async function twoAt(run: string): Promise<[Visitor, Visitor]> {

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => theatre.stage.open('gate'));
 
-const waits = ({ page }: Visitor) => page.getByRole('region', { name: 'Waits for you' });
+const waits = ({ page }: Visitor) => page.getByRole('region', { name: 'Waiting for you' });
 
 async function openTalk(visitor: Visitor): Promise<void> {
   await visitor.go(`/runs/${runs.talk}`);
@@ -87,13 +87,13 @@ const VIEWS: Record<string, (visitor: Visitor) => Promise<void>> = {
       .getByRole('group', { name: /Which rooms/ })
       .waitFor();
     await waits(visitor).getByRole('radio', { name: 'Something else' }).check();
-    await waits(visitor).getByRole('button', { name: 'Send the answers' }).click();
+    await waits(visitor).getByRole('button', { name: 'Send answers' }).click();
     await visitor.sees('This question has no answer yet.', waits(visitor));
   },
   plan: async (visitor) => {
     await visitor.go(`/runs/${runs.plan}`);
     await visitor.sees('Buy', waits(visitor));
-    await waits(visitor).getByRole('button', { name: 'Send back…' }).click();
+    await waits(visitor).getByRole('button', { name: 'Request changes…' }).click();
     await waits(visitor)
       .getByRole('textbox', { name: /What should be different/ })
       .waitFor();
@@ -102,7 +102,7 @@ const VIEWS: Record<string, (visitor: Visitor) => Promise<void>> = {
     await visitor.go(`/runs/${runs.everything}`);
     await waits(visitor).getByRole('button', { name: 'Deny…' }).click();
     await waits(visitor)
-      .getByRole('textbox', { name: /Why not/ })
+      .getByRole('textbox', { name: /Reason for the agent/ })
       .waitFor();
   },
   queue: async (visitor) => {
@@ -176,7 +176,7 @@ test('an agent asks, and a phone answers', async () => {
   const asked = await server.start(stage.workspace('phone', script.and(isFinished())));
   const visitor = await visit({ width: 375, height: 720, isTouch: true });
   await visitor.go(`/runs/${asked}`);
-  const waits = visitor.page.getByRole('region', { name: 'Waits for you' });
+  const waits = visitor.page.getByRole('region', { name: 'Waiting for you' });
   await waits.getByText('make phone').waitFor();
   await waits.getByRole('button', { name: 'Allow once' }).tap();
   await server.becomes(asked, 'ended');

@@ -33,13 +33,14 @@ pub use emitter::{Emitter, LateReply};
 pub use error::{CommandError, Error};
 pub use event::{
     AgentKind, Body, ChangeKind, CloseReason, CommandAnswered, ContextUse, Cost, CostSource, Delta,
-    DeltaMode, Denial, DiscardReason, ErrorClass, ErrorInfo, Event, ExitInfo, FileChange, Finished,
-    ItemDiscarded, ItemId, Json, Limit, MessageState, MessageUpdated, Notice, Origin, Outcome, Part,
-    PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Position, Question,
-    QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RawRef, RequestClosed, RequestId, Retry,
-    RunUsage, SessionStarted, SessionUpdated, Severity, Status, StatusChanged, Task, TaskState, TextBlock,
-    TextEdit, ThinkingBlock, ToolFinished, ToolInput, ToolKind, ToolProgressed, ToolStarted, ToolState,
-    ToolStatus, TurnFinished, TurnStarted, Unknown, Usage, UsageScope, UserMessage,
+    DeltaMode, Denial, DiscardReason, ErrorClass, ErrorInfo, Event, ExitInfo, FileChange, Finished, Grant,
+    GrantDestination, GrantId, GrantKind, ItemDiscarded, ItemId, Json, Limit, MessageState, MessageUpdated,
+    Notice, Origin, Outcome, Part, PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus,
+    PlanUpdated, Position, Question, QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RawRef,
+    RequestClosed, RequestId, Retry, RunUsage, SessionStarted, SessionUpdated, Severity, Status,
+    StatusChanged, Task, TaskState, TextBlock, TextEdit, ThinkingBlock, ToolFinished, ToolInput, ToolKind,
+    ToolProgressed, ToolStarted, ToolState, ToolStatus, TurnFinished, TurnStarted, Unknown, Usage,
+    UsageScope, UserMessage,
 };
 pub use harness::{
     Completed, Completion, DetachedRun, Events, RunControl, RunHandle, new_message_id, new_session_id,

@@ -3,11 +3,12 @@
 use agent_api::bounds::{JSON_BYTES, LIST_ENTRIES, MESSAGE_BYTES, SESSION_ID_BYTES, TEXT_BYTES};
 use agent_api::{
     AgentKind, Body, ChangeKind, CommandAnswered, Cost, CostSource, Delta, DeltaMode, Denial, Emitter,
-    ErrorClass, ErrorInfo, FileChange, ItemId, Json, MessageState, MessageUpdated, MicroUsd, Notice, Origin,
-    Outcome, Part, PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Question,
-    QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RequestId, Retry, RunUsage, SessionStarted,
-    SessionUpdated, Severity, Task, TaskState, TextBlock, ThinkingBlock, Tokens, ToolFinished, ToolKind,
-    ToolStarted, ToolStatus, TurnFinished, Unknown, Usage, UsageScope, UserMessage,
+    ErrorClass, ErrorInfo, FileChange, Grant, GrantDestination, GrantId, GrantKind, ItemId, Json,
+    MessageState, MessageUpdated, MicroUsd, Notice, Origin, Outcome, Part, PermissionRequested, Piece,
+    PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Question, QuestionAsked, QuestionOption, RateLimit,
+    RateLimitStatus, RequestId, Retry, RunUsage, SessionStarted, SessionUpdated, Severity, Task, TaskState,
+    TextBlock, ThinkingBlock, Tokens, ToolFinished, ToolKind, ToolStarted, ToolStatus, TurnFinished, Unknown,
+    Usage, UsageScope, UserMessage,
 };
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::test_runner::Config;
@@ -186,11 +187,17 @@ fn done(
             ),
         }),
         11 => Body::PermissionRequested(Box::new({
-            let mut asked = PermissionRequested::new(RequestId::new(&a), b, ToolKind::Other);
+            let mut asked = PermissionRequested::new(RequestId::new(&a), b.clone(), ToolKind::Other);
             asked.subject = x.clone();
             asked.description = y.clone();
             asked.input = json(z);
-            asked.suggestions = json(x);
+            let grant = Grant {
+                id: GrantId::new(&b),
+                kind: GrantKind::Rule,
+                destination: GrantDestination::Session,
+                text: x.unwrap_or_default(),
+            };
+            asked.grants = list(grant, count);
             asked
         })),
         12 | 13 => {
@@ -267,7 +274,7 @@ fn bound(kind: &str, key: &str) -> usize {
         | ("turn_finished", "text")
         | ("tool_finished", "output")
         | ("plan_proposed", "plan") => TEXT_BYTES,
-        ("tool_finished", "diff") | (_, "input" | "suggestions" | "structured_output" | "data") => JSON_BYTES,
+        ("tool_finished", "diff") | (_, "input" | "structured_output" | "data") => JSON_BYTES,
         _ => MESSAGE_BYTES,
     }
 }

@@ -6,13 +6,13 @@ use std::path::Path;
 
 use agent_api::{
     AgentKind, Body, ChangeKind, CloseReason, CommandAnswered, ContextUse, Cost, CostSource, Delta,
-    DeltaMode, Denial, DiscardReason, ErrorClass, ErrorInfo, Event, ExitInfo, FileChange, Finished,
-    ItemDiscarded, ItemId, Json, Limit, MessageState, MessageUpdated, MicroUsd, Notice, Origin, Outcome,
-    Part, PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus, PlanUpdated, Position, Question,
-    QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RawRef, RequestClosed, RequestId, Retry,
-    RunUsage, SessionStarted, SessionUpdated, Severity, Status, StatusChanged, Task, TaskState, TextBlock,
-    ThinkingBlock, Tokens, ToolFinished, ToolKind, ToolProgressed, ToolStarted, ToolStatus, TurnFinished,
-    TurnStarted, Unknown, Usage, UsageScope, UserMessage,
+    DeltaMode, Denial, DiscardReason, ErrorClass, ErrorInfo, Event, ExitInfo, FileChange, Finished, Grant,
+    GrantDestination, GrantId, GrantKind, ItemDiscarded, ItemId, Json, Limit, MessageState, MessageUpdated,
+    MicroUsd, Notice, Origin, Outcome, Part, PermissionRequested, Piece, PlanEntry, PlanProposed, PlanStatus,
+    PlanUpdated, Position, Question, QuestionAsked, QuestionOption, RateLimit, RateLimitStatus, RawRef,
+    RequestClosed, RequestId, Retry, RunUsage, SessionStarted, SessionUpdated, Severity, Status,
+    StatusChanged, Task, TaskState, TextBlock, ThinkingBlock, Tokens, ToolFinished, ToolKind, ToolProgressed,
+    ToolStarted, ToolStatus, TurnFinished, TurnStarted, Unknown, Usage, UsageScope, UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -190,7 +190,13 @@ fn asking() -> Vec<Body> {
             asked.subject = text("make");
             asked.description = text("Build it");
             asked.input = Some(Json::from(&json!({"command": "make"})));
-            asked.suggestions = Some(Json::from(&json!([])));
+            asked.grants = vec![Grant {
+                id: GrantId::new("grant-1"),
+                kind: GrantKind::Rule,
+                destination: GrantDestination::Session,
+                text: "Allow Bash(make) for this session".into(),
+            }];
+            asked.takes_one_grant = true;
             asked
         })),
         Body::QuestionAsked(Box::new(QuestionAsked {

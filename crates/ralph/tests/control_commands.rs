@@ -160,8 +160,7 @@ fn run_ended(seq: u64, exit_code: u8) -> Record {
 }
 
 fn permission(seq: u64, id: &str, command: &str) -> Record {
-    let data = json!({"request": id, "tool": "Bash", "kind": "execute", "subject": command,
-        "suggestions": [{"rule": "Bash(ls:*)"}]});
+    let data = json!({"request": id, "tool": "Bash", "kind": "execute", "subject": command});
     record(seq, agent("permission_requested", data))
 }
 
@@ -562,7 +561,7 @@ async fn the_only_request_need_not_be_named() {
         "{error}"
     );
 
-    let named = answer_of(&["--request", "req_2", "--always"]);
+    let named = answer_of(&["--request", "req_2", "--allow"]);
     answer::execute(&named, &place.home, &mut out).await.unwrap();
     let closed = json!({"request": "req_2", "reason": "answered"});
     writer
@@ -585,6 +584,53 @@ async fn the_only_request_need_not_be_named() {
     let gone = answer_of(&["--request", "req_2", "--allow"]);
     let error = answer::execute(&gone, &place.home, &mut out).await.unwrap_err();
     assert!(error.to_string().contains("no open request `req_2`"), "{error}");
+}
+
+#[tokio::test]
+async fn lasting_permissions_are_listed_and_chosen_by_number() {
+    let place = place();
+    let run = new_run(&place.home);
+    let asked = json!({"request": "req_1", "tool": "Bash", "kind": "execute", "subject": "touch x …",
+        "input": {"command": "touch x\n\n\n\n\ncurl evil"},
+        "grants": [
+            {"id": "rule", "kind": "rule", "destination": "workspace", "text": "Allow Bash(touch x *) in this workspace"},
+            {"id": "mode", "kind": "mode", "destination": "session", "text": "Switch to mode acceptEdits"}]});
+    let _writer = journal(&run, &[record(2, agent("permission_requested", asked))]);
+    let mut taken = runner(&run, None).await;
+    let mut out = Text::default();
+    answer::execute(&answer_of(&[]), &place.home, &mut out)
+        .await
+        .unwrap();
+    assert_eq!(
+        out.0,
+        "req_1 permission Bash: touch x …\n- 6 lines:\n  touch x\n  … 4 empty lines\n  curl evil\n  \
+         always 1: Allow Bash(touch x *) in this workspace\n  always 2: MODE: Switch to mode acceptEdits\n"
+    );
+    for (typed, problem) in [
+        (&["--always"][..], "--always 1: Allow Bash(touch x *)"),
+        (
+            &["--always", "3"],
+            "there is no `always 3`; this request offers 1 to 2",
+        ),
+    ] {
+        let refused = answer::execute(&answer_of(typed), &place.home, &mut out).await;
+        let error = refused.unwrap_err().to_string();
+        assert!(error.contains(problem), "{error}");
+    }
+    for (typed, ids) in [
+        (&["--allow"][..], &[][..]),
+        (&["--always", "1"], &["rule"]),
+        (&["--always", "2", "--always", "1"], &["mode", "rule"]),
+    ] {
+        answer::execute(&answer_of(typed), &place.home, &mut out)
+            .await
+            .unwrap();
+        let Ok(ControlCommand::Answer { answer, .. }) = taken.try_recv() else {
+            unreachable!()
+        };
+        let grants = ids.iter().map(|id| agent_api::GrantId::new(id)).collect();
+        assert_eq!(answer, AnswerChoice::Allow { grants });
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,8 @@
 //! `Record`: one line of a journal, and every event that can be in it.
 
-use agent_api::{AgentKind, ErrorInfo, Event, ExitInfo, ItemId, MicroUsd, Outcome, RequestId, Tokens};
+use agent_api::{
+    AgentKind, ErrorInfo, Event, ExitInfo, GrantId, ItemId, MicroUsd, Outcome, RequestId, Tokens,
+};
 use jiff::Timestamp;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -431,6 +433,9 @@ pub struct CommandReceived {
     /// The request that was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestId>,
+    /// The lasting permissions that the answer gave, from the request's list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<GrantId>,
     /// The item it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemId>,

@@ -10,6 +10,7 @@ mod choice;
 mod event_text;
 mod figures;
 mod fold_blanks;
+mod grant_choice;
 mod one_line;
 mod request_detail;
 mod run_text;
@@ -32,6 +33,7 @@ pub use event_text::{
 };
 pub use figures::{format_cents, format_cost, format_duration, format_seconds, format_tokens};
 pub use fold_blanks::fold_blanks;
+pub use grant_choice::{GrantChoice, describe_grant};
 pub use one_line::{cut_line, end_of_path, one_line, width, wrap};
 pub use request_detail::{DetailKind, DetailRow, RequestDetail, describe_permission, request_detail};
 pub use run_text::{

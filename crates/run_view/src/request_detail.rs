@@ -5,6 +5,7 @@ use agent_api::{PermissionRequested, TextEdit, ToolInput};
 use serde_json::{Map, Value};
 
 use crate::fold_blanks::{fold_blanks, fold_lines};
+use crate::grant_choice::describe_grant;
 use crate::visible::{escape_hidden, is_cut, visible};
 
 /// How many lines of an edit are shown.
@@ -22,6 +23,8 @@ pub enum DetailKind {
     Plain,
     Added,
     Removed,
+    /// A lasting permission that can be given with the answer.
+    Grant,
     /// A remark of ours, such as how many lines are missing.
     Remark,
 }
@@ -103,8 +106,11 @@ impl Detail {
             is_cut: false,
         };
         detail.push_input(asked);
-        for grant in asked.grants() {
-            detail.push_argument("always", &grant.replace('\n', "\\n"));
+        for (number, grant) in (1..).zip(&asked.grants) {
+            detail.push_row(
+                &format!("always {number}: {}", describe_grant(grant)),
+                DetailKind::Grant,
+            );
         }
         RequestDetail {
             rows: detail.rows,
@@ -485,15 +491,14 @@ mod tests {
     #[test]
     fn what_always_would_grant_is_shown_in_one_line_for_each_grant() {
         let mut asked = PermissionRequested::new(RequestId::new("p"), "Bash", ToolKind::Execute);
-        let suggestions = json!([
-            {"type": "addRules", "behavior": "allow", "destination": "session",
-                "rules": [{"toolName": "Bash", "ruleContent": "ls:*\n\u{1b}[2K"}]},
-            {"type": "setMode", "mode": "acceptEdits"}]);
-        asked.suggestions = Json::from_text(suggestions.to_string()).ok();
+        let grants = json!([
+            {"id": "r", "kind": "rule", "destination": "session", "text": "Allow Bash(ls:*\n\u{1b}[2K) for this session"},
+            {"id": "m", "kind": "mode", "destination": "session", "text": "Switch to mode acceptEdits"}]);
+        asked.grants = serde_json::from_value(grants).unwrap();
         assert_eq!(
             render(&asked),
-            "  always: allow Bash(ls:*\\n\\u{1b}[2K) (session)\n  \
-             always: {\"mode\":\"acceptEdits\",\"type\":\"setMode\"}\n"
+            "  always 1: Allow Bash(ls:*\\n\\u{1b}[2K) for this session\n  \
+             always 2: MODE: Switch to mode acceptEdits\n"
         );
     }
 }

@@ -4,6 +4,7 @@ import { formatDuration, formatElapsed } from '../layout/format';
 import { useNow } from '../layout/use-now';
 import { useOpen } from '../run/kept-state';
 import { callKey, type ToolCall } from '../run/tool-call';
+import { visibleText } from '../steer/approvals/derive-visible';
 import type { Card } from './card';
 import './cards.css';
 import { deriveElapsed } from './derive-elapsed';
@@ -22,9 +23,10 @@ interface CardFrameProps {
 export function CardFrame({ card, call, rawSlot, children }: CardFrameProps) {
   const isBad = call.state === 'failed' || call.state === 'denied';
   const [chosen, choose] = useOpen<boolean | null>(`${callKey(call)} open`, null);
-  const isOpen = chosen ?? (isBad || (card.isOpen?.(call) ?? false));
+  // What is to be decided about is shown where it is answered.
+  const isOpen = chosen ?? (call.state !== 'waiting' && (isBad || (card.isOpen?.(call) ?? false)));
   const title = oneLine(card.title?.(call) ?? call.name, 120) || 'Tool';
-  const subject = oneLine(card.subject?.(call) ?? call.subject ?? '');
+  const subject = visibleText(oneLine(card.subject?.(call) ?? call.subject ?? ''));
   const isTold = isOpen && (card.isSubjectInBody?.(call) ?? false);
   return (
     <div className="tool-card" data-state={call.state}>

@@ -21,7 +21,7 @@ interface StateLook {
 export const STATES: Record<ToolCallState, StateLook> = {
   preparing: { word: 'being written', icon: PencilLine, tone: 'text-muted' },
   running: { word: 'running', icon: LoaderCircle, tone: 'text-accent' },
-  waiting: { word: 'waits for you', icon: Hand, tone: 'text-warn' },
+  waiting: { word: 'waiting for you', icon: Hand, tone: 'text-warn' },
   completed: { word: 'done', icon: CircleCheck, tone: 'text-ok' },
   failed: { word: 'failed', icon: CircleX, tone: 'text-bad' },
   denied: { word: 'not allowed', icon: ShieldX, tone: 'text-warn' },

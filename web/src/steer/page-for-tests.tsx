@@ -14,6 +14,19 @@ import { ARMING } from './arming';
 // Tests of the arming itself set it; all others answer at once.
 ARMING.quietMs = 0;
 
+/** Nothing is laid out in tests: everything is in view at once. */
+export class EverythingIsInView {
+  private readonly tell: IntersectionObserverCallback;
+  constructor(tell: IntersectionObserverCallback) {
+    this.tell = tell;
+  }
+  observe() {
+    this.tell([{ isIntersecting: true } as IntersectionObserverEntry], this as never);
+  }
+  disconnect() {}
+}
+vi.stubGlobal('IntersectionObserver', EverythingIsInView);
+
 type Answers = Record<string, (body: unknown, headers: Headers) => unknown>;
 
 /** Answers what the page asks, by method and path; what is not named is not there. */

@@ -268,8 +268,11 @@ export type PermissionRequested = {
   description?: string;
   /** The arguments. The answer may change them. */
   input?: Json;
-  /** Rules that would make further requests unnecessary, in the vendor's shape. The answer may return them. */
-  suggestions?: Json;
+  /** Lasting permissions that make further requests unnecessary, the narrowest first. The answer names those that it
+   * gives; the others are not given. */
+  grants?: Array<Grant>;
+  /** Whether an answer can give at most one of them. */
+  takes_one_grant?: boolean;
 };
 
 /** Which piece of a block an event has. Blocks are split at `bounds::TEXT_BYTES`. */
@@ -648,3 +651,8 @@ export type UserMessage = {
   /** Who wrote it. */
   origin: Origin;
 };
+
+export type Grant = { id: GrantId; kind: GrantKind; destination: GrantDestination; text: string };
+export type GrantId = string;
+export type GrantKind = 'rule' | 'option' | 'directory' | 'mode' | 'unknown';
+export type GrantDestination = 'session' | 'workspace' | 'project' | 'user' | 'unknown';

@@ -1,10 +1,14 @@
 // Made from the Rust code, and held against it by a test of ralph_server: see CONTRIBUTING.md. Do not edit.
-import type { AgentEvent, AgentKind, ErrorInfo, ExitInfo, ItemId, Outcome, RequestId, Tokens } from './agent';
+import type { AgentEvent, AgentKind, ErrorInfo, ExitInfo, GrantId, ItemId, Outcome, RequestId, Tokens } from './agent';
 
 /** An answer to a request. It names nothing that a redacted journal could have changed: rules and questions are the
  * ones that the runner holds. */
 export type AnswerChoice =
-  | { kind: 'allow' }
+  | {
+      kind: 'allow';
+      /** The lasting permissions that are given with it, from the request's list. None by default. */
+      grants?: Array<GrantId>;
+    }
   | { kind: 'allow_always' }
   | {
       kind: 'allow_changed';

@@ -3,7 +3,7 @@
 use agent_client::PermissionMode;
 use serde_json::{Map, Value};
 
-use crate::event::{PermissionRequested, RequestId};
+use crate::event::{GrantId, GrantKind, PermissionRequested, RequestId};
 use crate::request::Attachment;
 
 /// What a run's holder can say to the agent.
@@ -65,12 +65,17 @@ impl Answer {
         }
     }
 
-    /// Allows the call and further ones like it, by the rules that the agent suggests. If it suggests none, only this
-    /// call is allowed.
+    /// Allows the call and further ones like it, by the rules that the agent offers: neither modes nor directories are
+    /// granted. If it offers no rule, only this call is allowed.
     #[must_use]
-    pub fn allow_always(asked: &PermissionRequested) -> Self {
-        let rules = asked.suggestions.as_ref().and_then(|rules| rules.read().ok());
-        rules.map_or(Self::Allow, |rules| Self::AllowAlways { rules })
+    pub fn allow_by_rules(asked: &PermissionRequested) -> Self {
+        let rules = asked.grants.iter().filter(|grant| grant.kind == GrantKind::Rule);
+        let most = if asked.takes_one_grant { 1 } else { usize::MAX };
+        let grants: Vec<GrantId> = rules.take(most).map(|grant| grant.id.clone()).collect();
+        match grants.is_empty() {
+            true => Self::Allow,
+            false => Self::AllowWithGrants { grants },
+        }
     }
 }
 
@@ -78,12 +83,12 @@ impl Answer {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Answer {
-    /// It may run; a plan is approved.
+    /// It may run this once; a plan is approved.
     Allow,
-    /// It may run, and these rules make further questions unnecessary: the request's suggestions, or some of them.
-    AllowAlways {
-        /// In the vendor's shape.
-        rules: Value,
+    /// It may run, and these lasting permissions are given.
+    AllowWithGrants {
+        /// From [`PermissionRequested::grants`].
+        grants: Vec<GrantId>,
     },
     /// It may run with these arguments instead.
     AllowChanged {

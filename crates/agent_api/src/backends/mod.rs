@@ -15,6 +15,8 @@ pub mod custom;
 pub mod gemini;
 #[cfg(any(feature = "acp", feature = "codex"))]
 mod json_rpc;
+#[cfg(any(feature = "acp", feature = "claude_code", feature = "codex"))]
+mod offered_grants;
 #[cfg(feature = "pi")]
 pub mod pi;
 #[cfg(feature = "_installed_program")]

@@ -1,7 +1,7 @@
 //! `bounded`: applies the bounds to every kind of event.
 
 use super::cut::{cut_message, cut_output, cut_text, split_text};
-use super::{JSON_BYTES, LIST_ENTRIES, SESSION_ID_BYTES, TEXT_BYTES};
+use super::{JSON_BYTES, LIST_ENTRIES, MESSAGE_BYTES, SESSION_ID_BYTES, TEXT_BYTES};
 use crate::event::{Body, DeltaMode, Denial, ErrorInfo, Json, Piece, Question, QuestionOption};
 
 /// An account can be used beyond its limit, but not as far as this.
@@ -124,7 +124,9 @@ fn cut_body(body: &mut Body) {
             optional(&mut request.subject);
             optional(&mut request.description);
             json(&mut request.input);
-            json(&mut request.suggestions);
+            // What is cut would hide what it grants.
+            request.grants.retain(|grant| grant.text.len() <= MESSAGE_BYTES);
+            list(&mut request.grants, |_| {}, |grant| grant.text.len());
         }
         Body::QuestionAsked(asked) => list(&mut asked.questions, question, question_bytes),
         Body::PlanProposed(proposed) => proposed.plan = cut_text(std::mem::take(&mut proposed.plan)),

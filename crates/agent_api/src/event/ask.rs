@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::grant::Grant;
 use super::id::{ItemId, RequestId};
 use super::payload::Json;
 use super::tool::ToolKind;
@@ -29,9 +30,13 @@ pub struct PermissionRequested {
     /// The arguments. The answer may change them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<Json>,
-    /// Rules that would make further requests unnecessary, in the vendor's shape. The answer may return them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub suggestions: Option<Json>,
+    /// Lasting permissions that make further requests unnecessary, the narrowest first. The answer names those that it
+    /// gives; the others are not given.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<Grant>,
+    /// Whether an answer can give at most one of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub takes_one_grant: bool,
 }
 
 impl PermissionRequested {
@@ -46,7 +51,8 @@ impl PermissionRequested {
             subject: None,
             description: None,
             input: None,
-            suggestions: None,
+            grants: Vec::new(),
+            takes_one_grant: false,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `ItemId` and `RequestId`: names of items and requests within a run.
+//! `ItemId`, `RequestId` and `GrantId`: names of items, requests and grants within a run.
 
 use std::fmt;
 use std::sync::Arc;
@@ -55,6 +55,20 @@ id! {
     /// Names a request of the agent that waits for an answer. It may be a digest of the agent's own id, so a backend
     /// keeps that id for the answer.
     RequestId
+}
+
+id! {
+    /// Names a lasting permission that a request offers.
+    GrantId
+}
+
+impl GrantId {
+    /// The id of what the agent would be sent, as JSON: an answer to a request that was replaced names nothing of the
+    /// new one, and the redaction of a journal leaves it as it is.
+    #[cfg(any(feature = "acp", feature = "claude_code", feature = "codex"))]
+    pub(crate) fn of_payload(payload: &str) -> Self {
+        Self::new(&format!("{:032x}", fnv1a(payload.as_bytes())))
+    }
 }
 
 fn bounded(id: &str) -> Arc<str> {

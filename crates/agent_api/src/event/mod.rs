@@ -8,6 +8,7 @@ mod agent_kind;
 mod ask;
 mod body;
 mod error_info;
+mod grant;
 mod id;
 mod notice;
 mod payload;
@@ -25,7 +26,8 @@ pub use ask::{
 };
 pub use body::{Body, Event, RawRef, Unknown};
 pub use error_info::{ErrorClass, ErrorInfo, Position};
-pub use id::{ItemId, RequestId};
+pub use grant::{Grant, GrantDestination, GrantKind};
+pub use id::{GrantId, ItemId, RequestId};
 pub use notice::{Notice, RateLimit, RateLimitStatus, Retry, Severity, Status, StatusChanged};
 pub use payload::Json;
 pub use session::{CommandAnswered, MessageState, MessageUpdated, SessionStarted, SessionUpdated};

@@ -1,6 +1,5 @@
-//! `ToolInput`: the arguments of common tools, whatever the vendor calls them. Also what "always" would grant.
+//! `ToolInput`: the arguments of common tools, whatever the vendor calls them.
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::ask::PermissionRequested;
@@ -102,79 +101,6 @@ impl PermissionRequested {
     pub fn typed_input(&self) -> ToolInput {
         parse(self.kind, self.input.as_ref())
     }
-
-    /// What the answer "always" would grant, one text for each grant, in untrusted words. A grant that is not known is
-    /// its JSON.
-    #[must_use]
-    pub fn grants(&self) -> Vec<String> {
-        let describe = |suggestion: &Value| rules(suggestion).unwrap_or_else(|| vec![suggestion.to_string()]);
-        suggested(self).iter().flat_map(describe).collect()
-    }
-
-    /// Whether the answer "always" would grant something, and nothing but rules that allow a tool or an option that the
-    /// agent names. Other modes, more directories and everything that is not known are more than that.
-    #[must_use]
-    pub fn grants_only_rules(&self) -> bool {
-        let suggested = suggested(self);
-        !suggested.is_empty() && suggested.iter().all(|suggestion| rules(suggestion).is_some())
-    }
-}
-
-fn suggested(asked: &PermissionRequested) -> Vec<Value> {
-    match asked.suggestions.as_ref().map(Json::read::<Value>) {
-        Some(Ok(Value::Array(suggestions))) => suggestions,
-        Some(Ok(Value::Null)) | None => Vec::new(),
-        Some(Ok(other)) => vec![other],
-        Some(Err(_)) => vec![Value::Null],
-    }
-}
-
-/// A suggestion of Claude Code. One with a field that is not known is not understood.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AddRules {
-    r#type: String,
-    rules: Vec<Rule>,
-    behavior: String,
-    destination: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Rule {
-    tool_name: String,
-    rule_content: Option<String>,
-}
-
-/// An answer that an ACP agent offers.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct LastingOption {
-    #[serde(rename = "optionId")]
-    _id: String,
-    name: String,
-    kind: String,
-}
-
-/// The texts of a suggestion that only allows tools.
-fn rules(suggestion: &Value) -> Option<Vec<String>> {
-    if suggestion.get("type").is_none() {
-        let option = LastingOption::deserialize(suggestion).ok()?;
-        let is_named = option.kind == "allow_always" && !option.name.trim().is_empty();
-        return is_named.then(|| vec![format!("the agent's option \"{}\"", option.name)]);
-    }
-    let added = AddRules::deserialize(suggestion).ok()?;
-    if added.r#type != "addRules" || added.behavior != "allow" || added.rules.is_empty() {
-        return None;
-    }
-    let place = added
-        .destination
-        .map_or_else(String::new, |place| format!(" ({place})"));
-    let describe = |rule: &Rule| match rule.rule_content.as_deref() {
-        None | Some("") => format!("allow every call of {}{place}", rule.tool_name),
-        Some(content) => format!("allow {}({content}){place}", rule.tool_name),
-    };
-    Some(added.rules.iter().map(describe).collect())
 }
 
 fn parse(kind: ToolKind, input: Option<&Json>) -> ToolInput {
@@ -249,7 +175,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{TextEdit, ToolInput};
-    use crate::event::{ItemId, Json, PermissionRequested, RequestId, ToolKind, ToolStarted};
+    use crate::event::{ItemId, Json, ToolKind, ToolStarted};
 
     fn typed(kind: ToolKind, input: &Value) -> ToolInput {
         let mut tool = ToolStarted::new(ItemId::new("call"), "tool", kind);
@@ -304,45 +230,6 @@ mod tests {
         let edits = json!({"file_path": "a", "edits": [
             {"old_string": "x", "new_string": "y"}, {"old_string": "p", "insert": "q"}]});
         assert_eq!(typed(ToolKind::Edit, &edits), ToolInput::Other);
-    }
-
-    fn always(suggestions: &Value) -> (Vec<String>, bool) {
-        let mut asked = PermissionRequested::new(RequestId::new("p"), "Bash", ToolKind::Execute);
-        asked.suggestions = Some(Json::from(suggestions));
-        (asked.grants(), asked.grants_only_rules())
-    }
-
-    #[test]
-    fn rules_and_named_options_say_what_they_grant() {
-        let rules = json!([{"type": "addRules", "behavior": "allow", "destination": "session",
-            "rules": [{"toolName": "Bash", "ruleContent": "ls:*"}, {"toolName": "Read"}]}]);
-        let texts = ["allow Bash(ls:*) (session)", "allow every call of Read (session)"];
-        assert_eq!(always(&rules), (texts.map(str::to_owned).to_vec(), true));
-        let option = json!([{"optionId": "o", "name": "Always allow ls", "kind": "allow_always"}]);
-        let text = "the agent's option \"Always allow ls\"".to_owned();
-        assert_eq!(always(&option), (vec![text], true));
-    }
-
-    #[test]
-    fn everything_else_that_always_would_grant_is_more_than_a_rule() {
-        let rule = json!({"type": "addRules", "behavior": "allow", "rules": [{"toolName": "Bash"}]});
-        for more in [
-            json!({"type": "setMode", "mode": "bypassPermissions", "destination": "session"}),
-            json!({"type": "addDirectories", "directories": ["/"]}),
-            json!({"type": "addRules", "behavior": "deny", "rules": [{"toolName": "Bash"}]}),
-            json!({"type": "addRules", "behavior": "allow", "rules": []}),
-            json!({"type": "addRules", "behavior": "allow", "rules": [{"toolName": "Bash"}], "mode": "x"}),
-            json!({"type": "setMode", "optionId": "o", "name": "n", "kind": "allow_always"}),
-            json!({"optionId": "o", "name": "n", "kind": "allow_once"}),
-            json!("acceptForSession"),
-            json!(null),
-        ] {
-            let texts = vec!["allow every call of Bash".to_owned(), more.to_string()];
-            assert_eq!(always(&json!([rule, more])), (texts, false));
-        }
-        assert_eq!(always(&json!([])), (Vec::new(), false));
-        assert_eq!(always(&json!(null)), (Vec::new(), false));
-        assert!(!always(&json!({"dropped": {"reason": "oversize"}})).1);
     }
 
     #[test]

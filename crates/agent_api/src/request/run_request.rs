@@ -96,7 +96,7 @@ impl RunRequest {
     ///
     /// let request = RunRequest::new("Repair it").on_permission(|asked| async move {
     ///     match asked.kind {
-    ///         ToolKind::Read | ToolKind::Search => Answer::allow_always(&asked),
+    ///         ToolKind::Read | ToolKind::Search => Answer::allow_by_rules(&asked),
     ///         ToolKind::Edit => Answer::Allow,
     ///         _ => Answer::deny("only reading and editing is allowed"),
     ///     }

@@ -87,11 +87,10 @@ async fn an_image_that_was_sent_too_early_is_refused_for_an_agent_that_takes_non
 #[tokio::test]
 async fn a_request_waits_for_the_answer_of_the_caller() {
     let denied = Answer::Deny { reason: "no".into() };
-    let always = Answer::AllowAlways { rules: json!([]) };
     for (answer, option, reason) in [
-        (Answer::Allow, "once", CloseReason::Answered),
-        (always, "always", CloseReason::Answered),
-        (denied, "no", CloseReason::Denied),
+        (Some(Answer::Allow), "once", CloseReason::Answered),
+        (None, "always", CloseReason::Answered),
+        (Some(denied), "no", CloseReason::Denied),
     ] {
         let end = json!({"sessionUpdate": "tool_call_update", "toolCallId": "c1", "status": "failed"});
         let script = asked()
@@ -105,10 +104,11 @@ async fn a_request_waits_for_the_answer_of_the_caller() {
         };
         assert_eq!(request.subject.as_deref(), Some("make"));
         assert_eq!(request.description.as_deref(), Some("Run it"));
-        assert!(
-            request.suggestions.is_some(),
-            "there is a way to allow it for good"
-        );
+        assert_eq!(request.grants.len(), 1);
+        assert_eq!(request.grants[0].text, "The agent's option \"Always\"");
+        let answer = answer.unwrap_or_else(|| Answer::AllowWithGrants {
+            grants: vec![request.grants[0].id.clone()],
+        });
         played
             .handle
             .control

@@ -6,8 +6,8 @@ use std::time::Duration;
 use agent_api::backends::claude_code::ClaudeCode;
 use agent_api::backends::claude_code::host::{Hook, HookEvent, HookOutput, Host};
 use agent_api::{
-    AgentRegistry, Answer, Attachment, Body, Close, CommandError, Completed, Environment, Event, Input,
-    MessageState, Outcome, RunHandle, RunOptions, RunRequest, ToolKind, VendorEvents,
+    AgentRegistry, Answer, Attachment, Body, Close, CommandError, Completed, Environment, Event, GrantId,
+    Input, MessageState, Outcome, RunHandle, RunOptions, RunRequest, ToolKind, VendorEvents,
 };
 use serde_json::{Map, Value, json};
 use test_support::script::{Script, ScriptedAgent};
@@ -42,10 +42,15 @@ fn answered(response: &Value) -> Value {
     json!({"type": "control_response", "response": {"request_id": "r1", "response": response}})
 }
 
+fn rule() -> Value {
+    json!({"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "make *"}], "behavior": "allow",
+        "destination": "localSettings"})
+}
+
 /// A CLI that asks for a command, and goes on only if the answer has this in it.
 fn asking(answer: &Value) -> Script {
     let asked = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "make"},
-        "permission_suggestions": [{"type": "addRules"}]});
+        "permission_suggestions": [rule(), {"type": "setMode", "mode": "acceptEdits", "destination": "session"}]});
     Script::new()
         .expect_argument("--permission-prompt-tool=stdio")
         .expect_line(json!({"type": "user"}))
@@ -67,7 +72,7 @@ async fn a_closure_decides_without_anyone_reading_events() {
     });
     let always = request
         .clone()
-        .on_permission(|asked| async move { Answer::allow_always(&asked) });
+        .on_permission(|asked| async move { Answer::allow_by_rules(&asked) });
     let late = request
         .clone()
         .on_permission(|_| pending())
@@ -76,15 +81,15 @@ async fn a_closure_decides_without_anyone_reading_events() {
         .clone()
         .on_permission(|_| async { unreachable!("on purpose") });
     let wrong = request.on_permission(|_| async {
-        Answer::AllowAlways {
-            rules: json!("no list"),
+        Answer::AllowWithGrants {
+            grants: vec![GrantId::new("everything")],
         }
     });
     for (request, answer) in [
         (deny, json!({"behavior": "deny", "message": "not here"})),
         (
             always,
-            json!({"behavior": "allow", "updatedPermissions": [{"type": "addRules"}]}),
+            json!({"behavior": "allow", "updatedPermissions": [rule()]}),
         ),
         (late, json!({"behavior": "deny"})),
         (broken, json!({"behavior": "deny"})),

@@ -244,24 +244,18 @@ async fn a_closure_answers_an_approval() {
 async fn an_approval_is_asked_for_and_answered() {
     let amendment = json!({"acceptWithExecpolicyAmendment": {"execpolicy_amendment": ["ls"]}});
     for (answer, decision) in [
-        (Answer::Allow, json!("accept")),
-        (Answer::Deny { reason: "no".into() }, json!("decline")),
-        (Answer::DenyAndInterrupt { reason: "no".into() }, json!("cancel")),
+        (Some(Answer::Allow), json!("accept")),
+        (Some(Answer::Deny { reason: "no".into() }), json!("decline")),
         (
-            Answer::AllowAlways {
-                rules: json!([amendment.clone()]),
-            },
-            amendment,
+            Some(Answer::DenyAndInterrupt { reason: "no".into() }),
+            json!("cancel"),
         ),
-        (
-            Answer::AllowAlways { rules: json!([]) },
-            json!("acceptForSession"),
-        ),
+        (None, amendment),
     ] {
         let script = new_thread().emit(CALL).emit(ASK);
         // The reason is a message of its own.
         let script = match &answer {
-            Answer::Deny { .. } => script.expect_line(json!({"method": "turn/steer"})),
+            Some(Answer::Deny { .. }) => script.expect_line(json!({"method": "turn/steer"})),
             _ => script,
         };
         let script = script
@@ -275,11 +269,14 @@ async fn an_approval_is_asked_for_and_answered() {
             unreachable!()
         };
         assert_eq!(asked.subject.as_deref(), Some("/bin/bash -lc ls"));
-        assert!(
-            asked
-                .suggestions
-                .is_some_and(|rules| rules.as_str().contains("execpolicy"))
+        let texts: Vec<&str> = asked.grants.iter().map(|grant| grant.text.as_str()).collect();
+        assert_eq!(
+            texts,
+            ["Allow commands that begin with `ls`, kept in Codex's rules"]
         );
+        let answer = answer.unwrap_or_else(|| Answer::AllowWithGrants {
+            grants: vec![asked.grants[0].id.clone()],
+        });
         let changed = Answer::AllowChanged {
             input: json!({"command": "pwd"}),
         };

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use agent_api::RequestId;
+use agent_api::{GrantKind, PermissionRequested, RequestId};
 use anyhow::bail;
 use clap::Args;
 use ralph_run::control::{AnswerChoice, ControlCommand, PendingRequest, PendingRequests};
@@ -12,13 +12,14 @@ use serde_json::{Value, json};
 use super::run_client;
 use crate::console::{render_json, write_text};
 use crate::keyboard::{denial, option_labels};
-use run_view::{one_line, visible};
+use run_view::{RequestDetail, describe_grant, one_line, visible};
 
 /// List an agent's open requests, or answer one
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_help = "Examples:
   ralph answer latest                 list open requests
   ralph answer latest --allow         allow the only open request
+  ralph answer latest --always 1      allow it, and what the list calls `always 1`
   ralph answer g4k7m2 --deny \"not in production\"
   ralph answer g4k7m2 --request req_7 --choose 2
   ralph answer g4k7m2 --text \"Use tokio, but only for tests\"
@@ -36,9 +37,9 @@ pub struct AnswerArgs {
     #[arg(long, group = "reply")]
     pub allow: bool,
 
-    /// Allow it, and do not ask again in this session
-    #[arg(long, group = "reply")]
-    pub always: bool,
+    /// Allow it, and give a lasting permission that the request offers, by its number in the list; once for each
+    #[arg(long, value_name = "NUMBER", num_args = 0..=1, default_missing_value = "0", group = "reply")]
+    pub always: Vec<usize>,
 
     /// Deny it, optionally with a reason for the agent
     #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", group = "reply")]
@@ -66,11 +67,9 @@ const COLUMNS: usize = 160;
 impl AnswerArgs {
     /// Without one, the open requests are listed.
     fn choice(&self) -> Option<AnswerChoice> {
-        if self.allow {
-            return Some(AnswerChoice::Allow);
-        }
-        if self.always {
-            return Some(AnswerChoice::AllowAlways);
+        // Which grants the numbers stand for is known with the request.
+        if self.allow || !self.always.is_empty() {
+            return Some(AnswerChoice::allow_once());
         }
         if let Some(reason) = &self.deny {
             return Some(denial(reason));
@@ -107,9 +106,10 @@ pub async fn execute(args: &AnswerArgs, home: &Home, out: &mut dyn Write) -> any
     let answered = request.id().clone();
     let command = ControlCommand::Answer {
         request: answered.clone(),
-        answer: match args.choose.is_empty() {
-            true => choice,
-            false => with_option_labels(request, choice)?,
+        answer: match (args.choose.is_empty(), args.always.is_empty()) {
+            (false, _) => with_option_labels(request, choice)?,
+            (true, false) => with_grants(request, &args.always)?,
+            (true, true) => choice,
         },
     };
     let mut client = run_client::connect(&run).await?.named(ACTOR);
@@ -123,6 +123,47 @@ pub async fn execute(args: &AnswerArgs, home: &Home, out: &mut dyn Write) -> any
         ),
     );
     Ok(0)
+}
+
+/// Allows the request with exactly the grants that these numbers stand for.
+fn with_grants(request: &PendingRequest, numbers: &[usize]) -> anyhow::Result<AnswerChoice> {
+    let PendingRequest::Permission(asked) = request else {
+        bail!("only a permission request offers lasting permissions; use --allow");
+    };
+    if numbers == [0] {
+        return only_rule(asked);
+    }
+    let grant = |number: &usize| {
+        let index = number.checked_sub(1)?;
+        asked.grants.get(index).map(|grant| grant.id.clone())
+    };
+    let missing = numbers.iter().find(|number| grant(number).is_none());
+    if let Some(number) = missing {
+        match asked.grants.len() {
+            0 => bail!("this request offers no lasting permission; use --allow"),
+            count => bail!("there is no `always {number}`; this request offers 1 to {count}"),
+        }
+    }
+    Ok(AnswerChoice::Allow {
+        grants: numbers.iter().filter_map(grant).collect(),
+    })
+}
+
+/// `--always` without a number: allowed where it can mean only one thing.
+fn only_rule(asked: &PermissionRequested) -> anyhow::Result<AnswerChoice> {
+    match asked.grants.as_slice() {
+        [] => bail!("this request offers no lasting permission; use --allow"),
+        [only] if only.kind == GrantKind::Rule => Ok(AnswerChoice::Allow {
+            grants: vec![only.id.clone()],
+        }),
+        grants => {
+            let lines = (1..).zip(grants);
+            let lines: Vec<String> = lines
+                .map(|(number, grant)| format!("--always {number}: {}", describe_grant(grant)))
+                .collect();
+            bail!("say what to allow from now on:\n{}", lines.join("\n"))
+        }
+    }
 }
 
 /// Replaces the numbers of options by their labels.
@@ -215,6 +256,11 @@ fn lines(request: &PendingRequest) -> Vec<String> {
                 .unwrap_or_default();
             let mut lines = vec![format!("{id} permission {}{subject}", asked.tool)];
             lines.extend(asked.description.as_ref().map(|it| format!("- {it}")));
+            let detail = RequestDetail::in_full(asked);
+            if detail.lines > 1 {
+                lines.push(format!("- {} lines:", detail.lines));
+            }
+            lines.extend(detail.rows.into_iter().map(|row| format!("  {}", row.text)));
             lines
         }
         PendingRequest::Question(asked) => {

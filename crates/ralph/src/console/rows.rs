@@ -117,7 +117,9 @@ pub(super) fn render_permission(look: Look, asked: &PermissionRequested, hint: &
             DetailKind::Plain => rows.push_str(&row.text),
             DetailKind::Added => paint(&mut rows, look.has_colours, Style::Good, &row.text),
             DetailKind::Removed => paint(&mut rows, look.has_colours, Style::Error, &row.text),
-            DetailKind::Remark => paint(&mut rows, look.has_colours, Style::Faint, &row.text),
+            DetailKind::Remark | DetailKind::Grant => {
+                paint(&mut rows, look.has_colours, Style::Faint, &row.text);
+            }
         }
         rows.push('\n');
     }

@@ -447,7 +447,7 @@ mod tests {
     fn allow(id: &str) -> KeyAction {
         KeyAction::Command(ControlCommand::Answer {
             request: RequestId::new(id),
-            answer: AnswerChoice::Allow,
+            answer: AnswerChoice::allow_once(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! What can be said to a run.
 
-use agent_api::{MicroUsd, PermissionMode, RequestId};
+use agent_api::{GrantId, MicroUsd, PermissionMode, RequestId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -112,15 +112,21 @@ impl TopUp {
     }
 }
 
-/// An answer to a request. It names nothing that a redacted journal could have changed: rules and questions are the
+/// An answer to a request. It names nothing that a redacted journal could have changed: grants and questions are the
 /// ones that the runner holds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "ts", derive(ts_rs::TS))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AnswerChoice {
-    /// It may run; a plan is approved.
-    Allow,
-    /// It may run, and by the rules that the agent suggested it need not ask again.
+    /// It may run this once; a plan is approved.
+    Allow {
+        /// The lasting permissions that are given with it, from the request's list. None by default.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[cfg_attr(feature = "ts", ts(as = "Option<Vec<GrantId>>", optional))]
+        grants: Vec<GrantId>,
+    },
+    /// From older clients, which could not say what they grant. Accepted only if the request offers exactly one grant
+    /// and that is a rule.
     AllowAlways,
     /// It may run with these arguments instead.
     AllowChanged {
@@ -143,6 +149,14 @@ pub enum AnswerChoice {
         /// The answers.
         answers: Vec<String>,
     },
+}
+
+impl AnswerChoice {
+    /// Allows this call and grants nothing that lasts.
+    #[must_use]
+    pub fn allow_once() -> Self {
+        Self::Allow { grants: Vec::new() }
+    }
 }
 
 /// What may happen without asking.
@@ -353,6 +367,24 @@ mod tests {
             );
             assert_eq!(parse(&line), Ok(request));
         }
+    }
+
+    #[test]
+    fn answers_of_older_clients_are_read_and_grant_nothing_by_themselves() {
+        let answer = |answer: &str| {
+            let line = format!(r#"{{"id":"1","command":"answer","request":"r","answer":{answer}}}"#);
+            match parse(&line).unwrap().command {
+                ControlCommand::Answer { answer, .. } => answer,
+                other => unreachable!("{other:?}"),
+            }
+        };
+        assert_eq!(answer(r#"{"kind":"allow"}"#), AnswerChoice::allow_once());
+        assert_eq!(answer(r#"{"kind":"allow_always"}"#), AnswerChoice::AllowAlways);
+        let grants = vec![agent_api::GrantId::new("a")];
+        assert_eq!(
+            answer(r#"{"kind":"allow","grants":["a"]}"#),
+            AnswerChoice::Allow { grants }
+        );
     }
 
     #[test]

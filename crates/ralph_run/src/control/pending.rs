@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use agent_api::{Answer, Body, PermissionRequested, PlanProposed, QuestionAsked, RequestId};
+use agent_api::{
+    Answer, Body, GrantId, GrantKind, PermissionRequested, PlanProposed, QuestionAsked, RequestId,
+};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -188,15 +190,19 @@ impl PendingRequest {
         match (choice, self) {
             (AnswerChoice::Deny { reason }, _) => Ok(Answer::Deny { reason }),
             (AnswerChoice::DenyAndInterrupt { reason }, _) => Ok(Answer::DenyAndInterrupt { reason }),
-            (AnswerChoice::Allow, Self::Permission(_) | Self::Plan(_)) => Ok(Answer::Allow),
-            (AnswerChoice::AllowAlways, Self::Permission(asked)) => {
-                let rules = asked
-                    .suggestions
-                    .as_ref()
-                    .and_then(|rules| serde_json::to_value(rules).ok());
-                let rules = rules.ok_or_else(|| unfitting("the agent suggested no rule: allow it once"))?;
-                Ok(Answer::AllowAlways { rules })
+            (AnswerChoice::Allow { grants }, Self::Permission(_) | Self::Plan(_)) if grants.is_empty() => {
+                Ok(Answer::Allow)
             }
+            (AnswerChoice::Allow { grants }, Self::Permission(asked)) => allow_with_grants(asked, grants),
+            (AnswerChoice::AllowAlways, Self::Permission(asked)) => match asked.grants.as_slice() {
+                [] => Err(unfitting(
+                    "the request offers nothing to allow for good: allow it once",
+                )),
+                [only] if only.kind == GrantKind::Rule => allow_with_grants(asked, vec![only.id.clone()]),
+                _ => Err(unfitting(
+                    "`allow_always` does not say what to grant: send `allow` with the ids of the request's `grants`",
+                )),
+            },
             (AnswerChoice::AllowChanged { input }, Self::Permission(_)) => Ok(Answer::AllowChanged { input }),
             (AnswerChoice::Answers { answers }, Self::Question(asked)) => {
                 if answers.len() != asked.questions.len() {
@@ -210,16 +216,37 @@ impl PendingRequest {
                 Ok(Answer::Answers(questions.zip(answers).collect()))
             }
             (
-                AnswerChoice::Allow | AnswerChoice::AllowAlways | AnswerChoice::AllowChanged { .. },
+                AnswerChoice::Allow { .. } | AnswerChoice::AllowAlways | AnswerChoice::AllowChanged { .. },
                 Self::Question(_),
             ) => Err(unfitting("this is a question: answer it with a text")),
-            (AnswerChoice::AllowAlways | AnswerChoice::AllowChanged { .. }, Self::Plan(_)) => {
-                Err(unfitting("this is a plan: allow it or deny it"))
-            }
+            (
+                AnswerChoice::Allow { .. } | AnswerChoice::AllowAlways | AnswerChoice::AllowChanged { .. },
+                Self::Plan(_),
+            ) => Err(unfitting("this is a plan: allow it or deny it")),
             (AnswerChoice::Answers { .. }, Self::Permission(_) | Self::Plan(_)) => {
                 Err(unfitting("this is a permission request: allow it or deny it"))
             }
         }
+    }
+}
+
+/// Every grant must be one that the request offers: what is sent to the agent is exactly what was chosen.
+fn allow_with_grants(asked: &PermissionRequested, mut grants: Vec<GrantId>) -> Result<Answer, Refusal> {
+    let mut seen = Vec::new();
+    grants.retain(|id| {
+        let is_new = !seen.contains(id);
+        seen.push(id.clone());
+        is_new
+    });
+    if asked.takes_one_grant && grants.len() > 1 {
+        return Err(unfitting("this agent takes one grant with an answer: choose one"));
+    }
+    let is_offered = |id: &GrantId| asked.grants.iter().any(|grant| grant.id == *id);
+    match grants.iter().find(|id| !is_offered(id)) {
+        None => Ok(Answer::AllowWithGrants { grants }),
+        Some(id) => Err(unfitting(format!(
+            "the request does not offer the grant `{id}`; was it replaced by another one?"
+        ))),
     }
 }
 
@@ -231,7 +258,7 @@ fn unfitting(what: impl Into<String>) -> Refusal {
 mod tests {
     use super::{PendingRequest, PendingRequests};
     use crate::control::{AnswerChoice, RefusalCode};
-    use agent_api::{Answer, Body, RequestId};
+    use agent_api::{Answer, Body, GrantId, RequestId};
     use serde_json::json;
 
     fn body(name: &str, data: &serde_json::Value) -> Body {
@@ -241,8 +268,15 @@ mod tests {
             .body
     }
 
-    fn permission(id: &str, suggestions: &serde_json::Value) -> Body {
-        let data = json!({"request": id, "tool": "Bash", "kind": "execute", "suggestions": suggestions});
+    /// Grants of these kinds, each with its kind as its id.
+    fn grants(kinds: &[&str]) -> serde_json::Value {
+        let grant =
+            |kind: &&str| json!({"id": kind, "kind": kind, "destination": "session", "text": "Allow it"});
+        kinds.iter().map(grant).collect()
+    }
+
+    fn permission(id: &str, kinds: &[&str]) -> Body {
+        let data = json!({"request": id, "tool": "Bash", "kind": "execute", "grants": grants(kinds)});
         body("permission_requested", &data)
     }
 
@@ -258,10 +292,10 @@ mod tests {
     #[test]
     fn requests_wait_until_they_are_closed() {
         let mut pending = PendingRequests::default();
-        pending.observe(&permission("a", &json!(null)));
+        pending.observe(&permission("a", &[]));
         pending.observe(&question("b"));
         pending.observe(&body("plan_proposed", &json!({"request": "c", "plan": "# Plan"})));
-        pending.observe(&permission("a", &json!(null)));
+        pending.observe(&permission("a", &[]));
         let ids: Vec<&str> = pending.iter().map(|request| request.id().as_str()).collect();
         assert_eq!(ids, ["b", "c", "a"]);
         pending.observe(&body(
@@ -270,11 +304,11 @@ mod tests {
         ));
         assert_eq!(pending.len(), 2);
         assert_eq!(
-            code(pending.resolve(&RequestId::new("b"), AnswerChoice::Allow)),
+            code(pending.resolve(&RequestId::new("b"), AnswerChoice::allow_once())),
             RefusalCode::NoSuchRequest
         );
         assert_eq!(
-            pending.resolve(&RequestId::new("c"), AnswerChoice::Allow),
+            pending.resolve(&RequestId::new("c"), AnswerChoice::allow_once()),
             Ok(Answer::Allow)
         );
     }
@@ -282,43 +316,82 @@ mod tests {
     #[test]
     fn the_first_answer_counts_and_the_second_is_told_whose_it_was() {
         let mut pending = PendingRequests::default();
-        pending.observe(&permission("a", &json!(null)));
-        pending.observe(&permission("b", &json!(null)));
+        pending.observe(&permission("a", &[]));
+        pending.observe(&permission("b", &[]));
         let id = RequestId::new("a");
         pending.note_answer(&id, Some("the browser"), jiff::Timestamp::UNIX_EPOCH);
-        let refusal = pending.resolve(&id, AnswerChoice::Allow).unwrap_err();
+        let refusal = pending.resolve(&id, AnswerChoice::allow_once()).unwrap_err();
         assert_eq!(refusal.code, RefusalCode::AlreadyAnswered);
         let told = "answered at 00:00:00 UTC by the browser";
         assert!(refusal.message.contains(told), "{}", refusal.message);
-        assert!(pending.resolve(&RequestId::new("b"), AnswerChoice::Allow).is_ok());
+        assert!(
+            pending
+                .resolve(&RequestId::new("b"), AnswerChoice::allow_once())
+                .is_ok()
+        );
         // The agent did not understand it, and waits for a better one.
         let answered = |id: &str| json!({"command_id": id, "error": "no"});
         pending.observe(&body("command_answered", &answered("a")));
-        assert!(pending.resolve(&id, AnswerChoice::Allow).is_ok());
+        assert!(pending.resolve(&id, AnswerChoice::allow_once()).is_ok());
         pending.note_answer(&id, None, jiff::Timestamp::UNIX_EPOCH);
         let closed = json!({"request": "a", "reason": "answered"});
         pending.observe(&body("request_closed", &closed));
         pending.observe(&body("command_answered", &answered("a")));
         assert_eq!(
-            code(pending.resolve(&id, AnswerChoice::Allow)),
+            code(pending.resolve(&id, AnswerChoice::allow_once())),
             RefusalCode::AlreadyAnswered
         );
     }
 
+    fn allow(grants: &[&str]) -> AnswerChoice {
+        AnswerChoice::Allow {
+            grants: grants.iter().map(|id| GrantId::new(id)).collect(),
+        }
+    }
+
+    fn granted(grants: &[&str]) -> Result<Answer, crate::control::Refusal> {
+        let grants = grants.iter().map(|id| GrantId::new(id)).collect();
+        Ok(Answer::AllowWithGrants { grants })
+    }
+
     #[test]
-    fn always_uses_the_rules_that_the_agent_suggested() {
-        let rules = json!([{"rule": "Bash(ls:*)"}]);
+    fn exactly_the_grants_that_an_answer_names_are_given() {
         let mut pending = PendingRequests::default();
-        pending.observe(&permission("a", &rules));
-        pending.observe(&permission("b", &json!(null)));
-        assert_eq!(
-            pending.resolve(&RequestId::new("a"), AnswerChoice::AllowAlways),
-            Ok(Answer::AllowAlways { rules })
-        );
-        assert_eq!(
-            code(pending.resolve(&RequestId::new("b"), AnswerChoice::AllowAlways)),
-            RefusalCode::Unfitting
-        );
+        pending.observe(&permission("a", &["rule", "directory", "mode"]));
+        let resolve = |choice| pending.resolve(&RequestId::new("a"), choice);
+        assert_eq!(resolve(AnswerChoice::allow_once()), Ok(Answer::Allow));
+        assert_eq!(resolve(allow(&["rule"])), granted(&["rule"]));
+        assert_eq!(resolve(allow(&["rule", "mode"])), granted(&["rule", "mode"]));
+        assert_eq!(code(resolve(allow(&["rule", "other"]))), RefusalCode::Unfitting);
+        // The same request with other grants is another request.
+        pending.observe(&permission("a", &["mode"]));
+        let replaced = pending.resolve(&RequestId::new("a"), allow(&["rule"]));
+        assert_eq!(code(replaced), RefusalCode::Unfitting);
+    }
+
+    #[test]
+    fn an_agent_that_takes_one_grant_is_not_sent_two() {
+        let mut pending = PendingRequests::default();
+        let grants = grants(&["rule", "option"]);
+        let data = json!({"request": "a", "tool": "Bash", "kind": "execute", "grants": grants,
+            "takes_one_grant": true});
+        pending.observe(&body("permission_requested", &data));
+        let resolve = |choice| pending.resolve(&RequestId::new("a"), choice);
+        assert_eq!(resolve(allow(&["option"])), granted(&["option"]));
+        assert_eq!(code(resolve(allow(&["rule", "option"]))), RefusalCode::Unfitting);
+    }
+
+    #[test]
+    fn always_of_an_older_client_is_taken_only_where_it_means_one_rule() {
+        let resolve = |grants: &[&str]| {
+            let mut pending = PendingRequests::default();
+            pending.observe(&permission("a", grants));
+            pending.resolve(&RequestId::new("a"), AnswerChoice::AllowAlways)
+        };
+        assert_eq!(resolve(&["rule"]), granted(&["rule"]));
+        for grants in [&[][..], &["mode"], &["directory"], &["option"], &["rule", "mode"]] {
+            assert_eq!(code(resolve(grants)), RefusalCode::Unfitting, "{grants:?}");
+        }
     }
 
     #[test]
@@ -337,7 +410,10 @@ mod tests {
             ]))
         );
         assert_eq!(code(request.resolve(answers(&["red"]))), RefusalCode::Unfitting);
-        assert_eq!(code(request.resolve(AnswerChoice::Allow)), RefusalCode::Unfitting);
+        assert_eq!(
+            code(request.resolve(AnswerChoice::allow_once())),
+            RefusalCode::Unfitting
+        );
         let reason = "no".to_owned();
         assert_eq!(
             request.resolve(AnswerChoice::Deny {

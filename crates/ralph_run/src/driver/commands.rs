@@ -3,7 +3,7 @@
 
 use super::record_keeper::SyncWait;
 use super::run::Driver;
-use crate::control::{ControlCommand, Incoming, Receipt, Refusal, RefusalCode};
+use crate::control::{AnswerChoice, ControlCommand, Incoming, Receipt, Refusal, RefusalCode};
 use crate::machine::{CommandInput, Input};
 use crate::record::{CommandReceived, RunBody};
 
@@ -76,7 +76,12 @@ fn received(command: &ControlCommand) -> CommandReceived {
             received.text = Some(text.clone());
         }
         ControlCommand::WithdrawMessage { message_id } => received.message_id = Some(message_id.clone()),
-        ControlCommand::Answer { request, .. } => received.request = Some(request.clone()),
+        ControlCommand::Answer { request, answer } => {
+            received.request = Some(request.clone());
+            if let AnswerChoice::Allow { grants } = answer {
+                received.grants.clone_from(grants);
+            }
+        }
         ControlCommand::SetModel { model } => received.model.clone_from(model),
         ControlCommand::SetPermissionMode { mode } => received.permission_mode = Some(*mode),
         ControlCommand::Status

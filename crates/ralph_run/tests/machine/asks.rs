@@ -112,7 +112,7 @@ fn a_second_answer_is_refused_before_the_agent_has_taken_the_first() {
     play.event(asks());
     let allow = || ControlCommand::Answer {
         request: RequestId::new("r1"),
-        answer: AnswerChoice::Allow,
+        answer: AnswerChoice::allow_once(),
     };
     assert!(play.machine.accept(&allow()).is_ok());
     play.step(command(allow()));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use agent_api::RequestId;
+use agent_api::{GrantId, RequestId};
 use axum::Json;
 use axum::extract::State;
 use jiff::Timestamp;
@@ -118,9 +118,14 @@ impl From<ApprovalRow> for Approval {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Answer {
-    /// It may run; a plan is approved.
-    Allow,
-    /// It may run, and by the rules that the agent suggested it need not ask again.
+    /// It may run this once; a plan is approved.
+    Allow {
+        /// The lasting permissions that are given with it: ids from the `grants` of the request. None by default.
+        #[serde(default)]
+        grants: Vec<String>,
+    },
+    /// Of older clients. Accepted only if the request offers exactly one grant and that is a rule: send `allow` with
+    /// `grants` instead.
     AllowAlways,
     /// It may run with these arguments instead.
     AllowChanged {
@@ -149,7 +154,9 @@ pub(super) enum Answer {
 impl From<Answer> for AnswerChoice {
     fn from(answer: Answer) -> Self {
         match answer {
-            Answer::Allow => Self::Allow,
+            Answer::Allow { grants } => Self::Allow {
+                grants: grants.iter().map(|id| GrantId::new(id)).collect(),
+            },
             Answer::AllowAlways => Self::AllowAlways,
             Answer::AllowChanged { input } => Self::AllowChanged { input: input.into() },
             Answer::Deny { reason } => Self::Deny { reason },

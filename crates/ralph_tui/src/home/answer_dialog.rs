@@ -100,7 +100,7 @@ impl AnswerDialog {
                     self.rearm(now);
                     return AnswerStep::Open;
                 }
-                self.answer(AnswerChoice::Allow, "allowed")
+                self.answer(AnswerChoice::allow_once(), "allowed")
             }
             Key::Character('n') if is_armed => self.answer(denial(""), "denied"),
             Key::Enter if is_armed => AnswerStep::OpenRun,
@@ -202,7 +202,7 @@ impl AnswerDialog {
                 DetailKind::Plain => None,
                 DetailKind::Added => Some(Role::Added),
                 DetailKind::Removed => Some(Role::Removed),
-                DetailKind::Remark => Some(Role::Faint),
+                DetailKind::Remark | DetailKind::Grant => Some(Role::Faint),
             };
             push(&detail.text, role);
         }

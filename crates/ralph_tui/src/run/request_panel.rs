@@ -121,23 +121,24 @@ fn request_keys(prompt: &RequestPrompt) -> String {
     match &prompt.stage {
         Stage::Text(_) if !prompt.has_shown_end() => return "enter read on · esc back".to_owned(),
         Stage::Reason(_) | Stage::Text(_) => return "enter send · esc back".to_owned(),
-        Stage::Choose | Stage::Mark(_) | Stage::Answered => {}
+        Stage::Choose | Stage::Mark(_) | Stage::Grants(_) | Stage::Answered => {}
     }
+    let is_choosing = matches!(prompt.stage, Stage::Grants(_));
     let mut keys = Vec::new();
     if !prompt.has_shown_end() {
         keys.push("read to the end to answer".to_owned());
     }
     for row in footer_hints(Context::Request) {
         let word = match (row.action, prompt.request()) {
-            (Action::AllowAlways, _) if !prompt.always_is_a_key() => continue,
+            (Action::Allow | Action::AllowAlways | Action::AllowEdited, _) if is_choosing => continue,
+            (Action::SendAnswers, PendingRequest::Permission(_)) => "allow",
+            (Action::HideRequest, _) if is_choosing => "back",
             (Action::Allow, PendingRequest::Plan(_)) => "approve",
             (Action::Deny, PendingRequest::Plan(_)) => "reject",
             (Action::Deny, PendingRequest::Question(_)) => "decline",
             _ => row.hint,
         };
-        let options = prompt
-            .question()
-            .map_or(0, |(question, ..)| question.options.len());
+        let options = prompt.option_count();
         let label = match row.action {
             Action::ChooseOption => format!("1-{options}"),
             _ => row.label.to_owned(),
@@ -166,7 +167,7 @@ fn render_field(prompt: &RequestPrompt, area: Rect, buffer: &mut Buffer, theme: 
     let (label, field) = match &prompt.stage {
         Stage::Reason(field) => ("Reason (optional)", field),
         Stage::Text(field) => (answer_label(prompt), field),
-        Stage::Choose | Stage::Mark(_) | Stage::Answered => return None,
+        Stage::Choose | Stage::Mark(_) | Stage::Grants(_) | Stage::Answered => return None,
     };
     let label_rows = u16::from(area.height > 1);
     if label_rows > 0 {
@@ -191,6 +192,7 @@ fn styled(row: &DetailRow, theme: Theme) -> Line<'static> {
         DetailKind::Added => theme.style(Role::Added),
         DetailKind::Removed => theme.style(Role::Removed),
         DetailKind::Remark => theme.style(Role::Strong),
+        DetailKind::Grant => theme.style(Role::Faint),
     };
     Line::from(Span::styled(row.text.clone(), style))
 }
@@ -216,6 +218,11 @@ fn request_rows(prompt: &RequestPrompt) -> Vec<DetailRow> {
                 rows.push(row(DetailKind::Plain, shown(description)));
             }
             rows.extend(RequestDetail::in_full(asked).rows);
+            if matches!(prompt.stage, Stage::Grants(_)) {
+                // They are below, to be chosen from.
+                rows.retain(|row| row.kind != DetailKind::Grant);
+                rows.push(row(DetailKind::Remark, "From now on, without asking:".to_owned()));
+            }
             rows
         }
         PendingRequest::Plan(asked) => vec![
@@ -265,15 +272,29 @@ fn option_line(row: &OptionRow, theme: Theme) -> Line<'static> {
 fn option_rows(prompt: &RequestPrompt, columns: usize) -> Vec<OptionRow> {
     const LEAD: &str = "   ";
     let mut rows = Vec::new();
+    let room = columns.saturating_sub(LEAD.len()).max(2);
+    if let Stage::Grants(choice) = &prompt.stage {
+        for (index, line) in choice.lines().enumerate() {
+            let mark = match choice.chosen().contains(&index) {
+                true => "[x] ",
+                false => "[ ] ",
+            };
+            let mut number = format!("{:>2} ", index + 1);
+            for label in rows_of(&format!("{mark}{line}"), room) {
+                let number = std::mem::replace(&mut number, LEAD.to_owned());
+                rows.push(option_row(number, label, String::new()));
+            }
+        }
+        return rows;
+    }
     let Some((question, ..)) = prompt.question() else {
         return rows;
     };
-    let room = columns.saturating_sub(LEAD.len()).max(2);
     for (index, option) in question.options.iter().enumerate() {
         let mark = match &prompt.stage {
             Stage::Mark(marked) if marked.contains(&index) => "[x] ",
             Stage::Mark(_) => "[ ] ",
-            Stage::Choose | Stage::Reason(_) | Stage::Text(_) | Stage::Answered => "",
+            Stage::Choose | Stage::Grants(_) | Stage::Reason(_) | Stage::Text(_) | Stage::Answered => "",
         };
         let labels = rows_of(&format!("{mark}{}", shown(&option.label)), room);
         let description = option.description.as_deref().map(shown).unwrap_or_default();

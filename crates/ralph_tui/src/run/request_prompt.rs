@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use agent_api::{Question, RequestId};
 use ralph_run::control::{AnswerChoice, PendingRequest};
-use run_view::{RequestDetail, denial, one_line, option_labels};
+use run_view::{GrantChoice, RequestDetail, denial, one_line, option_labels};
 use serde_json::Value;
 use terminal_input::{Edit, Key, armed_at};
 
@@ -53,6 +53,8 @@ pub(super) enum Stage {
     Choose,
     /// The options of the current question that are marked, by index.
     Mark(BTreeSet<usize>),
+    /// Lasting permissions are chosen.
+    Grants(GrantChoice),
     Reason(TextField),
     Text(TextField),
     /// The answer is on its way.
@@ -195,28 +197,27 @@ impl RequestPrompt {
         match action {
             Action::Allow => !is_question,
             Action::AllowAlways => match &self.request {
-                PendingRequest::Permission(asked) => !asked.grants().is_empty(),
+                PendingRequest::Permission(asked) => !asked.grants.is_empty(),
                 PendingRequest::Question(_) | PendingRequest::Plan(_) => false,
             },
             Action::AllowEdited => match &self.request {
                 PendingRequest::Permission(asked) => asked.input.is_some(),
                 PendingRequest::Question(_) | PendingRequest::Plan(_) => false,
             },
-            Action::ChooseOption => self
-                .question()
-                .is_some_and(|(question, ..)| !question.options.is_empty()),
+            Action::ChooseOption => self.option_count() > 0,
             Action::AnswerText => is_question,
-            Action::SendAnswers => matches!(self.stage, Stage::Mark(_)),
+            Action::SendAnswers => matches!(self.stage, Stage::Mark(_) | Stage::Grants(_)),
             Action::Deny | Action::HideRequest | Action::RequestDown | Action::RequestUp => true,
             _ => false,
         }
     }
 
-    /// Whether "always" grants nothing but rules. Anything else takes more than a key.
-    pub(super) fn always_is_a_key(&self) -> bool {
-        match &self.request {
-            PendingRequest::Permission(asked) => asked.grants_only_rules(),
-            PendingRequest::Question(_) | PendingRequest::Plan(_) => false,
+    /// How many options or grants there are to choose from now.
+    pub(super) fn option_count(&self) -> usize {
+        match (&self.stage, self.question()) {
+            (Stage::Grants(choice), _) => choice.count(),
+            (_, Some((question, ..))) => question.options.len(),
+            (_, None) => 0,
         }
     }
 
@@ -227,11 +228,16 @@ impl RequestPrompt {
         if !self.has_shown_end && is_consent(action) {
             return self.read_on();
         }
-        let is_allowing = action == Action::Allow || action == Action::AllowAlways && self.always_is_a_key();
+        let is_granting = matches!(&self.stage, Stage::Grants(choice) if choice.answer().is_some());
+        let is_allowing = match action {
+            Action::Allow => !matches!(self.stage, Stage::Grants(_)),
+            Action::SendAnswers => is_granting,
+            _ => false,
+        };
         if self.is_cut && is_allowing && confirming != Some(action) {
             self.remark = Some(format!(
                 "a part of it is too long to be shown · {} again to allow · n deny",
-                if action == Action::AllowAlways { "a" } else { "y" }
+                if action == Action::Allow { "y" } else { "enter" }
             ));
             self.confirming = Some(action);
             // The same key at once is not a decision.
@@ -239,11 +245,17 @@ impl RequestPrompt {
             return PromptStep::Stay;
         }
         match action {
-            Action::Allow => self.answer(AnswerChoice::Allow),
-            Action::AllowAlways if self.always_is_a_key() => self.answer(AnswerChoice::AllowAlways),
+            Action::Allow if matches!(self.stage, Stage::Grants(_)) => {
+                self.remark = Some("enter allows it with what is chosen; esc goes back".to_owned());
+                PromptStep::Stay
+            }
+            Action::Allow => self.answer(AnswerChoice::allow_once()),
             Action::AllowAlways => {
-                self.remark =
-                    Some("this would grant more than rules; use `ralph answer --always`".to_owned());
+                if let PendingRequest::Permission(asked) = &self.request
+                    && let Some(choice) = GrantChoice::of(asked)
+                {
+                    self.set_stage(Stage::Grants(choice));
+                }
                 PromptStep::Stay
             }
             Action::AllowEdited => self.edit(),
@@ -261,8 +273,19 @@ impl RequestPrompt {
                     let marked = marked.clone();
                     self.answer_options(&marked, now)
                 }
+                Stage::Grants(choice) => match choice.answer() {
+                    Some(answer) => self.answer(answer),
+                    None => {
+                        self.remark = Some("nothing is chosen; esc goes back to allow it once".to_owned());
+                        PromptStep::Stay
+                    }
+                },
                 _ => PromptStep::Stay,
             },
+            Action::HideRequest if matches!(self.stage, Stage::Grants(_)) => {
+                self.set_stage(Stage::Choose);
+                PromptStep::Stay
+            }
             Action::HideRequest => {
                 self.is_hidden = true;
                 PromptStep::Stay
@@ -284,6 +307,12 @@ impl RequestPrompt {
         PromptStep::Stay
     }
 
+    /// Other rows are shown in it.
+    fn set_stage(&mut self, stage: Stage) {
+        self.stage = stage;
+        self.rows = None;
+    }
+
     fn answer(&mut self, answer: AnswerChoice) -> PromptStep {
         self.stage = Stage::Answered;
         PromptStep::Answer(answer)
@@ -294,7 +323,13 @@ impl RequestPrompt {
             return PromptStep::Stay;
         };
         let number = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok());
-        let options = self.question().map_or(0, |(question, ..)| question.options.len());
+        let options = self.option_count();
+        if let Stage::Grants(choice) = &mut self.stage {
+            if let Some(index) = number.and_then(|number| number.checked_sub(1)) {
+                choice.toggle(index);
+            }
+            return PromptStep::Stay;
+        }
         if options > MAX_KEYS {
             // One key is not enough: the number is typed.
             let mut field = TextField::new(FieldKind::Lines, "");
@@ -343,7 +378,7 @@ impl RequestPrompt {
         let (is_reason, edit, text) = match &mut self.stage {
             Stage::Reason(field) => (true, field.key(key), field.text()),
             Stage::Text(field) => (false, field.key(key), field.text()),
-            Stage::Choose | Stage::Mark(_) | Stage::Answered => return PromptStep::Stay,
+            Stage::Choose | Stage::Mark(_) | Stage::Grants(_) | Stage::Answered => return PromptStep::Stay,
         };
         match (key, edit) {
             (Key::Escape, _) => {

@@ -1,6 +1,7 @@
 import { SquareTerminal } from 'lucide-react';
 import { CodeView } from '../../code/CodeView';
 import type { ToolCall } from '../../run/tool-call';
+import { visibleText } from '../../steer/approvals/derive-visible';
 import type { Card, CardProps } from '../card';
 import { Output } from '../Output';
 import { Facts, Nothing } from '../parts';
@@ -22,7 +23,13 @@ function CommandBody({ call, run }: CardProps) {
       {command === null ? (
         <Preparing call={call} />
       ) : (
-        <CodeView text={command} language="bash" firstLine={null} maxLines={20} label="Command" />
+        <CodeView
+          text={visibleText(command)}
+          language="bash"
+          firstLine={null}
+          maxLines={20}
+          label="Command"
+        />
       )}
       <Facts
         facts={[

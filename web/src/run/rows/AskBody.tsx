@@ -1,3 +1,5 @@
+import { permissionTitle } from '../../steer/approvals/derive-answer';
+import { visibleText } from '../../steer/approvals/derive-visible';
 import type { AskRowBody } from '../row';
 import { askWords } from './command-words';
 import { Markdown } from './lazy-parts';
@@ -15,8 +17,10 @@ export function AskBody({ body }: { body: AskRowBody }) {
       {ask.type === 'permission' && (
         <>
           <p>
-            May <strong>{ask.data.tool}</strong> run?
-            {ask.data.subject && <code className="ml-2 font-mono text-xs">{ask.data.subject}</code>}
+            {permissionTitle(ask.data)}
+            {ask.data.kind === 'execute' && ask.data.subject && (
+              <code className="ml-2 break-words font-mono text-xs">{visibleText(ask.data.subject)}</code>
+            )}
           </p>
           {ask.data.description && <p className="text-muted">{ask.data.description}</p>}
         </>

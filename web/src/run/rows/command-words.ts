@@ -25,13 +25,18 @@ export function commandWords({ command, model, permission_mode }: CommandReceive
 
 const DONE: Record<Ask['type'], { answered: string; denied: string }> = {
   permission: { answered: 'allowed', denied: 'denied' },
-  question: { answered: 'answered', denied: 'did not answer' },
-  plan: { answered: 'approved', denied: 'sent back' },
+  question: { answered: 'answered', denied: 'declined' },
+  plan: { answered: 'approved', denied: 'rejected' },
 };
 const PASSIVE: Record<Ask['type'], { answered: string; denied: string }> = {
   permission: { answered: 'Allowed', denied: 'Denied' },
-  question: { answered: 'Answered', denied: 'Not answered' },
-  plan: { answered: 'Approved', denied: 'Sent back' },
+  question: { answered: 'Answered', denied: 'Declined' },
+  plan: { answered: 'Approved', denied: 'Rejected' },
+};
+const WAITING: Record<Ask['type'], string> = {
+  permission: 'Waiting for permission',
+  question: 'Waiting for an answer',
+  plan: 'Waiting for plan approval',
 };
 const WHAT: Record<Ask['type'], string> = { permission: '', question: ' the question', plan: ' the plan' };
 
@@ -39,9 +44,9 @@ const WHAT: Record<Ask['type'], string> = { permission: '', question: ' the ques
 export function askWords({ ask, state, answerer }: AskRowBody): string {
   switch (state) {
     case 'pending':
-      return answerer ? 'Answered; the agent goes on in a moment' : 'Waits for your answer';
+      return answerer ? 'Answered; the agent continues in a moment' : WAITING[ask.type];
     case 'withdrawn':
-      return 'Taken back by the agent';
+      return 'Withdrawn by the agent';
     case 'ended':
       return 'Never answered: the run ended';
     case 'answered':

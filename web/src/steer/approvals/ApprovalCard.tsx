@@ -1,5 +1,5 @@
 import { Hand } from 'lucide-react';
-import type { ReactNode } from 'react';
+import type { KeyboardEvent, ReactNode } from 'react';
 import { formatTime } from '../../layout/format';
 import type { Approval } from '../../wire';
 import { DenyForm } from './DenyForm';
@@ -12,6 +12,8 @@ import { type Answering, useAnswer } from './use-answer';
 
 interface Props {
   approval: Approval;
+  /** Whether it has been shown long enough to be answered. */
+  isArmed: boolean;
   /** Why what is asked could not be loaded. */
   unloaded: string | null;
   onReload: () => void;
@@ -26,26 +28,31 @@ export interface FormProps {
   answer: Answering['answer'];
   /** An answer is on its way. */
   isBusy: boolean;
+  /** Whether an answer can be given now. What is being typed can go on meanwhile. */
+  canAnswer: boolean;
 }
 
 /** One request of the agent, and how it can be answered. */
-export function ApprovalCard({ approval, unloaded, onReload, onAnswered, onLate }: Props) {
+export function ApprovalCard({ approval, isArmed, unloaded, onReload, onAnswered, onLate }: Props) {
   const { state, problem, answer } = useAnswer(approval.run, approval.request, onAnswered, onLate);
   const asked = askedOf(approval);
-  const form = { ask: askKey(approval), answer, isBusy: state !== 'open' };
-  const name = `${TITLES[approval.kind] ?? 'Asks'}: ${askedWords(asked)}`;
+  const isBusy = state !== 'open';
+  const form = { ask: askKey(approval), answer, isBusy, canAnswer: isArmed && !isBusy };
+  const title = TITLES[approval.kind] ?? 'Request';
+  const name = `${title}: ${askedWords(asked)}`;
   return (
     <article
       aria-label={name}
       aria-busy={form.isBusy}
       // A key brings people here, not to a button: nothing is allowed by one key too many.
       tabIndex={-1}
+      onKeyDown={chooseByNumber}
       className="rounded-lg border border-warn bg-bg px-3 py-2"
       data-request={approval.request}
     >
       <header className="mb-1 flex items-center gap-2 text-warn text-xs">
         <Hand aria-hidden className="size-3.5" />
-        <span className="font-medium">{TITLES[approval.kind] ?? 'Asks'}</span>
+        <span className="font-medium">{title}</span>
         <span className="flex-1" />
         <time dateTime={approval.asked_at}>{formatTime(approval.asked_at)}</time>
       </header>
@@ -60,10 +67,21 @@ export function ApprovalCard({ approval, unloaded, onReload, onAnswered, onLate 
 }
 
 const TITLES: Record<string, string> = {
-  permission: 'Asks for permission',
-  question: 'Asks a question',
-  plan: 'Has a plan',
+  permission: 'Permission',
+  question: 'Question',
+  plan: 'Plan',
 };
+
+/** 1 to 9 press the choices of the card that has the focus, in their order. */
+function chooseByNumber(event: KeyboardEvent<HTMLElement>): void {
+  if (event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return;
+  if (event.target instanceof Element && event.target.closest('input, textarea, select')) return;
+  const choices = event.currentTarget.querySelectorAll<HTMLButtonElement>('button[data-choice]');
+  const chosen = choices[Number(event.key) - 1];
+  if (!chosen || chosen.disabled) return;
+  event.preventDefault();
+  chosen.click();
+}
 
 function Loading({ problem, onReload }: { problem: string | null; onReload: () => void }) {
   if (!problem) return <p className="text-muted">Loading what is asked…</p>;
@@ -102,7 +120,7 @@ function Told({ state, problem }: Pick<Answering, 'state' | 'problem'>): ReactNo
   return (
     <p role="status" className="text-muted text-xs">
       {state === 'sending' && 'Sending the answer…'}
-      {state === 'taken' && 'Answered. The agent goes on in a moment.'}
+      {state === 'taken' && 'Answered. The agent continues in a moment.'}
     </p>
   );
 }

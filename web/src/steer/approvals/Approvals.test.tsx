@@ -2,9 +2,10 @@ import { act, cleanup, screen, within } from '@testing-library/react';
 import userEvent from '@testing-library/user-event';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Row } from '../../run/row';
+import { ARMING } from '../arming';
 import { fake } from '../fake-stream-for-tests';
 import { approval, BASH, summary } from '../fakes-for-tests';
-import { problem, serve, show } from '../page-for-tests';
+import { EverythingIsInView, problem, serve, show } from '../page-for-tests';
 import { Approvals } from './Approvals';
 import { NeedsYou } from './NeedsYou';
 import { forgetAllTyped } from './typed';
@@ -40,14 +41,92 @@ test('a permission is given once, and the card says that it was', async () => {
   expect(screen.queryByText(/elsewhere/)).toBeNull();
 });
 
-test('always is by the rules of the agent, which are told', async () => {
-  const suggestions = [{ rules: [{ toolName: 'Bash', ruleContent: 'rm:*' }] }];
-  fake.ask(approval('permission', { ...BASH, suggestions }));
+test('lasting permissions are one line each, chosen one by one, and only those are given', async () => {
+  const grants = [
+    {
+      id: 'rule',
+      kind: 'rule',
+      destination: 'workspace',
+      text: 'Allow Bash(rm *) in this workspace, for you',
+    },
+    {
+      id: 'directory',
+      kind: 'directory',
+      destination: 'session',
+      text: 'Let it work in /tmp for this session',
+    },
+    { id: 'mode', kind: 'mode', destination: 'session', text: 'Switch to mode acceptEdits\u202e' },
+  ];
+  fake.ask(approval('permission', { ...BASH, grants }));
   await page();
   const bash = within(await card(/Bash/));
-  expect(bash.getByText('Always: Bash(rm:*)')).toBeTruthy();
-  await userEvent.click(bash.getByRole('button', { name: 'Always allow' }));
-  expect(answers()).toEqual([['p1', { kind: 'allow_always' }]]);
+  const boxes = bash.getAllByRole<HTMLInputElement>('checkbox');
+  expect(boxes.map(({ checked }) => checked)).toEqual([false, false, false]);
+  expect(bash.getByLabelText(/^Mode ?Switch to mode acceptEdits⟨U\+202E⟩$/)).toBe(boxes[2]);
+  await userEvent.click(boxes[2] as HTMLElement);
+  await userEvent.click(bash.getByLabelText(/^Allow Bash\(rm \*\)/));
+  await userEvent.click(boxes[2] as HTMLElement);
+  await userEvent.click(bash.getByRole('button', { name: 'Allow and grant 1' }));
+  expect(answers()).toEqual([['p1', { kind: 'allow', grants: ['rule'] }]]);
+});
+
+test('numbers make the choices of a card that has the focus, but not while a text is typed', async () => {
+  fake.ask(approval('permission', BASH));
+  await page();
+  const article = await card(/Bash/);
+  article.focus();
+  await userEvent.keyboard('2');
+  const bash = within(article);
+  const reason = bash.getByLabelText('Reason for the agent (optional)');
+  await userEvent.type(reason, '1');
+  expect(answers()).toEqual([]);
+  await userEvent.click(bash.getByRole('button', { name: 'Cancel' }));
+  article.focus();
+  await userEvent.keyboard('1');
+  expect(answers()).toEqual([['p1', { kind: 'allow' }]]);
+});
+
+test('nothing can be answered in the first moments, nor when another request takes its place', async () => {
+  ARMING.quietMs = 60;
+  try {
+    const second = approval('permission', { ...BASH, request: 'p2' }, { seq: 6 });
+    fake.ask(approval('permission', BASH), second);
+    await page();
+    const allow = () => screen.getAllByRole<HTMLButtonElement>('button', { name: 'Allow once' });
+    await screen.findAllByRole('article');
+    expect(allow().map(({ disabled }) => disabled)).toEqual([true, true]);
+    await vi.waitFor(() => expect(allow().map(({ disabled }) => disabled)).toEqual([false, false]));
+    act(() => fake.ask(second));
+    expect(allow().map(({ disabled }) => disabled)).toEqual([true]);
+    await vi.waitFor(() => expect(allow().map(({ disabled }) => disabled)).toEqual([false]));
+  } finally {
+    ARMING.quietMs = 0;
+  }
+});
+
+test('what does not fit its box is allowed only after its end was shown', async () => {
+  const watched: ((isShown: boolean) => void)[] = [];
+  class Observer {
+    constructor(tell: (entries: { isIntersecting: boolean }[]) => void) {
+      watched.push((isIntersecting) => tell([{ isIntersecting }]));
+    }
+    observe() {}
+    disconnect() {}
+  }
+  vi.stubGlobal('IntersectionObserver', Observer);
+  const command = `git status${'\n'.repeat(40)}touch ../PWNED`;
+  fake.ask(approval('permission', { ...BASH, subject: 'git status …', input: { command } }));
+  await page();
+  const bash = within(await card(/Bash/));
+  expect(bash.getByText(/^41 lines/).textContent).toBe('41 lines, the last is touch ../PWNED');
+  const allow = bash.getByRole<HTMLButtonElement>('button', { name: 'Allow once' });
+  act(() => watched.at(-1)?.(false));
+  expect(allow.disabled).toBe(true);
+  expect(bash.getByText('Scroll to its end to allow it.')).toBeTruthy();
+  expect(bash.getByRole<HTMLButtonElement>('button', { name: 'Deny…' }).disabled).toBe(false);
+  act(() => watched.at(-1)?.(true));
+  expect(allow.disabled).toBe(false);
+  vi.stubGlobal('IntersectionObserver', EverythingIsInView);
 });
 
 test('the input can be changed, but only to JSON', async () => {
@@ -60,7 +139,7 @@ test('the input can be changed, but only to JSON', async () => {
   await userEvent.type(field, '{{"command":');
   const allow = bash.getByRole<HTMLButtonElement>('button', { name: 'Allow with this input' });
   expect(allow.disabled).toBe(true);
-  expect(bash.getByText(/This is no JSON/)).toBeTruthy();
+  expect(bash.getByText(/This is not JSON/)).toBeTruthy();
   await userEvent.type(field, '"ls"}');
   await userEvent.click(allow);
   expect(answers()).toEqual([['p1', { kind: 'allow_changed', input: { command: 'ls' } }]]);
@@ -105,7 +184,7 @@ test('what was typed into a request is there when one comes back, until it is an
   await page();
   let [denied, changed, asked] = await cards();
   await userEvent.click(denied?.getByRole('button', { name: 'Deny…' }) as HTMLElement);
-  await userEvent.type(denied?.getByLabelText(/Why not/) as HTMLElement, 'keep it');
+  await userEvent.type(denied?.getByLabelText(/Reason for the agent/) as HTMLElement, 'keep it');
   await userEvent.click(denied?.getByLabelText(/^and end the turn/) as HTMLElement);
   await userEvent.click(changed?.getByRole('button', { name: 'Edit input…' }) as HTMLElement);
   await userEvent.type(changed?.getByLabelText('Input of the tool, as JSON') as HTMLElement, ' ');
@@ -113,7 +192,7 @@ test('what was typed into a request is there when one comes back, until it is an
   cleanup();
   await page();
   [denied, changed, asked] = await cards();
-  expect(denied?.getByLabelText<HTMLTextAreaElement>(/Why not/).value).toBe('keep it');
+  expect(denied?.getByLabelText<HTMLTextAreaElement>(/Reason for the agent/).value).toBe('keep it');
   expect(denied?.getByLabelText<HTMLInputElement>(/^and end the turn/).checked).toBe(true);
   expect(changed?.getByLabelText<HTMLTextAreaElement>(/as JSON/).value).toMatch(/ $/);
   expect(asked?.getByLabelText<HTMLTextAreaElement>(/Name/).value).toBe('Ralph');
@@ -122,7 +201,7 @@ test('what was typed into a request is there when one comes back, until it is an
   cleanup();
   await page();
   [denied] = await cards();
-  expect(denied?.queryByLabelText(/Why not/)).toBeNull();
+  expect(denied?.queryByLabelText(/Reason for the agent/)).toBeNull();
 });
 
 test('a denial has a reason, and can end the turn', async () => {
@@ -130,7 +209,7 @@ test('a denial has a reason, and can end the turn', async () => {
   await page();
   const bash = within(await card(/Bash/));
   await userEvent.click(bash.getByRole('button', { name: 'Deny…' }));
-  await userEvent.type(bash.getByLabelText(/Why not/), 'keep it');
+  await userEvent.type(bash.getByLabelText(/Reason for the agent/), 'keep it');
   await userEvent.click(bash.getByLabelText(/^and end the turn/));
   await userEvent.click(bash.getByRole('button', { name: 'Deny' }));
   expect(answers()).toEqual([['p1', { kind: 'deny_and_interrupt', reason: 'keep it' }]]);
@@ -145,7 +224,7 @@ test('several questions are answered together: one, many, and a text', async () 
   fake.ask(approval('question', { request: 'q1', questions }));
   await page();
   const form = within(await card(/Colour\?/));
-  await userEvent.click(form.getByRole('button', { name: 'Send the answers' }));
+  await userEvent.click(form.getByRole('button', { name: 'Send answers' }));
   expect(form.getAllByText('This question has no answer yet.')).toHaveLength(3);
   expect(answers()).toEqual([]);
   await userEvent.click(form.getByLabelText('Red'));
@@ -154,7 +233,7 @@ test('several questions are answered together: one, many, and a text', async () 
   await userEvent.click(where.getByLabelText('Something else'));
   await userEvent.type(where.getByRole('textbox'), 'BSD');
   await userEvent.type(form.getByLabelText('Your answer to: Name?'), 'Ralph');
-  await userEvent.click(form.getByRole('button', { name: 'Send the answers' }));
+  await userEvent.click(form.getByRole('button', { name: 'Send answers' }));
   expect(answers()).toEqual([['q1', { kind: 'answers', answers: ['Red', 'macOS, BSD', 'Ralph'] }]]);
 });
 
@@ -167,9 +246,9 @@ test('a plan is approved, or sent back with a remark', async () => {
   const [first, second] = await screen.findAllByRole('article', { name: /plan/ });
   if (!first || !second) throw new Error('no plans');
   await userEvent.click(within(first).getByRole('button', { name: 'Approve the plan' }));
-  await userEvent.click(within(second).getByRole('button', { name: 'Send back…' }));
+  await userEvent.click(within(second).getByRole('button', { name: 'Request changes…' }));
   await userEvent.type(within(second).getByLabelText(/What should be different/), 'smaller');
-  await userEvent.click(within(second).getByRole('button', { name: 'Send back' }));
+  await userEvent.click(within(second).getByRole('button', { name: 'Request changes' }));
   expect(answers()).toEqual([
     ['a', { kind: 'allow' }],
     ['b', { kind: 'deny', reason: 'smaller' }],
@@ -256,7 +335,7 @@ test('what cannot be fetched says so, and is fetched again', async () => {
   serve({ 'GET /api/v1/approvals': () => problem(503, 'store_unavailable', 'the index cannot be read') });
   fake.ask(approval('plan', null, { request: 'unread' }));
   await page();
-  const asked = within(await card(/Has a plan/));
+  const asked = within(await card(/^Plan/));
   expect(await asked.findByText(/could not be loaded/)).toBeTruthy();
   expect(asked.queryByText(/Loading/)).toBeNull();
   serve({

@@ -3,6 +3,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { useKey } from '../../keys/use-key';
 import type { Row } from '../../run/row';
 import type { Approval, RunSummary } from '../../wire';
+import { useArmed } from '../arming';
 import { ApprovalCard, Unloaded } from './ApprovalCard';
 import { askOf, closedElsewhere, closedWords } from './derive-closed';
 import { askKey, forgetTyped } from './typed';
@@ -44,6 +45,8 @@ export function Approvals({ id, run, rows }: Props) {
     setNews((now) => [...now, words].slice(-3));
   }, []);
   const open = pending.filter((each) => !late.has(askOf(each)));
+  // What comes or goes moves the others: a click that was meant for one must not answer the next.
+  const isArmed = useArmed(open.map(askOf).join(' '));
   const hasEnded = run?.activity.state === 'ended';
   return (
     <>
@@ -68,16 +71,15 @@ export function Approvals({ id, run, rows }: Props) {
       {open.length > 0 && !hasEnded && (
         <section
           ref={list}
-          aria-label="Waits for you"
+          aria-label="Waiting for you"
           className="grid max-h-[min(30rem,45dvh)] grid-cols-[minmax(0,1fr)] gap-2 overflow-y-auto"
         >
-          {open.length > 1 && (
-            <p className="text-warn text-xs">{open.length} requests wait for you, the oldest first.</p>
-          )}
+          {open.length > 1 && <p className="text-warn text-xs">{open.length} requests, the oldest first</p>}
           {open.map((approval) => (
             <ApprovalCard
               key={askOf(approval)}
               approval={approval}
+              isArmed={isArmed}
               unloaded={problem}
               onReload={reload}
               onAnswered={() => {

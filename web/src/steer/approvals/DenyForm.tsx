@@ -14,7 +14,16 @@ interface Props extends FormProps {
 }
 
 /** A refusal, and why: the agent is told. */
-export function DenyForm({ ask, answer, isBusy, label, otherwise, onCancel, action = 'Deny' }: Props) {
+export function DenyForm({
+  ask,
+  answer,
+  isBusy,
+  canAnswer,
+  label,
+  otherwise,
+  onCancel,
+  action = 'Deny',
+}: Props) {
   const [reason, setReason] = useTyped(ask, 'reason', () => '');
   const [endsTurn, setEndsTurn] = useTyped(ask, 'endsTurn', () => false);
   return (
@@ -22,7 +31,7 @@ export function DenyForm({ ask, answer, isBusy, label, otherwise, onCancel, acti
       className="mt-2 grid gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        answer(denial(reason, endsTurn, otherwise));
+        if (canAnswer) answer(denial(reason, endsTurn, otherwise));
       }}
     >
       <label className="grid gap-1 text-xs">
@@ -41,7 +50,7 @@ export function DenyForm({ ask, answer, isBusy, label, otherwise, onCancel, acti
         />
       </label>
       <div className="flex flex-wrap items-center gap-2">
-        <button type="submit" className="button" data-danger disabled={isBusy}>
+        <button type="submit" className="button" data-danger disabled={!canAnswer}>
           {action}
         </button>
         {onCancel && (
@@ -56,7 +65,7 @@ export function DenyForm({ ask, answer, isBusy, label, otherwise, onCancel, acti
             disabled={isBusy}
             onChange={(event) => setEndsTurn(event.target.checked)}
           />
-          and end the turn (a loop ends with it)
+          and end the turn (this also ends a loop)
         </label>
       </div>
     </form>

@@ -10,7 +10,7 @@ interface Props extends FormProps {
 }
 
 /** The arguments of a tool, to be changed before it runs. */
-export function InputForm({ ask, input, answer, isBusy, onCancel }: Props) {
+export function InputForm({ ask, input, answer, isBusy, canAnswer, onCancel }: Props) {
   const original = useMemo(() => visibleJson(input), [input]);
   const [text, setText] = useTyped(ask, 'input', () => original);
   const help = useId();
@@ -21,7 +21,7 @@ export function InputForm({ ask, input, answer, isBusy, onCancel }: Props) {
       className="mt-2 grid gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        if ('input' in parsed) answer({ kind: 'allow_changed', input: parsed.input });
+        if (canAnswer && 'input' in parsed) answer({ kind: 'allow_changed', input: parsed.input });
       }}
     >
       <label className="grid gap-1 text-xs">
@@ -46,7 +46,7 @@ export function InputForm({ ask, input, answer, isBusy, onCancel }: Props) {
         {problem}
       </p>
       <div className="flex flex-wrap gap-2">
-        <button type="submit" className="button" data-primary disabled={isBusy || problem !== null}>
+        <button type="submit" className="button" data-primary disabled={!canAnswer || problem !== null}>
           Allow with this input
         </button>
         <button type="button" className="button" data-quiet onClick={onCancel}>

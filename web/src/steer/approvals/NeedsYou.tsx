@@ -5,6 +5,7 @@ import { useKey } from '../../keys/use-key';
 import { shortPath } from '../../layout/format';
 import { useInbox, useLiveRuns } from '../../stream/browser';
 import type { Approval } from '../../wire';
+import { useArmed } from '../arming';
 import { askedOf, askedWords, isSimple } from './derive-answer';
 import { oldestFirst } from './derive-pending';
 import { visibleText } from './derive-visible';
@@ -14,9 +15,9 @@ import { useAnswer } from './use-answer';
 const MOST = 10;
 
 const ASKS: Record<string, string> = {
-  permission: 'Asks for permission',
-  question: 'Asks a question',
-  plan: 'Has a plan',
+  permission: 'Permission',
+  question: 'Question',
+  plan: 'Plan',
 };
 
 /** What waits for a person in all runs, at the top of the list of them. */
@@ -26,6 +27,9 @@ export function NeedsYou() {
   const runs = useLiveRuns();
   const list = useRef<HTMLElement>(null);
   useKey('answer', () => list.current?.querySelector<HTMLElement>('li')?.focus());
+  const shown = oldestFirst(approvals).slice(0, MOST);
+  // What comes or goes moves the others: a click that was meant for one must not answer the next.
+  const isArmed = useArmed(shown.map((each) => `${each.run} ${each.request} ${each.seq}`).join(' '));
   if (count === 0 && !late) return null;
   return (
     <section ref={list} aria-labelledby="needs-you" className="mb-4">
@@ -40,17 +44,16 @@ export function NeedsYou() {
       </p>
       {count > 0 && (
         <ul className="divide-y divide-line rounded-lg border border-warn">
-          {oldestFirst(approvals)
-            .slice(0, MOST)
-            .map((approval) => (
-              <Need
-                key={`${approval.run} ${approval.request}`}
-                approval={approval}
-                title={runs.get(approval.run)?.title || approval.run}
-                workspace={runs.get(approval.run)?.workspace ?? ''}
-                onLate={setLate}
-              />
-            ))}
+          {shown.map((approval) => (
+            <Need
+              key={`${approval.run} ${approval.request}`}
+              approval={approval}
+              isArmed={isArmed}
+              title={runs.get(approval.run)?.title || approval.run}
+              workspace={runs.get(approval.run)?.workspace ?? ''}
+              onLate={setLate}
+            />
+          ))}
         </ul>
       )}
       {count > MOST && (
@@ -62,12 +65,13 @@ export function NeedsYou() {
 
 interface NeedProps {
   approval: Approval;
+  isArmed: boolean;
   title: string;
   workspace: string;
   onLate: (words: string) => void;
 }
 
-function Need({ approval, title, workspace, onLate }: NeedProps) {
+function Need({ approval, isArmed, title, workspace, onLate }: NeedProps) {
   const ignore = useCallback(() => {}, []);
   const { state, problem, answer } = useAnswer(approval.run, approval.request, ignore, onLate);
   const asked = askedOf(approval);
@@ -85,7 +89,7 @@ function Need({ approval, title, workspace, onLate }: NeedProps) {
       <span className="min-w-0 flex-1 basis-60">
         {/* What can be allowed here is shown as a whole, with each of its blanks. */}
         <span className={isPlain ? 'whitespace-pre-wrap break-words' : 'line-clamp-2 break-words'}>
-          <span className="text-warn">{ASKS[approval.kind] ?? 'Asks'}:</span>{' '}
+          <span className="text-warn">{ASKS[approval.kind] ?? 'Request'}:</span>{' '}
           <span className={asked?.kind === 'permission' ? 'font-mono text-xs' : ''}>
             {visibleText(words)}
           </span>
@@ -106,7 +110,7 @@ function Need({ approval, title, workspace, onLate }: NeedProps) {
             <button
               type="button"
               className="button"
-              disabled={isBusy}
+              disabled={isBusy || !isArmed}
               aria-label={`Allow once: ${words}`}
               onClick={() => answer({ kind: 'allow' })}
             >
@@ -115,7 +119,7 @@ function Need({ approval, title, workspace, onLate }: NeedProps) {
             <button
               type="button"
               className="button"
-              disabled={isBusy}
+              disabled={isBusy || !isArmed}
               aria-label={`Deny: ${words}`}
               onClick={() => answer({ kind: 'deny', reason: 'The user does not allow this.' })}
             >

@@ -1,80 +1,79 @@
 import type { PermissionRequested } from '../../wire';
 import type { FormProps } from './ApprovalCard';
 import { DenyForm } from './DenyForm';
-import { answerOptions, ruleWords } from './derive-answer';
+import { Digit } from './Digit';
+import { allowance, answerOptions, permissionTitle } from './derive-answer';
 import { visibleText } from './derive-visible';
+import { GrantField } from './GrantField';
 import { InputForm } from './InputForm';
 import { PreviewView } from './PreviewView';
 import { useTyped } from './typed';
+import { useSeen } from './use-seen';
 
-/** May this tool run? Once, always, with other arguments, or not. */
-export function PermissionForm({ ask, asked, answer, isBusy }: FormProps & { asked: PermissionRequested }) {
+/** May this tool run? Once, with permissions that last, with other arguments, or not. */
+export function PermissionForm(props: FormProps & { asked: PermissionRequested }) {
+  const { ask, asked, answer, isBusy, canAnswer } = props;
   const [part, setPart] = useTyped<'choices' | 'change' | 'deny'>(ask, 'part', () => 'choices');
+  const [chosen, setChosen] = useTyped<string[]>(ask, 'grants', () => []);
+  const { isSeen, mark } = useSeen(ask);
   const options = answerOptions({ kind: 'permission', data: asked });
-  const rules = ruleWords(asked.suggestions);
+  const form = { ask, answer, isBusy, canAnswer };
   return (
     <>
-      <p className="break-words">
-        May <strong>{visibleText(asked.tool)}</strong> run?
-        {asked.description && <span className="ml-2 text-muted">{visibleText(asked.description)}</span>}
+      <p className="break-words font-medium">
+        {permissionTitle(asked)}
+        {asked.description && (
+          <span className="ml-2 font-normal text-muted">{visibleText(asked.description)}</span>
+        )}
       </p>
-      {part !== 'change' && <PreviewView asked={asked} />}
+      {part !== 'change' && <PreviewView asked={asked} end={mark} />}
       {part === 'choices' && (
-        <div className="mt-2 flex flex-wrap items-center gap-2">
-          <button
-            type="button"
-            className="button"
-            data-primary
-            disabled={isBusy}
-            onClick={() => answer({ kind: 'allow' })}
-          >
-            Allow once
-          </button>
-          {options.canAllowAlways && (
+        <>
+          <GrantField asked={asked} chosen={chosen} isBusy={isBusy} onChoose={setChosen} />
+          <div className="mt-2 flex flex-wrap items-center gap-2">
             <button
               type="button"
               className="button"
-              disabled={isBusy}
-              title={rules.join('\n')}
-              onClick={() => answer({ kind: 'allow_always' })}
+              data-primary
+              data-choice
+              disabled={!canAnswer || !isSeen}
+              onClick={() => answer(allowance(asked, chosen))}
             >
-              Always allow
+              <Digit>1</Digit>
+              {chosen.length === 0 ? 'Allow once' : `Allow and grant ${chosen.length}`}
             </button>
-          )}
-          {options.canChange && (
-            <button type="button" className="button" disabled={isBusy} onClick={() => setPart('change')}>
-              Edit input…
+            <button
+              type="button"
+              className="button"
+              data-danger
+              data-choice
+              disabled={!canAnswer}
+              onClick={() => setPart('deny')}
+            >
+              <Digit>2</Digit>
+              Deny…
             </button>
-          )}
-          <button
-            type="button"
-            className="button"
-            data-danger
-            disabled={isBusy}
-            onClick={() => setPart('deny')}
-          >
-            Deny…
-          </button>
-          {options.canAllowAlways && (
-            <span className="min-w-0 break-words text-muted text-xs">Always: {rules.join('; ')}</span>
-          )}
-        </div>
+            {options.canChange && (
+              <button
+                type="button"
+                className="button"
+                data-choice
+                disabled={!canAnswer}
+                onClick={() => setPart('change')}
+              >
+                <Digit>3</Digit>
+                Edit input…
+              </button>
+            )}
+            {!isSeen && <span className="text-muted text-xs">Scroll to its end to allow it.</span>}
+          </div>
+        </>
       )}
-      {part === 'change' && (
-        <InputForm
-          ask={ask}
-          input={asked.input}
-          answer={answer}
-          isBusy={isBusy}
-          onCancel={() => setPart('choices')}
-        />
-      )}
+      {part === 'change' && <InputForm {...form} input={asked.input} onCancel={() => setPart('choices')} />}
       {part === 'deny' && (
         <DenyForm
-          ask={ask}
-          answer={answer}
-          isBusy={isBusy}
-          label="Why not? The agent is told."
+          {...form}
+          label="Reason for the agent (optional)"
           otherwise="The user does not allow this."
           onCancel={() => setPart('choices')}
         />

@@ -7,22 +7,36 @@ import { visibleText } from './derive-visible';
 
 const DiffView = lazyPart(async () => (await import('../../diff/DiffView')).DiffView);
 
+interface Props {
+  asked: PermissionRequested;
+  /** Goes behind the last of it, to be told that it was on the screen. */
+  end: (element: Element | null) => void;
+}
+
 /** What would be done, with all of its arguments. */
-export function PreviewView({ asked }: { asked: PermissionRequested }) {
+export function PreviewView({ asked, end }: Props) {
   const previewed = previewOf(asked);
   if (!previewed) {
-    if (!asked.subject) return null;
-    return <code className="break-words font-mono text-xs">{visibleText(asked.subject)}</code>;
+    return (
+      <>
+        {asked.subject && <code className="break-words font-mono text-xs">{visibleText(asked.subject)}</code>}
+        <End mark={end} />
+      </>
+    );
   }
   return (
     <>
-      <Main preview={previewed.preview} />
+      <Main preview={previewed.preview} end={end} />
       {previewed.facts.length > 0 && <Facts facts={previewed.facts} />}
     </>
   );
 }
 
-function Main({ preview }: { preview: Preview }) {
+function End({ mark }: { mark: Props['end'] }) {
+  return <div ref={mark} aria-hidden className="h-px" data-end />;
+}
+
+function Main({ preview, end }: { preview: Preview; end: Props['end'] }) {
   if (preview.as === 'diff') {
     // Nobody decides without having seen it, also while the diff cannot be loaded.
     const plain = <PlainChange path={preview.path} old={preview.old} now={preview.new} />;
@@ -33,6 +47,7 @@ function Main({ preview }: { preview: Preview }) {
             <DiffView path={preview.path} old={preview.old} new={preview.new} />
           </Suspense>
         </RowBoundary>
+        <End mark={end} />
       </div>
     );
   }
@@ -41,17 +56,34 @@ function Main({ preview }: { preview: Preview }) {
       <>
         {preview.subject && <code className="break-words font-mono text-xs">{preview.subject}</code>}
         <p className="text-warn text-xs">The arguments are too long to be shown.</p>
+        <End mark={end} />
       </>
     );
   }
+  const { text, lines, end: ending } = preview.shown;
   return (
-    <figure
-      tabIndex={0}
-      aria-label={preview.as === 'command' ? 'Command' : 'Input'}
-      className="mt-1 max-h-48 overflow-auto whitespace-pre-wrap break-words rounded border border-line bg-sunken px-2 py-1 font-mono text-xs"
-    >
-      {preview.text}
-    </figure>
+    <>
+      {lines > 1 && (
+        <p className="mt-1 break-words text-muted text-xs">
+          {lines} lines
+          {ending !== null && (
+            <>
+              , the last is <code className="font-mono text-fg">{ending}</code>
+            </>
+          )}
+        </p>
+      )}
+      <div className="mt-1 max-h-48 overflow-auto rounded border border-line bg-sunken px-2 py-1 font-mono text-xs">
+        <figure
+          tabIndex={0}
+          aria-label={preview.as === 'command' ? 'Command' : 'Input'}
+          className="whitespace-pre-wrap break-words"
+        >
+          {text}
+        </figure>
+        <End mark={end} />
+      </div>
+    </>
   );
 }
 

@@ -7,7 +7,13 @@ import { QuestionField } from './QuestionField';
 import { useTyped } from './typed';
 
 /** The agent's questions, answered together. */
-export function QuestionForm({ ask, asked, answer, isBusy }: FormProps & { asked: QuestionAsked }) {
+export function QuestionForm({
+  ask,
+  asked,
+  answer,
+  isBusy,
+  canAnswer,
+}: FormProps & { asked: QuestionAsked }) {
   const { questions } = asked;
   const [picks, setPicks] = useTyped<Choice[]>(ask, 'picks', () =>
     // Where nothing can be chosen, only a text is an answer.
@@ -16,6 +22,7 @@ export function QuestionForm({ ask, asked, answer, isBusy }: FormProps & { asked
   const [missing, setMissing] = useState<number[]>([]);
   const [denies, setDenies] = useTyped(ask, 'part', () => false);
   const submit = () => {
+    if (!canAnswer) return;
     const result = answersTo(questions, picks);
     if ('missing' in result) setMissing(result.missing);
     else answer(result.answer);
@@ -45,11 +52,11 @@ export function QuestionForm({ ask, asked, answer, isBusy }: FormProps & { asked
         ))}
         {!denies && (
           <div className="flex flex-wrap gap-2">
-            <button type="submit" className="button" data-primary disabled={isBusy}>
-              {questions.length > 1 ? 'Send the answers' : 'Send the answer'}
+            <button type="submit" className="button" data-primary disabled={!canAnswer}>
+              {questions.length > 1 ? 'Send answers' : 'Send answer'}
             </button>
             <button type="button" className="button" disabled={isBusy} onClick={() => setDenies(true)}>
-              Do not answer…
+              Decline…
             </button>
           </div>
         )}
@@ -59,9 +66,10 @@ export function QuestionForm({ ask, asked, answer, isBusy }: FormProps & { asked
           ask={ask}
           answer={answer}
           isBusy={isBusy}
+          canAnswer={canAnswer}
           label="What the agent is told instead"
           otherwise="The user does not want to answer this."
-          action="Do not answer"
+          action="Decline"
           onCancel={() => setDenies(false)}
         />
       )}

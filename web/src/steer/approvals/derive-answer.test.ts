@@ -1,31 +1,54 @@
 import { expect, test } from 'vitest';
+import type { Grant, PermissionRequested } from '../../wire';
 import { approval, BASH } from '../fakes-for-tests';
 import {
+  allowance,
   answerOptions,
   answersTo,
   askedOf,
   denial,
+  grantsOf,
   isSimple,
   NO_CHOICE,
   parseInput,
-  ruleWords,
+  permissionTitle,
   toggle,
+  toggleGrant,
 } from './derive-answer';
 import { closedElsewhere, closedWords } from './derive-closed';
 import { mergePending, oldestFirst } from './derive-pending';
 
-const rules = [
-  { type: 'addRules', rules: [{ toolName: 'Bash', ruleContent: 'ls:*' }], destination: 'session' },
-];
+const GRANTS = [
+  { id: 'rule', kind: 'rule', destination: 'workspace', text: 'Allow Bash(ls:*) in this workspace, for you' },
+  { id: 'mode', kind: 'mode', destination: 'session', text: 'Switch to mode acceptEdits' },
+] as Grant[];
 
-test('a permission can be given once, and always only by the agent’s own rules', () => {
-  const plain = answerOptions(askedOf(approval('permission', BASH)));
-  expect(plain).toMatchObject({ canAllow: true, canAllowAlways: false, canChange: true, canAnswer: false });
-  const ruled = answerOptions(askedOf(approval('permission', { ...BASH, suggestions: rules })));
-  expect(ruled.canAllowAlways).toBe(true);
-  expect(answerOptions(askedOf(approval('permission', { ...BASH, suggestions: [] }))).canAllowAlways).toBe(
-    false,
-  );
+test('exactly the chosen grants are given, none by default', () => {
+  const asked = { ...BASH, grants: GRANTS } as PermissionRequested;
+  expect(allowance(asked, [])).toEqual({ kind: 'allow' });
+  expect(allowance(asked, ['rule'])).toEqual({ kind: 'allow', grants: ['rule'] });
+  expect(allowance(asked, ['mode', 'rule'])).toEqual({ kind: 'allow', grants: ['rule', 'mode'] });
+  // What was chosen before the request was replaced is not given.
+  expect(allowance(asked, ['gone'])).toEqual({ kind: 'allow' });
+  expect(toggleGrant(asked, ['rule'], 'mode')).toEqual(['rule', 'mode']);
+  expect(toggleGrant(asked, ['rule', 'mode'], 'rule')).toEqual(['mode']);
+  expect(toggleGrant({ ...asked, takes_one_grant: true }, ['rule'], 'mode')).toEqual(['mode']);
+});
+
+test.each([undefined, null, 'all', [null], [{ id: 3, text: 'x' }], [{ id: 'x' }]])(
+  'a grant that cannot be read is not offered: %j',
+  (grants) => {
+    expect(grantsOf({ ...BASH, grants } as unknown as PermissionRequested)).toEqual([]);
+  },
+);
+
+test.each([
+  [{ tool: 'Write', kind: 'edit', subject: 'new_file.txt' }, 'Allow Write to new_file.txt?'],
+  [{ tool: 'Bash', kind: 'execute', subject: 'ls' }, 'Allow Bash?'],
+  [{ tool: 'WebFetch', kind: 'fetch', subject: 'https://a.b' }, 'Allow WebFetch: https://a.b?'],
+  [{ tool: 'mcp\u202e', kind: 'mcp' }, 'Allow mcp⟨U+202E⟩?'],
+])('a permission request says what it is about: %j', (asked, title) => {
+  expect(permissionTitle(asked as PermissionRequested)).toBe(title);
 });
 
 test('arguments that are not there cannot be changed', () => {
@@ -78,23 +101,6 @@ test('only a short command that is all there is to see is answered in a list', (
   const edit = { file_path: '/a', old_string: 'x', new_string: 'y' };
   expect(simple({ tool: 'Edit', kind: 'edit', subject: '/a', input: edit })).toBe(false);
   expect(isSimple(askedOf(approval('plan', { plan: 'x' })))).toBe(false);
-});
-
-test('rules are told in words, whatever shape they have', () => {
-  expect(ruleWords(rules)).toEqual(['Bash(ls:*) in this session']);
-  expect(ruleWords([{ type: 'setMode', mode: 'acceptEdits' }])).toEqual(['the permission mode acceptEdits']);
-  expect(ruleWords([{ type: 'addDirectories', directories: ['/a', '/b'] }, null, 3])).toEqual([
-    'work in /a, /b',
-    'null',
-    '3',
-  ]);
-  expect(ruleWords(['Bash(ls:*)'])).toEqual(['Bash(ls:*)']);
-  expect(ruleWords([{ rules: ['all', { toolName: 'Bash', ruleContent: '\u202e*' }] }])).toEqual([
-    '"all"',
-    'Bash(⟨U+202E⟩*)',
-  ]);
-  expect(ruleWords({ what: 1 })).toEqual(['{"what":1}']);
-  expect(ruleWords(undefined)).toEqual([]);
 });
 
 test('changed arguments must be an object', () => {

@@ -2,6 +2,7 @@ import { isDropped } from '../../run/derive-dropped';
 import type {
   AnswerChoice,
   Approval,
+  Grant,
   PermissionRequested,
   PlanProposed,
   Question,
@@ -36,7 +37,6 @@ export function askedOf(approval: Pick<Approval, 'kind' | 'data'>): Asked {
 /** What can be answered to a request. */
 export interface AnswerOptions {
   canAllow: boolean;
-  canAllowAlways: boolean;
   canChange: boolean;
   canAnswer: boolean;
   canDeny: boolean;
@@ -46,8 +46,6 @@ export function answerOptions(asked: Asked): AnswerOptions {
   const isPermission = asked?.kind === 'permission';
   return {
     canAllow: isPermission || asked?.kind === 'plan',
-    // What nobody can say in words nobody can allow for good.
-    canAllowAlways: isPermission && ruleWords(asked.data.suggestions).length > 0,
     // The tool would get what stands for them.
     canChange: isPermission && isObject(asked.data.input) && !isDropped(asked.data.input),
     canAnswer: asked?.kind === 'question',
@@ -80,34 +78,38 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** What a rule that the agent suggests would allow, for people. */
-export function ruleWords(suggestions: unknown): string[] {
-  if (suggestions === undefined || suggestions === null) return [];
-  const list = Array.isArray(suggestions) ? suggestions : [suggestions];
-  const words = list.flatMap((each): string[] => {
-    // A rule of another shape is told as it is: `always` gives all of them back.
-    if (!isObject(each)) return [typeof each === 'string' ? each : JSON.stringify(each)];
-    const where = WHERE[String(each.destination)] ?? '';
-    if (Array.isArray(each.rules)) {
-      return each.rules.map((rule: unknown) => {
-        if (!isObject(rule)) return `${JSON.stringify(rule)}${where}`;
-        const content = rule.ruleContent ? `(${String(rule.ruleContent)})` : '';
-        return `${String(rule.toolName)}${content}${where}`;
-      });
-    }
-    if (each.type === 'setMode') return [`the permission mode ${String(each.mode)}${where}`];
-    if (Array.isArray(each.directories)) return [`work in ${each.directories.join(', ')}${where}`];
-    return [JSON.stringify(each)];
-  });
-  return words.map(visibleText);
+/** The lasting permissions that a request offers. One that this page cannot read is not offered. */
+export function grantsOf(asked: PermissionRequested): Grant[] {
+  const list: unknown = asked.grants;
+  if (!Array.isArray(list)) return [];
+  return list.filter(
+    (each: unknown): each is Grant =>
+      isObject(each) && typeof each.id === 'string' && typeof each.text === 'string' && each.text !== '',
+  );
 }
 
-const WHERE: Record<string, string> = {
-  session: ' in this session',
-  localSettings: ' in this workspace, for you',
-  projectSettings: ' in this workspace, for everybody',
-  userSettings: ' in all workspaces',
-};
+/** Chooses a lasting permission, or no longer does. */
+export function toggleGrant(asked: PermissionRequested, chosen: readonly string[], id: string): string[] {
+  if (chosen.includes(id)) return chosen.filter((each) => each !== id);
+  return asked.takes_one_grant ? [id] : [...chosen, id];
+}
+
+/** Allows a call, with exactly the chosen permissions of those that are offered. */
+export function allowance(asked: PermissionRequested, chosen: readonly string[]): AnswerChoice {
+  const grants = grantsOf(asked)
+    .map(({ id }) => id)
+    .filter((id) => chosen.includes(id));
+  return grants.length > 0 ? { kind: 'allow', grants } : { kind: 'allow' };
+}
+
+/** What is to be decided about a call, in a line. */
+export function permissionTitle({ tool, kind, subject }: PermissionRequested): string {
+  const name = visibleText(tool);
+  const what = subject ? visibleText(subject).replaceAll('\n', '⟨U+000A⟩') : '';
+  // A command is shown as a whole below.
+  if (what === '' || kind === 'execute') return `Allow ${name}?`;
+  return kind === 'edit' ? `Allow ${name} to ${what}?` : `Allow ${name}: ${what}?`;
+}
 
 /** Changed arguments: an object, or what is wrong with the text. */
 export function parseInput(text: string): { input: Record<string, unknown> } | { problem: string } {
@@ -116,7 +118,7 @@ export function parseInput(text: string): { input: Record<string, unknown> } | {
     value = JSON.parse(text);
   } catch (error) {
     const where = error instanceof Error ? error.message : '';
-    return { problem: `This is no JSON: ${where}` };
+    return { problem: `This is not JSON: ${where}` };
   }
   if (!isObject(value)) return { problem: 'The input must be a JSON object: { … }' };
   const secret = redactedIn(JSON.stringify(value));

@@ -3,7 +3,10 @@ import { BASH } from '../fakes-for-tests';
 import { previewOf } from './derive-preview';
 
 test('a command is shown as one, an edit as a diff, everything else as it is', () => {
-  expect(previewOf(BASH)?.preview).toEqual({ as: 'command', text: 'rm -rf build' });
+  expect(previewOf(BASH)?.preview).toMatchObject({
+    as: 'command',
+    shown: { text: 'rm -rf build', lines: 1 },
+  });
   const edit = { file_path: '/a', old_string: 'x', new_string: 'y' };
   expect(previewOf({ input: edit })?.preview).toEqual({ as: 'diff', path: '/a', old: 'x', new: 'y' });
   const write = { file_path: '/a', content: 'y' };
@@ -39,8 +42,10 @@ test('arguments that the preview does not show stand below it', () => {
 });
 
 test('what would not be seen is told', () => {
-  expect(previewOf({ input: { command: 'ls \u202ex' } })?.preview).toMatchObject({ text: 'ls ⟨U+202E⟩x' });
+  expect(previewOf({ input: { command: 'ls \u202ex' } })?.preview).toMatchObject({
+    shown: { text: 'ls ⟨U+202E⟩x' },
+  });
   const write = { file_path: '/a\u200b', content: 'b\u2066' };
   expect(previewOf({ input: write })?.preview).toMatchObject({ path: '/a⟨U+200B⟩', new: 'b⟨U+2066⟩' });
-  expect(previewOf({ input: ['\u202e'] })?.preview).toMatchObject({ text: '[\n  "\\u202e"\n]' });
+  expect(previewOf({ input: ['\u202e'] })?.preview).toMatchObject({ shown: { text: '[\n  "\\u202e"\n]' } });
 });

@@ -1,12 +1,13 @@
 import { isDropped } from '../../run/derive-dropped';
 import type { PermissionRequested } from '../../wire';
+import { type Shown, shownText } from './derive-shown';
 import { visibleJson, visibleText } from './derive-visible';
 
 /** What a tool would do, as it is shown to whoever decides. Nothing in it is hidden. */
 export type Preview =
-  | { as: 'command'; text: string }
+  | { as: 'command'; shown: Shown }
   | { as: 'diff'; path: string; old: string; new: string }
-  | { as: 'json'; text: string }
+  | { as: 'json'; shown: Shown }
   | { as: 'too_long'; subject: string | null };
 
 /** An argument that the preview itself does not show. */
@@ -32,7 +33,7 @@ export function previewOf({ input, description, subject }: PreviewInput): Previe
   const without = (...shown: string[]) => factsOf(fields, shown, description);
   const command = text('command');
   if (command !== null) {
-    return { preview: { as: 'command', text: visibleText(command) }, facts: without('command') };
+    return { preview: { as: 'command', shown: shownText(command) }, facts: without('command') };
   }
   const path = text('file_path');
   const [before, after] = [text('old_string'), text('new_string')];
@@ -49,7 +50,7 @@ export function previewOf({ input, description, subject }: PreviewInput): Previe
 type PreviewInput = Pick<PermissionRequested, 'input' | 'description' | 'subject'>;
 
 function asJson(input: unknown): Previewed {
-  return { preview: { as: 'json', text: visibleJson(input) }, facts: [] };
+  return { preview: { as: 'json', shown: shownText(visibleJson(input)) }, facts: [] };
 }
 
 function diffOf(path: string, before: string, after: string): Preview {

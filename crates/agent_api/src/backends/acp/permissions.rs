@@ -9,8 +9,9 @@ use serde_json::json;
 
 use crate::backend::Answer;
 use crate::backends::json_rpc::JsonRpc;
+use crate::backends::offered_grants::OfferedGrants;
 use crate::bounds::OPEN_REQUESTS;
-use crate::event::{CloseReason, ItemId, Json, RequestId};
+use crate::event::{CloseReason, GrantDestination, GrantKind, ItemId, RequestId};
 use agent_client::PermissionMode;
 
 /// No path of a file is longer; one that was cut is not judged.
@@ -116,8 +117,8 @@ pub(super) struct PermissionRequest {
     pub(super) item: Option<ItemId>,
     pub(super) tool: String,
     options: Vec<PermissionOption>,
-    /// The option that makes further requests unnecessary, shown with the request.
-    pub(super) lasting_option: Option<Json>,
+    /// The options that make further requests unnecessary, by their ids.
+    pub(super) grants: OfferedGrants,
 }
 
 /// One of the answers that the agent offers.
@@ -130,9 +131,18 @@ struct PermissionOption {
 impl PermissionRequest {
     pub(super) fn new(rpc_id: &Value, params: &Value, item: Option<ItemId>, tool: String) -> Self {
         let options = params.list("options");
-        let lasting = options
-            .iter()
-            .find(|option| option.text("kind") == Some("allow_always"));
+        let mut grants = OfferedGrants::default();
+        for option in options {
+            let is_lasting = option.text("kind") == Some("allow_always");
+            let name = option
+                .text("name")
+                .filter(|name| is_lasting && !name.trim().is_empty());
+            if let (Some(name), Some(id)) = (name, option.text("optionId")) {
+                // How far it goes is not said.
+                let text = format!("The agent's option \"{name}\"");
+                grants.offer(GrantKind::Option, GrantDestination::Unknown, text, json!(id));
+            }
+        }
         let known = options.iter().filter_map(|option| {
             Some(PermissionOption {
                 id: option.text("optionId")?.to_owned(),
@@ -144,7 +154,7 @@ impl PermissionRequest {
             item,
             tool,
             options: known.take(MAX_OPTIONS).collect(),
-            lasting_option: lasting.and_then(|option| Json::of(&[option])),
+            grants,
         }
     }
 
@@ -165,7 +175,7 @@ impl PermissionRequest {
         )
     }
 
-    /// The line that allows it once, or for good if that is the only way to allow it.
+    /// The line that allows it where the permission mode allows everything: once, or for good if that is the only way.
     pub(super) fn allow(&self) -> Option<Bytes> {
         self.select(&["allow_once", "allow_always"])
     }
@@ -181,25 +191,34 @@ impl PermissionRequest {
     }
 
     /// The line for an answer of the caller's, and how the request is closed by it.
-    pub(super) fn answer(&self, answer: &Answer) -> Result<(Bytes, CloseReason), &'static str> {
-        let missing = "the agent offers no option to allow this";
+    pub(super) fn answer(&self, answer: &Answer) -> Result<(Bytes, CloseReason), String> {
         match answer {
-            Answer::Allow => Ok((self.allow().ok_or(missing)?, CloseReason::Answered)),
-            Answer::AllowAlways { .. } => {
-                let line = self.select(&["allow_always", "allow_once"]);
-                Ok((line.ok_or(missing)?, CloseReason::Answered))
+            Answer::Allow => {
+                let line = self.select(&["allow_once"]);
+                let missing = || "the agent offers no option to allow this once".to_owned();
+                Ok((line.ok_or_else(missing)?, CloseReason::Answered))
+            }
+            Answer::AllowWithGrants { grants } => {
+                let option = self.grants.only_payload(grants)?;
+                Ok((self.selected(&option), CloseReason::Answered))
             }
             Answer::Deny { .. } | Answer::DenyAndInterrupt { .. } => Ok((self.deny(), CloseReason::Denied)),
-            Answer::AllowChanged { .. } => Err("this agent cannot run a tool with changed arguments"),
-            Answer::Answers(_) => Err("this is a permission request, not a question"),
+            Answer::AllowChanged { .. } => {
+                Err("this agent cannot run a tool with changed arguments".to_owned())
+            }
+            Answer::Answers(_) => Err("this is a permission request, not a question".to_owned()),
         }
     }
 
     fn select(&self, kinds: &[&str]) -> Option<Bytes> {
         let of_kind = |kind: &&str| self.options.iter().find(|option| option.kind == **kind);
         let id = &kinds.iter().find_map(of_kind)?.id;
+        Some(self.selected(&json!(id)))
+    }
+
+    fn selected(&self, id: &serde_json::Value) -> Bytes {
         let outcome = json!({"outcome": {"outcome": "selected", "optionId": id}});
-        Some(JsonRpc::Standard.result(&self.rpc_id, &outcome))
+        JsonRpc::Standard.result(&self.rpc_id, &outcome)
     }
 }
 

@@ -216,7 +216,7 @@ impl AcpMapper {
         let open = open.ok_or_else(|| CommandError::NoSuchRequest {
             request: request.to_string(),
         })?;
-        let (line, reason) = open.answer(answer).map_err(unsayable)?;
+        let (line, reason) = open.answer(answer).map_err(|what| unsayable(&what))?;
         let (item, tool) = (open.item.clone(), open.tool.clone());
         self.requests.remove(request);
         events.request_closed(request.clone(), reason);

@@ -176,7 +176,7 @@ impl AcpMapper {
         self.text.complete(false, events);
         let call = params.get("toolCall").unwrap_or(&Value::Null);
         let (item, summary) = self.tools.asked(call, events);
-        let mut request = PermissionRequest::new(id, params, item.clone(), summary.name.clone());
+        let request = PermissionRequest::new(id, params, item.clone(), summary.name.clone());
         if self.is_cancelled() {
             return events.reply(request.cancel());
         }
@@ -203,7 +203,7 @@ impl AcpMapper {
             }
             Decision::Ask => {}
         }
-        let suggestions = request.lasting_option.take();
+        let grants = request.grants.list();
         let description = summary
             .title
             .filter(|title| Some(title) != summary.subject.as_ref());
@@ -216,7 +216,8 @@ impl AcpMapper {
             subject: summary.subject,
             description,
             input: summary.input,
-            suggestions,
+            grants,
+            takes_one_grant: true,
         })));
     }
 

@@ -141,13 +141,13 @@ fn permission(given: &Answer, open: &OpenRequest) -> Result<(PermissionAnswer, C
     let unchanged = || PermissionAnswer::allow(asked()?).map_err(|error| error.to_string());
     let allow = match given {
         Answer::Allow => unchanged()?,
-        Answer::AllowAlways { rules } => match (unchanged()?, rules) {
-            (PermissionAnswer::Allow { input, .. }, Value::Array(permissions)) => PermissionAnswer::Allow {
-                input,
-                permissions: permissions.clone(),
-            },
-            _ => return Err("rules must be a list, as the request's suggestions are".to_owned()),
-        },
+        Answer::AllowWithGrants { grants } => {
+            let mut allow = unchanged()?;
+            if let PermissionAnswer::Allow { permissions, .. } = &mut allow {
+                *permissions = open.grants.payloads(grants)?;
+            }
+            allow
+        }
         Answer::AllowChanged { input } => PermissionAnswer::Allow {
             input: to_raw_value(input).map_err(|_| "the arguments cannot be written as JSON".to_owned())?,
             permissions: Vec::new(),

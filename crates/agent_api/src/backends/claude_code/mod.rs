@@ -4,6 +4,7 @@ mod api_error;
 mod backend;
 mod commands;
 mod dialect_extras;
+mod grants;
 mod items;
 mod mapper;
 mod messages;

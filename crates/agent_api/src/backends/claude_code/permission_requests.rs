@@ -7,13 +7,15 @@ use claude_code::event::{CanUseTool, ControlCancelRequest, ControlRequest, Contr
 use claude_code::input::{Answer as WireAnswer, PermissionAnswer, answer};
 use serde::Deserialize;
 
+use super::grants::offered_grants;
 use super::mapper::ClaudeMapper;
 use super::messages::{json, subject};
+use crate::backends::offered_grants::OfferedGrants;
 use crate::backends::question_answers::whole_answers;
 use crate::backends::tool_names::kind_of;
 use crate::emitter::{Emitter, LateReply};
 use crate::event::{
-    Body, CloseReason, Denial, ItemId, PermissionRequested, PlanProposed, Question, QuestionAsked,
+    Body, CloseReason, Denial, Grant, ItemId, PermissionRequested, PlanProposed, Question, QuestionAsked,
     QuestionOption, RequestClosed, RequestId, Severity, ToolKind,
 };
 
@@ -31,6 +33,7 @@ pub(super) struct OpenRequest {
     /// The CLI's own id.
     pub(super) wire_id: String,
     pub(super) input: Option<RawJson>,
+    pub(super) grants: OfferedGrants,
 }
 
 impl OpenRequest {
@@ -102,13 +105,15 @@ impl ClaudeMapper {
                 let open = OpenRequest {
                     wire_id: wire_id.to_owned(),
                     input: ask.input.clone(),
+                    grants: offered_grants(ask.permission_suggestions.as_ref()),
                 };
+                let grants = open.grants.list();
                 self.permission_requests.open.insert(id.clone(), open);
                 let plan = match kind_of(ask.tool_name.as_deref().unwrap_or_default()) {
                     ToolKind::SwitchMode => self.permission_requests.plan_of(ask),
                     _ => None,
                 };
-                events.emit(asked(id, ask, plan));
+                events.emit(asked(id, ask, plan, grants));
             }
             body @ (ControlRequestBody::HookCallback(_) | ControlRequestBody::McpMessage(_))
                 if !self.host.is_empty() =>
@@ -159,7 +164,7 @@ fn refuse(request: &ControlRequest, what: &str, events: &mut Emitter) {
     }
 }
 
-fn asked(request: RequestId, ask: &CanUseTool, plan: Option<String>) -> Body {
+fn asked(request: RequestId, ask: &CanUseTool, plan: Option<String>, grants: Vec<Grant>) -> Body {
     let tool = ask.tool_name.as_deref().unwrap_or_default();
     let kind = kind_of(tool);
     let item = ask.tool_use_id.as_deref().map(ItemId::new);
@@ -187,7 +192,8 @@ fn asked(request: RequestId, ask: &CanUseTool, plan: Option<String>) -> Body {
             .or_else(|| ask.blocked_path.as_deref().map(str::to_owned)),
         description: description.map(str::to_owned),
         input: input.and_then(json),
-        suggestions: ask.permission_suggestions.as_ref().and_then(json),
+        grants,
+        takes_one_grant: false,
     }))
 }
 

@@ -44,9 +44,9 @@ impl View {
             Body::PlanUpdated(plan) => self.plan_updated(event, plan),
             Body::PermissionRequested(asked) => {
                 let subject = describe_permission(asked);
-                let reply = match asked.grants().is_empty() {
+                let reply = match asked.grants.is_empty() {
                     true => "--allow (or --deny REASON)",
-                    false => "--allow (or --always, --deny REASON)",
+                    false => "--allow (or --always NUMBER, --deny REASON)",
                 };
                 let hint = self.open_request(&asked.request, RequestKind::Permission, subject, reply);
                 self.rows(event, &render_permission(look, asked, &hint));

@@ -49,7 +49,10 @@ fn a_request_is_shown_in_full_before_it_can_be_answered() {
         assert!(text.contains(part), "{part}: {text}");
     }
     clock.pass(425);
-    assert_eq!(press(&mut screen, "y", clock), [answer(AnswerChoice::Allow)]);
+    assert_eq!(
+        press(&mut screen, "y", clock),
+        [answer(AnswerChoice::allow_once())]
+    );
     assert!(screen.overlay.is_none());
 }
 
@@ -82,7 +85,10 @@ fn a_request_taller_than_the_screen_is_allowed_after_its_end_was_shown() {
     }
     draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
     clock.pass(500);
-    assert_eq!(press(&mut screen, "y", clock), [answer(AnswerChoice::Allow)]);
+    assert_eq!(
+        press(&mut screen, "y", clock),
+        [answer(AnswerChoice::allow_once())]
+    );
 }
 
 #[test]
@@ -103,7 +109,10 @@ fn a_request_that_was_not_drawn_since_it_had_the_terminal_is_not_answered() {
     }
     draw(&mut screen, SIZE, ColorScheme::Dark, clock.pass(500));
     clock.pass(425);
-    assert_eq!(press(&mut screen, "y", clock), [answer(AnswerChoice::Allow)]);
+    assert_eq!(
+        press(&mut screen, "y", clock),
+        [answer(AnswerChoice::allow_once())]
+    );
 }
 
 #[test]
@@ -132,7 +141,10 @@ fn a_request_is_read_in_full_and_what_cannot_be_shown_takes_a_second_key() {
     let text = text_of(&draw(&mut screen, SIZE, ColorScheme::Dark, clock.now).0);
     assert!(text.contains("too long to be shown · y again to allow"), "{text}");
     clock.pass(500);
-    assert_eq!(press(&mut screen, "y", clock), [answer(AnswerChoice::Allow)]);
+    assert_eq!(
+        press(&mut screen, "y", clock),
+        [answer(AnswerChoice::allow_once())]
+    );
 }
 
 #[test]
@@ -227,7 +239,10 @@ fn a_request_is_armed_again_after_another_program_had_the_terminal() {
     draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
     assert_eq!(press(&mut screen, "y", clock), []);
     clock.pass(1_000);
-    assert_eq!(press(&mut screen, "y", clock), [answer(AnswerChoice::Allow)]);
+    assert_eq!(
+        press(&mut screen, "y", clock),
+        [answer(AnswerChoice::allow_once())]
+    );
 }
 
 #[test]

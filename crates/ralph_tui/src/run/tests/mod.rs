@@ -98,7 +98,7 @@ impl Desk {
         self.agent(
             "permission_requested",
             &json!({"request": id, "tool": "Bash", "kind": "execute", "subject": "cargo test", "input": input,
-                "suggestions": rule()}),
+                "grants": rule()}),
         );
     }
 
@@ -192,8 +192,14 @@ pub(super) fn text_of(buffer: &Buffer) -> String {
 }
 
 pub(super) fn rule() -> Value {
-    json!([{"type": "addRules", "behavior": "allow", "destination": "session",
-        "rules": [{"toolName": "Bash", "ruleContent": "cargo test:*"}]}])
+    json!([{"id": "rule", "kind": "rule", "destination": "session",
+        "text": "Allow Bash(cargo test:*) for this session"}])
+}
+
+pub(super) fn granted(ids: &[&str]) -> AnswerChoice {
+    AnswerChoice::Allow {
+        grants: ids.iter().map(|id| agent_api::GrantId::new(id)).collect(),
+    }
 }
 
 pub(super) fn command(command: ControlCommand) -> Effect {

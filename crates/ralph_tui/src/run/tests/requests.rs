@@ -5,7 +5,7 @@ use ralph_run::control::{AnswerChoice, ControlCommand, SendMode};
 use serde_json::{Value, json};
 use terminal_input::Key;
 
-use super::{Desk, answer, command, run_of};
+use super::{Desk, answer, command, granted, run_of};
 use crate::effect::Effect;
 use crate::input::Input;
 
@@ -37,7 +37,10 @@ fn typed_keys_do_not_answer_before_the_request_is_armed() {
     assert_eq!(desk.key(Key::Character('y')), []);
     desk.wait(425);
     assert!(desk.shows("y once · a always · e edit · n deny"));
-    assert_eq!(desk.key(Key::Character('y')), [answer("a", AnswerChoice::Allow)]);
+    assert_eq!(
+        desk.key(Key::Character('y')),
+        [answer("a", AnswerChoice::allow_once())]
+    );
 }
 
 #[test]
@@ -50,7 +53,10 @@ fn somebody_who_goes_on_typing_answers_nothing() {
         assert_eq!(desk.key(Key::Character('y')), []);
     }
     desk.wait(430);
-    assert_eq!(desk.key(Key::Character('y')), [answer("a", AnswerChoice::Allow)]);
+    assert_eq!(
+        desk.key(Key::Character('y')),
+        [answer("a", AnswerChoice::allow_once())]
+    );
 }
 
 #[test]
@@ -64,21 +70,36 @@ fn a_paste_never_answers() {
 }
 
 #[test]
-fn always_is_a_key_only_if_it_grants_nothing_but_rules() {
-    let mut desk = Desk::started(RunKind::Loop);
-    desk.ask("a");
-    desk.settle();
-    assert_eq!(desk.press("a"), [answer("a", AnswerChoice::AllowAlways)]);
-    let mut desk = Desk::started(RunKind::Loop);
-    let mode = json!([{"type": "setMode", "mode": "acceptEdits", "destination": "session"}]);
-    desk.agent(
-        "permission_requested",
-        &json!({"request": "b", "tool": "Edit", "kind": "edit", "suggestions": mode}),
-    );
-    desk.settle();
-    assert!(desk.shows("y once · n deny"));
-    assert_eq!(desk.press("a"), []);
-    assert!(desk.shows("use `ralph answer --always`"));
+fn lasting_permissions_are_chosen_one_by_one() {
+    let ask = || {
+        let mut desk = Desk::started(RunKind::Loop);
+        let mut grants = super::rule();
+        grants.as_array_mut().unwrap().push(
+            json!({"id": "mode", "kind": "mode", "destination": "session", "text": "Switch to mode acceptEdits"}),
+        );
+        desk.agent(
+            "permission_requested",
+            &json!({"request": "a", "tool": "Edit", "kind": "edit", "grants": grants}),
+        );
+        desk.settle();
+        assert!(desk.shows("always 1: Allow Bash(cargo test:*) for this session"));
+        assert!(desk.shows("always 2: MODE: Switch to mode acceptEdits"));
+        assert_eq!(desk.press("a"), []);
+        desk.settle();
+        desk
+    };
+    let mut desk = ask();
+    assert!(desk.shows("1 [ ] Allow Bash(cargo test:*) for this session"));
+    assert_eq!(desk.press("\ny"), []);
+    assert_eq!(desk.press("1"), []);
+    assert!(desk.shows("1 [x] Allow Bash(cargo test:*) for this session"));
+    assert!(desk.shows("2 [ ] MODE: Switch to mode acceptEdits"));
+    assert_eq!(desk.press("\n"), [answer("a", granted(&["rule"]))]);
+    assert_eq!(ask().press("121\n"), [answer("a", granted(&["mode"]))]);
+    assert_eq!(ask().press("21\n"), [answer("a", granted(&["rule", "mode"]))]);
+    // Escape goes back, and then it is allowed once.
+    assert_eq!(ask().press("1\u{1b}y"), [answer("a", AnswerChoice::allow_once())]);
+    assert_eq!(ask().press("1nno\n"), [answer("a", deny("no"))]);
 }
 
 #[test]
@@ -245,7 +266,7 @@ fn a_question_without_options_can_be_put_aside() {
 
 #[test]
 fn a_plan_is_approved_or_rejected_with_a_reason() {
-    for (keys, choice) in [("y", AnswerChoice::Allow), ("nsmaller\n", deny("smaller"))] {
+    for (keys, choice) in [("y", AnswerChoice::allow_once()), ("nsmaller\n", deny("smaller"))] {
         let mut desk = Desk::started(RunKind::Loop);
         desk.agent(
             "plan_proposed",
@@ -267,7 +288,7 @@ fn a_draft_survives_a_request_and_keeps_the_keys() {
     assert!(desk.shows("esc to answer (your text is kept)"));
     assert_eq!(desk.press("\u{1b}yyy"), []);
     desk.settle();
-    assert_eq!(desk.press("y"), [answer("a", AnswerChoice::Allow)]);
+    assert_eq!(desk.press("y"), [answer("a", AnswerChoice::allow_once())]);
     desk.close("a", None);
     desk.settle();
     let text = "run my y!".to_owned();
@@ -297,11 +318,11 @@ fn the_oldest_request_is_asked_first_and_the_others_are_counted() {
     desk.ask("b");
     desk.settle();
     assert!(desk.shows("1 more waiting"));
-    assert_eq!(desk.press("y"), [answer("a", AnswerChoice::Allow)]);
+    assert_eq!(desk.press("y"), [answer("a", AnswerChoice::allow_once())]);
     desk.close("a", None);
     assert_eq!(desk.press("yyy"), []);
     desk.settle();
-    assert_eq!(desk.press("y"), [answer("b", AnswerChoice::Allow)]);
+    assert_eq!(desk.press("y"), [answer("b", AnswerChoice::allow_once())]);
 }
 
 #[test]
@@ -319,7 +340,7 @@ fn a_refused_answer_can_be_given_again() {
     assert!(desk.shows("refused: the agent is busy"));
     assert_eq!(desk.press("y"), []);
     desk.settle();
-    assert_eq!(desk.press("y"), [answer("a", AnswerChoice::Allow)]);
+    assert_eq!(desk.press("y"), [answer("a", AnswerChoice::allow_once())]);
 }
 
 #[test]
@@ -332,7 +353,7 @@ fn keys_that_mean_nothing_to_a_request_still_scroll_and_search() {
     desk.press("y\n");
     assert_eq!(desk.press("y"), []);
     desk.settle();
-    assert_eq!(desk.press("y"), [answer("a", AnswerChoice::Allow)]);
+    assert_eq!(desk.press("y"), [answer("a", AnswerChoice::allow_once())]);
 }
 
 #[test]
@@ -345,7 +366,11 @@ fn a_request_behind_a_dialog_or_the_help_is_armed_when_it_is_seen_again() {
         assert_eq!(desk.press(close), [], "{open}");
         assert_eq!(desk.press("y"), [], "{open}");
         desk.settle();
-        assert_eq!(desk.press("y"), [answer("a", AnswerChoice::Allow)], "{open}");
+        assert_eq!(
+            desk.press("y"),
+            [answer("a", AnswerChoice::allow_once())],
+            "{open}"
+        );
     }
 }
 

@@ -191,7 +191,7 @@ fn a_permission_for_a_long_command() {
         desk.agent(
             "permission_requested",
             &json!({"request": "p", "tool": "Bash", "kind": "execute", "subject": "echo 'step 1 …'",
-                "input": {"command": long_command()}, "suggestions": super::rule()}),
+                "input": {"command": long_command()}, "grants": super::rule()}),
         );
         desk.settle();
     });
@@ -318,8 +318,7 @@ fn nothing_forbidden_reaches_the_screen_from_a_request() {
                 "permission_requested",
                 json!({"request": "r", "tool": hostile, "kind": "execute", "subject": long,
                 "description": hostile, "input": {"command": long, hostile: hostile},
-                "suggestions": [{"type": "addRules", "behavior": "allow", "destination": hostile,
-                    "rules": [{"toolName": hostile, "ruleContent": hostile}]}]}),
+                "grants": [{"id": "g", "kind": "rule", "destination": "session", "text": long}]}),
             ),
             (
                 "permission_requested",

@@ -48,7 +48,7 @@ fn push_permission(asked: &PermissionRequested, role: Role, sheet: &mut Sheet) {
             DetailKind::Plain => None,
             DetailKind::Added => Some(Role::Added),
             DetailKind::Removed => Some(Role::Removed),
-            DetailKind::Remark => Some(Role::Faint),
+            DetailKind::Remark | DetailKind::Grant => Some(Role::Faint),
         };
         let line = Line::of(&row.text, role.map_or(Look::PLAIN, Look::of));
         sheet.push(line.led_by(INDENT, Look::PLAIN).overflowing(Overflow::Words));

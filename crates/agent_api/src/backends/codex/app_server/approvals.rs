@@ -9,12 +9,13 @@ use serde_json::{Map, json};
 use crate::backend::Answer;
 use crate::backends::codex::items::{COMMAND_EXECUTION, FILE_CHANGE, Items};
 use crate::backends::json_rpc::JsonRpc;
+use crate::backends::offered_grants::OfferedGrants;
 use crate::backends::question_answers::whole_answers;
 use crate::backends::tool_names::one_line;
 use crate::emitter::{Emitter, in_order};
 use crate::event::{
-    Body, CloseReason, Denial, ItemId, Json, PermissionRequested, Question, QuestionAsked, QuestionOption,
-    RequestId, ToolKind,
+    Body, CloseReason, Denial, GrantDestination, GrantKind, ItemId, Json, PermissionRequested, Question,
+    QuestionAsked, QuestionOption, RequestId, ToolKind,
 };
 
 const COMMAND: &str = "item/commandExecution/requestApproval";
@@ -53,9 +54,9 @@ pub(super) struct Answered {
 #[derive(Debug)]
 enum Kind {
     /// A command or a change of files.
-    Decision,
+    Decision(OfferedGrants),
     /// More permissions for the turn: these.
-    Permissions(serde_json::Value),
+    Permissions(serde_json::Value, OfferedGrants),
     /// Questions to the user, and the id of each.
     Questions(Vec<Question>, Vec<String>),
 }
@@ -76,6 +77,7 @@ impl Approvals {
         let reason = params.text("reason").map(str::to_owned);
         let (kind, body) = match method {
             COMMAND => {
+                let grants = command_grants(params);
                 let command = params.text("command");
                 let input = json!({ "command": command, "cwd": params.get("cwd") });
                 let body = PermissionRequested {
@@ -86,11 +88,14 @@ impl Approvals {
                     subject: command.map(one_line),
                     description: reason,
                     input: Some(Json::from(&input)),
-                    suggestions: suggestions(params),
+                    grants: grants.list(),
+                    takes_one_grant: true,
                 };
-                (Kind::Decision, Body::PermissionRequested(Box::new(body)))
+                (Kind::Decision(grants), Body::PermissionRequested(Box::new(body)))
             }
             CHANGE => {
+                let text = "Allow further changes to the same files for this session";
+                let grants = session_grant(text, "acceptForSession");
                 let body = PermissionRequested {
                     request: request.clone(),
                     item: item.clone(),
@@ -100,14 +105,19 @@ impl Approvals {
                     subject: call.and_then(|call| call.subject.clone()),
                     description: reason,
                     input: call.and_then(|call| call.input.clone()),
-                    suggestions: Some(Json::from(&json!(["acceptForSession"]))),
+                    grants: grants.list(),
+                    takes_one_grant: true,
                 };
-                (Kind::Decision, Body::PermissionRequested(Box::new(body)))
+                (Kind::Decision(grants), Body::PermissionRequested(Box::new(body)))
             }
             PERMISSIONS => {
                 let permissions = params
                     .get("permissions")
                     .map_or_else(|| json!({}), Value::to_owned_json);
+                let grants = session_grant(
+                    "Give these permissions for this session, not only for this turn",
+                    "session",
+                );
                 let body = PermissionRequested {
                     request: request.clone(),
                     item: item.clone(),
@@ -116,9 +126,10 @@ impl Approvals {
                     subject: reason.as_deref().map(one_line),
                     description: reason,
                     input: Some(Json::from(&permissions)),
-                    suggestions: Some(Json::from(&json!(["session"]))),
+                    grants: grants.list(),
+                    takes_one_grant: true,
                 };
-                let kind = Kind::Permissions(permissions);
+                let kind = Kind::Permissions(permissions, grants);
                 (kind, Body::PermissionRequested(Box::new(body)))
             }
             USER_INPUT => {
@@ -165,8 +176,8 @@ impl Approvals {
             return Ok(None);
         };
         let (value, reason) = match &pending.kind {
-            Kind::Decision => decision(answer)?,
-            Kind::Permissions(asked) => permissions(asked, answer)?,
+            Kind::Decision(grants) => decision(grants, answer)?,
+            Kind::Permissions(asked, grants) => permissions(asked, grants, answer)?,
             Kind::Questions(questions, ids) => answers(questions, ids, answer)?,
         };
         let answered = Answered {
@@ -174,7 +185,7 @@ impl Approvals {
             item: pending.item.clone(),
             turn: pending.turn.clone(),
             ends_turn: matches!(answer, Answer::DenyAndInterrupt { .. })
-                && matches!(pending.kind, Kind::Decision),
+                && matches!(pending.kind, Kind::Decision(_)),
         };
         self.close(request, reason, events);
         Ok(Some(answered))
@@ -239,26 +250,51 @@ fn request_id(id: &Value) -> RequestId {
     RequestId::new(&id.to_owned_json().to_string())
 }
 
-/// The offered decisions that allow more than this one call.
-fn suggestions(params: &Value) -> Option<Json> {
-    let is_lasting =
-        |decision: &&Value| decision.is_object() || decision.as_str() == Some("acceptForSession");
-    let lasting: Vec<&Value> = params
-        .list("availableDecisions")
-        .iter()
-        .filter(is_lasting)
-        .collect();
-    (!lasting.is_empty()).then(|| Json::of(&lasting)).flatten()
+/// The decisions that allow more than this one call. One that is not known is not offered.
+fn command_grants(params: &Value) -> OfferedGrants {
+    let mut grants = OfferedGrants::default();
+    for decision in params.list("availableDecisions") {
+        let payload = decision.to_owned_json();
+        if decision.as_str() == Some("acceptForSession") {
+            let text = "Allow the same command for this session".to_owned();
+            grants.offer(GrantKind::Rule, GrantDestination::Session, text, payload);
+        } else if let Some(words) = amendment(&payload) {
+            let text = format!(
+                "Allow commands that begin with `{}`, kept in Codex's rules",
+                words.join(" ")
+            );
+            grants.offer(GrantKind::Rule, GrantDestination::User, text, payload);
+        }
+    }
+    grants
 }
 
-fn decision(answer: &Answer) -> Result<(serde_json::Value, CloseReason), String> {
+/// The first words of the commands that a decision would allow from now on, if that is all it does.
+fn amendment(decision: &serde_json::Value) -> Option<Vec<&str>> {
+    let object = decision.as_object().filter(|object| object.len() == 1)?;
+    let amendment = object.get("acceptWithExecpolicyAmendment")?.as_object()?;
+    let words = amendment
+        .get("execpolicy_amendment")
+        .filter(|_| amendment.len() == 1)?;
+    let words: Option<Vec<&str>> = words.as_array()?.iter().map(serde_json::Value::as_str).collect();
+    words.filter(|words| !words.is_empty())
+}
+
+fn session_grant(text: &str, payload: &str) -> OfferedGrants {
+    let mut grants = OfferedGrants::default();
+    grants.offer(
+        GrantKind::Rule,
+        GrantDestination::Session,
+        text.to_owned(),
+        json!(payload),
+    );
+    grants
+}
+
+fn decision(grants: &OfferedGrants, answer: &Answer) -> Result<(serde_json::Value, CloseReason), String> {
     let (decision, reason) = match answer {
         Answer::Allow => (json!("accept"), CloseReason::Answered),
-        Answer::AllowAlways { rules } => {
-            let rule = rules.as_array().and_then(|rules| rules.first());
-            let decision = rule.cloned().unwrap_or_else(|| json!("acceptForSession"));
-            (decision, CloseReason::Answered)
-        }
+        Answer::AllowWithGrants { grants: chosen } => (grants.only_payload(chosen)?, CloseReason::Answered),
         Answer::Deny { .. } => (json!("decline"), CloseReason::Denied),
         Answer::DenyAndInterrupt { .. } => (json!("cancel"), CloseReason::Denied),
         Answer::AllowChanged { .. } => return Err("Codex runs a call as it is or not at all".to_owned()),
@@ -269,6 +305,7 @@ fn decision(answer: &Answer) -> Result<(serde_json::Value, CloseReason), String>
 
 fn permissions(
     asked: &serde_json::Value,
+    grants: &OfferedGrants,
     answer: &Answer,
 ) -> Result<(serde_json::Value, CloseReason), String> {
     Ok(match answer {
@@ -276,8 +313,8 @@ fn permissions(
             json!({ "permissions": asked, "scope": "turn" }),
             CloseReason::Answered,
         ),
-        Answer::AllowAlways { .. } => (
-            json!({ "permissions": asked, "scope": "session" }),
+        Answer::AllowWithGrants { grants: chosen } => (
+            json!({ "permissions": asked, "scope": grants.only_payload(chosen)? }),
             CloseReason::Answered,
         ),
         Answer::AllowChanged { input } => (
@@ -301,7 +338,7 @@ fn answers(
         Answer::Deny { .. } | Answer::DenyAndInterrupt { .. } => {
             return Ok((json!({ "answers": {} }), CloseReason::Denied));
         }
-        Answer::Allow | Answer::AllowAlways { .. } | Answer::AllowChanged { .. } => {
+        Answer::Allow | Answer::AllowWithGrants { .. } | Answer::AllowChanged { .. } => {
             return Err("the request is a question: answer it".to_owned());
         }
     };
