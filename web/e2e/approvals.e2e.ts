@@ -1,8 +1,26 @@
 import { expect, test } from 'vitest';
 import { answered, asks, isFinished, QUESTIONS, text, works } from './dialect';
 import { openTheatre } from './theatre';
+import type { Visitor } from './visitor';
 
 const theatre = openTheatre();
+
+/** What somebody wants to look at: `E2E_LOOK=DIR`. */
+async function picture(visitor: Visitor, name: string): Promise<void> {
+  const folder = process.env.E2E_LOOK;
+  if (!folder) return;
+  for (const [size, width, height] of [
+    ['desktop', 1280, 800],
+    ['phone', 390, 844],
+  ] as const) {
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await visitor.page.setViewportSize({ width, height });
+      await visitor.page.emulateMedia({ colorScheme });
+      await visitor.page.screenshot({ path: `${folder}/${name}-${size}-${colorScheme}.png` });
+    }
+  }
+  await visitor.page.setViewportSize({ width: 1280, height: 800 });
+}
 
 const RULE = {
   type: 'addRules',
@@ -10,12 +28,9 @@ const RULE = {
   behavior: 'allow',
   destination: 'localSettings',
 };
+const DIRECTORY = { type: 'addDirectories', directories: ['/tmp/scratch'], destination: 'session' };
 /** As the CLI suggests them: a rule, a directory and a mode at once. */
-const SUGGESTIONS = [
-  RULE,
-  { type: 'addDirectories', directories: ['/tmp/scratch'], destination: 'session' },
-  { type: 'setMode', mode: 'acceptEdits', destination: 'session' },
-];
+const SUGGESTIONS = [RULE, DIRECTORY, { type: 'setMode', mode: 'acceptEdits', destination: 'session' }];
 
 test('a permission is given once, always, with other arguments, and refused with a reason', async () => {
   const { stage, server, visit } = theatre;
@@ -24,7 +39,7 @@ test('a permission is given once, always, with other arguments, and refused with
     .emit(asks('once', 'Bash', { command: 'ls -la' }))
     .expectLine(answered('once', allowed({ command: 'ls -la' })))
     .emit(asks('always', 'Bash', { command: 'ls -lh' }, { permission_suggestions: SUGGESTIONS }))
-    .expectLine(answered('always', { behavior: 'allow', updatedPermissions: [RULE] }))
+    .expectLine(answered('always', { behavior: 'allow', updatedPermissions: [DIRECTORY] }))
     .emit(asks('changed', 'Bash', { command: 'rm -rf build' }))
     .expectLine(answered('changed', allowed({ command: 'rm -rf build/old' })))
     .emit(asks('denied', 'Write', { file_path: '/etc/passwd', content: 'x' }))
@@ -39,7 +54,8 @@ test('a permission is given once, always, with other arguments, and refused with
   await waits.getByRole('button', { name: 'Allow once' }).click();
   await waits.getByText('ls -lh').waitFor();
   expect(await waits.getByRole('checkbox', { checked: false }).count()).toBe(3);
-  await waits.getByRole('checkbox', { name: 'Allow Bash(ls *) in this workspace, for you' }).check();
+  await picture(visitor, 'grants');
+  await waits.getByRole('checkbox', { name: 'Let it work in /tmp/scratch for this session' }).check();
   await waits.getByRole('button', { name: 'Allow and grant 1' }).click();
   await waits.getByText('rm -rf build').waitFor();
   await waits.getByRole('button', { name: 'Edit input…' }).click();
@@ -55,6 +71,30 @@ test('a permission is given once, always, with other arguments, and refused with
   await visitor.sees('All four are answered.');
   await visitor.sees('Completed');
   await waits.waitFor({ state: 'detached' });
+});
+
+test('a command that ends far below is allowed only after its end was shown', async () => {
+  const { stage, server, visit } = theatre;
+  const lines = Array.from({ length: 40 }, (_, line) => `echo ${line}`);
+  const command = [...lines, 'touch ../PWNED'].join('\n');
+  const script = works()
+    .emit(asks('long', 'Bash', { command }, { permission_suggestions: SUGGESTIONS }))
+    .expectLine(answered('long', { behavior: 'allow' }))
+    .emit(text('The long one has run.'))
+    .and(isFinished());
+  const run = await server.start(stage.workspace('long', script));
+  const visitor = await visit();
+  await visitor.go(`/runs/${run}`);
+  const waits = visitor.page.getByRole('region', { name: 'Waiting for you' });
+  await waits.getByText('41 lines, the last is touch ../PWNED').waitFor();
+  await waits.getByText('Scroll to its end to allow it.').waitFor();
+  const allow = waits.getByRole('button', { name: 'Allow once' });
+  expect(await allow.isDisabled()).toBe(true);
+  await picture(visitor, 'long');
+  await waits.locator('[data-end]').scrollIntoViewIfNeeded();
+  await expect.poll(() => allow.isEnabled()).toBe(true);
+  await allow.click();
+  await visitor.sees('The long one has run.');
 });
 
 test('questions are answered together, and a plan is sent back and then approved', async () => {
@@ -78,6 +118,7 @@ test('questions are answered together, and a plan is sent back and then approved
   await visitor.go(`/runs/${run}`);
   const waits = visitor.page.getByRole('region', { name: 'Waiting for you' });
   await waits.getByRole('group', { name: /Which colour/ }).waitFor();
+  await picture(visitor, 'question');
   await expect.poll(() => visitor.page.title()).toMatch(/^\(1\) /);
   await waits.getByRole('button', { name: 'Send answers' }).click();
   await visitor.sees('This question has no answer yet.', waits);

@@ -189,6 +189,19 @@ test('a call whose permission is asked for waits until it is answered', () => {
   expect(builder.table.top[1]?.body).toMatchObject({ kind: 'ask', state: 'answered' });
 });
 
+test('an answer shows its own time and what was granted with it', () => {
+  const grants = [
+    { id: 'g1', kind: 'rule', destination: 'session', text: 'Allow Bash(ls *) for this session' },
+    { id: 'g2', kind: 'mode', destination: 'session', text: 'Switch to mode acceptEdits' },
+  ];
+  const answer = { command_id: 'c', command: 'answer', request: 'r', by: 'web', grants: ['g1'] };
+  const asked = { request: 'r', item: 't', tool: 'Bash', kind: 'execute', grants };
+  const records = [agent(1, 'permission_requested', asked), run(2, 'command_received', answer)];
+  const body = deriveRows(records).table.top[0]?.body;
+  expect(body).toMatchObject({ granted: ['Allow Bash(ls *) for this session'], closedAt: records[1]?.at });
+  expect(records[1]?.at).not.toBe(records[0]?.at);
+});
+
 test('what was asked says who answered; an answer that came too late is a row', () => {
   const answer = { command_id: 'c', command: 'answer', request: 'r' };
   const { table } = deriveRows([

@@ -201,7 +201,9 @@ export class RowBuilder {
     const asked = command.request ? this.asks.get(command.request) : undefined;
     // What was asked says itself how it was answered; an answer that came too late is a row.
     if (command.command === 'answer' && !command.refused && asked?.body.kind === 'ask') {
-      this.table.change(asked, record, { ...asked.body, answerer: { name: command.by ?? null } });
+      const answerer = { name: command.by ?? null };
+      const granted = grantedTexts(asked.body.ask, command.grants ?? []);
+      this.table.change(asked, record, { ...asked.body, answerer, granted, closedAt: record.at });
       return;
     }
     this.sent.commanded(this.add(record, commandBody(command)));
@@ -240,7 +242,8 @@ export class RowBuilder {
     const { request } = ask.data;
     const key = itemKey('ask', record, request);
     const hasCard = this.toolOf(record, ask.data.item) !== undefined;
-    const body: RowBody = { kind: 'ask', ask, request, state: 'pending', answerer: null, hasCard };
+    const open = { state: 'pending', answerer: null, closedAt: null } as const;
+    const body: RowBody = { kind: 'ask', ask, request, ...open, granted: [], hasCard };
     const known = this.table.find(key);
     if (known) this.table.change(known, record, body);
     const row = known ?? this.table.add(key, record, body);
@@ -254,7 +257,8 @@ export class RowBuilder {
       this.other(record);
       return;
     }
-    this.table.change(row, record, { ...row.body, state: data.reason });
+    const closedAt = row.body.closedAt ?? record.at;
+    this.table.change(row, record, { ...row.body, state: data.reason, closedAt });
     this.waits(row, row.body.ask, false);
   }
 
@@ -296,4 +300,11 @@ export function deriveRows(records: readonly RunRecord[]): RowBuilder {
   const builder = new RowBuilder();
   builder.append(records);
   return builder;
+}
+
+/** What the grants that an answer names are called in its request. */
+function grantedTexts(ask: Ask, ids: readonly string[]): string[] {
+  if (ask.type !== 'permission') return [];
+  const offered = Array.isArray(ask.data.grants) ? ask.data.grants : [];
+  return ids.map((id) => offered.find((grant) => grant.id === id)?.text ?? id);
 }

@@ -49,6 +49,10 @@ export interface AskRowBody {
   request: string;
   state: 'pending' | CloseReason;
   answerer: Answerer | null;
+  /** When it was answered, denied or withdrawn. */
+  closedAt: string | null;
+  /** The lasting permissions that were given with the answer, a line each. */
+  granted: string[];
   /** Whether a card above tells already what is asked. */
   hasCard: boolean;
 }

@@ -96,6 +96,8 @@ export type CommandReceived = {
   text?: string;
   /** The request that was answered. */
   request?: RequestId;
+  /** The lasting permissions that the answer gave, from the request's list. */
+  grants?: Array<GrantId>;
   /** The item it is about. */
   item?: ItemId;
   /** Why it was refused, if it was. */

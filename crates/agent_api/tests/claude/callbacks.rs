@@ -50,7 +50,7 @@ fn rule() -> Value {
 /// A CLI that asks for a command, and goes on only if the answer has this in it.
 fn asking(answer: &Value) -> Script {
     let asked = json!({"subtype": "can_use_tool", "tool_name": "Bash", "input": {"command": "make"},
-        "permission_suggestions": [rule(), {"type": "setMode", "mode": "acceptEdits", "destination": "session"}]});
+        "permission_suggestions": [{"type": "setMode", "mode": "acceptEdits", "destination": "session"}, rule()]});
     Script::new()
         .expect_argument("--permission-prompt-tool=stdio")
         .expect_line(json!({"type": "user"}))

@@ -8,12 +8,20 @@ import { Markdown } from './lazy-parts';
 export function AskBody({ body }: { body: AskRowBody }) {
   const { ask, state, hasCard } = body;
   const isPending = state === 'pending';
-  if (hasCard) return <p className={isPending ? 'text-warn' : 'text-muted'}>{askWords(body)}</p>;
+  if (hasCard) {
+    return (
+      <div className={isPending ? 'text-warn' : 'text-muted'}>
+        <p>{askWords(body)}</p>
+        <Granted lines={body.granted} />
+      </div>
+    );
+  }
   return (
     <div
       className={`rounded-lg border px-3 py-1.5 ${isPending ? 'border-warn bg-warn-soft' : 'border-line bg-raised'}`}
     >
       <p className={`text-2xs ${isPending ? 'text-warn' : 'text-muted'}`}>{askWords(body)}</p>
+      <Granted lines={body.granted} />
       {ask.type === 'permission' && (
         <>
           <p>
@@ -41,5 +49,19 @@ export function AskBody({ body }: { body: AskRowBody }) {
         ))}
       {ask.type === 'plan' && <Markdown text={ask.data.plan} isStreaming={false} />}
     </div>
+  );
+}
+
+/** The lasting permissions that were given with the answer. */
+function Granted({ lines }: { lines: readonly string[] }) {
+  if (lines.length === 0) return null;
+  return (
+    <ul aria-label="Granted" className="list-disc pl-5 text-xs">
+      {lines.map((line) => (
+        <li key={line} className="break-words">
+          {visibleText(line)}
+        </li>
+      ))}
+    </ul>
   );
 }

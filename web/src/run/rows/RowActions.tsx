@@ -23,11 +23,13 @@ export function RowActions({ row, run, isRaw, onRaw }: Props) {
     }
     setTimeout(() => setDone(null), 2_000);
   };
+  // What was asked shows when it was answered.
+  const at = (row.body.kind === 'ask' && row.body.closedAt) || row.at;
   const link = `${location.origin}/runs/${encodeURIComponent(run)}?seq=${row.linkSeq}`;
   return (
     <div className="row-actions absolute top-1 right-2 flex items-center rounded-md border border-line bg-bg text-muted text-xs">
-      <time className="px-1.5 text-2xs text-faint tabular-nums whitespace-nowrap" dateTime={row.at}>
-        {formatTime(row.at)}
+      <time className="px-1.5 text-2xs text-faint tabular-nums whitespace-nowrap" dateTime={at}>
+        {formatTime(at)}
       </time>
       <Action label="Copy as Markdown" onClick={() => void copy(markdownOf(row), 'Copied')}>
         <Copy aria-hidden className="size-3.5" />
