@@ -2036,6 +2036,8 @@ export interface components {
         };
         /** @description An answer. */
         Answer: {
+            /** @description The lasting permissions that are given with it: ids from the `grants` of the request. None by default. */
+            grants?: string[];
             /** @enum {string} */
             kind: "allow";
         } | {

@@ -190,6 +190,27 @@ export type Finished = {
   duration_ms: number;
 };
 
+/** One lasting permission that a request offers. Nothing is granted unless an answer names it. */
+export type Grant = {
+  /** What the answer names. It depends on all that would be granted: another grant has another id. */
+  id: GrantId;
+  /** What is granted. */
+  kind: GrantKind;
+  /** How long it lasts, and where it is kept. */
+  destination: GrantDestination;
+  /** All of it in one line, in the agent's untrusted words: `Allow Bash(git status *) for this session`. */
+  text: string;
+};
+
+/** How long a grant lasts, and where it is kept. */
+export type GrantDestination = 'session' | 'workspace' | 'project' | 'user' | 'unknown';
+
+/** Names a lasting permission that a request offers. */
+export type GrantId = string;
+
+/** What is granted, the narrowest first. */
+export type GrantKind = 'rule' | 'option' | 'directory' | 'mode' | 'unknown';
+
 /** The item is no longer part of the conversation. A view should remove it. */
 export type ItemDiscarded = {
   /** The item. */
@@ -651,8 +672,3 @@ export type UserMessage = {
   /** Who wrote it. */
   origin: Origin;
 };
-
-export type Grant = { id: GrantId; kind: GrantKind; destination: GrantDestination; text: string };
-export type GrantId = string;
-export type GrantKind = 'rule' | 'option' | 'directory' | 'mode' | 'unknown';
-export type GrantDestination = 'session' | 'workspace' | 'project' | 'user' | 'unknown';

@@ -1,7 +1,7 @@
 // Made from the Rust code, and held against it by a test of ralph_server: see CONTRIBUTING.md. Do not edit.
 import type { AgentEvent, AgentKind, ErrorInfo, ExitInfo, GrantId, ItemId, Outcome, RequestId, Tokens } from './agent';
 
-/** An answer to a request. It names nothing that a redacted journal could have changed: rules and questions are the
+/** An answer to a request. It names nothing that a redacted journal could have changed: grants and questions are the
  * ones that the runner holds. */
 export type AnswerChoice =
   | {

@@ -19,7 +19,7 @@ use run_view::{RequestDetail, describe_grant, one_line, visible};
 #[command(after_help = "Examples:
   ralph answer latest                 list open requests
   ralph answer latest --allow         allow the only open request
-  ralph answer latest --always 1      allow it, and what the list calls `always 1`
+  ralph answer latest --always 1      allow it, and give `always 1`
   ralph answer g4k7m2 --deny \"not in production\"
   ralph answer g4k7m2 --request req_7 --choose 2
   ralph answer g4k7m2 --text \"Use tokio, but only for tests\"

@@ -95,6 +95,9 @@ impl RunScreen {
             let step = prompt.type_key(key, now.instant);
             return Some(self.prompt_step(step));
         }
+        if *key == Key::Escape && prompt.leave_grants() {
+            return Some(Vec::new());
+        }
         let action = action_for(Context::Request, key).filter(|action| prompt.takes(*action))?;
         let is_view = matches!(
             action,

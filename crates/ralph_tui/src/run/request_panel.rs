@@ -132,7 +132,10 @@ fn request_keys(prompt: &RequestPrompt) -> String {
         let word = match (row.action, prompt.request()) {
             (Action::Allow | Action::AllowAlways | Action::AllowEdited, _) if is_choosing => continue,
             (Action::SendAnswers, PendingRequest::Permission(_)) => "allow",
-            (Action::HideRequest, _) if is_choosing => "back",
+            (Action::HideRequest, _) if is_choosing => {
+                keys.push("esc back".to_owned());
+                continue;
+            }
             (Action::Allow, PendingRequest::Plan(_)) => "approve",
             (Action::Deny, PendingRequest::Plan(_)) => "reject",
             (Action::Deny, PendingRequest::Question(_)) => "decline",

@@ -282,10 +282,6 @@ impl RequestPrompt {
                 },
                 _ => PromptStep::Stay,
             },
-            Action::HideRequest if matches!(self.stage, Stage::Grants(_)) => {
-                self.set_stage(Stage::Choose);
-                PromptStep::Stay
-            }
             Action::HideRequest => {
                 self.is_hidden = true;
                 PromptStep::Stay
@@ -305,6 +301,15 @@ impl RequestPrompt {
     fn scroll_by(&mut self, rows: isize) -> PromptStep {
         self.scroll.scroll(rows);
         PromptStep::Stay
+    }
+
+    /// Goes back from the list of grants, if it is open.
+    pub(super) fn leave_grants(&mut self) -> bool {
+        let is_open = matches!(self.stage, Stage::Grants(_));
+        if is_open {
+            self.set_stage(Stage::Choose);
+        }
+        is_open
     }
 
     /// Other rows are shown in it.
