@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt, Refusal};
+use ralph_run::control::{ControlClient, ControlError, ControlRequest, Receipt, Refusal};
 use ralph_run::{Home, Liveness, RunDirectory, RunFile, open_regular_file};
 
 use crate::sandboxed_open::open_in_workspace;
@@ -15,7 +15,7 @@ use crate::sandboxed_open::open_in_workspace;
 #[async_trait]
 pub trait Runners: fmt::Debug + Send + Sync + 'static {
     /// Sends a command. The client's id makes it safe to repeat: the same id is done once.
-    async fn command(&self, run: &str, id: String, command: ControlCommand) -> Result<Receipt, CommandError>;
+    async fn command(&self, run: &str, request: ControlRequest) -> Result<Receipt, CommandError>;
 
     /// Opens what a process of the run wrote, byte for byte.
     async fn raw(&self, run: &str, log: RawLogName) -> io::Result<Box<dyn RawLog>>;
@@ -114,11 +114,15 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send
 
 #[async_trait]
 impl Runners for SocketRunners {
-    async fn command(&self, run: &str, id: String, command: ControlCommand) -> Result<Receipt, CommandError> {
+    async fn command(&self, run: &str, request: ControlRequest) -> Result<Receipt, CommandError> {
         let socket = self.find(run, |directory| Ok(directory.socket())).await;
         let socket = socket.map_err(|_| CommandError::NoSuchRun(run.to_owned()))?;
-        let mut client = ControlClient::connect(socket).await?;
-        Ok(client.request_as(id, command).await?)
+        let client = ControlClient::connect(socket).await?;
+        let mut client = match request.by {
+            Some(by) => client.named(by),
+            None => client,
+        };
+        Ok(client.request_as(request.id, request.command).await?)
     }
 
     async fn raw(&self, run: &str, log: RawLogName) -> io::Result<Box<dyn RawLog>> {

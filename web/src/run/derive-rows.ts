@@ -1,5 +1,6 @@
 import type { RunRecord, Task, Usage } from '../wire';
 import { cutOff } from './cut-off';
+import { actorName } from './derive-actor';
 import { bodyOfOne, machinery } from './derive-one';
 import { callDelta, callFinished, callProgressed, callStarted, newCall } from './derive-tool-call';
 import type { Ask, Row, RowBody, SentState } from './row';
@@ -201,7 +202,7 @@ export class RowBuilder {
     const asked = command.request ? this.asks.get(command.request) : undefined;
     // What was asked says itself how it was answered; an answer that came too late is a row.
     if (command.command === 'answer' && !command.refused && asked?.body.kind === 'ask') {
-      const answerer = { name: command.by ?? null };
+      const answerer = { name: actorName(command.by) };
       const granted = grantedTexts(asked.body.ask, command.grants ?? []);
       this.table.change(asked, record, { ...asked.body, answerer, granted, closedAt: record.at });
       return;

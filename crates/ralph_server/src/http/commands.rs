@@ -6,7 +6,7 @@ use agent_api::MicroUsd;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use ralph_run::control::{ControlCommand, PermissionChoice, Receipt, TopUp};
+use ralph_run::control::{ControlCommand, ControlRequest, PermissionChoice, Receipt, TopUp};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -124,10 +124,19 @@ pub(super) struct AddToLimits {
 pub(super) type Told = Result<(StatusCode, Json<CommandReceipt>), Problem>;
 
 /// Tells a run something. The answer says that the run has it in its journal.
-pub(super) async fn tell(app: &App, run: &str, CommandId(id): CommandId, command: ControlCommand) -> Told {
-    let receipt: Receipt = app.runners.command(run, id.clone(), command).await?;
+pub(super) async fn tell(
+    app: &App,
+    run: &str,
+    CommandId { id, by }: CommandId,
+    command: ControlCommand,
+) -> Told {
+    let command_id = id.clone();
+    let receipt: Receipt = app
+        .runners
+        .command(run, ControlRequest { id, by, command })
+        .await?;
     let told = CommandReceipt {
-        command_id: id,
+        command_id,
         message_id: receipt.message_id,
         is_already_done: receipt.is_already_done,
         note: receipt.note,

@@ -10,7 +10,7 @@ use ralph_run::control::command_id;
 use serde::de::DeserializeOwned;
 
 use super::idempotency::key_of;
-use crate::auth::digest_hex;
+use crate::auth::{Principal, digest_hex};
 use crate::problem::{Problem, ProblemCode};
 
 /// No body is larger: the longest thing anybody sends is a prompt, which must fit into one line to a runner.
@@ -117,16 +117,23 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for InPath<
 
 /// What a command to a runner is called. One with a key is always called the same, so that the runner does it once even
 /// if this server forgot that it was asked before.
-pub(super) struct CommandId(pub(super) String);
+pub(super) struct CommandId {
+    pub(super) id: String,
+    /// The token or session that gives the command, for the journal.
+    pub(super) by: Option<String>,
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for CommandId {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        Ok(Self(match key_of(&parts.headers)? {
-            Some(key) => digest_hex(&[key.as_bytes(), parts.uri.path().as_bytes()]),
-            None => command_id(),
-        }))
+        Ok(Self {
+            id: match key_of(&parts.headers)? {
+                Some(key) => digest_hex(&[key.as_bytes(), parts.uri.path().as_bytes()]),
+                None => command_id(),
+            },
+            by: parts.extensions.get::<Principal>().map(Principal::actor),
+        })
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures_util::{SinkExt as _, StreamExt as _};
-use ralph_run::control::Receipt;
+use ralph_run::control::{ControlRequest, Receipt};
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
@@ -246,6 +246,7 @@ async fn on_text(
             Ok(place) => {
                 let (runners, process) = (context.runners.clone(), context.process.clone());
                 let may_steer = context.may_steer(&run);
+                let by = context.principal.as_ref().map(Principal::actor);
                 tokio::spawn(async move {
                     let allowed = match &process {
                         Some(process) if may_steer.is_ok() => process.refuse_agents(runners.as_ref()).await,
@@ -253,7 +254,14 @@ async fn on_text(
                     };
                     let done = match allowed {
                         Ok(()) => runners
-                            .command(&run, id.clone(), command)
+                            .command(
+                                &run,
+                                ControlRequest {
+                                    id: id.clone(),
+                                    by,
+                                    command,
+                                },
+                            )
                             .await
                             .map_err(ErrorMessage::from),
                         Err(refused) => Err(refused.into()),

@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 /// A runner.
 pub(crate) struct Runner {
     heard: Arc<Mutex<Vec<(String, ControlCommand)>>>,
+    named: Arc<Mutex<Vec<Option<String>>>>,
     task: JoinHandle<()>,
 }
 
@@ -21,6 +22,8 @@ impl Runner {
             .unwrap();
         let heard = Arc::new(Mutex::new(Vec::new()));
         let hearing = Arc::clone(&heard);
+        let named = Arc::new(Mutex::new(Vec::new()));
+        let naming = Arc::clone(&named);
         let task = tokio::spawn(async move {
             loop {
                 let incoming = server.next().await;
@@ -35,6 +38,7 @@ impl Runner {
                     }),
                     _ => Ok(Receipt::default()),
                 };
+                naming.lock().unwrap().push(incoming.by);
                 hearing
                     .lock()
                     .unwrap()
@@ -42,12 +46,17 @@ impl Runner {
                 incoming.reply.send(answer);
             }
         });
-        Self { heard, task }
+        Self { heard, named, task }
     }
 
     pub(crate) fn heard(&self) -> Vec<ControlCommand> {
         let heard = self.heard.lock().unwrap();
         heard.iter().map(|(_, command)| command.clone()).collect()
+    }
+
+    /// Who gave the commands, as the runner was told.
+    pub(crate) fn actors(&self) -> Vec<Option<String>> {
+        self.named.lock().unwrap().clone()
     }
 
     pub(crate) fn ids(&self) -> Vec<String> {

@@ -224,3 +224,21 @@ async fn the_access_log_says_who_did_what_and_nothing_secret() {
         assert!(!text.contains(secret), "{text}");
     }
 }
+
+#[tokio::test]
+async fn a_runner_is_told_which_token_or_session_gave_a_command() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[crate::stage::wrote(1, "hello")]).await;
+    let runner = crate::agent::Runner::of(&run).await;
+    let token = stage.token_named("ci", Scope::Steer);
+    let session = format!("Bearer {}", stage.log_in().await);
+    let path = format!("/api/v1/runs/{}/interrupt", run.id());
+    for secret in [&token, &session, &stage.bearer()] {
+        let answer = stage.ask("POST", &path, &[("authorization", secret)], "").await;
+        assert_eq!(answer.status, 202, "{answer:?}");
+    }
+    let sessions = stage.get("/api/v1/login-sessions").await.json();
+    let session = format!("session {}", sessions["items"][0]["id"].as_str().unwrap());
+    let actors = ["token ci", &session, "server token"].map(|name| Some(name.to_owned()));
+    assert_eq!(runner.actors(), actors);
+}

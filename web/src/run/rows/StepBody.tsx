@@ -1,3 +1,4 @@
+import { actorName } from '../derive-actor';
 import { useOpen } from '../kept-state';
 import type { Row } from '../row';
 import { iterationTitle, type LineProps, lineOf } from './derive-line';
@@ -21,7 +22,8 @@ export function StepBody({ row, body }: { row: Row; body: StepRowBody }) {
     case 'command':
       if (body.command.command === 'send' && body.command.text) {
         const state = body.state ? SENT[body.state] : '';
-        const by = body.command.by ? ` (${body.command.by})` : '';
+        const name = actorName(body.command.by);
+        const by = name ? ` (${name})` : '';
         return <UserBody row={row} text={body.command.text} origin="user" label={`You${by} · ${state}`} />;
       }
       return <Line {...lineOf(body)} name={row.key} />;
