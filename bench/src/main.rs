@@ -41,6 +41,8 @@ and of `ralph serve` (serve: all of these):
   serve_stall     [--seconds N]
   serve_answer
   serve_open
+  serve_idle      [--runs N] [--seconds N]
+  serve_half_open [--sockets N]
   serve_kill      [--rounds N] [--agents N] [--runs N]
 and of the terminal UI:
   tui_open        [--records N] [--keys N] [--rounds N]
@@ -93,6 +95,8 @@ fn perform(what: &str) -> Result<(), String> {
         "serve_stall" => serve::stall(rest),
         "serve_answer" => serve::answer(rest),
         "serve_open" => serve::open(rest),
+        "serve_idle" => serve::idle(rest),
+        "serve_half_open" => serve::half_open(rest),
         "serve_kill" => serve::kill(rest),
         "tui_open" => tui::open(rest),
         "tui_home" => tui::home(rest),

@@ -19,6 +19,8 @@ pub const END: &str = "end";
 pub const ANSWER_BYTES: usize = 64 << 10;
 const ANSWER_PIECES: usize = 2700;
 const BULK_BYTES: usize = 16 << 10;
+/// The longest text of the form `large`.
+pub const LARGE_BYTES: usize = 256 << 10;
 const DELTAS_OF_A_MESSAGE: u64 = 500;
 const PLACE: &str = "PLACE_OF_THE_TEXT";
 
@@ -58,6 +60,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         "mixed" => agent.mixed()?,
         "deltas" => agent.deltas()?,
         "bulk" => agent.bulk()?,
+        "large" => agent.large()?,
         "answer" => agent.answer()?,
         _ => return Err(format!("there is no form `{form}`")),
     }
@@ -147,6 +150,22 @@ impl Agent {
         while self.clock.slot() {
             let call = self.call("cat")?;
             self.result(&call, &format!("{}{filling}", tick()))?;
+        }
+        Ok(())
+    }
+
+    /// Texts of every length, up to the longest.
+    fn large(&mut self) -> Result<(), String> {
+        let filling = "some words of a long answer ".repeat(LARGE_BYTES / 28 + 1);
+        let mut random = 1_u64;
+        while self.clock.slot() {
+            // Knuth's generator: the same lengths in every run.
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let length = usize::try_from(random >> 33).map_err(explain)? % LARGE_BYTES;
+            self.session.begin_message();
+            write(&self.session.text(&format!("{}{}", tick(), &filling[..length])))?;
         }
         Ok(())
     }

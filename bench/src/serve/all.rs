@@ -1,6 +1,6 @@
 //! All measurements of the server.
 
-use super::{answer, deltas, kill, load, open, reconnect, stall};
+use super::{answer, deltas, half_open, idle, kill, load, open, reconnect, stall};
 
 /// `bench serve`.
 pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
@@ -16,5 +16,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     stall(none())?;
     answer(none())?;
     open(none())?;
+    idle(none())?;
+    half_open(none())?;
     kill(none())
 }

@@ -19,7 +19,8 @@ use crate::arguments::Arguments;
 use crate::process::{explain, runtime};
 
 const AT_ONCE: usize = 8;
-const RATE: usize = 200;
+/// What agents write, and how often in a second: many small records, then some of up to 256 KiB.
+const FORMS: [(&str, usize); 2] = [("mixed", 200), ("large", 20)];
 /// The longest that a client stays.
 const STAY_MS: u64 = 40;
 const LONGEST: Duration = Duration::from_secs(600);
@@ -86,11 +87,18 @@ impl Seen {
 pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let arguments = Arguments::parse(given, &["rounds"])?;
     let rounds = arguments.number("rounds", 10_000)?;
-    let stage = Stage::new("reconnect")?;
+    for (form, rate) in FORMS {
+        measure(form, rate, rounds)?;
+    }
+    Ok(())
+}
+
+fn measure(form: &str, rate: usize, rounds: usize) -> Result<(), String> {
+    let stage = Stage::new(&format!("reconnect-{form}"))?;
     let table = Table::new("reconnect");
     let server = Server::start(&stage)?;
     server.wait_until_ready()?;
-    let runs = stage.start("agents", 1, "mixed", RATE, LONGEST.as_secs() as usize)?;
+    let runs = stage.start("agents", 1, form, rate, LONGEST.as_secs() as usize)?;
     server.wait_for(&runs)?;
     stage.go("agents")?;
     let start = Instant::now();
@@ -128,8 +136,8 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let (truth, texts) = (count(&journal, 0)?, Texts::of(&journal)?);
     let sum = |of: fn(&Seen) -> u64| all.iter().map(of).sum::<u64>() as f64;
     table.note(
-        "reconnects, records, seconds",
-        &format!("{rounds}, {}, {seconds:.0}", truth.last),
+        &format!("{form}: reconnects, records, MB, seconds"),
+        &format!("{rounds}, {}, {:.0}, {seconds:.0}", truth.last, truth.bytes as f64 / 1e6),
     );
     table.most("records lost", sum(|seen| seen.gaps), 0.0);
     table.most("records told twice", sum(|seen| seen.repeated), 0.0);
