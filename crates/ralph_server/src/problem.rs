@@ -379,7 +379,7 @@ impl From<FeedError> for Problem {
     fn from(error: FeedError) -> Self {
         match error {
             FeedError::NoSuchRun(run) => Self::no_run(&run.0),
-            FeedError::Store(error) => error.into(),
+            FeedError::Journal(error) => Self::internal("cannot read a journal", &error),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ralph_run::Home;
-use ralph_run::ports::LocalJournals;
+use ralph_run::ports::{Journals, LocalJournals};
 use ralph_store::{RetentionRules, Store, StoreError};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -110,10 +110,11 @@ impl Server {
         })?
         .bound_to(address);
         let (ending, is_ending) = watch::channel(false);
-        let live = Hub::new(options.home.clone(), options.store.clone());
+        let journals: Arc<dyn Journals> = Arc::new(LocalJournals::new(options.home.clone()));
+        let live = Hub::new(journals.clone(), options.store.clone());
         let app = Arc::new(App::new(AppParts {
             store: options.store,
-            journals: Arc::new(LocalJournals::new(options.home.clone())),
+            journals,
             runners: Arc::new(SocketRunners::new(options.home.clone())),
             launcher: options.launcher,
             auth,

@@ -1,18 +1,22 @@
 //! `Upkeep`: what the machine that has the runs does for them: records the end of lost runs, fills the index, removes old
 //! runs. Started by the server.
 
+use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use ralph_run::{Home, reconcile};
 use ralph_store::{RetentionRules, Store, catch_up_runs};
 use tokio::task::JoinSet;
+use tokio::time::timeout;
 
 use crate::live::{Hub, restarted};
 use crate::retention::retire;
 
 /// How often the runs on disk are compared with the index.
 const CATCH_UP_INTERVAL: Duration = Duration::from_secs(60);
+/// How soon run directories that were moved into place are noticed.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// How soon it is tried again after a failure.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// How often old runs are removed, and how soon after the start.
@@ -20,6 +24,16 @@ const RETENTION_INTERVAL: Duration = Duration::from_secs(3600);
 const FIRST_RETENTION_DELAY: Duration = Duration::from_secs(10);
 /// How often runs whose runner died are looked for.
 const RECONCILE_INTERVAL: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Default)]
+struct RunList {
+    names: HashSet<String>,
+    changed_at: Option<SystemTime>,
+}
+
+fn modified(home: &Home) -> Option<SystemTime> {
+    std::fs::metadata(home.runs_directory()).ok()?.modified().ok()
+}
 
 /// The upkeep of the runs in a [`Home`].
 #[derive(Clone)]
@@ -69,6 +83,7 @@ impl Upkeep {
     async fn fill_index(self) {
         let runs = self.home.runs_directory();
         loop {
+            let known = self.list_runs().await;
             // The records of runs that are followed reach the index by themselves.
             let live = self.live.clone();
             let is_wanted = move |run: &str| !live.is_followed(run);
@@ -78,13 +93,45 @@ impl Upkeep {
                         self.live.compare_texts();
                     }
                     self.live.set_caught_up();
-                    tokio::time::sleep(CATCH_UP_INTERVAL).await;
+                    let _ = timeout(CATCH_UP_INTERVAL, self.runs_moved_in(known)).await;
                 }
                 Err(error) => {
                     tracing::warn!(%error, "the index cannot be brought up to date; it is tried again");
                     tokio::time::sleep(RETRY_DELAY).await;
                 }
             }
+        }
+    }
+
+    /// The directories of runs, and when that list last changed.
+    async fn list_runs(&self) -> RunList {
+        let home = self.home.clone();
+        let listed = tokio::task::spawn_blocking(move || {
+            let changed_at = modified(&home);
+            let runs = home.list().unwrap_or_default();
+            let names = runs.iter().map(|run| run.id().to_owned()).collect();
+            RunList { names, changed_at }
+        });
+        listed.await.unwrap_or_default()
+    }
+
+    /// Waits until there are run directories that no runner has just made: somebody moved them here, or restored them.
+    async fn runs_moved_in(&self, mut known: RunList) {
+        loop {
+            tokio::time::sleep(LOOK_INTERVAL).await;
+            let home = self.home.clone();
+            let changed_at = tokio::task::spawn_blocking(move || modified(&home)).await;
+            if changed_at.is_ok_and(|changed_at| changed_at == known.changed_at) {
+                continue;
+            }
+            let now = self.list_runs().await;
+            for run in now.names.difference(&known.names) {
+                let presence = self.live.journals().presence(run).await;
+                if !self.live.is_followed(run) && presence.is_some_and(|presence| !presence.is_active) {
+                    return;
+                }
+            }
+            known = now;
         }
     }
 
@@ -100,5 +147,59 @@ impl Upkeep {
             }
             tokio::time::sleep(RETENTION_INTERVAL).await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use ralph_run::Home;
+    use ralph_run::ports::LocalJournals;
+    use ralph_store::{RetentionRules, SqliteOptions, SqliteStore, Store};
+
+    use super::{CATCH_UP_INTERVAL, Upkeep};
+    use crate::live::Hub;
+
+    #[tokio::test]
+    async fn run_directories_that_are_moved_into_place_are_noticed() {
+        let directory = tempfile::tempdir().unwrap();
+        let home = Home::new(directory.path().join("state"), None);
+        home.prepare().unwrap();
+        let options = SqliteOptions {
+            data_directory: directory.path().join("data"),
+            runs_directory: home.runs_directory(),
+            home: None,
+        };
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
+        let live = Hub::new(Arc::new(LocalJournals::new(home.clone())), store.clone());
+        let upkeep = Upkeep {
+            home: home.clone(),
+            store: store.clone(),
+            live: live.clone(),
+            retention: RetentionRules::default(),
+        };
+        let filling = tokio::spawn(upkeep.fill_index());
+        let elsewhere = Home::new(directory.path().join("elsewhere"), None);
+        let run = elsewhere.create_run(jiff::Timestamp::now()).unwrap();
+        let line = format!(
+            r#"{{"seq":1,"at":"2026-01-01T00:00:00Z","iteration":0,"attempt":0,"event":{{"type":"run_started","data":{{"format_version":1,"run_id":"{}","ralph_version":"0.1.0","workspace":"/w","backend":"demo","display_name":"Demo","max_iterations":1}}}}}}"#,
+            run.id()
+        );
+        std::fs::write(run.journal(), line + "\n").unwrap();
+        let is_indexed = async {
+            while !live.has_caught_up() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            std::fs::rename(run.path(), home.runs_directory().join(run.id())).unwrap();
+            while store.run(run.id()).await.unwrap().is_none() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(CATCH_UP_INTERVAL / 2, is_indexed)
+            .await
+            .unwrap();
+        filling.abort();
     }
 }

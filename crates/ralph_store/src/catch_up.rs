@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use crate::error::StoreError;
 use crate::fold::RunFold;
 use crate::journal_lines::{JournalLines, Next};
-use crate::resume::resume_point;
+use crate::resume::resume_point_in;
 use crate::rows::{Batch, IndexedRun, Progress};
 use crate::store::Store;
 
@@ -161,7 +161,7 @@ async fn pass(
             let journal = runs_directory.join(&behind.run).join(JOURNAL);
             let resume = match behind.known_bytes {
                 0 => Ok(None),
-                _ => resume_point(store, &behind.run, &journal).await,
+                _ => resume_point_in(store, &behind.run, &journal).await,
             };
             let resume = match resume {
                 Err(StoreError::Journal { source, .. }) => {

@@ -1,13 +1,11 @@
 //! `JournalLines`: reads a journal line by line, holding only a part of the file in memory.
 
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
 
-use ralph_run::RecordHead;
+use ralph_run::JournalReader;
 
-/// How much is read first when looking for the start of a line.
-const LOOK_BACK_BYTES: u64 = 16 << 10;
 const CHUNK_BYTES: usize = 1 << 20;
 /// Longer lines are not records. The same limit as in the journal reader of `ralph_run`.
 const MAX_LINE_BYTES: usize = 64 << 20;
@@ -96,51 +94,14 @@ impl JournalLines {
     }
 }
 
-/// The first line of a journal without its newline; empty if there is no complete line.
-pub(crate) fn first_line(path: &Path) -> io::Result<Vec<u8>> {
-    let file = File::open(path)?.take(MAX_LINE_BYTES as u64);
-    let mut line = Vec::new();
-    BufReader::new(file).read_until(b'\n', &mut line)?;
-    if line.pop() != Some(b'\n') {
-        line.clear();
-    }
-    Ok(line)
-}
-
-/// Whether a reader that stopped at `offset`, after record `seq`, can continue there: a line must end at `offset`, and it
-/// must be that record. If the line is not a record, or very long, only its end is checked.
+/// Whether a reader that stopped at `offset`, after record `seq`, can continue there.
 pub(crate) fn stands_at(path: &Path, offset: u64, seq: u64) -> io::Result<bool> {
-    let mut file = File::open(path)?;
-    if offset == 0 {
-        return Ok(true);
-    }
-    if file.metadata()?.len() < offset {
-        return Ok(false);
-    }
-    let mut window = LOOK_BACK_BYTES;
-    loop {
-        let length = offset.min(window);
-        file.seek(SeekFrom::Start(offset - length))?;
-        let mut bytes = Vec::new();
-        file.by_ref().take(length).read_to_end(&mut bytes)?;
-        if bytes.pop() != Some(b'\n') {
-            return Ok(false);
-        }
-        let start = memchr::memrchr(b'\n', &bytes).map(|end| end + 1);
-        let start = start.or((length == offset).then_some(0));
-        if let Some(line) = start.and_then(|start| bytes.get(start..)) {
-            return Ok(RecordHead::parse(line).is_none_or(|head| head.seq == seq));
-        }
-        if window >= CHUNK_BYTES as u64 {
-            return Ok(true);
-        }
-        window *= 4;
-    }
+    JournalReader::open(path)?.stands_at(offset, seq)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{CHUNK_BYTES, JournalLines, MAX_LINE_BYTES, Next, first_line, stands_at};
+    use super::{CHUNK_BYTES, JournalLines, MAX_LINE_BYTES, Next};
 
     fn lengths(bytes: &[u8], offset: u64) -> Vec<(bool, u64)> {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -176,34 +137,5 @@ mod tests {
         bytes.extend(b"\nnext\n");
         let overlong = (MAX_LINE_BYTES + 3 * CHUNK_BYTES + 1) as u64;
         assert_eq!(lengths(&bytes, 0), [(false, overlong), (true, 4)]);
-    }
-
-    #[test]
-    fn a_reader_can_go_on_only_where_its_last_record_ends() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let line = |seq: u64, length: usize| {
-            let text = "x".repeat(length);
-            format!(
-                r#"{{"seq":{seq},"at":"","iteration":0,"attempt":0,"event":{{"type":"t","data":"{text}"}}}}"#
-            ) + "\n"
-        };
-        let (one, two) = (line(1, 5), line(2, 100_000));
-        let text = format!("{one}{two}no record\n{}", line(3, 2 * CHUNK_BYTES));
-        std::fs::write(file.path(), &text).unwrap();
-        let stands = |offset: usize, seq| stands_at(file.path(), offset as u64, seq).unwrap();
-        let (first, second) = (one.len(), one.len() + two.len());
-        assert!(stands(0, 0) && stands(first, 1) && stands(second, 2));
-        assert!(!stands(first, 2) && !stands(second, 1) && !stands(second - 1, 2) && !stands(first + 1, 1));
-        assert!(stands(second + 10, 2), "what is no record has no number");
-        assert!(stands(text.len(), 3) && !stands(text.len() + 1, 3));
-    }
-
-    #[test]
-    fn the_first_line_is_there_once_it_is_whole() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), "half").unwrap();
-        assert_eq!(first_line(file.path()).unwrap(), b"");
-        std::fs::write(file.path(), "one\ntwo\n").unwrap();
-        assert_eq!(first_line(file.path()).unwrap(), b"one");
     }
 }

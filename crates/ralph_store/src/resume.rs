@@ -1,59 +1,80 @@
-//! Where to go on in a journal.
+//! `resume_point`: where to continue with a run that is in the index already.
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::Path;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use ralph_run::ports::Journals;
+use ralph_run::{JournalMatch, JournalReader};
 
 use crate::error::StoreError;
-use crate::journal_lines::{first_line, stands_at};
-use crate::query::RecordQuery;
-use crate::rows::{Progress, RecordRow};
+use crate::rows::Progress;
 use crate::store::Store;
-use ralph_run::RecordHead;
-use ralph_run::epoch_of;
 
-/// Where to go on with a run whose journal is here; none if it has to be read from its start.
+/// Where to continue with a run; none if it has to be read from its start.
 ///
-/// An index can know more than the journal has: a loss of power cut the journal, and it went on from there. Then what
-/// is known of the run is forgotten. Another journal under the same name takes the place of the old one by itself, once
-/// it is [taken in](Store::ingest) from its start.
+/// An index can know more than the journal has: a power loss cut the journal, and it continued from there. Then what is
+/// known of the run is removed. Another journal under the same name replaces the old one by itself, once it is
+/// [taken in](Store::ingest) from its start.
 ///
 /// # Errors
 /// When the index fails, or the journal cannot be read.
 pub async fn resume_point(
     store: &dyn Store,
+    journals: &dyn Journals,
+    run: &str,
+) -> Result<Option<Progress>, StoreError> {
+    let Some(progress) = current_progress(store, run).await? else {
+        return Ok(None);
+    };
+    let known = &progress.summary;
+    let compared = journals
+        .compare(run, &known.epoch, known.head_seq, progress.offset.into())
+        .await;
+    settle(store, run, Path::new(run), progress, compared).await
+}
+
+/// As [`resume_point`], for a journal in a file.
+pub(crate) async fn resume_point_in(
+    store: &dyn Store,
     run: &str,
     journal: &Path,
 ) -> Result<Option<Progress>, StoreError> {
+    let Some(progress) = current_progress(store, run).await? else {
+        return Ok(None);
+    };
+    let path: PathBuf = journal.to_owned();
+    let (epoch, seq) = (progress.summary.epoch.clone(), progress.summary.head_seq);
+    let offset = progress.offset;
+    let compared =
+        tokio::task::spawn_blocking(move || JournalReader::open(&path)?.compare(&epoch, seq, offset))
+            .await
+            .map_err(|error| StoreError::Database(error.to_string()))?;
+    settle(store, run, journal, progress, compared).await
+}
+
+/// How far a run is in the index. What another version of the fold made stays until rows read from the start replace it.
+async fn current_progress(store: &dyn Store, run: &str) -> Result<Option<Progress>, StoreError> {
     let Some(progress) = store.progress(run).await? else {
         return Ok(None);
     };
-    if !progress.state.is_current() {
-        // Another version of the fold made its rows: they stay until what is read from the start replaces them.
-        return Ok(None);
-    }
-    let last = RecordQuery {
-        before: Some(u64::MAX),
-        limit: 1,
-        ..RecordQuery::default()
-    };
-    let last = store.records(run, &last).await?.pop();
-    let path = journal.to_owned();
-    let compared = tokio::task::spawn_blocking(move || {
-        let found = compare(&path, &progress, last.as_ref());
-        (progress, found)
-    });
-    let (progress, found) = compared
-        .await
-        .map_err(|error| StoreError::Database(error.to_string()))?;
-    let found = found.map_err(|source| StoreError::Journal {
+    Ok(progress.state.is_current().then_some(progress))
+}
+
+async fn settle(
+    store: &dyn Store,
+    run: &str,
+    journal: &Path,
+    progress: Progress,
+    compared: io::Result<JournalMatch>,
+) -> Result<Option<Progress>, StoreError> {
+    let compared = compared.map_err(|source| StoreError::Journal {
         path: journal.to_owned(),
         source,
     })?;
-    match found {
-        Found::Same => Ok(Some(progress)),
-        Found::Other => Ok(None),
-        Found::Cut => {
+    match compared {
+        JournalMatch::Same => Ok(Some(progress)),
+        JournalMatch::Replaced => Ok(None),
+        JournalMatch::Cut => {
             tracing::warn!(
                 run,
                 "the journal is not what it was when it was indexed: it is read again"
@@ -62,32 +83,4 @@ pub async fn resume_point(
             Ok(None)
         }
     }
-}
-
-enum Found {
-    /// It has what is known of it.
-    Same,
-    /// It is another one.
-    Other,
-    /// It begins as it did, and goes on otherwise.
-    Cut,
-}
-
-fn compare(journal: &Path, known: &Progress, last: Option<&RecordRow>) -> io::Result<Found> {
-    if epoch_of(&first_line(journal)?) != known.summary.epoch {
-        return Ok(Found::Other);
-    }
-    let is_same = stands_at(journal, known.offset, known.summary.head_seq)?
-        && last.map_or(Ok(true), |last| has_record(journal, last))?;
-    Ok(if is_same { Found::Same } else { Found::Cut })
-}
-
-/// Whether a record is where its row says.
-fn has_record(journal: &Path, row: &RecordRow) -> io::Result<bool> {
-    let mut file = File::open(journal)?;
-    file.seek(SeekFrom::Start(row.offset))?;
-    let mut line = Vec::new();
-    file.take(u64::from(row.length) + 1).read_to_end(&mut line)?;
-    let is_whole = line.pop() == Some(b'\n') && line.len() as u64 == u64::from(row.length);
-    Ok(is_whole && RecordHead::parse(&line).is_some_and(|head| head.seq == row.seq))
 }

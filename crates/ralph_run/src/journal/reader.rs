@@ -97,7 +97,7 @@ impl JournalReader {
     }
 
     /// A reader of the same file at another place.
-    pub(super) fn reopened(&self, offset: u64) -> io::Result<Self> {
+    pub(crate) fn reopened(&self, offset: u64) -> io::Result<Self> {
         Ok(Self {
             path: self.path.clone(),
             file: self.file.try_clone()?,
@@ -357,8 +357,9 @@ impl JournalReader {
         })
     }
 
-    /// Whether a line ends at `offset`, and it is this record. Of a line that is not a record only its end is checked.
-    fn stands_at(&self, offset: u64, seq: u64) -> io::Result<bool> {
+    /// Whether a reader that stopped at `offset`, after record `seq`, can continue there: a line ends there, and it is
+    /// this record. Of a line that is not a record only its end is checked.
+    pub fn stands_at(&self, offset: u64, seq: u64) -> io::Result<bool> {
         if offset == 0 {
             return Ok(true);
         }

@@ -274,8 +274,8 @@ async fn launch(
 
 /// Waits until a run that was started can be asked about, so that nobody is told of a run and then that it is not there.
 async fn appear(app: &App, id: &str) {
-    app.live.notice();
     let late = Instant::now() + APPEARANCE;
+    app.live.wait_for(id).await;
     while app.live.board().get(id).is_none() && Instant::now() < late {
         let Some(presence) = app.journals.presence(id).await else {
             return;

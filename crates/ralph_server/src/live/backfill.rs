@@ -1,13 +1,10 @@
 //! `backfill`: reads from the journal what a client missed, for [`RunReader`](crate::stream).
 
-use std::borrow::Cow;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::time::Instant;
 
-use ralph_run::restore_text;
-use tokio::time::Instant;
+use ralph_run::RecordHead;
+use ralph_run::ports::{JournalText, Journals, ReadItem};
 
 use super::feed::Position;
 use super::frame::Frame;
@@ -15,73 +12,56 @@ use super::frame_builder::FrameBuilder;
 
 /// What is read in one go. Who needs more asks again.
 const CHUNK_BYTES: u64 = 512 << 10;
-const MAX_LINE_BYTES: u64 = 64 << 20;
 
 /// Records after `position` and up to `end`, at least one if there is one, as few frames. Gives where it stopped.
-pub(crate) fn backfill(
-    path: &Path,
+pub(crate) async fn backfill(
+    journals: &dyn Journals,
     (run, epoch): (&str, &str),
     position: Position,
     end: Position,
 ) -> io::Result<(Vec<Frame>, Position)> {
-    let file = File::open(path)?;
     let now = Instant::now();
     let mut reached = position;
     let mut frames = Vec::new();
     let mut builder = FrameBuilder::default();
-    let mut chunk_bytes = CHUNK_BYTES;
-    while reached.offset < end.offset && frames.is_empty() {
-        let length = (end.offset - reached.offset).min(chunk_bytes);
-        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
-        file.read_exact_at(&mut bytes, reached.offset)?;
-        let mut start = 0;
-        for newline in memchr::memchr_iter(b'\n', &bytes) {
-            let line = bytes.get(start..newline).unwrap_or_default();
-            let line_start = reached.offset + start as u64;
-            start = newline + 1;
-            let line_end = reached.offset + start as u64;
-            let Some(head) = ralph_run::RecordHead::parse(line) else {
+    while reached.place < end.place && frames.is_empty() {
+        let (from, to) = (reached.place, Some(end.place));
+        let chunk = journals
+            .read(run, from, to, CHUNK_BYTES, JournalText::Restored)
+            .await?;
+        if chunk.end <= from {
+            // The journal is shorter than it was.
+            return Err(io::Error::from(io::ErrorKind::InvalidData));
+        }
+        for item in &chunk.items {
+            let ReadItem::Line { start, end, line } = item else {
                 continue;
             };
-            if head.seq <= position.seq {
-                continue;
-            }
-            builder.push(&with_text(line, line_start, &file), (line_start, line_end), now);
-            if builder.is_full() {
-                frames.extend(builder.take(run, epoch, now));
+            if RecordHead::parse(line).is_some_and(|head| head.seq > position.seq) {
+                builder.push(line, (*start, *end), now);
+                if builder.is_full() {
+                    frames.extend(builder.take(run, epoch, now));
+                }
             }
         }
-        if start == 0 {
-            if chunk_bytes >= MAX_LINE_BYTES || length < chunk_bytes {
-                return Err(io::Error::from(io::ErrorKind::InvalidData));
-            }
-            chunk_bytes *= 2;
-            continue;
-        }
-        chunk_bytes = CHUNK_BYTES;
-        reached.offset += start as u64;
+        reached.place = chunk.end;
         frames.extend(builder.take(run, epoch, now));
         if let Some(last) = frames.last() {
             reached.seq = last.to;
         }
     }
-    if reached.offset >= end.offset {
+    if reached.place >= end.place {
         // What is no record is behind it as well.
         reached = end;
     }
     Ok((frames, reached))
 }
 
-/// The line that starts at `offset`, with all of its text.
-pub(super) fn with_text<'a>(line: &'a [u8], offset: u64, mut journal: &File) -> Cow<'a, [u8]> {
-    restore_text(line, offset, &mut journal).unwrap_or_else(|error| {
-        tracing::warn!(%error, offset, "the text of a record is lost");
-        Cow::Borrowed(line)
-    })
-}
-
 #[cfg(test)]
 mod tests {
+    use ralph_run::Home;
+    use ralph_run::ports::LocalJournals;
+
     use super::{Position, backfill};
 
     fn line(seq: u64, padding: usize) -> String {
@@ -91,15 +71,21 @@ mod tests {
         )
     }
 
-    #[test]
-    fn everything_behind_a_position_comes_once_and_in_order() {
+    fn journals(text: &str) -> (tempfile::TempDir, LocalJournals, String) {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("journal");
+        let home = Home::new(directory.path().join("state"), None);
+        let run = home.create_run(jiff::Timestamp::now()).unwrap();
+        std::fs::write(run.journal(), text).unwrap();
+        (directory, LocalJournals::new(home), run.id().to_owned())
+    }
+
+    #[tokio::test]
+    async fn everything_behind_a_position_comes_once_and_in_order() {
         let lines: Vec<String> = (1..=40).map(|seq| line(seq, 60_000)).collect();
-        std::fs::write(&path, lines.concat()).unwrap();
+        let (_directory, journals, run) = journals(&lines.concat());
         let end = Position {
             seq: 40,
-            offset: lines.concat().len() as u64,
+            place: (lines.concat().len() as u64).into(),
         };
         for first in 0..40 {
             // The exact place, and any earlier one.
@@ -107,11 +93,11 @@ mod tests {
             for offset in [exact, 0] {
                 let mut position = Position {
                     seq: first as u64,
-                    offset,
+                    place: offset.into(),
                 };
                 let mut next = first as u64 + 1;
                 while position.seq < end.seq {
-                    let (frames, reached) = backfill(&path, ("r", "e"), position, end).unwrap();
+                    let (frames, reached) = backfill(&journals, (&run, "e"), position, end).await.unwrap();
                     for frame in frames {
                         assert_eq!(frame.from, next);
                         next = frame.to + 1;
@@ -124,15 +110,16 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_journal_that_is_shorter_than_it_was_is_an_error_and_no_loop() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("journal");
-        std::fs::write(&path, "{}").unwrap();
-        let start = Position { seq: 0, offset: 0 };
-        let end = Position { seq: 9, offset: 900 };
-        assert!(backfill(&path, ("r", "e"), start, end).is_err());
-        let end = Position { seq: 9, offset: 2 };
-        assert!(backfill(&path, ("r", "e"), start, end).is_err());
+    #[tokio::test]
+    async fn a_journal_that_is_shorter_than_it_was_is_an_error_and_no_loop() {
+        let (_directory, journals, run) = journals("{}");
+        for offset in [900, 2] {
+            let end = Position {
+                seq: 9,
+                place: offset.into(),
+            };
+            let read = backfill(&journals, (&run, "e"), Position::default(), end);
+            assert!(read.await.is_err());
+        }
     }
 }

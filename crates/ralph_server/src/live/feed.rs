@@ -1,8 +1,9 @@
 //! `RunFeed`: the newest frames of one run and who watches it. Written by the follower, read by every client.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use ralph_run::ports::Place;
 
 use super::frame::Frame;
 use super::wake_set::{ClientWaker, Subscribers};
@@ -14,12 +15,12 @@ const MAX_FRAMES: usize = 32;
 const MAX_FRAME_BYTES: usize = 512 << 10;
 
 /// Where somebody is in a run: behind this record, which ends at this place in the journal.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Position {
     /// The last record that was taken.
     pub seq: u64,
     /// Where it ends, or an earlier place where a record begins.
-    pub offset: u64,
+    pub place: Place,
 }
 
 /// What comes after a position.
@@ -52,7 +53,6 @@ pub enum Next {
 #[derive(Debug)]
 pub struct RunFeed {
     run: String,
-    journal: PathBuf,
     state: Mutex<State>,
 }
 
@@ -68,7 +68,7 @@ struct State {
 impl RunFeed {
     /// A run that has been read up to `head`.
     #[must_use]
-    pub fn new(run: String, journal: PathBuf, epoch: &str, head: Position) -> Self {
+    pub fn new(run: String, epoch: &str, head: Position) -> Self {
         let state = State {
             epoch: epoch.into(),
             head,
@@ -78,7 +78,6 @@ impl RunFeed {
         };
         Self {
             run,
-            journal,
             state: Mutex::new(state),
         }
     }
@@ -87,12 +86,6 @@ impl RunFeed {
     #[must_use]
     pub fn run(&self) -> &str {
         &self.run
-    }
-
-    /// Where its records are.
-    #[must_use]
-    pub fn journal(&self) -> &Path {
-        &self.journal
     }
 
     /// Which journal it is, and how far it has been read.
@@ -107,7 +100,7 @@ impl RunFeed {
         let mut state = self.lock();
         state.head = Position {
             seq: frame.to,
-            offset: frame.end,
+            place: frame.end,
         };
         state.bytes += frame.text.len();
         state.frames.push_back(Arc::new(frame));
@@ -162,7 +155,7 @@ impl RunFeed {
         let frame = frames.find(|frame| frame.from <= seq + 1 && seq < frame.to)?;
         Some(Position {
             seq,
-            offset: frame.start,
+            place: frame.start,
         })
     }
 
@@ -186,7 +179,7 @@ impl RunFeed {
             .position(|frame| frame.from == position.seq + 1);
         match found {
             Some(first) => Next::Frames(state.frames.range(first..).cloned().collect()),
-            None if state.head.offset.saturating_sub(position.offset) > max_behind_bytes => {
+            None if state.head.place.bytes_since(position.place) > max_behind_bytes => {
                 Next::Lagged { end: state.head }
             }
             None => Next::Backfill { end: state.head },
@@ -200,7 +193,6 @@ impl RunFeed {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
     use std::sync::Arc;
 
     use super::{Frame, MAX_FRAME_BYTES, MAX_FRAMES, Next, Position, RunFeed};
@@ -209,16 +201,16 @@ mod tests {
     const FAR: u64 = 4 << 20;
 
     fn feed(seq: u64, offset: u64) -> RunFeed {
-        let head = Position { seq, offset };
-        RunFeed::new("r".to_owned(), PathBuf::new(), "e", head)
+        let place = offset.into();
+        RunFeed::new("r".to_owned(), "e", Position { seq, place })
     }
 
     fn frame(from: u64, to: u64) -> Frame {
         Frame {
             from,
             to,
-            start: (from - 1) * 10,
-            end: to * 10,
+            start: ((from - 1) * 10).into(),
+            end: (to * 10).into(),
             text: "x".into(),
         }
     }
@@ -226,7 +218,7 @@ mod tests {
     fn at(seq: u64) -> Position {
         Position {
             seq,
-            offset: seq * 10,
+            place: (seq * 10).into(),
         }
     }
 
@@ -259,7 +251,7 @@ mod tests {
     #[test]
     fn who_is_far_behind_is_told_so() {
         let feed = feed(1000, FAR + 1);
-        let start = Position { seq: 0, offset: 0 };
+        let start = Position::default();
         assert!(matches!(feed.after("e", start, FAR), Next::Lagged { end } if end.seq == 1000));
         assert!(matches!(feed.after("e", start, u64::MAX), Next::Backfill { .. }));
     }
@@ -276,10 +268,10 @@ mod tests {
         }
         // What is read from there in the journal begins no later than the record that is owed.
         for position in behind {
-            assert!(position.offset <= position.seq * 10);
+            assert!(position.place <= (position.seq * 10).into());
             assert!(matches!(feed.after("e", position, FAR), Next::Backfill { .. }));
         }
-        assert_eq!(feed.position_after(3), None, "the index is asked for it");
+        assert_eq!(feed.position_after(3), None, "the journal is searched for it");
     }
 
     #[test]

@@ -1,53 +1,50 @@
-//! Following one run's journal; the [`Hub`] starts it for each run.
+//! `RunFollower`: turns the lines of one run into frames, list entries and index rows. The [`Hub`] starts one for each
+//! active run; a follower thread calls it.
 
-use std::io::ErrorKind;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 
-use agent_process::FileFollower;
-use ralph_run::RunDirectory;
+use ralph_run::JournalItem;
+use ralph_run::ports::{FollowEnd, FollowStep, JournalSink, Place};
 use ralph_store::{Folded, RunFold};
-use tokio::time::{Instant, sleep_until};
 
-use super::backfill::with_text;
 use super::feed::{Position, RunFeed};
 use super::frame_builder::FrameBuilder;
 use super::hub::Hub;
-use super::tail::{Read, Tail};
 use super::tool_times::ToolTimes;
+use crate::metrics::Metrics;
 
-const START: Position = Position { seq: 0, offset: 0 };
+/// How long rows wait for more before they are handed to the indexer.
+const HAND_OVER_INTERVAL: Duration = Duration::from_millis(500);
+/// How many of them wait at most.
+const MAX_WAITING_ROWS: usize = 500;
 
-/// Follows a run to its end: shows what happens to everybody who watches. One that cannot be followed, or whose
-/// following fails in any way, is tried again later.
-pub(super) async fn follow(live: Arc<Hub>, run: RunDirectory) {
-    let mut following = Following {
-        live,
+/// Follows a run to its end. One that cannot be followed is tried again later.
+pub(super) async fn follow(live: Arc<Hub>, run: String) {
+    let mut follower = RunFollower {
+        live: Arc::downgrade(&live),
+        metrics: Arc::clone(live.metrics()),
+        fold: RunFold::named(&run),
         run,
+        builder: FrameBuilder::default(),
+        tool_times: ToolTimes::default(),
+        feed: None,
+        has_items: false,
+        rows_since: None,
         leaving: Leaving::Failed,
     };
-    let Following { live, run, leaving } = &mut following;
-    let mut fold = live.known(run).await.without_rows();
-    loop {
-        match follow_journal(live, run, fold).await {
-            Ok(Some(head)) => {
-                *leaving = Leaving::Ended { head };
-                return;
-            }
-            // Another journal: from the start.
-            Ok(None) => {
-                live.inbox().forget(run.id());
-                fold = RunFold::named(run.id()).without_rows();
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                *leaving = Leaving::Gone;
-                return;
-            }
-            Err(error) => {
-                tracing::warn!(%error, run = run.id(), "a journal cannot be followed; it is tried again");
-                return;
-            }
-        }
+    follower.fold = live.known(&follower.run).await;
+    let place = Place::from(follower.fold.offset());
+    if let Some(summary) = follower.fold.summary() {
+        let head = Position {
+            seq: summary.head_seq,
+            place,
+        };
+        live.board().update(summary);
+        follower.feed = Some(live.begin(&follower.run, &summary.epoch, head));
     }
+    let run = follower.run.clone();
+    live.journals().follow(&run, place, Box::new(follower));
 }
 
 /// Why a run is not followed any more.
@@ -55,103 +52,123 @@ pub(super) async fn follow(live: Arc<Hub>, run: RunDirectory) {
 pub(super) enum Leaving {
     /// It has ended with this record.
     Ended { head: u64 },
-    /// Its journal is not there: nobody would know of it but for us.
+    /// Its journal is gone.
     Gone,
-    /// Something else; it is tried again.
+    /// Anything else. It is tried again.
     Failed,
 }
 
-/// A run that is followed for as long as this is kept.
-struct Following {
-    live: Arc<Hub>,
-    run: RunDirectory,
+struct RunFollower {
+    /// Following ends with the hub.
+    live: Weak<Hub>,
+    metrics: Arc<Metrics>,
+    run: String,
+    fold: RunFold,
+    builder: FrameBuilder,
+    tool_times: ToolTimes,
+    feed: Option<Arc<RunFeed>>,
+    /// Whether there were lines since the last batch.
+    has_items: bool,
+    /// Since when there are rows that the indexer lacks.
+    rows_since: Option<Instant>,
     leaving: Leaving,
 }
 
-impl Drop for Following {
+impl Drop for RunFollower {
     fn drop(&mut self) {
-        self.live.on_left(self.run.id(), self.leaving);
+        if let Some(live) = self.live.upgrade() {
+            live.on_left(&self.run, self.leaving);
+        }
     }
 }
 
-/// Gives the last record of the run that has ended; none if its journal was replaced.
-async fn follow_journal(
-    live: &Arc<Hub>,
-    run: &RunDirectory,
-    mut fold: RunFold,
-) -> std::io::Result<Option<u64>> {
-    // Before the first read, so that nothing written in between goes unnoticed.
-    let watch = FileFollower::open(&run.journal(), fold.offset())?;
-    let mut tail = Tail::open(&run.journal(), fold.offset())?;
-    let journal = tail.file();
-    let mut builder = FrameBuilder::default();
-    let mut tool_times = ToolTimes::default();
-    let mut feed: Option<Arc<RunFeed>> = fold.summary().map(|summary| {
-        let head = Position {
-            seq: summary.head_seq,
-            offset: fold.offset(),
-        };
-        live.board().update(summary);
-        live.begin(run, &summary.epoch, head)
-    });
-    loop {
-        let mut count = 0;
-        let more = tail.read(|read| {
-            count += 1;
-            match read {
-                Read::Line(line, end) => {
-                    // What is no record of this run, or comes again, is nobody's business.
-                    if fold.push(line) != Folded::Damaged {
-                        tool_times.observe(line, live);
-                        let start = end - line.len() as u64 - 1;
-                        builder.push(&with_text(line, start, &journal), (start, end), Instant::now());
-                    }
+impl JournalSink for RunFollower {
+    fn on_item(&mut self, item: JournalItem<'_>) {
+        self.has_items = true;
+        match item {
+            JournalItem::Line(line) => {
+                // A line that is not a record of this run, or comes again, is not shown.
+                if self.fold.push(line.bytes) != Folded::Damaged {
+                    self.tool_times.observe(line.bytes, &self.metrics);
+                    let places = (line.start.into(), line.end().into());
+                    self.builder.push(&line.restored(), places, Instant::now());
                 }
-                Read::Skipped(bytes) => fold.skip(bytes),
             }
-        })?;
-        if count > 0 {
-            if feed.is_none() {
-                feed = fold
-                    .summary()
-                    .map(|summary| live.begin(run, &summary.epoch, START));
-            }
-            live.changed(run.id(), fold.is_urgent());
-            note(live, &mut fold);
+            JournalItem::Overlong(bytes) => self.fold.skip(bytes),
         }
-        let has_ended = fold.summary().is_some_and(|summary| summary.activity.has_ended());
-        let now = Instant::now();
-        let is_due = builder.due().is_some_and(|due| due <= now);
-        if (is_due || has_ended)
-            && let (Some(feed), Some(summary)) = (&feed, fold.summary())
-            && let Some(frame) = builder.take(run.id(), &summary.epoch, now)
+    }
+
+    fn on_batch(&mut self, now: Instant, has_more: bool) -> FollowStep {
+        let Some(live) = self.live.upgrade() else {
+            return FollowStep::Stop;
+        };
+        if std::mem::take(&mut self.has_items) {
+            self.rows_since.get_or_insert(now);
+            if let Some(summary) = self.fold.summary() {
+                // First the list: whoever waits for the run is woken when its feed is there.
+                live.board().update(summary);
+                let start = Position::default();
+                self.feed
+                    .get_or_insert_with(|| live.begin(&self.run, &summary.epoch, start));
+            }
+        }
+        let has_ended = self
+            .fold
+            .summary()
+            .is_some_and(|summary| summary.activity.has_ended());
+        let rows_due = self.rows_since.map(|since| since + HAND_OVER_INTERVAL);
+        if self.fold.is_urgent()
+            || self.fold.waiting() >= MAX_WAITING_ROWS
+            || rows_due.is_some_and(|due| due <= now)
+        {
+            self.hand_over(&live);
+        }
+        if (has_ended || self.builder.due().is_some_and(|due| due <= now))
+            && let (Some(feed), Some(summary)) = (&self.feed, self.fold.summary())
+            && let Some(frame) = self.builder.take(&self.run, &summary.epoch, now)
         {
             feed.publish(frame);
         }
-        if has_ended && !more {
-            return Ok(fold.summary().map(|summary| summary.head_seq));
+        if has_ended && !has_more {
+            self.hand_over(&live);
+            let head = self.fold.summary().map_or(0, |summary| summary.head_seq);
+            self.leaving = Leaving::Ended { head };
+            return FollowStep::Stop;
         }
-        if more {
-            tokio::task::yield_now().await;
-            continue;
+        let rows_due = self.rows_since.map(|since| since + HAND_OVER_INTERVAL);
+        FollowStep::Wait(self.builder.due().into_iter().chain(rows_due).min())
+    }
+
+    fn on_replaced(&mut self) {
+        if let Some(live) = self.live.upgrade() {
+            live.inbox().forget(&self.run);
         }
-        if count == 0 && tail.was_replaced() {
-            return Ok(None);
-        }
-        match builder.due() {
-            Some(due) => tokio::select! {
-                () = watch.changed() => {}
-                () = sleep_until(due) => {}
-            },
-            None => watch.changed().await,
+        self.fold = RunFold::named(&self.run);
+        self.builder = FrameBuilder::default();
+        self.tool_times = ToolTimes::default();
+        self.feed = None;
+        self.rows_since = None;
+    }
+
+    fn on_end(&mut self, end: FollowEnd) {
+        match end {
+            FollowEnd::Gone => self.leaving = Leaving::Gone,
+            FollowEnd::Failed(error) => {
+                tracing::warn!(%error, run = self.run, "a journal cannot be followed; it is tried again");
+            }
         }
     }
 }
 
-fn note(live: &Arc<Hub>, fold: &mut RunFold) {
-    let Some(batch) = fold.take() else { return };
-    for approval in &batch.approvals {
-        live.inbox().update(approval);
+impl RunFollower {
+    /// Gives the indexer what it lacks.
+    fn hand_over(&mut self, live: &Hub) {
+        let is_urgent = self.fold.is_urgent();
+        self.rows_since = None;
+        let Some(batch) = self.fold.take() else { return };
+        for approval in &batch.approvals {
+            live.inbox().update(approval);
+        }
+        live.ingest().offer(batch, is_urgent);
     }
-    live.board().update(&batch.summary);
 }

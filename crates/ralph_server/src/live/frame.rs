@@ -1,6 +1,7 @@
 //! `Frame`: what clients are sent of a run, encoded once for all of them.
 
 use axum::extract::ws::Utf8Bytes;
+use ralph_run::ports::Place;
 
 /// Records of a run that follow each other.
 #[derive(Debug, Clone)]
@@ -10,9 +11,9 @@ pub struct Frame {
     /// The last one.
     pub to: u64,
     /// Where the first one begins in the journal.
-    pub start: u64,
+    pub start: Place,
     /// Where the last one ends there.
-    pub end: u64,
+    pub end: Place,
     /// As it is sent.
     pub text: Utf8Bytes,
 }
@@ -24,7 +25,7 @@ impl Frame {
         run: &str,
         epoch: &str,
         (from, to): (u64, u64),
-        (start, end): (u64, u64),
+        (start, end): (Place, Place),
         records: &[String],
     ) -> Self {
         let length: usize = records.iter().map(|record| record.len() + 1).sum();

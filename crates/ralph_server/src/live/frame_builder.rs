@@ -1,11 +1,11 @@
 //! `FrameBuilder`: joins the records of a moment into one frame, for the follower and for [`backfill`](super::backfill).
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agent_api::{Delta, DeltaMode, ItemId};
 use ralph_run::RecordHead;
+use ralph_run::ports::Place;
 use serde::Serialize;
-use tokio::time::Instant;
 
 use super::frame::Frame;
 
@@ -21,8 +21,8 @@ pub(super) struct FrameBuilder {
     waiting: Vec<Waiting>,
     bytes: usize,
     range: Option<(u64, u64)>,
-    start: u64,
-    end: u64,
+    start: Place,
+    end: Place,
     since: Option<Instant>,
     sent: Option<Instant>,
 }
@@ -62,7 +62,7 @@ struct JoinedEvent<'a> {
 
 impl FrameBuilder {
     /// Takes a line of a journal, which begins at `start` and ends at `end`. Says whether it is a record.
-    pub(super) fn push(&mut self, line: &[u8], (start, end): (u64, u64), now: Instant) -> bool {
+    pub(super) fn push(&mut self, line: &[u8], (start, end): (Place, Place), now: Instant) -> bool {
         self.end = end;
         let (Ok(text), Some(head)) = (std::str::from_utf8(line), RecordHead::parse(line)) else {
             return false;
@@ -179,10 +179,10 @@ pub(super) fn ended_item(head: &RecordHead<'_>) -> Option<ItemId> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
+    use ralph_run::ports::Place;
     use serde_json::Value;
-    use tokio::time::Instant;
 
     use super::{FrameBuilder, TICK};
 
@@ -201,7 +201,7 @@ mod tests {
     fn gather(lines: &[String]) -> Value {
         let (mut builder, now) = (FrameBuilder::default(), Instant::now());
         for line in lines {
-            assert!(builder.push(line.as_bytes(), (0, 0), now));
+            assert!(builder.push(line.as_bytes(), (Place::START, Place::START), now));
         }
         let frame = builder.take("r", "e", now).unwrap();
         serde_json::from_str(&frame.text).unwrap()
@@ -233,18 +233,22 @@ mod tests {
     fn a_record_is_sent_at_once_and_the_next_one_a_tick_later() {
         let (mut builder, now) = (FrameBuilder::default(), Instant::now());
         assert_eq!(builder.due(), None);
-        builder.push(block(1, "a").as_bytes(), (0, 0), now);
+        builder.push(block(1, "a").as_bytes(), (Place::START, Place::START), now);
         assert_eq!(builder.due(), Some(now));
         builder.take("r", "e", now);
-        builder.push(block(2, "a").as_bytes(), (0, 0), now + Duration::from_millis(1));
+        builder.push(
+            block(2, "a").as_bytes(),
+            (Place::START, Place::START),
+            now + Duration::from_millis(1),
+        );
         assert_eq!(builder.due(), Some(now + TICK));
     }
 
     #[test]
     fn what_is_no_record_is_not_sent() {
         let (mut builder, now) = (FrameBuilder::default(), Instant::now());
-        assert!(!builder.push(b"{}", (0, 3), now));
-        assert!(!builder.push(b"\xff", (3, 5), now));
+        assert!(!builder.push(b"{}", (Place::START, 3.into()), now));
+        assert!(!builder.push(b"\xff", (3.into(), 5.into()), now));
         assert!(builder.take("r", "e", now).is_none());
     }
 }

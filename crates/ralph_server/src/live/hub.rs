@@ -1,13 +1,14 @@
 //! `Hub`: follows all runs of a user, for everyone who watches them and for the index.
 
 use std::collections::{BTreeSet, HashMap};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ralph_run::{Home, RunDirectory};
-use ralph_store::{Progress, RecordQuery, RunFold, Store, StoreError, resume_point};
-use tokio::sync::Notify;
+use ralph_run::ports::{Journals, Place};
+use ralph_store::{RunFold, Store, resume_point};
+use tokio::sync::{Notify, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
@@ -21,19 +22,20 @@ use crate::metrics::Metrics;
 
 /// How soon a run that somebody else has started is seen.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
-/// How long somebody may have to wait for a run that was started a moment ago, and how often is looked for it.
-const APPEARANCE: Duration = Duration::from_secs(2);
-const APPEARANCE_LOOK: Duration = Duration::from_millis(10);
+/// How long a client waits for a run that was started a moment ago. It is woken when the run is followed, and looks for
+/// itself now and then.
+const APPEARANCE_TIMEOUT: Duration = Duration::from_secs(2);
+const APPEARANCE_INTERVAL: Duration = Duration::from_millis(100);
 /// How soon a service that has failed is started again.
 const RESTART: Duration = Duration::from_secs(1);
 /// How often lists are told.
 const TELL: Duration = Duration::from_millis(250);
-/// How long the index may take to say where a record or a run stands. Without it, the journal is read.
+/// How long the index may take to say how far it has a run. Without it, the journal is read from its start.
 const INDEX_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Follows all runs of a user, tells those who watch, and keeps the index up to date.
 pub struct Hub {
-    home: Home,
+    journals: Arc<dyn Journals>,
     store: Arc<dyn Store>,
     feeds: Mutex<HashMap<String, Arc<RunFeed>>>,
     follow_states: FollowStates,
@@ -41,6 +43,8 @@ pub struct Hub {
     wanted: Mutex<BTreeSet<String>>,
     /// Runs to be followed at once.
     noticed: Notify,
+    /// Changes when a run begins to be followed.
+    followed: watch::Sender<()>,
     board: Board,
     inbox: Inbox,
     ingest: Ingest,
@@ -56,14 +60,15 @@ pub struct NoSuchRun(pub String);
 impl Hub {
     /// Nothing is followed before [`Self::work`].
     #[must_use]
-    pub fn new(home: Home, store: Arc<dyn Store>) -> Arc<Self> {
+    pub fn new(journals: Arc<dyn Journals>, store: Arc<dyn Store>) -> Arc<Self> {
         Arc::new(Self {
-            home,
+            journals,
             store,
             feeds: Mutex::default(),
             follow_states: FollowStates::default(),
             wanted: Mutex::default(),
             noticed: Notify::new(),
+            followed: watch::Sender::new(()),
             board: Board::default(),
             inbox: Inbox::default(),
             ingest: Ingest::default(),
@@ -82,6 +87,15 @@ impl Hub {
     #[must_use]
     pub fn inbox(&self) -> &Inbox {
         &self.inbox
+    }
+
+    /// The runs and their records.
+    pub(crate) fn journals(&self) -> &Arc<dyn Journals> {
+        &self.journals
+    }
+
+    pub(super) fn ingest(&self) -> &Ingest {
+        &self.ingest
     }
 
     /// What keeps the index from being up to date, if something does.
@@ -137,7 +151,7 @@ impl Hub {
             let live = live.clone();
             async move {
                 live.ingest
-                    .work(&live.home, &live.store, &live.follow_states)
+                    .work(live.journals.as_ref(), &live.store, &live.follow_states)
                     .await
             }
         }));
@@ -156,7 +170,7 @@ impl Hub {
             async move { live.tick().await }
         }));
         loop {
-            self.follow_new(&mut tasks);
+            self.follow_new(&mut tasks).await;
             let look_again = tokio::time::sleep(LOOK_AGAIN);
             tokio::pin!(look_again);
             loop {
@@ -174,18 +188,21 @@ impl Hub {
         }
     }
 
-    fn follow_new(self: &Arc<Self>, tasks: &mut JoinSet<()>) {
+    async fn follow_new(self: &Arc<Self>, tasks: &mut JoinSet<()>) {
         let wanted = std::mem::take(&mut *self.wanted.lock().unwrap_or_else(PoisonError::into_inner));
-        let wanted = wanted.into_iter().filter_map(|run| self.home.run(&run));
-        let active = self.home.list_active().unwrap_or_else(|error| {
+        let active = self.journals.active().await.unwrap_or_else(|error| {
             tracing::warn!(%error, "the runs cannot be listed");
             Vec::new()
         });
         for run in active.into_iter().chain(wanted) {
-            // One that has only just been made has no journal yet.
-            if self.follow_states.may_begin(run.id(), Instant::now())
-                && run.journal().exists()
-                && self.follow_states.begin(run.id(), Instant::now())
+            // The disk is asked only about runs that are not followed. One that has only just been made has no journal.
+            if self.follow_states.may_begin(&run, Instant::now())
+                && self
+                    .journals
+                    .presence(&run)
+                    .await
+                    .is_some_and(|presence| presence.has_journal)
+                && self.follow_states.begin(&run, Instant::now())
             {
                 tasks.spawn(follow(self.clone(), run));
             }
@@ -213,30 +230,21 @@ impl Hub {
         loop {
             tick.tick().await;
             let ended = self.follow_states.ended();
-            if ended.is_empty() {
-                continue;
-            }
-            let hub = self.clone();
-            let looked = tokio::task::spawn_blocking(move || {
-                for (run, is_indexed) in ended {
-                    let is_settled = is_indexed && !hub.home.is_active(&run);
-                    if (is_settled || hub.home.run(&run).is_none()) && hub.board.forget(&run) {
-                        hub.follow_states.forget(&run);
-                    }
+            for (run, is_indexed) in ended {
+                let presence = self.journals.presence(&run).await;
+                let is_settled = presence.is_none_or(|presence| is_indexed && !presence.is_active);
+                if is_settled && self.board.forget(&run) {
+                    self.follow_states.forget(&run);
                 }
-            });
-            if let Err(error) = looked.await {
-                tracing::error!(%error, "looking for runs that have ended has failed");
             }
         }
     }
 
     /// What the index knows of a run, to go on from there; else from the start.
-    pub(super) async fn known(&self, run: &RunDirectory) -> RunFold {
-        let journal = run.journal();
-        let asked = resume_point(self.store.as_ref(), run.id(), &journal);
+    pub(super) async fn known(&self, run: &str) -> RunFold {
+        let asked = resume_point(self.store.as_ref(), self.journals.as_ref(), run);
         let Ok(Ok(Some(progress))) = timeout(INDEX_PATIENCE, asked).await else {
-            return RunFold::named(run.id());
+            return RunFold::named(run);
         };
         for approval in &progress.approvals {
             self.inbox.update(approval);
@@ -245,33 +253,18 @@ impl Hub {
     }
 
     /// A run's journal is followed from here on.
-    pub(super) fn begin(&self, run: &RunDirectory, epoch: &str, head: Position) -> Arc<RunFeed> {
-        let mut feeds = self.feeds();
-        match feeds.get(run.id()) {
-            Some(feed) => {
-                let (known, reached) = feed.head();
-                if *known != *epoch || reached != head {
-                    feed.reset(epoch, head);
-                }
-                feed.clone()
-            }
-            None => {
-                let feed = RunFeed::new(run.id().to_owned(), run.journal(), epoch, head);
-                let feed = Arc::new(feed);
-                feeds.insert(run.id().to_owned(), feed.clone());
-                feed
-            }
+    pub(super) fn begin(&self, run: &str, epoch: &str, head: Position) -> Arc<RunFeed> {
+        let feed = self.feed_at(run, epoch, head);
+        let (known, reached) = feed.head();
+        if *known != *epoch || reached != head {
+            feed.reset(epoch, head);
         }
-    }
-
-    /// A run has something new for the index.
-    pub(super) fn changed(&self, run: &str, is_urgent: bool) {
-        self.ingest.set(run, is_urgent);
+        self.followed.send_replace(());
+        feed
     }
 
     /// A run is not followed any more.
     pub(super) fn on_left(&self, run: &str, leaving: Leaving) {
-        self.ingest.set(run, true);
         match leaving {
             Leaving::Ended { head } => {
                 self.inbox.forget(run);
@@ -282,39 +275,54 @@ impl Hub {
                 self.board.remove(run);
                 self.follow_states.forget(run);
             }
-            Leaving::Failed => self.follow_states.fail(run, Instant::now()),
+            Leaving::Failed => {
+                self.follow_states.fail(run, Instant::now());
+                // What was read and not handed over is read again.
+                self.ingest.mark_behind(run);
+            }
         }
     }
 
-    /// A run to watch: one that goes on, or one that has ended. One that has only just been started is waited for.
+    /// A run to watch: one that is active, or one that has ended. One that was started a moment ago is waited for.
     ///
     /// # Errors
-    /// When there is none, or the index cannot be asked.
+    /// When there is no such run, or its journal cannot be read.
     pub async fn feed(&self, run: &str) -> Result<Arc<RunFeed>, FeedError> {
         let no_such_run = || NoSuchRun(run.to_owned());
-        let late = Instant::now() + APPEARANCE;
+        let mut followed = self.followed.subscribe();
+        let deadline = Instant::now() + APPEARANCE_TIMEOUT;
         loop {
+            followed.mark_unchanged();
             if let Some(feed) = self.feeds().get(run) {
                 return Ok(feed.clone());
             }
-            let directory = self.home.run(run).ok_or_else(no_such_run)?;
-            let progress = self.store.progress(run).await?;
-            let length = directory
-                .journal()
-                .metadata()
-                .map_or(0, |metadata| metadata.len());
-            let is_late = Instant::now() > late;
-            match progress {
-                // There may be more than the index has: then it is followed, to its end if it has ended.
-                Some(progress) if is_late || progress.offset >= length => {
-                    return Ok(self.feed_of(&directory, &progress));
+            let presence = self.journals.presence(run).await.ok_or_else(no_such_run)?;
+            let is_late = Instant::now() > deadline;
+            // An active run is followed in a moment. What has ended, or cannot be followed, is read from the journal.
+            if !presence.is_active || is_late {
+                let head = match self.journals.head(run).await {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                    head => head?,
+                };
+                if let Some(head) = head {
+                    let position = Position {
+                        seq: head.seq,
+                        place: head.end,
+                    };
+                    return Ok(self.feed_at(run, &head.epoch, position));
                 }
-                None if is_late => return Err(no_such_run().into()),
-                Some(_) | None => {}
+            }
+            if is_late {
+                return Err(no_such_run().into());
             }
             self.request_follow(run);
-            tokio::time::sleep(APPEARANCE_LOOK).await;
+            let _ = timeout(APPEARANCE_INTERVAL, followed.changed()).await;
         }
+    }
+
+    /// Waits until a run that was started a moment ago is followed, but not for long.
+    pub(crate) async fn wait_for(&self, run: &str) {
+        let _ = self.feed(run).await;
     }
 
     fn request_follow(&self, run: &str) {
@@ -325,16 +333,11 @@ impl Hub {
         self.notice();
     }
 
-    fn feed_of(&self, run: &RunDirectory, progress: &Progress) -> Arc<RunFeed> {
-        let head = Position {
-            seq: progress.summary.head_seq,
-            offset: progress.offset,
-        };
+    fn feed_at(&self, run: &str, epoch: &str, head: Position) -> Arc<RunFeed> {
         let mut feeds = self.feeds();
-        let feed = feeds.entry(run.id().to_owned()).or_insert_with(|| {
-            let epoch = &progress.summary.epoch;
-            Arc::new(RunFeed::new(run.id().to_owned(), run.journal(), epoch, head))
-        });
+        let feed = feeds
+            .entry(run.to_owned())
+            .or_insert_with(|| Arc::new(RunFeed::new(run.to_owned(), epoch, head)));
         feed.clone()
     }
 
@@ -343,18 +346,11 @@ impl Hub {
         if let Some(position) = feed.position_after(after) {
             return position;
         }
-        let query = RecordQuery {
-            before: Some(after + 1),
-            limit: 1,
-            ..RecordQuery::default()
-        };
-        // Without the index it is read from its start, or told to be too much.
-        let asked = timeout(INDEX_PATIENCE, self.store.records(feed.run(), &query)).await;
-        let rows = asked.ok().and_then(Result::ok).unwrap_or_default();
-        let row = rows.into_iter().next_back();
+        let found = self.journals.find_after(feed.run(), after).await;
         Position {
             seq: after,
-            offset: row.map_or(0, |row| row.offset),
+            // Whoever cannot find it cannot read it either, and is told so then.
+            place: found.unwrap_or(Place::START),
         }
     }
 
@@ -385,7 +381,7 @@ pub enum FeedError {
     /// There is none.
     #[error(transparent)]
     NoSuchRun(#[from] NoSuchRun),
-    /// The index cannot be asked.
-    #[error(transparent)]
-    Store(#[from] StoreError),
+    /// Its journal cannot be read.
+    #[error("the journal cannot be read")]
+    Journal(#[from] io::Error),
 }

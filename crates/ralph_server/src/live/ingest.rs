@@ -1,46 +1,47 @@
-//! `Ingest`: takes what the journals have into the index.
+//! `Ingest`: takes the rows of followed runs into the index.
 //!
-//! It reads the journals itself, behind those who watch: an index that is slow, full or away delays nobody, and what it
-//! missed is still there when it is back.
+//! Followers put batches into a bounded mailbox and never wait for it. What does not fit, and what the index failed to
+//! take, is dropped: the run is marked as behind and read again from its journal. So an index that is slow, full or away
+//! delays nobody, and misses nothing when it is back.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use ralph_run::Home;
+use ralph_run::ports::{JournalText, Journals, Place, ReadItem};
 use ralph_store::{Batch, RunFold, Store, StoreError, resume_point};
 use tokio::sync::Notify;
 use tokio::time::{Instant, timeout};
 
 use super::follow_states::FollowStates;
-use super::tail::{Read, Tail};
 
-/// How long changes wait for more, so that they share a transaction. Nobody waits for them: lists show live runs as they
-/// are, and records that the index lacks are read from the journal.
-const GROUP: Duration = Duration::from_secs(1);
+/// How long batches wait for more, so that they share a transaction. Nobody waits for them: lists show live runs as they
+/// are, and records are read from the journal.
+const GROUP_DELAY: Duration = Duration::from_secs(1);
 /// How long the start or the end of a run waits.
-const URGENT_GROUP: Duration = Duration::from_millis(50);
+const URGENT_GROUP_DELAY: Duration = Duration::from_millis(50);
 /// How long it waits after a failure, at first and at most.
 const FIRST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 /// How often the text index is brought up to date.
-const TEXTS: Duration = Duration::from_secs(1);
+const TEXT_INTERVAL: Duration = Duration::from_secs(1);
 /// How often it is compared with all runs.
-const COMPARE_TEXTS: Duration = Duration::from_secs(60);
-/// A transaction has about this many records at most.
-const MAX_RECORDS: usize = 20_000;
-/// How many runs are read for one transaction.
+const COMPARE_TEXTS_INTERVAL: Duration = Duration::from_secs(60);
+/// How much the mailbox holds.
+const MAX_MAIL_RECORDS: usize = 20_000;
+const MAX_MAIL_BATCHES: usize = 2_000;
+/// How many runs that are behind are read for one transaction, how many records together, and how much of each at once.
 const MAX_RUNS: usize = 1_000;
-/// What is read of a run in one go.
-const MAX_BYTES: usize = 8 << 20;
+const MAX_RECORDS: usize = 20_000;
+const MAX_READ_BYTES: u64 = 8 << 20;
 
-/// Which runs have something new for the index.
+/// What the index lacks.
 #[derive(Debug, Default)]
 pub(super) struct Ingest {
-    changed: Mutex<BTreeSet<String>>,
+    mail: Mutex<Mail>,
     notify: Notify,
-    /// Something was set that people wait for.
+    /// Something was put into the mailbox that people wait for.
     urgent: Notify,
     /// Runs that have records which the text index lacks.
     texts: Mutex<BTreeSet<String>>,
@@ -49,40 +50,58 @@ pub(super) struct Ingest {
     problem: Mutex<Option<String>>,
 }
 
-/// A run on its way into the index.
-struct Reading {
-    fold: RunFold,
-    tail: Tail,
+#[derive(Debug, Default)]
+struct Mail {
+    /// In the order they came.
+    batches: Vec<Batch>,
+    records: usize,
+    /// Runs of which something was dropped.
+    behind: BTreeSet<String>,
 }
 
+/// Runs that are behind and are being read, by their ids.
+type Readings = HashMap<String, RunFold>;
+
 impl Ingest {
-    /// A run has something new, which is urgent if people wait for it.
-    pub(super) fn set(&self, run: &str, is_urgent: bool) {
+    /// Takes what is new of a run, if there is room. Never waits.
+    pub(super) fn offer(&self, batch: Batch, is_urgent: bool) {
+        let mut mail = lock(&self.mail);
+        if !mail.behind.contains(&batch.summary.id) {
+            let records = mail.records + batch.records.len();
+            if mail.batches.len() < MAX_MAIL_BATCHES && records <= MAX_MAIL_RECORDS {
+                mail.records = records;
+                mail.batches.push(batch);
+            } else {
+                mail.behind.insert(batch.summary.id);
+            }
+        }
+        drop(mail);
+        self.wake(is_urgent);
+    }
+
+    /// Something of a run may be missing: it is read again from where the index is.
+    pub(super) fn mark_behind(&self, run: &str) {
+        lock(&self.mail).behind.insert(run.to_owned());
+        self.wake(true);
+    }
+
+    fn wake(&self, is_urgent: bool) {
+        self.notify.notify_one();
         if is_urgent {
             self.urgent.notify_one();
-        }
-        let mut changed = self.changed.lock().unwrap_or_else(PoisonError::into_inner);
-        if !changed.contains(run) {
-            changed.insert(run.to_owned());
-            self.notify.notify_one();
         }
     }
 
     /// What is wrong, if something is.
     pub(super) fn problem(&self) -> Option<String> {
-        self.problem
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.problem).clone()
     }
 
-    /// How many runs wait.
+    /// How many runs the index lacks something of.
     pub(super) fn waiting(&self) -> usize {
-        self.changed.lock().unwrap_or_else(PoisonError::into_inner).len()
-    }
-
-    fn take(&self) -> BTreeSet<String> {
-        std::mem::take(&mut *self.changed.lock().unwrap_or_else(PoisonError::into_inner))
+        let mail = lock(&self.mail);
+        let with_mail = mail.batches.iter().map(|batch| &batch.summary.id);
+        with_mail.chain(&mail.behind).collect::<BTreeSet<_>>().len()
     }
 
     /// Runs were taken into the index by somebody else.
@@ -91,203 +110,121 @@ impl Ingest {
     }
 
     /// Works for ever.
-    pub(super) async fn work(&self, home: &Home, store: &Arc<dyn Store>, states: &FollowStates) {
-        let mut readings: HashMap<String, Reading> = HashMap::new();
+    pub(super) async fn work(&self, journals: &dyn Journals, store: &Arc<dyn Store>, states: &FollowStates) {
+        let mut readings = Readings::new();
         let mut pause = FIRST_PAUSE;
         loop {
             self.notify.notified().await;
-            if timeout(GROUP, self.urgent.notified()).await.is_ok() {
-                tokio::time::sleep(URGENT_GROUP).await;
+            if timeout(GROUP_DELAY, self.urgent.notified()).await.is_ok() {
+                tokio::time::sleep(URGENT_GROUP_DELAY).await;
             }
-            let mut runs = self.take();
-            while !runs.is_empty() {
-                let result = self.ingest(home, store, states, &mut readings, &mut runs).await;
-                if self.note(result.err()) {
-                    pause = FIRST_PAUSE;
-                    continue;
+            loop {
+                match self.round(journals, store, states, &mut readings).await {
+                    Ok(true) => pause = FIRST_PAUSE,
+                    Ok(false) => {
+                        self.note(None);
+                        break;
+                    }
+                    Err(error) => {
+                        self.note(Some(error));
+                        tokio::time::sleep(pause).await;
+                        pause = (pause * 2).min(LONGEST_PAUSE);
+                    }
                 }
-                // What was read is not in the index: it is read again.
-                readings.clear();
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LONGEST_PAUSE);
             }
         }
     }
 
-    /// Remembers what is wrong. Says whether nothing is.
-    fn note(&self, error: Option<StoreError>) -> bool {
-        let mut problem = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
+    fn note(&self, error: Option<StoreError>) {
+        let mut problem = lock(&self.problem);
         if let Some(error) = &error
             && problem.is_none()
         {
             tracing::warn!(%error, "the index cannot take in what is new; it is tried again");
         }
         *problem = error.map(|error| error.to_string());
-        problem.is_none()
     }
 
-    /// Takes in what these runs have. Those that are done are removed from the list.
-    async fn ingest(
+    /// Takes in what is there, in one transaction. Returns whether there was anything.
+    async fn round(
         &self,
-        home: &Home,
+        journals: &dyn Journals,
         store: &Arc<dyn Store>,
         states: &FollowStates,
-        readings: &mut HashMap<String, Reading>,
-        runs: &mut BTreeSet<String>,
-    ) -> Result<(), StoreError> {
-        let mut opened = Vec::new();
-        let mut done = Vec::new();
-        for run in runs.iter().take(MAX_RUNS) {
-            match readings.remove(run) {
-                Some(reading) => opened.push((run.clone(), reading)),
-                None => match open(home, store, run).await? {
-                    Some(reading) => opened.push((run.clone(), reading)),
-                    None => done.push(run.clone()),
-                },
+        readings: &mut Readings,
+    ) -> Result<bool, StoreError> {
+        let (mut batches, behind) = {
+            let mut mail = lock(&self.mail);
+            mail.records = 0;
+            // Marks are taken away before the journals are read: what followers offer from now on overlaps with that.
+            (
+                std::mem::take(&mut mail.batches),
+                std::mem::take(&mut mail.behind),
+            )
+        };
+        if batches.is_empty() && behind.is_empty() {
+            return Ok(false);
+        }
+        // Until it is in the index, everything that was taken is behind.
+        let mut lost = Lost {
+            ingest: self,
+            runs: batches.iter().map(|batch| batch.summary.id.clone()).collect(),
+        };
+        lost.runs.extend(behind.iter().cloned());
+        let mut unfinished = Vec::new();
+        let mut left = MAX_RECORDS;
+        for run in behind {
+            if left == 0 || readings.len() >= MAX_RUNS {
+                unfinished.push(run);
+                continue;
+            }
+            let fold = match readings.remove(&run) {
+                Some(fold) => Some(fold),
+                None => resume(journals, store, &run).await?,
+            };
+            let Some(mut fold) = fold else { continue };
+            let is_done = read(journals, &run, &mut fold, left).await;
+            if let Some(batch) = fold.take() {
+                left = left.saturating_sub(batch.records.len());
+                batches.push(batch);
+            }
+            if !is_done {
+                readings.insert(run.clone(), fold);
+                unfinished.push(run);
             }
         }
-        let names: Vec<String> = opened.iter().map(|(run, _)| run.clone()).collect();
-        let mut batches = Vec::new();
-        match tokio::task::spawn_blocking(move || read_all(opened)).await {
-            Ok(all) => {
-                for one in all {
-                    batches.extend(one.batch);
-                    if one.is_done {
-                        done.push(one.run.clone());
-                    }
-                    if let Some(reading) = one.reading {
-                        readings.insert(one.run, reading);
-                    }
-                }
-            }
-            Err(error) => {
-                // They are read again from the index's place when they have more, and by the comparison with the disk.
-                tracing::error!(%error, "reading journals for the index has failed");
-                done.extend(names);
-            }
-        }
+        let heads: Vec<(String, u64)> = batches
+            .iter()
+            .map(|batch| (batch.summary.id.clone(), batch.summary.head_seq))
+            .collect();
         if !batches.is_empty() {
-            let heads: Vec<(String, u64)> = batches
-                .iter()
-                .map(|batch| (batch.summary.id.clone(), batch.summary.head_seq))
-                .collect();
-            let disconnected = store.ingest(batches).await?.disconnected;
+            let ingested = store.ingest(batches).await.inspect_err(|_| readings.clear())?;
+            let disconnected: BTreeSet<String> = ingested.disconnected.into_iter().collect();
             let mut texts = lock(&self.texts);
             for (run, head) in heads.into_iter().filter(|(run, _)| !disconnected.contains(run)) {
                 states.set_indexed(&run, head);
                 texts.insert(run);
             }
             drop(texts);
-            // A run whose journal is another one now, or of which the index lost something: it is read again.
+            // The journal is another one now, or the index lost something: these are read again.
             for run in disconnected {
                 readings.remove(&run);
-                done.retain(|finished| *finished != run);
+                unfinished.push(run);
             }
         }
-        for run in done {
-            runs.remove(&run);
-        }
-        Ok(())
+        lost.runs = unfinished.into_iter().collect();
+        Ok(true)
     }
-}
 
-async fn open(home: &Home, store: &Arc<dyn Store>, run: &str) -> Result<Option<Reading>, StoreError> {
-    let Some(directory) = home.run(run) else {
-        return Ok(None);
-    };
-    let path = directory.journal();
-    let fold = match resume_point(store.as_ref(), run, &path).await {
-        Ok(Some(progress)) => RunFold::resume(progress),
-        Ok(None) => RunFold::named(run),
-        // One run's misfortune is no other run's.
-        Err(error @ StoreError::Journal { .. }) => {
-            tracing::warn!(%error, "a journal cannot be read");
-            return Ok(None);
-        }
-        Err(error) => return Err(error),
-    };
-    match Tail::open(&path, fold.offset()) {
-        Ok(tail) => Ok(Some(Reading { fold, tail })),
-        Err(error) => {
-            tracing::warn!(%error, run, "a journal cannot be read");
-            Ok(None)
-        }
-    }
-}
-
-fn read(mut reading: Reading, most: usize) -> (Option<Batch>, Reading, bool) {
-    let (mut count, mut bytes) = (0, 0);
-    loop {
-        let Reading { fold, tail } = &mut reading;
-        let more = tail.read(|read| {
-            count += 1;
-            match read {
-                Read::Line(line, _) => {
-                    bytes += line.len();
-                    fold.push(line);
-                }
-                Read::Skipped(bytes) => fold.skip(bytes),
-            }
-        });
-        match more {
-            Ok(true) if count < most && bytes < MAX_BYTES => {}
-            Ok(is_more) => return (reading.fold.take(), reading, !is_more),
-            Err(error) => {
-                tracing::warn!(%error, "a journal cannot be read");
-                return (reading.fold.take(), reading, true);
-            }
-        }
-    }
-}
-
-/// What was read of a run.
-struct ReadRun {
-    run: String,
-    batch: Option<Batch>,
-    /// To go on with; none if it has ended or its journal is another one now.
-    reading: Option<Reading>,
-    /// Whether there is nothing more now.
-    is_done: bool,
-}
-
-/// Reads what these runs have, in one go.
-fn read_all(runs: Vec<(String, Reading)>) -> Vec<ReadRun> {
-    let mut left = MAX_RECORDS;
-    let read_one = |(run, reading): (String, Reading)| {
-        if left == 0 {
-            return ReadRun {
-                run,
-                batch: None,
-                reading: Some(reading),
-                is_done: false,
-            };
-        }
-        let (batch, reading, is_done) = read(reading, left);
-        left = left.saturating_sub(batch.as_ref().map_or(0, |batch| batch.records.len()));
-        // What is there now may have been told of already: it is read in the next round.
-        let was_replaced = is_done && reading.tail.was_replaced();
-        let summary = reading.fold.summary();
-        let has_ended = is_done && summary.is_some_and(|summary| summary.activity.has_ended());
-        ReadRun {
-            run,
-            batch,
-            reading: (!was_replaced && !has_ended).then_some(reading),
-            is_done: is_done && !was_replaced,
-        }
-    };
-    runs.into_iter().map(read_one).collect()
-}
-
-impl Ingest {
     /// Brings the text index up to date, for ever: with the runs that were taken in, and now and then with all.
     pub(super) async fn index_texts(&self, store: &Arc<dyn Store>) {
         let mut failures = 0_u32;
         let mut compared: Option<Instant> = None;
         loop {
-            tokio::time::sleep(TEXTS * 2_u32.saturating_pow(failures.min(5))).await;
+            tokio::time::sleep(TEXT_INTERVAL * 2_u32.saturating_pow(failures.min(5))).await;
             let runs: Vec<String> = std::mem::take(&mut *lock(&self.texts)).into_iter().collect();
             let has_unknown = self.has_unknown_texts.swap(false, Ordering::Relaxed);
-            let is_long_ago = compared.is_none_or(|compared| compared.elapsed() > COMPARE_TEXTS);
+            let is_long_ago = compared.is_none_or(|compared| compared.elapsed() > COMPARE_TEXTS_INTERVAL);
             let indexed = if has_unknown || is_long_ago {
                 store.index_texts().await
             } else {
@@ -312,98 +249,205 @@ impl Ingest {
     }
 }
 
+/// Marks runs as behind when it is dropped, also if the work on them was cancelled.
+struct Lost<'a> {
+    ingest: &'a Ingest,
+    runs: BTreeSet<String>,
+}
+
+impl Drop for Lost<'_> {
+    fn drop(&mut self) {
+        lock(&self.ingest.mail).behind.append(&mut self.runs);
+    }
+}
+
+/// Where the index is with a run; none if the run cannot be read, which is no other run's problem.
+async fn resume(
+    journals: &dyn Journals,
+    store: &Arc<dyn Store>,
+    run: &str,
+) -> Result<Option<RunFold>, StoreError> {
+    match resume_point(store.as_ref(), journals, run).await {
+        Ok(Some(progress)) => Ok(Some(RunFold::resume(progress))),
+        Ok(None) => Ok(Some(RunFold::named(run))),
+        Err(error @ StoreError::Journal { .. }) => {
+            if !error.is_gone() {
+                tracing::warn!(%error, run, "a journal cannot be read");
+            }
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Reads a run to its end, or until there are `limit` rows. Returns whether there is nothing more to read now.
+async fn read(journals: &dyn Journals, run: &str, fold: &mut RunFold, limit: usize) -> bool {
+    loop {
+        let from = Place::from(fold.offset());
+        let chunk = match journals
+            .read(run, from, None, MAX_READ_BYTES, JournalText::AsWritten)
+            .await
+        {
+            Ok(chunk) => chunk,
+            Err(error) => {
+                tracing::warn!(%error, run, "a journal cannot be read");
+                return true;
+            }
+        };
+        for item in chunk.items {
+            match item {
+                ReadItem::Line { line, .. } => {
+                    fold.push(&line);
+                }
+                ReadItem::Overlong { bytes } => fold.skip(bytes),
+            }
+        }
+        if chunk.is_end {
+            return true;
+        }
+        if fold.waiting() >= limit {
+            return false;
+        }
+    }
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeSet, HashMap};
     use std::sync::Arc;
 
+    use ralph_run::ports::LocalJournals;
     use ralph_run::{Home, RunDirectory};
-    use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
-
+    use ralph_store::{RecordQuery, RunFold, SqliteOptions, SqliteStore, Store, catch_up};
     use tempfile::TempDir;
 
-    use super::Ingest;
+    use super::{Ingest, MAX_MAIL_RECORDS, Readings};
     use crate::live::follow_states::FollowStates;
 
-    fn begin(home: &Home, at: &str) -> RunDirectory {
-        let run = home.create_run(at.parse().unwrap()).unwrap();
-        write_first(&run, at);
-        run
+    struct Stage {
+        home: Home,
+        journals: LocalJournals,
+        store: Arc<dyn Store>,
+        ingest: Ingest,
+        readings: Readings,
+        _directory: TempDir,
     }
 
-    fn write_first(run: &RunDirectory, at: &str) {
-        let line = format!(
+    impl Stage {
+        async fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let home = Home::new(directory.path().join("state"), None);
+            let options = SqliteOptions {
+                data_directory: directory.path().join("data"),
+                runs_directory: home.runs_directory(),
+                home: None,
+            };
+            Self {
+                journals: LocalJournals::new(home.clone()),
+                home,
+                store: Arc::new(SqliteStore::open(options).await.unwrap().store),
+                ingest: Ingest::default(),
+                readings: Readings::new(),
+                _directory: directory,
+            }
+        }
+
+        /// Takes in everything there is.
+        async fn take_in(&mut self) {
+            let states = FollowStates::default();
+            let Self {
+                journals,
+                store,
+                ingest,
+                readings,
+                ..
+            } = self;
+            while ingest.round(journals, store, &states, readings).await.unwrap() {}
+        }
+
+        fn begin(&self, at: &str) -> RunDirectory {
+            let run = self.home.create_run(at.parse().unwrap()).unwrap();
+            std::fs::write(run.journal(), first_line(&run, at)).unwrap();
+            run
+        }
+    }
+
+    fn first_line(run: &RunDirectory, at: &str) -> String {
+        format!(
             r#"{{"seq":1,"at":"{at}","iteration":0,"attempt":0,"event":{{"type":"run_started","data":{{"format_version":1,"run_id":"{}","ralph_version":"0.1.0","workspace":"/w","backend":"demo","display_name":"Demo","max_iterations":1}}}}}}"#,
             run.id()
-        );
-        std::fs::write(run.journal(), line + "\n").unwrap();
-    }
-
-    async fn open_store(directory: &TempDir, home: &Home) -> Arc<dyn Store> {
-        let options = SqliteOptions {
-            data_directory: directory.path().join("data"),
-            runs_directory: home.runs_directory(),
-            home: None,
-        };
-        Arc::new(SqliteStore::open(options).await.unwrap().store)
+        ) + "\n"
     }
 
     #[tokio::test]
-    async fn a_journal_that_was_made_anew_is_read_at_once() {
-        let directory = tempfile::tempdir().unwrap();
-        let home = Home::new(directory.path().join("state"), None);
-        let store = open_store(&directory, &home).await;
-        let (ingest, mut readings) = (Ingest::default(), HashMap::new());
-        let run = begin(&home, "2026-01-01T00:00:00Z");
-        let mut runs = BTreeSet::from([run.id().to_owned()]);
-        ingest
-            .ingest(&home, &store, &FollowStates::default(), &mut readings, &mut runs)
-            .await
-            .unwrap();
-        let first = store.run(run.id()).await.unwrap().unwrap();
+    async fn a_journal_that_was_made_again_replaces_the_old_one() {
+        let mut stage = Stage::new().await;
+        let run = stage.begin("2026-01-01T00:00:00Z");
+        stage.ingest.mark_behind(run.id());
+        stage.take_in().await;
+        let first = stage.store.run(run.id()).await.unwrap().unwrap();
         std::fs::remove_dir_all(run.path()).unwrap();
-        home.create_run_as(run.id()).unwrap();
-        write_first(&run, "2026-01-02T00:00:00Z");
-        runs.insert(run.id().to_owned());
-        while !runs.is_empty() {
-            ingest
-                .ingest(&home, &store, &FollowStates::default(), &mut readings, &mut runs)
-                .await
-                .unwrap();
-        }
-        let second = store.run(run.id()).await.unwrap().unwrap();
+        stage.home.create_run_as(run.id()).unwrap();
+        std::fs::write(run.journal(), first_line(&run, "2026-01-02T00:00:00Z")).unwrap();
+        stage.ingest.mark_behind(run.id());
+        stage.take_in().await;
+        let second = stage.store.run(run.id()).await.unwrap().unwrap();
         assert_ne!(second.epoch, first.epoch);
     }
 
     #[tokio::test]
     async fn a_journal_that_cannot_be_read_keeps_no_other_run_out_of_the_index() {
-        let directory = tempfile::tempdir().unwrap();
-        let home = Home::new(directory.path().join("state"), None);
-        let broken = begin(&home, "2026-01-01T00:00:00Z");
-        let store = open_store(&directory, &home).await;
-        catch_up(store.as_ref(), &home.runs_directory(), |_| {})
+        let mut stage = Stage::new().await;
+        let broken = stage.begin("2026-01-01T00:00:00Z");
+        catch_up(stage.store.as_ref(), &stage.home.runs_directory(), |_| {})
             .await
             .unwrap();
         std::fs::remove_file(broken.journal()).unwrap();
         std::fs::create_dir(broken.journal()).unwrap();
-        let sound = begin(&home, "2026-01-02T00:00:00Z");
-        let mut runs = BTreeSet::from([broken.id().to_owned(), sound.id().to_owned()]);
-        let ingest = Ingest::default();
-        ingest
-            .ingest(
-                &home,
-                &store,
-                &FollowStates::default(),
-                &mut HashMap::new(),
-                &mut runs,
-            )
-            .await
-            .unwrap();
-        assert!(runs.is_empty());
-        assert!(store.run(sound.id()).await.unwrap().is_some());
+        let sound = stage.begin("2026-01-02T00:00:00Z");
+        stage.ingest.mark_behind(broken.id());
+        stage.ingest.mark_behind(sound.id());
+        stage.take_in().await;
+        assert_eq!(stage.ingest.waiting(), 0);
+        assert!(stage.store.run(sound.id()).await.unwrap().is_some());
+    }
+
+    #[tokio::test]
+    async fn what_a_full_mailbox_drops_is_read_from_the_journal() {
+        let mut stage = Stage::new().await;
+        let run = stage.begin("2026-01-01T00:00:00Z");
+        let last = MAX_MAIL_RECORDS as u64 + 2_000;
+        let mut text = first_line(&run, "2026-01-01T00:00:00Z");
+        for seq in 2..=last {
+            text.push_str(&format!(
+                r#"{{"seq":{seq},"at":"2026-01-01T00:00:01Z","iteration":1,"attempt":1,"event":{{"type":"warned","data":{{"kind":"degraded","message":"m"}}}}}}"#
+            ));
+            text.push('\n');
+        }
+        std::fs::write(run.journal(), &text).unwrap();
+        let mut fold = RunFold::named(run.id());
+        for line in text.lines() {
+            fold.push(line.as_bytes());
+            if fold.waiting() == 500 {
+                stage.ingest.offer(fold.take().unwrap(), false);
+            }
+        }
+        stage.ingest.offer(fold.take().unwrap(), false);
+        assert_eq!(stage.ingest.waiting(), 1);
+        stage.take_in().await;
+        assert_eq!(stage.ingest.waiting(), 0);
+        let known = stage.store.run(run.id()).await.unwrap().unwrap();
+        assert_eq!(known.head_seq, last);
+        let tail = RecordQuery {
+            before: Some(u64::MAX >> 1),
+            limit: 3,
+            ..RecordQuery::default()
+        };
+        let tail = stage.store.records(run.id(), &tail).await.unwrap();
+        let tail: Vec<u64> = tail.iter().map(|row| row.seq).collect();
+        assert_eq!(tail, [last - 2, last - 1, last]);
     }
 }

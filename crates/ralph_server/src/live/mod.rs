@@ -14,7 +14,6 @@ mod frame_builder;
 mod hub;
 mod inbox;
 mod ingest;
-mod tail;
 mod tool_times;
 mod wake_set;
 

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use ralph_run::RecordHead;
 use serde::Deserialize;
 
-use super::hub::Hub;
+use crate::metrics::Metrics;
 
 /// More calls at once than any agent makes; what is beyond is not measured.
 const MAX_OPEN: usize = 1024;
@@ -26,9 +26,9 @@ struct Named {
 
 impl ToolTimes {
     /// Looks at a record. Most are told by their bytes: only those about tools are read.
-    pub(super) fn observe(&mut self, line: &[u8], live: &Hub) {
+    pub(super) fn observe(&mut self, line: &[u8], metrics: &Metrics) {
         if let Some(took) = self.took(line) {
-            live.metrics().observe_tool(took);
+            metrics.observe_tool(took);
         }
     }
 

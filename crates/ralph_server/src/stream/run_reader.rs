@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
+use ralph_run::ports::Journals;
 
 use super::protocol::ToClient;
 use crate::live::{FeedError, Frame, Hub, Next, Position, RunFeed, backfill};
@@ -11,13 +12,12 @@ use crate::live::{FeedError, Frame, Hub, Next, Position, RunFeed, backfill};
 const MAX_MESSAGE_BYTES: usize = 1 << 20;
 /// A WebSocket client that is further behind than this fetches pages instead.
 pub(super) const MAX_BEHIND_BYTES: u64 = 4 << 20;
-/// No record is shorter.
-const LEAST_RECORD_BYTES: u64 = 64;
 
 /// A client's place in a run.
 #[derive(Debug)]
 pub(super) struct RunReader {
     pub(super) feed: Arc<RunFeed>,
+    journals: Arc<dyn Journals>,
     pub(super) epoch: Arc<str>,
     pub(super) position: Position,
     /// How much of the journal the client is sent; none if it takes everything, in messages of any length.
@@ -47,15 +47,16 @@ impl RunReader {
         let (current, head) = feed.head();
         let is_same = epoch.is_none_or(|epoch| *epoch == *current);
         let position = match after.filter(|_| is_same) {
-            Some(after) if after > head.seq && may_have(&feed, head, after).await => Position {
+            Some(after) if after > head.seq && has_record(live, run, after).await => Position {
                 seq: after,
-                offset: head.offset,
+                place: head.place,
             },
             Some(after) => live.position(&feed, after.min(head.seq)).await,
             None => head,
         };
         Ok(Self {
             feed,
+            journals: Arc::clone(live.journals()),
             epoch: current,
             position,
             max_behind_bytes,
@@ -75,17 +76,14 @@ impl RunReader {
                 for frame in frames {
                     self.position = Position {
                         seq: frame.to,
-                        offset: frame.end,
+                        place: frame.end,
                     };
                     step.texts.push(self.message(&frame));
                 }
             }
             Next::Backfill { end } => {
-                let (feed, epoch, position) = (self.feed.clone(), self.epoch.clone(), self.position);
-                let read = tokio::task::spawn_blocking(move || {
-                    backfill(feed.journal(), (feed.run(), &epoch), position, end)
-                });
-                let (frames, reached) = read.await.map_err(std::io::Error::other)??;
+                let run = (self.feed.run(), &*self.epoch);
+                let (frames, reached) = backfill(self.journals.as_ref(), run, self.position, end).await?;
                 self.position = reached;
                 step.texts = frames.iter().map(|frame| self.message(frame)).collect();
                 step.has_more = true;
@@ -128,14 +126,11 @@ impl RunReader {
     }
 }
 
-/// Whether the journal may have this record although it was not read yet: a server that has just been started may know
-/// less than what the one before it has told.
-async fn may_have(feed: &RunFeed, head: Position, seq: u64) -> bool {
-    let length = tokio::fs::metadata(feed.journal())
-        .await
-        .map_or(0, |metadata| metadata.len());
-    let unread_bytes = length.saturating_sub(head.offset);
-    seq - head.seq <= unread_bytes / LEAST_RECORD_BYTES
+/// Whether the journal has this record although it was not followed that far: a server that has just started may know
+/// less than the one before it has sent.
+async fn has_record(live: &Hub, run: &str, seq: u64) -> bool {
+    let head = live.journals().head(run).await.ok().flatten();
+    head.is_some_and(|head| seq <= head.seq)
 }
 
 #[cfg(test)]
@@ -144,17 +139,16 @@ mod tests {
     use std::sync::Arc;
 
     use ralph_run::Home;
+    use ralph_run::ports::LocalJournals;
     use ralph_store::{SqliteOptions, SqliteStore, Store, catch_up};
 
-    use super::{LEAST_RECORD_BYTES, RunReader};
+    use super::RunReader;
     use crate::live::Hub;
 
     fn line(seq: u64, kind: &str, data: &str) -> String {
-        let line = format!(
+        format!(
             r#"{{"seq":{seq},"at":"2026-01-01T00:00:00Z","iteration":1,"attempt":1,"event":{{"type":"{kind}","data":{data}}}}}"#
-        );
-        assert!(line.len() as u64 > LEAST_RECORD_BYTES);
-        line + "\n"
+        ) + "\n"
     }
 
     #[tokio::test]
@@ -179,7 +173,7 @@ mod tests {
         catch_up(store.as_ref(), &home.runs_directory(), |_| {})
             .await
             .unwrap();
-        let live = Hub::new(home.clone(), store);
+        let live = Hub::new(Arc::new(LocalJournals::new(home)), store);
         let opened = async |after| {
             let reader = RunReader::open(&live, run.id(), Some(after), None, None)
                 .await

@@ -182,6 +182,7 @@ fn written(file: &str, types: &[Declared], homes: &BTreeMap<String, &str>) -> St
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
+    use ralph_run::ports::Place;
     use ralph_store::{ApprovalKind, ApprovalRow, ApprovalState, RunSummary};
     use serde_json::value::to_raw_value;
     use serde_json::{Value, json};
@@ -265,7 +266,13 @@ mod tests {
             "seq": 4, "at": "2026-11-16T00:00:00Z", "iteration": 1, "attempt": 1,
             "event": {"agent_kind": "demo", "type": "text_block", "data": {"item": "i", "text": "x"}},
         });
-        let frame = Frame::new("r", "e", (3, 4), (0, 0), &[record.to_string()]);
+        let frame = Frame::new(
+            "r",
+            "e",
+            (3, 4),
+            (Place::START, Place::START),
+            &[record.to_string()],
+        );
         let expected = ToMany::Records {
             run: "r".to_owned(),
             epoch: "e".to_owned(),

@@ -144,12 +144,13 @@ impl Stage {
             .to_owned();
         let launcher = Arc::new(FakeLauncher::default());
         let (ending, is_ending) = watch::channel(false);
-        let live = Hub::new(home.clone(), Arc::clone(&store));
+        let journals = Arc::new(LocalJournals::new(home.clone()));
+        let live = Hub::new(journals.clone(), Arc::clone(&store));
         live.set_caught_up();
         let app = Arc::new(App::new(AppParts {
             live,
             store,
-            journals: Arc::new(LocalJournals::new(home.clone())),
+            journals,
             runners: Arc::new(SocketRunners::new(home.clone())),
             launcher: launcher.clone(),
             auth,

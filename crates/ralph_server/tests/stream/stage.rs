@@ -8,6 +8,7 @@ use axum::Router;
 use axum::extract::WebSocketUpgrade;
 use axum::routing::get;
 use ralph_run::Home;
+use ralph_run::ports::LocalJournals;
 use ralph_server::SocketRunners;
 use ralph_server::live::Hub;
 use ralph_server::stream::{StreamContext, serve};
@@ -35,7 +36,8 @@ impl Stage {
             home: None,
         };
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
-        let live = Hub::new(home.clone(), store.clone());
+        let journals = Arc::new(LocalJournals::new(home.clone()));
+        let live = Hub::new(journals, store.clone());
         tokio::spawn(live.clone().work());
         let (ending, is_ending) = watch::channel(false);
         let context = StreamContext {
