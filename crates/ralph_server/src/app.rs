@@ -9,10 +9,10 @@ use ralph_store::{RunSummary, Store};
 use tokio::sync::watch;
 
 use crate::auth::{Auth, Bucket, Principal};
+use crate::directory_probe::DirectoryProbe;
 use crate::http::AccessLog;
 use crate::launch::Launcher;
 use crate::live::Hub;
-use crate::looks::Looks;
 use crate::metrics::Metrics;
 use crate::problem::Problem;
 use crate::runners::Runners;
@@ -44,7 +44,7 @@ pub struct App {
     pub version: &'static str,
     starts: Mutex<Bucket>,
     keys: Mutex<HashSet<String>>,
-    pub(crate) looks: Looks,
+    pub(crate) directory_probe: DirectoryProbe,
     pub(crate) access_log: AccessLog,
 }
 
@@ -83,7 +83,7 @@ impl App {
             version: env!("CARGO_PKG_VERSION"),
             starts: Mutex::new(Bucket::new(STARTS_AT_ONCE, START_EVERY)),
             keys: Mutex::default(),
-            looks: Looks::default(),
+            directory_probe: DirectoryProbe::default(),
         }
     }
 

@@ -3,17 +3,17 @@
 
 mod app;
 mod auth;
+mod directory_probe;
 pub mod http;
 mod launch;
 pub mod live;
-mod looks;
 mod metrics;
 mod problem;
 mod retention;
 mod runners;
-mod running;
 mod sandboxed_open;
 mod server;
+mod server_lock;
 pub mod stream;
 mod upkeep;
 
@@ -29,5 +29,5 @@ pub use launch::{
 pub use metrics::Metrics;
 pub use problem::{Problem, ProblemCode};
 pub use runners::{CommandError, FileStart, RawLog, RawLogName, Runners, SocketRunners};
-pub use running::{Running, RunningError};
 pub use server::{Server, ServerError, ServerOptions};
+pub use server_lock::{Running, RunningError};

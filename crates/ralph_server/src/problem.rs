@@ -96,7 +96,7 @@ pub enum ProblemCode {
     Malformed,
     /// Stream: a message is binary; only text is read.
     NotText,
-    /// Stream: the records of a run cannot be read.
+    /// The records of a run cannot be read.
     Unreadable,
     /// Stream: the login that opened the connection has ended.
     SessionEnded,
@@ -379,7 +379,10 @@ impl From<FeedError> for Problem {
     fn from(error: FeedError) -> Self {
         match error {
             FeedError::NoSuchRun(run) => Self::no_run(&run.0),
-            FeedError::Journal(error) => Self::internal("cannot read a journal", &error),
+            FeedError::Journal(error) => {
+                tracing::warn!(%error, "a journal cannot be read");
+                Self::new(ProblemCode::Unreadable, "the records of the run cannot be read")
+            }
         }
     }
 }

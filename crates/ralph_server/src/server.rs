@@ -19,7 +19,7 @@ use crate::http::{self, ServeOptions};
 use crate::launch::Launcher;
 use crate::live::{Hub, restarted};
 use crate::runners::SocketRunners;
-use crate::running::Sign;
+use crate::server_lock::ServerLock;
 use crate::upkeep::Upkeep;
 
 /// What a server needs.
@@ -46,7 +46,7 @@ pub struct Server {
     listener: TcpListener,
     ending: watch::Sender<bool>,
     address: SocketAddr,
-    sign: Option<Sign>,
+    lock: Option<ServerLock>,
     upkeep: Upkeep,
 }
 
@@ -102,7 +102,7 @@ impl Server {
             address: wanted,
             source,
         })?;
-        let sign = Sign::put_up(options.home.state_directory(), address);
+        let lock = ServerLock::acquire(options.home.state_directory(), address);
         let auth = Auth::open(&AuthOptions {
             state_directory: options.home.state_directory().to_owned(),
             port: address.port(),
@@ -132,7 +132,7 @@ impl Server {
             listener,
             ending,
             address,
-            sign,
+            lock,
             upkeep,
         })
     }
@@ -171,11 +171,11 @@ impl Server {
             let app = app.clone();
             async move { app.auth.watch_tokens().await }
         }));
-        let (ending, sign) = (self.ending, self.sign);
+        let (ending, lock) = (self.ending, self.lock);
         let told = async {
             shutdown.await;
-            // Before the port is free for another one, which puts up its own.
-            drop(sign);
+            // Before the port is free for another one, which takes its own.
+            drop(lock);
             let _ = ending.send(true);
         };
         let router = http::router(self.app.clone());

@@ -64,7 +64,7 @@ pub(super) async fn list(
     let mut items = workspaces_of(&recent_runs(&app).await?);
     items.truncate(limit);
     let paths = items.iter().map(|item| item.path.clone()).collect();
-    let looked = app.looks.are_directories(paths).await;
+    let looked = app.directory_probe.probe(paths).await;
     for (item, is_there) in items.iter_mut().zip(looked) {
         item.is_there = is_there;
     }

@@ -301,7 +301,8 @@ impl Hub {
             // An active run is followed in a moment. What has ended, or cannot be followed, is read from the journal.
             if !presence.is_active || is_late {
                 let head = match self.journals.head(run).await {
-                    Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+                    // A run that was started a moment ago has no journal yet. One that has ended has lost it.
+                    Err(error) if presence.is_active && error.kind() == io::ErrorKind::NotFound => None,
                     head => head?,
                 };
                 if let Some(head) = head {

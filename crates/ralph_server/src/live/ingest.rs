@@ -419,7 +419,7 @@ mod tests {
     async fn what_a_full_mailbox_drops_is_read_from_the_journal() {
         let mut stage = Stage::new().await;
         let run = stage.begin("2026-01-01T00:00:00Z");
-        let last = MAX_MAIL_RECORDS as u64 + 2_000;
+        let last = MAX_MAIL_RECORDS as u64 + 2_100;
         let mut text = first_line(&run, "2026-01-01T00:00:00Z");
         for seq in 2..=last {
             text.push_str(&format!(

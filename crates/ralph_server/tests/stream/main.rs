@@ -49,16 +49,17 @@ fn write_at_random(journal: &mut Journal, random: &mut StdRng, records: usize, l
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_that_come_and_go_miss_nothing_and_see_nothing_twice() {
-    come_and_go(3000, SMALL_BYTES).await;
+    come_and_go(3000, SMALL_BYTES, 10).await;
 }
 
 /// One of these records pushes all others out of the ring.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn clients_that_come_and_go_miss_nothing_of_large_records() {
-    come_and_go(200, LARGE_BYTES).await;
+    come_and_go(250, LARGE_BYTES, 3).await;
 }
 
-async fn come_and_go(records: usize, longest_bytes: usize) {
+/// Clients leave after fewer messages than `most_messages` and come back until they have seen the end.
+async fn come_and_go(records: usize, longest_bytes: usize, most_messages: usize) {
     let stage = Stage::new().await;
     let mut journal = Journal::create(&stage.home);
     let run = journal.id().to_owned();
@@ -83,7 +84,9 @@ async fn come_and_go(records: usize, longest_bytes: usize) {
                 let mut client = Client::connect(address).await;
                 connections += 1;
                 client.watch(&run, &seen).await;
-                client.take(&mut seen, random.random_range(1..10)).await;
+                client
+                    .take(&mut seen, random.random_range(1..most_messages))
+                    .await;
             }
             (seen, connections)
         });

@@ -1,4 +1,4 @@
-//! Looking at directories that may be on a disk that does not answer.
+//! `DirectoryProbe`: tells whether directories exist, for disks that may not answer. Used by the list of workspaces.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,36 +9,36 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 /// How long an answer waits for the disks.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Nobody has that many workspaces: what is known of more is forgotten.
-const MOST_KNOWN: usize = 10_000;
+const MAX_KNOWN: usize = 10_000;
 
 /// Looks at directories, one after the other: a disk that does not answer keeps one thread and no more, however often
 /// somebody asks. Until it answers, what was seen before is told of the others.
 #[derive(Debug)]
-pub(crate) struct Looks {
+pub(crate) struct DirectoryProbe {
     turn: Arc<Semaphore>,
     known: Arc<Mutex<HashMap<String, bool>>>,
-    patience: Duration,
+    timeout_after: Duration,
 }
 
-impl Default for Looks {
+impl Default for DirectoryProbe {
     fn default() -> Self {
-        Self::with_patience(PATIENCE)
+        Self::with_timeout(PROBE_TIMEOUT)
     }
 }
 
-impl Looks {
-    fn with_patience(patience: Duration) -> Self {
+impl DirectoryProbe {
+    fn with_timeout(timeout_after: Duration) -> Self {
         Self {
             turn: Arc::new(Semaphore::new(1)),
             known: Arc::default(),
-            patience,
+            timeout_after,
         }
     }
 
     /// Which of these are directories, in their order; not those that nobody can tell of.
-    pub(crate) async fn are_directories(&self, paths: Vec<String>) -> Vec<bool> {
+    pub(crate) async fn probe(&self, paths: Vec<String>) -> Vec<bool> {
         self.look(paths, |path| path.is_dir()).await
     }
 
@@ -59,7 +59,7 @@ impl Looks {
                 tracing::error!(%error, "looking at workspaces failed");
             }
         };
-        if timeout(self.patience, looking).await.is_err() {
+        if timeout(self.timeout_after, looking).await.is_err() {
             tracing::warn!("a disk with a workspace on it does not answer");
         }
         let known = lock(&self.known);
@@ -72,7 +72,7 @@ impl Looks {
 
 fn note(known: &Mutex<HashMap<String, bool>>, path: &str, is_there: bool) {
     let mut known = lock(known);
-    if known.len() >= MOST_KNOWN {
+    if known.len() >= MAX_KNOWN {
         known.clear();
     }
     known.insert(path.to_owned(), is_there);
@@ -89,20 +89,20 @@ mod tests {
     use std::sync::{Arc, mpsc};
     use std::time::Duration;
 
-    use super::Looks;
+    use super::DirectoryProbe;
 
     #[tokio::test]
     async fn a_disk_that_does_not_answer_keeps_one_thread_and_delays_nobody_for_long() {
-        let looks = Looks::with_patience(Duration::from_millis(50));
+        let probe = DirectoryProbe::with_timeout(Duration::from_millis(50));
         let paths = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
-        let seen = looks.look(paths(&["/a", "/gone"]), |path| path == Path::new("/a"));
+        let seen = probe.look(paths(&["/a", "/gone"]), |path| path == Path::new("/a"));
         assert_eq!(seen.await, [true, false]);
         let (answer, answers) = mpsc::channel::<()>();
         let answers = Arc::new(std::sync::Mutex::new(answers));
         let asked = Arc::new(AtomicUsize::new(0));
         let look = || {
             let (answers, asked) = (answers.clone(), asked.clone());
-            looks.look(paths(&["/dead", "/a", "/new"]), move |path| {
+            probe.look(paths(&["/dead", "/a", "/new"]), move |path| {
                 if path == Path::new("/dead") {
                     asked.fetch_add(1, Ordering::Relaxed);
                     let _ = answers.lock().unwrap().recv();

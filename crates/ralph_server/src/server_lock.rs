@@ -1,4 +1,4 @@
-//! A server says where it listens, so that whoever starts another one there can be led to it.
+//! `ServerLock`: says where this server listens, and `Running` finds it, so that a second `ralph serve` can point to it.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -19,27 +19,27 @@ use tokio::time::timeout;
 use crate::auth::{AuthError, read_token};
 
 /// How long a server may take to answer.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// An address and its newline.
-const MAX_SIGN_BYTES: u64 = 128;
+const MAX_LOCK_BYTES: u64 = 128;
 
-fn sign_path(state_directory: &Path, port: u16) -> PathBuf {
+fn lock_path(state_directory: &Path, port: u16) -> PathBuf {
     state_directory.join(format!("server-{port}.lock"))
 }
 
 /// Says where this server listens, for as long as it does. Only its user can write it, and its lock goes with the
 /// process, however that ends: who finds it locked knows that it is a server of this user that listens there.
 #[derive(Debug)]
-pub(crate) struct Sign {
+pub(crate) struct ServerLock {
     path: PathBuf,
     _locked: File,
 }
 
-impl Sign {
+impl ServerLock {
     /// None where it cannot be put up: that costs a convenience, and no server stays away for it.
-    pub(crate) fn put_up(state_directory: &Path, address: SocketAddr) -> Option<Self> {
-        let path = sign_path(state_directory, address.port());
+    pub(crate) fn acquire(state_directory: &Path, address: SocketAddr) -> Option<Self> {
+        let path = lock_path(state_directory, address.port());
         match write(&path, address) {
             Ok(locked) => Some(Self {
                 path,
@@ -53,7 +53,7 @@ impl Sign {
     }
 }
 
-impl Drop for Sign {
+impl Drop for ServerLock {
     fn drop(&mut self) {
         // Before the lock goes: whoever locks it next has one of his own.
         let _ = fs::remove_file(&self.path);
@@ -111,14 +111,14 @@ impl Running {
     /// The server of this user that listens on a port; none if somebody else does.
     #[must_use]
     pub fn find(state_directory: &Path, port: u16) -> Option<Self> {
-        let file = ralph_run::open_regular_file(&sign_path(state_directory, port)).ok()?;
+        let file = ralph_run::open_regular_file(&lock_path(state_directory, port)).ok()?;
         match file.try_lock_shared() {
             Err(TryLockError::WouldBlock) => {}
             // It was killed, and whoever listens there now is somebody else.
             Ok(()) | Err(TryLockError::Error(_)) => return None,
         }
         let mut text = String::new();
-        file.take(MAX_SIGN_BYTES).read_to_string(&mut text).ok()?;
+        file.take(MAX_LOCK_BYTES).read_to_string(&mut text).ok()?;
         let address: SocketAddr = text.trim().parse().ok()?;
         (address.port() == port).then(|| Self {
             address,
@@ -135,7 +135,7 @@ impl Running {
         let token = read_token(&self.state_directory)?;
         let address = self.address;
         let silent = || RunningError::Silent(address);
-        let asked = timeout(PATIENCE, ask(reachable(address), &token)).await;
+        let asked = timeout(ANSWER_TIMEOUT, ask(reachable(address), &token)).await;
         let (status, body) = asked.map_err(|_| silent())?.ok_or_else(silent)?;
         let link: Option<Link> = serde_json::from_slice(&body).ok();
         match link.filter(|_| status.is_success()) {
@@ -180,30 +180,30 @@ async fn whole(response: Response<Incoming>) -> Option<(StatusCode, Bytes)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Running, Sign, reachable, sign_path};
+    use super::{Running, ServerLock, lock_path, reachable};
 
     #[test]
     fn a_server_is_found_by_its_port_for_as_long_as_it_is_there() {
         let directory = tempfile::tempdir().unwrap();
         let address = "127.0.0.1:7878".parse().unwrap();
         assert_eq!(Running::find(directory.path(), 7878), None);
-        let sign = Sign::put_up(directory.path(), address).unwrap();
+        let lock = ServerLock::acquire(directory.path(), address).unwrap();
         let found = Running::find(directory.path(), 7878).unwrap();
         assert_eq!(found.address, address);
         assert_eq!(Running::find(directory.path(), 7879), None);
-        drop(sign);
+        drop(lock);
         assert_eq!(Running::find(directory.path(), 7878), None);
-        assert!(!sign_path(directory.path(), 7878).exists());
+        assert!(!lock_path(directory.path(), 7878).exists());
     }
 
     #[test]
     fn what_a_server_that_was_killed_leaves_behind_leads_nobody_anywhere() {
         let directory = tempfile::tempdir().unwrap();
-        let path = sign_path(directory.path(), 7878);
+        let path = lock_path(directory.path(), 7878);
         std::fs::write(&path, "127.0.0.1:7878\nand more that stood there\n").unwrap();
         assert_eq!(Running::find(directory.path(), 7878), None);
         let address = "[::1]:7878".parse().unwrap();
-        let _sign = Sign::put_up(directory.path(), address).unwrap();
+        let _lock = ServerLock::acquire(directory.path(), address).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[::1]:7878\n");
         assert_eq!(
             Running::find(directory.path(), 7878).map(|found| found.address),
@@ -216,8 +216,8 @@ mod tests {
     fn only_its_user_can_read_where_a_server_listens() {
         use std::os::unix::fs::PermissionsExt as _;
         let directory = tempfile::tempdir().unwrap();
-        let _sign = Sign::put_up(directory.path(), "127.0.0.1:7878".parse().unwrap()).unwrap();
-        let path = sign_path(directory.path(), 7878);
+        let _lock = ServerLock::acquire(directory.path(), "127.0.0.1:7878".parse().unwrap()).unwrap();
+        let path = lock_path(directory.path(), 7878);
         let mode = std::fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
