@@ -300,11 +300,7 @@ impl Hub {
             let is_late = Instant::now() > deadline;
             // An active run is followed in a moment. What has ended, or cannot be followed, is read from the journal.
             if !presence.is_active || is_late {
-                let head = match self.journals.head(run).await {
-                    // A run that was started a moment ago has no journal yet. One that has ended has lost it.
-                    Err(error) if presence.is_active && error.kind() == io::ErrorKind::NotFound => None,
-                    head => head?,
-                };
+                let head = self.journals.head(run).await?;
                 if let Some(head) = head {
                     let position = Position {
                         seq: head.seq,
