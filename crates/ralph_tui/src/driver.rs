@@ -8,7 +8,7 @@ mod event_loop;
 mod files;
 mod loader;
 mod panic_hook;
-mod run_list;
+mod run_scanner;
 mod screen;
 mod signals;
 #[cfg(test)]

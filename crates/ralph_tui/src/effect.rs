@@ -43,14 +43,10 @@ pub enum Effect {
     Copy {
         text: String,
     },
-    /// Leave the alternate screen, write a text to the scrollback, wait for Enter and come back.
-    PrintToScrollback {
-        text: String,
-    },
-    /// Write a text to a new file in the current directory.
-    Export {
-        name: String,
-        text: String,
+    /// Build a run's transcript as Markdown from its journal, in the background, and do this with it.
+    Transcript {
+        run: String,
+        destination: Destination,
     },
     /// Show the agent's own line of a record: the attempt's raw log, and the place in it.
     ShowRaw {
@@ -64,6 +60,16 @@ pub enum Effect {
     /// Draw everything again.
     Redraw,
     Quit,
+}
+
+/// Where a transcript goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// A new file in the current directory.
+    File { name: String },
+    /// The terminal's own screen: leave the alternate screen, write it, wait for Enter and come back.
+    Scrollback,
+    Editor,
 }
 
 /// A run that the user described on the home screen.

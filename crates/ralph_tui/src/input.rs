@@ -1,5 +1,7 @@
 //! `Input`: everything that can happen to the terminal UI. The driver produces inputs, `App::update` takes them.
 
+use std::sync::Arc;
+
 use ralph_run::control::ControlCommand;
 use ralph_run::model::RunModel;
 use ralph_run::{RunFile, ViewUpdate};
@@ -19,8 +21,9 @@ pub enum Input {
     Resumed,
     /// A deadline of `App::next_tick` has passed: clocks are drawn again, requests are armed.
     Tick,
-    /// All runs of this user, in no order. Sent when something about them has changed.
-    Runs(Vec<RunSummary>),
+    /// All runs of this user, in no order. Sent when something about them has changed. A run that has not changed is the
+    /// same object as before.
+    Runs(Vec<Arc<RunSummary>>),
     /// How many runs are not among them because their `run.json` cannot be read.
     UnreadableRuns(usize),
     /// The answer to `Effect::Start` and `Effect::Resume`: the id of the new run, or why there is none.

@@ -20,7 +20,7 @@ mod widgets;
 
 pub use app::{App, Now};
 pub use driver::{Actions, Exit, Start, TuiError, TuiOptions, run};
-pub use effect::{Effect, StartRequest};
+pub use effect::{Destination, Effect, StartRequest};
 pub use input::{Input, LoadedRun, Reply, RunSummary};
 pub use theme::{ColorScheme, Theme};
 pub use transcript::Transcript;

@@ -276,11 +276,7 @@ fn read_keys(shared: &Mutex<Shared>, wake: &OwnedFd, mut decoder: KeyDecoder, ke
             continue;
         }
         let decoded = if events.contains(PollFlags::IN) {
-            // To read in the background would stop this process.
-            if !is_in_foreground() {
-                continue;
-            }
-            match rustix::io::read(stdin, &mut buffer) {
+            match read_announced(shared, &mut buffer) {
                 // Discarded after it was announced, which cannot happen again and again.
                 Ok(0) if empty_reads < 3 && !events.contains(PollFlags::HUP) => {
                     empty_reads += 1;
@@ -303,6 +299,23 @@ fn read_keys(shared: &Mutex<Shared>, wake: &OwnedFd, mut decoder: KeyDecoder, ke
         if !decoded.is_empty() && keys.blocking_send(decoded).is_err() {
             return;
         }
+    }
+}
+
+/// Reads input that `poll` has announced, without waiting: `AGAIN` if it is gone, or not for this process any more.
+fn read_announced(shared: &Mutex<Shared>, buffer: &mut [u8]) -> Result<usize, Errno> {
+    // Whoever restores the terminal discards its input, and holds this lock. Without it, the read could wait for a key
+    // that is meant for the next program.
+    let shared = lock(shared);
+    // To read in the background would stop this process.
+    if !shared.mode.is_set() || !is_in_foreground() {
+        return Err(Errno::AGAIN);
+    }
+    let stdin = rustix::stdio::stdin();
+    let mut descriptors = [PollFd::new(&stdin, PollFlags::IN)];
+    match poll(&mut descriptors, Some(&Timespec::default()))? {
+        0 => Err(Errno::AGAIN),
+        _ => rustix::io::read(stdin, buffer),
     }
 }
 

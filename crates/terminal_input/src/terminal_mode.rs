@@ -81,8 +81,8 @@ impl TerminalMode {
             mode.local_modes -= LocalModes::ISIG;
             mode.input_modes -= InputModes::IXON;
         }
-        // A read never waits: poll does.
-        mode.special_codes[SpecialCodeIndex::VMIN] = 0;
+        // A shell that finds this mode after `kill -9` would take a read of 0 bytes for the end of its input.
+        mode.special_codes[SpecialCodeIndex::VMIN] = 1;
         mode.special_codes[SpecialCodeIndex::VTIME] = 0;
         // At once, not when all output is written: a terminal on hold would stop us.
         if tcsetattr(stdin, OptionalActions::Now, &mode).is_err() {

@@ -1,6 +1,7 @@
 //! The doors of the terminal UI, and what it leaves behind: a terminal as it was, and runs that continue.
 
-use rustix::process::{Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::termios::SpecialCodeIndex;
 use test_support::wait_for;
 
 use crate::stage::{Ran, Stage, success, works};
@@ -99,6 +100,24 @@ fn ctrl_z_gives_the_terminal_to_the_shell_and_fg_takes_it_back() {
     terminal.press("echo do''ne\n");
     terminal.wait_for("done");
     assert!(!terminal.has_screen_modes());
+}
+
+#[test]
+fn the_shell_goes_on_after_the_terminal_ui_was_killed() {
+    let stage = Stage::empty();
+    let mut terminal = Terminal::shell(&stage);
+    terminal.wait_for("shell>");
+    terminal.press(concat!(env!("CARGO_BIN_EXE_ralph"), "\n"));
+    terminal.wait_until("drawn", |terminal| terminal.written().contains(HOME_TITLE));
+    let shell = terminal.pid().as_raw_nonzero();
+    let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
+    let ralph = children.split_whitespace().next().unwrap().parse().unwrap();
+    kill_process(Pid::from_raw(ralph).unwrap(), Signal::KILL).unwrap();
+    // A shell that reads 0 bytes from a terminal without `VMIN` ends, as after Ctrl-D.
+    terminal.wait_until("killed", |terminal| terminal.written().contains("Killed"));
+    terminal.press("echo sti''ll here\n");
+    terminal.wait_until("alive", |terminal| terminal.written().contains("still here"));
+    assert_eq!(terminal.mode().special_codes[SpecialCodeIndex::VMIN], 1);
 }
 
 #[test]

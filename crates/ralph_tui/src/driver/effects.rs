@@ -7,15 +7,27 @@ use run_view::sanitise;
 use super::clipboard::{self, Way};
 use super::event_loop::EventLoop;
 use super::{Exit, editor, files, loader};
-use crate::effect::Effect;
+use crate::effect::{Destination, Effect};
 use crate::input::Input;
 
 /// What became of an effect that took a while.
 #[derive(Debug)]
 pub(super) enum Report {
     Input(Input),
-    /// The program that was lent the terminal has ended.
-    Returned(Option<Input>),
+    /// The program that had the terminal has ended.
+    TerminalReturned(Option<Input>),
+    /// A transcript that is to be read in the terminal, outside of this UI.
+    TranscriptReady {
+        run: String,
+        reader: TranscriptReader,
+        text: String,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TranscriptReader {
+    Scrollback,
+    Editor,
 }
 
 impl EventLoop {
@@ -55,26 +67,25 @@ impl EventLoop {
                     Err(reason) => Input::Notice(reason),
                 });
             }
-            Effect::EditText { text } => self.lend(move || match editor::edit_text(&text) {
+            Effect::EditText { text } => self.with_terminal(move || match editor::edit_text(&text) {
                 Ok(text) => Some(Input::Edited { text }),
                 Err(reason) => Some(Input::Notice(reason)),
             }),
             Effect::EditFile { path, line } => {
-                self.lend(move || editor::edit_file(&path, line).err().map(Input::Notice));
+                self.with_terminal(move || editor::edit_file(&path, line).err().map(Input::Notice));
             }
             Effect::Copy { text } => self.copy(text),
-            Effect::PrintToScrollback { text } => self.lend(move || {
-                let printed = print_and_wait(&text);
-                printed
-                    .err()
-                    .map(|error| Input::Notice(format!("cannot write it: {error}")))
-            }),
-            Effect::Export { name, text } => self.in_background(move || {
-                let exported = std::env::current_dir()
-                    .map_err(|error| format!("the current directory is gone: {error}"))
-                    .and_then(|directory| files::export(&directory, &name, &text));
-                Input::Notice(exported.map_or_else(|reason| reason, |name| format!("wrote `{name}`")))
-            }),
+            Effect::Transcript { run, destination } => {
+                let (home, reports) = (self.home.clone(), self.reports.clone());
+                tokio::task::spawn_blocking(move || {
+                    let report = match loader::read_transcript(&home, &run) {
+                        Ok(text) => export_transcript(run, destination, text),
+                        Err(reason) => Report::Input(Input::Notice(reason)),
+                    };
+                    // Without a receiver, the terminal UI has ended.
+                    let _ = reports.send(report);
+                });
+            }
             Effect::ShowRaw {
                 run,
                 attempt,
@@ -159,19 +170,51 @@ impl EventLoop {
         });
     }
 
-    /// Lends the terminal to another program until `work` is done.
-    fn lend(&mut self, work: impl FnOnce() -> Option<Input> + Send + 'static) {
-        if self.is_lent {
+    /// Shows a transcript outside of this UI, unless the user closed its run meanwhile.
+    pub(super) fn show_transcript(&mut self, run: &str, reader: TranscriptReader, text: String) {
+        if self.open_run.as_deref() != Some(run) {
             return;
         }
-        self.is_lent = true;
+        self.with_terminal(move || match reader {
+            TranscriptReader::Editor => editor::edit_text(&text).err().map(Input::Notice),
+            TranscriptReader::Scrollback => {
+                let printed = print_and_wait(&text);
+                printed
+                    .err()
+                    .map(|error| Input::Notice(format!("cannot write it: {error}")))
+            }
+        });
+    }
+
+    /// Leaves the terminal to `work`, such as an editor, until it is done.
+    fn with_terminal(&mut self, work: impl FnOnce() -> Option<Input> + Send + 'static) {
+        if self.is_terminal_away {
+            return;
+        }
+        self.is_terminal_away = true;
         self.output.discard();
         self.terminal.suspend();
         let reports = self.reports.clone();
         tokio::task::spawn_blocking(move || {
-            let _ = reports.send(Report::Returned(work()));
+            let _ = reports.send(Report::TerminalReturned(work()));
         });
     }
+}
+
+/// Writes a transcript to its file, or hands it to whoever has the terminal.
+fn export_transcript(run: String, destination: Destination, text: String) -> Report {
+    let reader = match destination {
+        Destination::File { name } => {
+            let exported = std::env::current_dir()
+                .map_err(|error| format!("the current directory is gone: {error}"))
+                .and_then(|directory| files::export(&directory, &name, &text));
+            let notice = exported.map_or_else(|reason| reason, |name| format!("wrote `{name}`"));
+            return Report::Input(Input::Notice(notice));
+        }
+        Destination::Scrollback => TranscriptReader::Scrollback,
+        Destination::Editor => TranscriptReader::Editor,
+    };
+    Report::TranscriptReady { run, reader, text }
 }
 
 /// Writes a text to the terminal's own screen, and waits until the user has seen it.

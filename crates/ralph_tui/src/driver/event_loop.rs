@@ -15,7 +15,7 @@ use super::commands::CommandSender;
 use super::effects::Report;
 use super::screen::FrameWriter;
 use super::signals::Signal;
-use super::{Actions, Exit, Start, TuiOptions, run_list};
+use super::{Actions, Exit, Start, TuiOptions, run_scanner};
 use crate::app::{App, MIN_COLUMNS, MIN_ROWS, Now};
 use crate::effect::Effect;
 use crate::input::Input;
@@ -43,7 +43,7 @@ pub(super) struct EventLoop {
     pub(super) commands: CommandSender,
     pub(super) reports: mpsc::UnboundedSender<Report>,
     /// Whether another program has the terminal now, such as an editor.
-    pub(super) is_lent: bool,
+    pub(super) is_terminal_away: bool,
     pub(super) open_run: Option<String>,
     /// What is read of the open run.
     pub(super) loader: Option<mpsc::Receiver<Input>>,
@@ -65,21 +65,40 @@ struct Received {
 }
 
 /// When the next frame is due.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct FrameClock {
     drawn_at: Option<Instant>,
+    /// When the last frame was drawn that a key had asked for.
+    key_drawn_at: Option<Instant>,
     due_at: Option<Instant>,
+    is_for_key: bool,
+}
+
+/// What a frame is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FrameCause {
+    /// The user did something. Such a frame waits for others of its kind only, not for what runs have written.
+    Key,
+    Other,
 }
 
 impl FrameClock {
     /// Something has changed.
-    fn request(&mut self, now: Instant, interval: Duration) {
-        let due = self.drawn_at.map_or(now, |drawn| now.max(drawn + interval));
+    fn request(&mut self, now: Instant, cause: FrameCause) {
+        let (before, interval) = match cause {
+            FrameCause::Key => (self.key_drawn_at, KEY_FRAME_INTERVAL),
+            FrameCause::Other => (self.drawn_at, FRAME_INTERVAL),
+        };
+        let due = before.map_or(now, |drawn| now.max(drawn + interval));
         self.due_at = Some(self.due_at.map_or(due, |earlier| earlier.min(due)));
+        self.is_for_key |= cause == FrameCause::Key;
     }
 
     fn note_drawn(&mut self, now: Instant) {
         self.drawn_at = Some(now);
+        if std::mem::take(&mut self.is_for_key) {
+            self.key_drawn_at = Some(now);
+        }
         self.due_at = None;
     }
 }
@@ -99,7 +118,7 @@ impl EventLoop {
     pub(super) fn new(options: &TuiOptions, theme: Theme, terminal: TerminalControl) -> io::Result<Self> {
         let (replies_sender, replies) = mpsc::unbounded_channel();
         let (reports_sender, reports) = mpsc::unbounded_channel();
-        let (runs, wants_runs) = run_list::watch(options.home.clone())?;
+        let (runs, wants_runs) = run_scanner::watch(options.home.clone())?;
         let run = match &options.start {
             Start::Home => {
                 // It lives as long as this loop.
@@ -118,7 +137,7 @@ impl EventLoop {
             writer: FrameWriter::new(),
             commands: CommandSender::new(options.home.clone(), replies_sender),
             reports: reports_sender,
-            is_lent: false,
+            is_terminal_away: false,
             open_run: None,
             loader: None,
             wants_runs,
@@ -130,10 +149,7 @@ impl EventLoop {
                 runs,
             },
             first_effects,
-            frame: FrameClock {
-                drawn_at: None,
-                due_at: None,
-            },
+            frame: FrameClock::default(),
             tick_at: None,
             ticked_at: Instant::now(),
         })
@@ -163,14 +179,14 @@ impl EventLoop {
             return exit;
         }
         let (columns, rows) = self.size;
-        if let Some(exit) = self.update(Input::Resized { columns, rows }, FRAME_INTERVAL) {
+        if let Some(exit) = self.update(Input::Resized { columns, rows }, FrameCause::Other) {
             return exit;
         }
         loop {
             let now = Instant::now();
             if self.tick_at.is_some_and(|due| due <= now) {
                 self.ticked_at = now;
-                if let Some(exit) = self.update(Input::Tick, FRAME_INTERVAL) {
+                if let Some(exit) = self.update(Input::Tick, FrameCause::Other) {
                     return exit;
                 }
             }
@@ -187,7 +203,7 @@ impl EventLoop {
                     if let Input::Reply(reply) = &input {
                         self.commands.note_reply(reply);
                     }
-                    self.update(input, FRAME_INTERVAL)
+                    self.update(input, FrameCause::Other)
                 }
                 Event::LoaderEnded => {
                     self.loader = None;
@@ -225,7 +241,7 @@ impl EventLoop {
     }
 
     fn can_draw(&self) -> bool {
-        !self.is_lent && !self.output.is_pending() && self.terminal.is_held()
+        !self.is_terminal_away && !self.output.is_pending() && self.terminal.is_held()
     }
 
     /// Draws the screen. `false` if the terminal is gone.
@@ -244,10 +260,10 @@ impl EventLoop {
     }
 
     /// Gives an input to the app and does what it wants. The exit, if it wants to end.
-    pub(super) fn update(&mut self, input: Input, interval: Duration) -> Option<Exit> {
+    pub(super) fn update(&mut self, input: Input, cause: FrameCause) -> Option<Exit> {
         let now = Now::current();
         let effects = self.app.update(input, now);
-        self.frame.request(now.instant, interval);
+        self.frame.request(now.instant, cause);
         self.schedule_tick(now);
         self.perform_all(effects)
     }
@@ -277,11 +293,11 @@ impl EventLoop {
                 }
                 continue;
             }
-            let interval = match key {
-                Key::Mouse(_) => FRAME_INTERVAL,
-                _ => KEY_FRAME_INTERVAL,
+            let cause = match key {
+                Key::Mouse(_) => FrameCause::Other,
+                _ => FrameCause::Key,
             };
-            if let Some(exit) = self.update(Input::Key(key), interval) {
+            if let Some(exit) = self.update(Input::Key(key), cause) {
                 return Some(exit);
             }
         }
@@ -292,21 +308,25 @@ impl EventLoop {
         match signal {
             Signal::End(number) => Some(Exit::Signalled(number)),
             // It is for the program that has the terminal.
-            Signal::Interrupt(_) if self.is_lent => None,
+            Signal::Interrupt(_) if self.is_terminal_away => None,
             Signal::Interrupt(number) => Some(Exit::Signalled(number)),
             Signal::Resized => self.take_size(),
-            Signal::Continued if self.is_lent => None,
+            Signal::Continued if self.is_terminal_away => None,
             Signal::Continued => self.take_back(),
         }
     }
 
     fn report(&mut self, report: Report) -> Option<Exit> {
         match report {
-            Report::Input(input) => self.update(input, FRAME_INTERVAL),
-            Report::Returned(input) => {
-                self.is_lent = false;
+            Report::Input(input) => self.update(input, FrameCause::Other),
+            Report::TerminalReturned(input) => {
+                self.is_terminal_away = false;
                 let exit = self.take_back();
-                exit.or_else(|| self.update(input?, FRAME_INTERVAL))
+                exit.or_else(|| self.update(input?, FrameCause::Other))
+            }
+            Report::TranscriptReady { run, reader, text } => {
+                self.show_transcript(&run, reader, text);
+                None
             }
         }
     }
@@ -320,7 +340,7 @@ impl EventLoop {
         self.size = size;
         let (columns, rows) = size;
         // Until it is drawn, the terminal shows broken rows.
-        self.update(Input::Resized { columns, rows }, KEY_FRAME_INTERVAL)
+        self.update(Input::Resized { columns, rows }, FrameCause::Key)
     }
 
     /// Sets the terminal's mode again, and draws everything.
@@ -328,13 +348,13 @@ impl EventLoop {
         self.terminal.resume();
         self.redraw();
         let exit = self.take_size();
-        exit.or_else(|| self.update(Input::Resumed, KEY_FRAME_INTERVAL))
+        exit.or_else(|| self.update(Input::Resumed, FrameCause::Key))
     }
 
     pub(super) fn redraw(&mut self) {
         self.output.discard();
         self.writer.forget();
-        self.frame.request(Instant::now(), Duration::ZERO);
+        self.frame.due_at = Some(Instant::now());
     }
 
     /// The user leaves.
@@ -367,29 +387,30 @@ fn is_too_small((columns, rows): (u16, u16)) -> bool {
 mod tests {
     use std::time::{Duration, Instant};
 
-    use super::{FRAME_INTERVAL, FrameClock, KEY_FRAME_INTERVAL};
+    use super::{FrameCause, FrameClock};
 
     #[test]
     fn frames_are_coalesced_and_keys_are_shown_sooner() {
         let start = Instant::now();
         let after = |milliseconds| start + Duration::from_millis(milliseconds);
-        let mut clock = FrameClock {
-            drawn_at: None,
-            due_at: None,
-        };
-        clock.request(start, FRAME_INTERVAL);
+        let mut clock = FrameClock::default();
+        clock.request(start, FrameCause::Other);
         assert_eq!(clock.due_at, Some(start));
         clock.note_drawn(start);
         assert_eq!(clock.due_at, None);
-        clock.request(after(1), FRAME_INTERVAL);
-        clock.request(after(2), FRAME_INTERVAL);
+        clock.request(after(1), FrameCause::Other);
+        clock.request(after(2), FrameCause::Other);
         assert_eq!(clock.due_at, Some(after(16)));
-        clock.request(after(3), KEY_FRAME_INTERVAL);
-        assert_eq!(clock.due_at, Some(after(4)));
-        clock.request(after(9), FRAME_INTERVAL);
-        assert_eq!(clock.due_at, Some(after(4)));
-        clock.note_drawn(after(9));
-        clock.request(after(100), FRAME_INTERVAL);
+        // What a run wrote a moment ago does not delay a key.
+        clock.request(after(3), FrameCause::Key);
+        assert_eq!(clock.due_at, Some(after(3)));
+        clock.note_drawn(after(3));
+        clock.request(after(5), FrameCause::Key);
+        assert_eq!(clock.due_at, Some(after(7)));
+        clock.request(after(6), FrameCause::Other);
+        assert_eq!(clock.due_at, Some(after(7)));
+        clock.note_drawn(after(7));
+        clock.request(after(100), FrameCause::Other);
         assert_eq!(clock.due_at, Some(after(100)));
     }
 }

@@ -53,6 +53,23 @@ pub(super) fn read_model(home: &Home, run: &str) -> Result<RunModel, String> {
     Ok(model)
 }
 
+/// The whole transcript of a run as Markdown, from its journal. Takes a while for a long one.
+pub(super) fn read_transcript(home: &Home, run: &str) -> Result<String, String> {
+    let directory = home
+        .run(run)
+        .ok_or_else(|| format!("run {run} does not exist any more"))?;
+    let records =
+        read_journal(&directory.journal()).map_err(|error| format!("cannot open the journal: {error}"))?;
+    let mut transcript = Transcript::default();
+    for record in records {
+        match record {
+            Ok(record) => transcript.apply(&record),
+            Err(damage) => transcript.push_damage(&damage.to_string()),
+        }
+    }
+    Ok(transcript.to_markdown())
+}
+
 struct Loader {
     run: RunDirectory,
     inputs: mpsc::Sender<Input>,

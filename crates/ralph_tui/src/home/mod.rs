@@ -9,7 +9,7 @@ mod new_run_form;
 mod preview;
 mod row;
 mod run_filter;
-mod run_list;
+mod run_table;
 mod screen;
 #[cfg(test)]
 mod tests;

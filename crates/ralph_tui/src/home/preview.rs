@@ -26,6 +26,8 @@ const REFRESH_FACTOR: u32 = 20;
 const MAX_FILES: usize = 8;
 const MAX_WARNINGS: usize = 3;
 
+const MAX_CHARACTER_BYTES: usize = 4;
+
 /// What is known about the selected run, and what was asked for.
 #[derive(Debug, Default)]
 pub(super) struct Preview {
@@ -235,6 +237,9 @@ impl Page<'_> {
         }
         self.head("Last text", theme);
         let columns = usize::from(self.area.width);
+        // As much of the end as could fit, and not a text of megabytes for each frame.
+        let start = text.len().saturating_sub(rows * columns * MAX_CHARACTER_BYTES);
+        let text = text.get(text.ceil_char_boundary(start)..).unwrap_or_default();
         let lines: Vec<String> = sanitise(text)
             .lines()
             .flat_map(|line| {

@@ -87,15 +87,19 @@ impl RunFilter {
         text.split_whitespace().map(str::to_owned).collect()
     }
 
-    pub(super) fn passes(&self, run: &RunSummary, words: &[String]) -> bool {
+    /// `text` is the run's [`search_text`]; it is only looked at if there are words.
+    pub(super) fn passes(&self, run: &RunSummary, text: &str, words: &[String]) -> bool {
+        let has_word = |word: &String| text.contains(word) || run.file.run_id.starts_with(word.as_str());
         self.group.is_none_or(|group| StateGroup::of(run) == group)
             && (self.scope == WorkspaceScope::All || run.file.workspace == self.workspace)
-            && (words.is_empty() || has_words(&run.file, words))
+            && words.iter().all(has_word)
     }
 }
 
-fn has_words(file: &RunFile, words: &[String]) -> bool {
-    let text = [
+/// What the words of the filter are looked for in, in lower case. The whole id is not part of it: it begins with a date,
+/// whose digits would match nearly everything.
+pub(super) fn search_text(file: &RunFile) -> String {
+    [
         file.task.as_deref().unwrap_or_default(),
         &file.prompt,
         &file.workspace,
@@ -105,9 +109,5 @@ fn has_words(file: &RunFile, words: &[String]) -> bool {
         file.model.as_deref().unwrap_or_default(),
     ]
     .join("\n")
-    .to_lowercase();
-    // The whole id begins with a date, whose digits would match nearly everything.
-    words
-        .iter()
-        .all(|word| text.contains(word) || file.run_id.starts_with(word.as_str()))
+    .to_lowercase()
 }

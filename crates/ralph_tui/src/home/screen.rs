@@ -1,5 +1,6 @@
 //! `HomeScreen`: the list of runs, what is open above it, and what arrives from outside. See `keys`, `mouse` and `draw`.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ralph_run::control::PendingRequest;
@@ -12,7 +13,7 @@ use super::answer_dialog::AnswerDialog;
 use super::new_run_form::NewRunForm;
 use super::preview::Preview;
 use super::row::{name_of, next_change_seconds};
-use super::run_list::RunList;
+use super::run_table::RunTable;
 use crate::app::Now;
 use crate::effect::Effect;
 use crate::input::{Reply, RunSummary};
@@ -53,7 +54,7 @@ pub(super) enum StartedFrom {
 
 #[derive(Debug, Default)]
 pub(crate) struct HomeScreen {
-    pub(super) list: RunList,
+    pub(super) list: RunTable,
     pub(super) overlay: Option<Overlay>,
     /// Kept while it is closed: a draft is not lost.
     pub(super) form: Option<NewRunForm>,
@@ -90,9 +91,9 @@ impl HomeScreen {
         self.list.refresh();
     }
 
-    pub(crate) fn set_runs(&mut self, runs: Vec<RunSummary>, now: Now) -> Vec<Effect> {
+    pub(crate) fn set_runs(&mut self, runs: Vec<impl Into<Arc<RunSummary>>>, now: Now) -> Vec<Effect> {
         self.has_runs = true;
-        self.list.set_runs(runs);
+        self.list.set_runs(runs.into_iter().map(Into::into));
         self.check_dialogs(now);
         self.refresh_preview(now)
     }

@@ -9,7 +9,7 @@ use crate::bindings::Action;
 use crate::dialog::{
     Dialog, ModelDialog, PermissionModeDialog, QueueDialog, StopDialog, StopKind, TopUpDialog,
 };
-use crate::effect::Effect;
+use crate::effect::{Destination, Effect};
 use crate::transcript::{Filter, FoldTarget, Jump};
 use crate::widgets::{FieldKind, TextField};
 
@@ -64,17 +64,12 @@ impl RunScreen {
             Action::NextHit => self.next_hit(true),
             Action::PreviousHit => self.next_hit(false),
             Action::Copy => return self.copy(),
-            Action::Export => return self.export(),
-            Action::PrintToScrollback => {
-                let text = self.transcript.to_markdown();
-                return vec![Effect::PrintToScrollback { text }];
+            Action::Export => {
+                let name = format!("ralph-{}.md", short_run_id(&self.id));
+                return self.send_transcript(Destination::File { name });
             }
-            Action::EditTranscript => {
-                // What is saved is not the answer to a request whose editor did not open.
-                self.edited_request = None;
-                let text = self.transcript.to_markdown();
-                return vec![Effect::EditText { text }];
-            }
+            Action::PrintToScrollback => return self.send_transcript(Destination::Scrollback),
+            Action::EditTranscript => return self.send_transcript(Destination::Editor),
             Action::OpenFile => return self.open_file(),
             Action::ShowRaw => return self.show_raw(),
             Action::SideList => self.has_side_list = !self.has_side_list,
@@ -217,10 +212,14 @@ impl RunScreen {
         }
     }
 
-    fn export(&mut self) -> Vec<Effect> {
-        vec![Effect::Export {
-            name: format!("ralph-{}.md", short_run_id(&self.id)),
-            text: self.transcript.to_markdown(),
+    /// The driver builds it from the journal: a long one takes a while, and what is loaded may be only its end.
+    fn send_transcript(&mut self, destination: Destination) -> Vec<Effect> {
+        // What is saved in the editor is not the answer to a request whose editor did not open.
+        self.edited_request = None;
+        self.notice = Some("preparing the transcript…".to_owned());
+        vec![Effect::Transcript {
+            run: self.id.clone(),
+            destination,
         }]
     }
 

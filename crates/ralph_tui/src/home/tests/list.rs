@@ -7,6 +7,7 @@ use terminal_input::{Key, Mouse, MouseAction};
 use super::{Clock, at, draw, ended, id, listed, press, run, screen, selected, text_of, waiting, working};
 use crate::effect::Effect;
 use crate::home::screen::Overlay;
+use crate::input::RunSummary;
 use crate::theme::ColorScheme;
 
 fn ids(numbers: &[u32]) -> Vec<String> {
@@ -247,7 +248,7 @@ fn nothing_ticks_while_nothing_changes() {
     assert_eq!(wait(&screen, clock), Some(1));
     screen.key(&Key::Unfocused, clock.now);
     assert_eq!(wait(&screen, clock), Some(5));
-    screen.set_runs(vec![], clock.pass(1));
+    screen.set_runs(Vec::<RunSummary>::new(), clock.pass(1));
     draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
     assert_eq!(wait(&screen, clock), None);
 }

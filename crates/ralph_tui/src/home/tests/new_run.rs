@@ -159,7 +159,7 @@ fn a_new_run_is_opened_only_where_it_was_asked_for() {
     let clock = Clock::new();
     let app = || {
         let (mut app, _) = App::new(Theme::new(ColorScheme::Dark), None);
-        app.update(Input::Runs(vec![ended(1)]), clock.now);
+        app.update(Input::Runs(vec![ended(1).into()]), clock.now);
         let effects = app.update(Input::Key(Key::Character('r')), clock.now);
         assert!(matches!(effects.as_slice(), [Effect::Resume { .. }]));
         app

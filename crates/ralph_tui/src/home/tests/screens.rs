@@ -4,6 +4,7 @@ use agent_api::{Body, ChangeKind, FileChange, ItemId, Piece, TextBlock, ToolFini
 use ralph_run::model::RunState;
 use ralph_run::{EndReason, LimitKind, RunBody, RunEvent, Warned, WarningKind};
 use ratatui::buffer::{Buffer, Cell};
+use terminal_input::Key;
 
 use super::{
     Clock, HomeScreen, agent, draw, ended, id, model, permission, press, run, screen, text_of, waiting,
@@ -153,4 +154,24 @@ fn a_picture_formats_only_rows_in_view() {
         // Without the heading, the heads of the columns and the footer.
         assert_eq!(screen.formatted_rows, usize::from(rows) - 3);
     }
+}
+
+#[test]
+fn a_key_that_moves_the_cursor_and_its_frame_do_not_look_at_all_runs() {
+    let clock = Clock::new();
+    let mut screen = screen(thousand(), clock);
+    screen.list.scans = 0;
+    for key in [
+        Key::Down,
+        Key::Up,
+        Key::PageDown,
+        Key::PageUp,
+        Key::End,
+        Key::Home,
+        Key::Character('j'),
+    ] {
+        screen.key(&key, clock.now);
+        draw(&mut screen, (200, 60), ColorScheme::Dark, clock.now);
+    }
+    assert_eq!(screen.list.scans, 0);
 }

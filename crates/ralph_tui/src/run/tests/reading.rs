@@ -6,7 +6,7 @@ use terminal_input::Key;
 
 use super::{Desk, RUN, run_of};
 use crate::bindings::BINDINGS;
-use crate::effect::Effect;
+use crate::effect::{Destination, Effect};
 use crate::transcript::Filter;
 
 #[test]
@@ -55,17 +55,16 @@ fn a_search_says_when_nothing_is_found() {
 #[test]
 fn the_transcript_goes_to_a_file_the_editor_and_the_scrollback() {
     let mut desk = Desk::started(RunKind::Loop);
-    let text = run_of(&mut desk).transcript.to_markdown();
     let name = format!("ralph-{}.md", ralph_run::short_run_id(RUN));
-    assert_eq!(
-        desk.press("w"),
-        [Effect::Export {
-            name,
-            text: text.clone()
-        }]
-    );
-    assert_eq!(desk.press("v"), [Effect::EditText { text: text.clone() }]);
-    assert_eq!(desk.press("W"), [Effect::PrintToScrollback { text }]);
+    for (key, destination) in [
+        ("w", Destination::File { name }),
+        ("v", Destination::Editor),
+        ("W", Destination::Scrollback),
+    ] {
+        let run = RUN.to_owned();
+        assert_eq!(desk.press(key), [Effect::Transcript { run, destination }]);
+        assert!(desk.shows("preparing the transcript…"));
+    }
     // The editor had the transcript: nothing comes of it.
     let edited = crate::input::Input::Edited {
         text: Some("{}".to_owned()),

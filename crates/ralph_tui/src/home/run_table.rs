@@ -1,21 +1,31 @@
-//! `RunList`: the runs in the order of the home screen, and the cursor, which is a run's id and never a row.
+//! `RunTable`: the runs in the order of the home screen, and the cursor, which is a run's id and never a row.
+//!
+//! Sorting, filtering and counting happen when the runs or the filter change. A key that moves the cursor and a frame
+//! look at single rows only.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use ralph_run::model::RunState;
 
-use super::run_filter::{RunFilter, StateGroup};
+use super::run_filter::{RunFilter, StateGroup, search_text};
 use crate::input::RunSummary;
 use crate::widgets::ListScroll;
 
 #[derive(Debug, Default)]
-pub(super) struct RunList {
-    runs: Vec<RunSummary>,
+pub(super) struct RunTable {
+    runs: Vec<Entry>,
+    /// The place of each run in `runs`, by id.
+    places: HashMap<String, usize>,
     /// Places in `runs` of those that pass the filter, in the order of the list.
     order: Vec<usize>,
+    /// How many runs are in each group, whatever the filter.
+    counts: [usize; StateGroup::ALL.len()],
     selected: Option<String>,
+    /// The row of the selected run, if it passes the filter.
+    selected_row: Option<usize>,
     /// A run that is selected as soon as it is there, unless the user moves before.
     wanted: Option<String>,
     /// Where the selected run was in the list, for the case that it disappears.
@@ -26,16 +36,47 @@ pub(super) struct RunList {
     snoozed: HashMap<String, RunState>,
     pub(super) filter: RunFilter,
     pub(super) scroll: ListScroll,
+    /// How often all runs were looked at.
+    #[cfg(test)]
+    pub(super) scans: usize,
 }
 
-impl RunList {
-    pub(super) fn set_runs(&mut self, runs: Vec<RunSummary>) {
+#[derive(Debug)]
+struct Entry {
+    run: Arc<RunSummary>,
+    /// What the filter looks at, in lower case, once it was needed.
+    search_text: Option<String>,
+}
+
+type SortKey = (StateGroup, bool, Reverse<Timestamp>);
+
+impl RunTable {
+    pub(super) fn set_runs(&mut self, runs: impl Iterator<Item = Arc<RunSummary>>) {
+        let mut before = std::mem::take(&mut self.runs);
+        let runs: Vec<Entry> = runs
+            .map(|run| {
+                let place = self.places.get(&run.file.run_id);
+                let known = place.and_then(|place| before.get_mut(*place));
+                // A run that has not changed is the same object.
+                let known = known.filter(|known| Arc::ptr_eq(&known.run, &run));
+                let search_text = known.and_then(|known| known.search_text.take());
+                Entry { run, search_text }
+            })
+            .collect();
+        self.places = (0..)
+            .zip(&runs)
+            .map(|(place, entry)| (entry.run.file.run_id.clone(), place))
+            .collect();
         self.runs = runs;
-        let runs = &self.runs;
-        self.snoozed.retain(|id, state| {
-            runs.iter()
-                .any(|run| run.file.run_id == *id && run.file.status.state == *state)
-        });
+        self.counts = [0; StateGroup::ALL.len()];
+        for entry in &self.runs {
+            if let Some(count) = self.counts.get_mut(StateGroup::of(&entry.run) as usize) {
+                *count += 1;
+            }
+        }
+        let mut snoozed = std::mem::take(&mut self.snoozed);
+        snoozed.retain(|id, state| self.run(id).is_some_and(|run| run.file.status.state == *state));
+        self.snoozed = snoozed;
         let before = self.selected.clone();
         let is_gone = |list: &Self| before.is_some() && list.selected != before;
         let had_wanted = self.wanted.is_some();
@@ -53,29 +94,47 @@ impl RunList {
 
     /// Filters and sorts again. The cursor stays on its run.
     pub(super) fn refresh(&mut self) {
-        let words = self.filter.words();
-        let mut order: Vec<usize> = (0..self.runs.len())
-            .filter(|place| {
-                let run = self.runs.get(*place);
-                run.is_some_and(|run| self.filter.passes(run, &words))
-            })
-            .collect();
-        order.sort_by_cached_key(|place| self.runs.get(*place).map(|run| self.sort_key(run)));
-        self.order = order;
-        if let Some(wanted) = self
-            .wanted
-            .take_if(|wanted| self.runs.iter().any(|run| run.file.run_id == *wanted))
+        #[cfg(test)]
         {
+            self.scans += 1;
+        }
+        let words = self.filter.words();
+        if !words.is_empty() {
+            for entry in &mut self.runs {
+                let run = &entry.run;
+                entry.search_text.get_or_insert_with(|| search_text(&run.file));
+            }
+        }
+        let mut keyed: Vec<(SortKey, usize)> = (0..)
+            .zip(&self.runs)
+            .filter(|(_, entry)| {
+                let text = entry.search_text.as_deref().unwrap_or_default();
+                self.filter.passes(&entry.run, text, &words)
+            })
+            .map(|(place, entry)| (self.sort_key(&entry.run), place))
+            .collect();
+        let id = |place: usize| self.runs.get(place).map(|entry| entry.run.file.run_id.as_str());
+        keyed.sort_unstable_by(|(one, place), (other, other_place)| {
+            one.cmp(other).then_with(|| id(*other_place).cmp(&id(*place)))
+        });
+        self.order = keyed.into_iter().map(|(_, place)| place).collect();
+        if let Some(wanted) = self.wanted.take_if(|wanted| self.places.contains_key(wanted)) {
             self.selected = Some(wanted);
         }
-        match self.selected_row() {
+        self.selected_row = self.row_of_selected();
+        match self.selected_row {
             Some(row) => self.last_row = row,
             None => self.select_row(self.last_row),
         }
     }
 
+    fn row_of_selected(&self) -> Option<usize> {
+        let place = self.places.get(self.selected.as_deref()?)?;
+        self.order.iter().position(|other| other == place)
+    }
+
     /// Groups, and in a group what changed last first. Activity does not count, so that rows do not jump.
-    fn sort_key(&self, run: &RunSummary) -> (StateGroup, bool, Reverse<Timestamp>, Reverse<String>) {
+    fn sort_key(&self, run: &RunSummary) -> SortKey {
         let file = &run.file;
         let group = StateGroup::of(run);
         let at = match group {
@@ -88,12 +147,7 @@ impl RunList {
             true => StateGroup::Active,
             false => group,
         };
-        (
-            group,
-            is_snoozed,
-            Reverse(at.unwrap_or(file.started_at)),
-            Reverse(file.run_id.clone()),
-        )
+        (group, is_snoozed, Reverse(at.unwrap_or(file.started_at)))
     }
 
     pub(super) fn is_snoozed(&self, run: &RunSummary) -> bool {
@@ -124,22 +178,21 @@ impl RunList {
     }
 
     pub(super) fn count(&self, group: StateGroup) -> usize {
-        self.runs
-            .iter()
-            .filter(|run| StateGroup::of(run) == group)
-            .count()
+        self.counts.get(group as usize).copied().unwrap_or(0)
     }
 
     pub(super) fn row(&self, row: usize) -> Option<&RunSummary> {
-        self.runs.get(*self.order.get(row)?)
+        let entry = self.runs.get(*self.order.get(row)?)?;
+        Some(&entry.run)
     }
 
     pub(super) fn run(&self, id: &str) -> Option<&RunSummary> {
-        self.runs.iter().find(|run| run.file.run_id == id)
+        let entry = self.runs.get(*self.places.get(id)?)?;
+        Some(&entry.run)
     }
 
     pub(super) fn selected(&self) -> Option<&RunSummary> {
-        self.row(self.selected_row()?)
+        self.row(self.selected_row?)
     }
 
     pub(super) fn selected_id(&self) -> Option<&str> {
@@ -147,8 +200,7 @@ impl RunList {
     }
 
     pub(super) fn selected_row(&self) -> Option<usize> {
-        let selected = self.selected.as_deref()?;
-        (0..self.order.len()).find(|row| self.row(*row).is_some_and(|run| run.file.run_id == selected))
+        self.selected_row
     }
 
     /// The row, or the last one.
@@ -161,6 +213,7 @@ impl RunList {
     fn select_row(&mut self, row: usize) {
         let row = row.min(self.order.len().saturating_sub(1));
         self.selected = self.row(row).map(|run| run.file.run_id.clone());
+        self.selected_row = self.selected.is_some().then_some(row);
         self.last_row = row;
     }
 
@@ -172,7 +225,7 @@ impl RunList {
     }
 
     pub(super) fn move_by(&mut self, rows: isize) {
-        let row = self.selected_row().unwrap_or(self.last_row);
+        let row = self.selected_row.unwrap_or(self.last_row);
         self.go_to_row(row.saturating_add_signed(rows));
     }
 }

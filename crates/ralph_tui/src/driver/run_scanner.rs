@@ -1,9 +1,10 @@
-//! `RunList`: all runs of the user for the home screen, read again only where something changed.
+//! `RunScanner`: reads `run.json` of all runs for the home screen, again only where something changed.
 
 use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -23,7 +24,7 @@ pub(super) fn watch(home: Home) -> io::Result<(mpsc::Receiver<Input>, std::sync:
     let (inputs, received) = mpsc::channel(1);
     let (wanted, wishes) = std::sync::mpsc::channel();
     thread::Builder::new().name("runs".to_owned()).spawn(move || {
-        let mut list = RunList::new(home);
+        let mut scanner = RunScanner::new(home);
         let mut is_wanted = false;
         loop {
             let wish = if is_wanted {
@@ -41,11 +42,11 @@ pub(super) fn watch(home: Home) -> io::Result<(mpsc::Receiver<Input>, std::sync:
             if !is_wanted {
                 continue;
             }
-            let input = match list.refresh() {
+            let input = match scanner.refresh() {
                 Ok(runs) => runs.map(Input::Runs),
                 Err(reason) => Some(Input::Notice(reason)),
             };
-            let unreadable = list.changed_unreadable().map(Input::UnreadableRuns);
+            let unreadable = scanner.changed_unreadable().map(Input::UnreadableRuns);
             for input in input.into_iter().chain(unreadable) {
                 if inputs.blocking_send(input).is_err() {
                     return;
@@ -57,7 +58,7 @@ pub(super) fn watch(home: Home) -> io::Result<(mpsc::Receiver<Input>, std::sync:
 }
 
 #[derive(Debug)]
-struct RunList {
+struct RunScanner {
     home: Home,
     /// When the directory of all runs changed last.
     listed_at: Option<SystemTime>,
@@ -73,10 +74,11 @@ struct Entry {
     /// Of `run.json`: when it was written, and its length.
     stamp: Option<(SystemTime, u64)>,
     journal_bytes: Option<u64>,
-    summary: Option<RunSummary>,
+    /// Shared with the screen, which sees by it that a run has not changed.
+    summary: Option<Arc<RunSummary>>,
 }
 
-impl RunList {
+impl RunScanner {
     fn new(home: Home) -> Self {
         Self {
             home,
@@ -95,7 +97,7 @@ impl RunList {
     }
 
     /// All runs, if something about them has changed. An error is reported once.
-    fn refresh(&mut self) -> Result<Option<Vec<RunSummary>>, String> {
+    fn refresh(&mut self) -> Result<Option<Vec<Arc<RunSummary>>>, String> {
         let mut is_changed = !std::mem::replace(&mut self.has_sent, true);
         match self.list() {
             Ok(is_other) => is_changed |= is_other,
@@ -178,14 +180,15 @@ impl Entry {
             };
             is_changed = true;
             match &mut self.summary {
-                Some(summary) => summary.file = file,
-                None => self.summary = Some(summary_of(file)),
+                Some(summary) => Arc::make_mut(summary).file = file,
+                None => self.summary = Some(Arc::new(summary_of(file))),
             }
         }
         let Some(summary) = &mut self.summary else {
             return is_changed;
         };
         if summary.file.is_ended() {
+            let summary = Arc::make_mut(summary);
             summary.is_lost = false;
             summary.is_suspended = false;
             summary.activity.clear();
@@ -197,14 +200,17 @@ impl Entry {
             .map_or(0, |before| length.saturating_sub(before));
         self.journal_bytes = Some(length);
         let is_same = summary.activity.iter().all(|bytes| *bytes == grown);
-        summary.activity.remove(0);
-        summary.activity.push(grown);
         let is_lost = summary.file.is_lost();
         let is_suspended = !is_lost && summary.file.runner.is_stopped();
-        is_changed |= !is_same || (is_lost, is_suspended) != (summary.is_lost, summary.is_suspended);
+        if is_same && (is_lost, is_suspended) == (summary.is_lost, summary.is_suspended) {
+            return is_changed;
+        }
+        let summary = Arc::make_mut(summary);
+        summary.activity.remove(0);
+        summary.activity.push(grown);
         summary.is_lost = is_lost;
         summary.is_suspended = is_suspended;
-        is_changed
+        true
     }
 }
 
@@ -229,14 +235,14 @@ mod tests {
     use jiff::Timestamp;
     use ralph_run::Home;
 
-    use super::RunList;
+    use super::RunScanner;
 
     #[test]
     fn a_home_without_runs_is_an_empty_list_that_is_sent_once() {
         let directory = tempfile::tempdir().unwrap();
-        let mut list = RunList::new(Home::new(directory.path().join("state"), None));
-        assert_eq!(list.refresh(), Ok(Some(Vec::new())));
-        assert_eq!(list.refresh(), Ok(None));
+        let mut scanner = RunScanner::new(Home::new(directory.path().join("state"), None));
+        assert_eq!(scanner.refresh(), Ok(Some(Vec::new())));
+        assert_eq!(scanner.refresh(), Ok(None));
     }
 
     #[test]
@@ -245,13 +251,13 @@ mod tests {
         let home = Home::new(directory.path().join("state"), None);
         let run = home.create_run(Timestamp::now()).unwrap();
         fs::write(run.run_file(), "not JSON").unwrap();
-        let mut list = RunList::new(home);
-        assert_eq!(list.refresh(), Ok(Some(Vec::new())));
-        assert_eq!(list.changed_unreadable(), Some(1));
-        assert_eq!(list.refresh(), Ok(None));
-        assert_eq!(list.changed_unreadable(), None);
+        let mut scanner = RunScanner::new(home);
+        assert_eq!(scanner.refresh(), Ok(Some(Vec::new())));
+        assert_eq!(scanner.changed_unreadable(), Some(1));
+        assert_eq!(scanner.refresh(), Ok(None));
+        assert_eq!(scanner.changed_unreadable(), None);
         fs::remove_dir_all(run.path()).unwrap();
-        assert_eq!(list.refresh(), Ok(Some(Vec::new())));
-        assert_eq!(list.runs.len(), 0);
+        assert_eq!(scanner.refresh(), Ok(Some(Vec::new())));
+        assert_eq!(scanner.runs.len(), 0);
     }
 }
