@@ -1,5 +1,6 @@
 //! `App`: the whole state of the terminal UI. Pure: inputs in, effects and screens out.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -10,11 +11,12 @@ use ratatui::widgets::{Clear, Widget as _};
 use run_view::one_line;
 use terminal_input::Key;
 
-use crate::bindings::{Action, Context, action_for};
+use crate::bindings::{Action, Context, Keymap};
 use crate::dialog::{HelpDialog, PageDialog};
 use crate::effect::Effect;
 use crate::home::HomeScreen;
-use crate::input::{Input, Reply};
+use crate::input::{Input, MouseMode, Reply};
+use crate::pointer::{Pointer, PointerEvent};
 use crate::run::RunScreen;
 use crate::theme::{Role, Theme};
 use crate::widgets::put;
@@ -33,6 +35,8 @@ pub(crate) const MIN_ROWS: u16 = 15;
 const NOTICE_TIME: Duration = Duration::from_secs(4);
 /// A second Ctrl-C leaves within this time.
 const LEAVE_TIME: Duration = Duration::from_secs(1);
+/// How often clocks of a window without focus are drawn.
+const SLOW_CLOCK: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
 pub struct App {
@@ -40,15 +44,38 @@ pub struct App {
     home: HomeScreen,
     /// The open run. Without one, the home screen is shown.
     run: Option<RunScreen>,
-    overlay: Option<Overlay>,
+    reader: Option<Reader>,
+    keymap: Arc<Keymap>,
+    pointer: Pointer,
+    /// What selects text while the mouse is ours, such as `shift`.
+    selection_modifier: &'static str,
+    /// Whether the theme follows the terminal's background.
+    follows_background: bool,
     notice: Option<Notice>,
     /// Until when another Ctrl-C leaves.
     leave_until: Option<Instant>,
 }
 
-/// What covers either screen.
+/// How often clocks are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ClockRate {
+    EverySecond,
+    /// Nobody looks at the window.
+    Slow,
+}
+
+impl ClockRate {
+    pub(crate) fn at_least(self, time: Duration) -> Duration {
+        match self {
+            Self::EverySecond => time,
+            Self::Slow => time.max(SLOW_CLOCK),
+        }
+    }
+}
+
+/// A text that covers either screen until it is closed.
 #[derive(Debug)]
-enum Overlay {
+enum Reader {
     Help(HelpDialog),
     Page(PageDialog),
 }
@@ -76,11 +103,16 @@ impl App {
     #[must_use]
     pub fn new(theme: Theme, run: Option<String>) -> (Self, Vec<Effect>) {
         let effects = run.iter().map(|run| Effect::Open { run: run.clone() }).collect();
+        let keymap = Arc::<Keymap>::default();
         let app = Self {
             theme,
             home: HomeScreen::default(),
-            run: run.map(RunScreen::new),
-            overlay: None,
+            run: run.map(|run| RunScreen::new(run, Arc::clone(&keymap))),
+            reader: None,
+            keymap,
+            pointer: Pointer::default(),
+            selection_modifier: "shift",
+            follows_background: false,
             notice: None,
             leave_until: None,
         };
@@ -90,6 +122,26 @@ impl App {
     /// Where the user is: the workspace of new runs and of the filter.
     pub fn set_workspace(&mut self, workspace: String) {
         self.home.set_workspace(workspace);
+    }
+
+    /// Uses these keys. To be called before anything else.
+    pub fn set_keymap(&mut self, keymap: Keymap) {
+        self.keymap = Arc::new(keymap);
+        self.home.set_keymap(Arc::clone(&self.keymap));
+        if let Some(run) = &mut self.run {
+            run.keymap = Arc::clone(&self.keymap);
+        }
+    }
+
+    /// What the mouse is used for, and the key that selects text while it is ours.
+    pub fn set_mouse(&mut self, mode: MouseMode, selection_modifier: &'static str) {
+        self.pointer.mode = mode;
+        self.selection_modifier = selection_modifier;
+    }
+
+    /// Changes between dark and light with the terminal.
+    pub fn follow_background(&mut self) {
+        self.follows_background = true;
     }
 
     /// The open run, if it has not ended: what to say when the user leaves.
@@ -106,6 +158,11 @@ impl App {
             Some(run) => one_line(&format!("{} · ralph", run.title()), 80),
             None => "ralph".to_owned(),
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn theme(&self) -> Theme {
+        self.theme
     }
 
     #[cfg(test)]
@@ -157,7 +214,7 @@ impl App {
                 Vec::new()
             }
             Input::Page { title, text } => {
-                self.overlay = Some(Overlay::Page(PageDialog::new(&title, &text)));
+                self.reader = Some(Reader::Page(PageDialog::new(&title, &text)));
                 Vec::new()
             }
             Input::Edited { text } => match &mut self.run {
@@ -197,7 +254,7 @@ impl App {
 
     /// A new run is opened where it was asked for. Whoever went on to something else is only told.
     fn started(&mut self, result: Result<String, String>, now: Now) -> Vec<Effect> {
-        let is_shown = self.run.is_none() && self.overlay.is_none();
+        let is_shown = self.run.is_none() && self.reader.is_none();
         let text = match &result {
             Ok(run) => format!("started run {}", short_run_id(run)),
             Err(reason) => reason.clone(),
@@ -221,7 +278,9 @@ impl App {
     fn follow(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
         for effect in &effects {
             match effect {
-                Effect::Open { run } => self.run = Some(RunScreen::new(run.clone())),
+                Effect::Open { run } => {
+                    self.run = Some(RunScreen::new(run.clone(), Arc::clone(&self.keymap)));
+                }
                 Effect::Close => self.run = None,
                 _ => {}
             }
@@ -257,19 +316,26 @@ impl App {
 
     fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
         // The home screen has layers of its own.
-        if *key == Key::Control('c') && (self.run.is_some() || self.overlay.is_some()) {
+        if let Some(event) = self.pointer.key(key, now.instant) {
+            return event.map_or_else(Vec::new, |event| self.point(event, now));
+        }
+        if let Key::Background(background) = key {
+            if self.follows_background {
+                self.theme = self.theme.on(*background);
+            }
+            return Vec::new();
+        }
+        if *key == Key::Control('c') && (self.run.is_some() || self.reader.is_some()) {
             return self.control_c(now);
         }
-        if !matches!(key, Key::Mouse(_) | Key::Focused | Key::Unfocused) {
-            self.leave_until = None;
-        }
-        if let Some(overlay) = &mut self.overlay {
-            let is_open = match overlay {
-                Overlay::Help(help) => help.key(key),
-                Overlay::Page(page) => page.key(key),
+        self.leave_until = None;
+        if let Some(reader) = &mut self.reader {
+            let is_open = match reader {
+                Reader::Help(help) => help.key(key, &self.keymap),
+                Reader::Page(page) => page.key(key, &self.keymap),
             };
             if !is_open {
-                self.overlay = None;
+                self.reader = None;
             }
             if let Some(run) = &mut self.run {
                 run.rearm(now);
@@ -278,15 +344,16 @@ impl App {
         }
         let (context, takes_all_keys) = match &self.run {
             Some(run) => (Context::Run, run.takes_all_keys(now)),
-            None => (Context::Home, self.home.has_overlay()),
+            None => (Context::Home, self.home.has_dialog()),
         };
-        let action = action_for(context, key).filter(|_| !takes_all_keys);
+        let action = self.keymap.action(context, key).filter(|_| !takes_all_keys);
         match action {
             Some(Action::Quit) => return vec![Effect::Quit],
             Some(Action::Redraw) => return vec![Effect::Redraw],
             Some(Action::Suspend) => return vec![Effect::Suspend],
+            Some(Action::ToggleMouse) => return self.toggle_mouse(now),
             Some(Action::Help) => {
-                self.overlay = Some(Overlay::Help(HelpDialog::new(context)));
+                self.reader = Some(Reader::Help(HelpDialog::new(context)));
                 return Vec::new();
             }
             _ => {}
@@ -297,10 +364,48 @@ impl App {
         }
     }
 
+    /// The mouse did something.
+    fn point(&mut self, event: PointerEvent, now: Now) -> Vec<Effect> {
+        let place = |mouse: terminal_input::Mouse| Position::new(mouse.column, mouse.row);
+        match (event, &mut self.reader, &mut self.run) {
+            (PointerEvent::Drag, ..) => {
+                let modifier = self.selection_modifier;
+                let text =
+                    format!("hold {modifier} to select text, or press S to leave the mouse to the terminal");
+                self.show_notice(&text, NOTICE_TIME, now);
+            }
+            (PointerEvent::Wheel(rows, _), Some(Reader::Help(help)), _) => help.wheel(rows),
+            (PointerEvent::Wheel(rows, _), Some(Reader::Page(page)), _) => page.wheel(rows),
+            (PointerEvent::Click(_), Some(_), _) => {}
+            (PointerEvent::Wheel(rows, mouse), None, Some(run)) => run.wheel(rows, place(mouse)),
+            (PointerEvent::Click(mouse), None, Some(run)) => run.click(place(mouse)),
+            (PointerEvent::Wheel(rows, _), None, None) => return self.home.wheel(rows, now),
+            (PointerEvent::Click(mouse), None, None) => return self.home.click(place(mouse), now),
+        }
+        Vec::new()
+    }
+
+    fn toggle_mouse(&mut self, now: Now) -> Vec<Effect> {
+        let (mode, text) = match self.pointer.mode {
+            MouseMode::Full => (
+                MouseMode::Wheel,
+                "mouse: wheel only; select text as usual".to_owned(),
+            ),
+            MouseMode::Wheel => (MouseMode::Off, "mouse: off".to_owned()),
+            MouseMode::Off => (
+                MouseMode::Full,
+                format!("mouse: on; hold {} to select text", self.selection_modifier),
+            ),
+        };
+        self.pointer.mode = mode;
+        self.show_notice(&text, NOTICE_TIME, now);
+        vec![Effect::SetMouse(mode)]
+    }
+
     /// Cancels a field or a dialog; otherwise the second one within a second leaves.
     fn control_c(&mut self, now: Now) -> Vec<Effect> {
         let was_open = match &mut self.run {
-            _ if self.overlay.take().is_some() => true,
+            _ if self.reader.take().is_some() => true,
             Some(run) => run.cancel(now),
             None => false,
         };
@@ -323,9 +428,13 @@ impl App {
     /// When something on the screen changes by itself; `None` if nothing does.
     #[must_use]
     pub fn next_tick(&self, now: Now) -> Option<Instant> {
+        let clock = match self.pointer.is_unfocused() {
+            true => ClockRate::Slow,
+            false => ClockRate::EverySecond,
+        };
         let screen = match &self.run {
-            Some(run) => run.next_tick(now),
-            None => self.home.next_tick(now),
+            Some(run) => run.next_tick(now, clock),
+            None => self.home.next_tick(now, clock),
         };
         let notice = self.notice.as_ref().map(|notice| notice.until);
         screen.into_iter().chain(notice).min()
@@ -335,7 +444,7 @@ impl App {
     pub fn render(&mut self, area: Rect, buffer: &mut Buffer, now: Now) -> Option<Position> {
         if area.width < MIN_COLUMNS || area.height < MIN_ROWS {
             let text = format!(
-                "The terminal is too small: {}×{}, ralph needs {MIN_COLUMNS}×{MIN_ROWS}. Press q to quit.",
+                "The terminal is too small: {}×{}, ralph needs {MIN_COLUMNS}×{MIN_ROWS}. Enlarge it, or press q to leave; runs continue.",
                 area.width, area.height
             );
             let text = run_view::wrap(&text, 0, usize::from(area.width));
@@ -348,10 +457,10 @@ impl App {
             Some(run) => run.render(area, buffer, self.theme, now),
             None => self.home.render(area, buffer, self.theme, now),
         };
-        if let Some(overlay) = &mut self.overlay {
-            match overlay {
-                Overlay::Help(help) => help.render(area, buffer, self.theme),
-                Overlay::Page(page) => page.render(area, buffer, self.theme),
+        if let Some(reader) = &mut self.reader {
+            match reader {
+                Reader::Help(help) => help.render(&self.keymap, area, buffer, self.theme),
+                Reader::Page(page) => page.render(&self.keymap, area, buffer, self.theme),
             }
             cursor = None;
         }

@@ -20,12 +20,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ralph_run::Home;
-use terminal_input::{Background, ScreenOptions, TerminalInput};
+use terminal_input::{MouseReports, ScreenOptions, TerminalInput};
 
 use self::event_loop::EventLoop;
 use self::panic_hook::PanicHook;
+use crate::bindings::Keymap;
 use crate::effect::StartRequest;
-use crate::theme::{ColorScheme, Theme};
+use crate::input::MouseMode;
+use crate::theme::{ColorScheme, Palette, Theme};
 
 /// What only the program can do: it knows settings and servers. Called on threads that may wait.
 pub trait Actions: fmt::Debug + Send + Sync {
@@ -56,7 +58,21 @@ pub struct TuiOptions {
     pub workspace: PathBuf,
     /// The colors to use. Without any, the terminal is asked for its background.
     pub scheme: Option<ColorScheme>,
-    pub reports_mouse: bool,
+    pub mouse: MouseMode,
+    /// What selects text while the mouse is ours, such as `shift`.
+    pub selection_modifier: &'static str,
+    pub keymap: Keymap,
+    /// Whether the terminal has colors beside the sixteen that users choose.
+    pub has_fixed_colors: bool,
+}
+
+/// What the terminal is asked to report.
+fn mouse_reports(mode: MouseMode) -> MouseReports {
+    match mode {
+        MouseMode::Off => MouseReports::None,
+        MouseMode::Wheel => MouseReports::WheelAsArrows,
+        MouseMode::Full => MouseReports::All,
+    }
 }
 
 /// How the terminal UI ended.
@@ -89,19 +105,25 @@ pub async fn run(options: TuiOptions) -> Result<Exit, TuiError> {
     // First: a signal must not end this process in the middle of the next step.
     let signals = signals::listen()?;
     let screen = TerminalInput::open_screen(ScreenOptions {
-        reports_mouse: options.reports_mouse,
+        mouse: mouse_reports(options.mouse),
         reports_focus: true,
+        reports_background: options.scheme.is_none(),
     })?;
     let terminal = screen.input.control();
     let _hook = PanicHook::install({
         let terminal = terminal.clone();
         move || terminal.close()
     });
-    let scheme = options.scheme.unwrap_or(match screen.background {
-        Some(Background::Light) => ColorScheme::Light,
-        Some(Background::Dark) | None => ColorScheme::Dark,
-    });
-    let event_loop = EventLoop::new(&options, Theme::new(scheme), terminal)?;
+    let palette = match options.has_fixed_colors {
+        true => Palette::Fixed,
+        false => Palette::Sixteen,
+    };
+    let theme = Theme::new(options.scheme.unwrap_or_default()).with_palette(palette);
+    let theme = match (options.scheme, screen.background) {
+        (None, Some(background)) => theme.on(background),
+        _ => theme,
+    };
+    let event_loop = EventLoop::new(&options, theme, terminal)?;
     let exit = event_loop.run(screen.keys, signals).await;
     // Restores the terminal, on this way and on every other.
     drop(screen.input);

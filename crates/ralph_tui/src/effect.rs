@@ -2,6 +2,8 @@
 
 use ralph_run::control::ControlCommand;
 
+use crate::input::MouseMode;
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
     /// Load this run and follow its journal. Ends following any other run.
@@ -55,6 +57,8 @@ pub enum Effect {
         offset: u64,
         length: u64,
     },
+    /// Use the mouse for this from now on.
+    SetMouse(MouseMode),
     /// Ctrl-Z.
     Suspend,
     /// Draw everything again.
@@ -66,7 +70,9 @@ pub enum Effect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Destination {
     /// A new file in the current directory.
-    File { name: String },
+    File {
+        name: String,
+    },
     /// The terminal's own screen: leave the alternate screen, write it, wait for Enter and come back.
     Scrollback,
     Editor,

@@ -69,6 +69,18 @@ pub enum Input {
     Notice(String),
 }
 
+/// What the terminal UI uses the mouse for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MouseMode {
+    /// Nothing: text is selected as everywhere in the terminal.
+    Off,
+    /// The wheel, which the terminal turns into arrow keys. Text is selected as everywhere.
+    Wheel,
+    /// Wheel and clicks. Text is selected with a modifier, mostly Shift.
+    #[default]
+    Full,
+}
+
 /// A row of the home screen: `run.json`, and what only the file system knows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {

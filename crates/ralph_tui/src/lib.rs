@@ -13,14 +13,16 @@ mod driver;
 mod effect;
 mod home;
 mod input;
+mod pointer;
 mod run;
 mod theme;
 mod transcript;
 mod widgets;
 
 pub use app::{App, Now};
+pub use bindings::{KeyChanges, Keymap};
 pub use driver::{Actions, Exit, Start, TuiError, TuiOptions, run};
 pub use effect::{Destination, Effect, StartRequest};
-pub use input::{Input, LoadedRun, Reply, RunSummary};
-pub use theme::{ColorScheme, Theme};
+pub use input::{Input, LoadedRun, MouseMode, Reply, RunSummary};
+pub use theme::{ColorScheme, Palette, Theme};
 pub use transcript::Transcript;

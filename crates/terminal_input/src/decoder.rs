@@ -1,6 +1,7 @@
 //! `KeyDecoder`: turns the bytes of a terminal into keys. The reader thread feeds it; it does no I/O.
 
 use super::key::{Key, Mouse, MouseAction};
+use crate::background_query::Background;
 
 /// Longer pastes are dropped. A message can have 1 MiB, so that they could not be sent.
 pub const MAX_PASTE_BYTES: usize = 4 << 20;
@@ -215,6 +216,15 @@ impl KeyDecoder {
 
     /// `ESC [ parameters final`.
     fn control(&mut self, parameters: &[u8], last: u8) {
+        // `ESC [ ? 997 ; 1 n`: the colors of the terminal are dark now (2: light).
+        if let (Some(scheme), b'n') = (parameters.strip_prefix(b"?997;"), last) {
+            self.keys.extend(match scheme {
+                b"1" => Some(Key::Background(Background::Dark)),
+                b"2" => Some(Key::Background(Background::Light)),
+                _ => None,
+            });
+            return;
+        }
         if let Some(report) = parameters.strip_prefix(b"<") {
             self.keys.extend(mouse_key(report, last));
             return;
@@ -365,7 +375,7 @@ fn is_invisible(character: char) -> bool {
 mod tests {
     use proptest::prelude::{any, proptest};
 
-    use super::{Key, KeyDecoder, MAX_PASTE_BYTES, Mouse, MouseAction, Pending};
+    use super::{Background, Key, KeyDecoder, MAX_PASTE_BYTES, Mouse, MouseAction, Pending};
 
     fn decode(bytes: &[u8]) -> Vec<Key> {
         let mut decoder = KeyDecoder::default();
@@ -431,6 +441,8 @@ mod tests {
             (b"\x1b[109;3u", Key::Alt('m')),
             (b"\x1b[I", Key::Focused),
             (b"\x1b[O", Key::Unfocused),
+            (b"\x1b[?997;1n", Key::Background(Background::Dark)),
+            (b"\x1b[?997;2n", Key::Background(Background::Light)),
         ] {
             assert_eq!(decode(bytes), [key], "{bytes:?}");
         }

@@ -1,7 +1,9 @@
 //! `Key`: what a person can press or paste. `KeyDecoder` produces keys, `LineEditor` and the views act on
 //! them.
 
-/// A key press, or a paste.
+use crate::background_query::Background;
+
+/// A key press, a paste, or a report of the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Key {
     Character(char),
@@ -37,6 +39,8 @@ pub enum Key {
     Alt(char),
     /// Only in a terminal that reports the mouse.
     Mouse(Mouse),
+    /// The terminal has another background now. Only in one that reports it.
+    Background(Background),
     /// Only in a terminal that reports its focus.
     Focused,
     Unfocused,

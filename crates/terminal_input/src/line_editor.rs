@@ -104,6 +104,7 @@ impl LineEditor {
             | Key::Alt(_)
             | Key::Mouse(_)
             | Key::Focused
+            | Key::Background(_)
             | Key::Unfocused => return Edit::Ignored,
         }
         Edit::Done

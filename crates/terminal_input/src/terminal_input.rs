@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -13,7 +13,8 @@ use tokio::sync::mpsc;
 
 use super::decoder::{KeyDecoder, Pending};
 use super::key::Key;
-use super::terminal_mode::{Form, ScreenOptions, TerminalMode};
+use super::paste_burst::PasteBurst;
+use super::terminal_mode::{Form, MouseReports, ScreenOptions, TerminalMode};
 use crate::background_query::{Background, ask_background};
 use crate::foreground::is_in_foreground;
 
@@ -111,6 +112,7 @@ struct Prepared {
     shared: Arc<Mutex<Shared>>,
     wake: OwnedFd,
     wake_reader: OwnedFd,
+    is_screen: bool,
 }
 
 impl Prepared {
@@ -124,6 +126,7 @@ impl Prepared {
             shared,
             wake,
             wake_reader,
+            is_screen: form != Form::Line,
         })
     }
 
@@ -136,6 +139,7 @@ impl Prepared {
             shared,
             wake,
             wake_reader,
+            is_screen,
         } = self;
         let (sender, keys) = mpsc::channel(MAX_WAITING);
         let input = TerminalInput(TerminalControl {
@@ -146,10 +150,11 @@ impl Prepared {
             // There is room for the first group.
             let _ = sender.try_send(typed);
         }
+        let burst = is_screen.then(PasteBurst::default);
         thread::Builder::new()
             .name("keyboard".to_owned())
             .stack_size(256 * 1024)
-            .spawn(move || read_keys(&shared, &wake_reader, decoder, &sender))?;
+            .spawn(move || read_keys(&shared, &wake_reader, decoder, burst, &sender))?;
         Ok((input, keys))
     }
 }
@@ -189,9 +194,9 @@ impl TerminalControl {
         lock(&self.shared).mode.is_set()
     }
 
-    /// Reports the mouse of a full screen, or leaves it to the terminal.
-    pub fn report_mouse(&self, reports_mouse: bool) {
-        lock(&self.shared).mode.report_mouse(reports_mouse);
+    /// Reports this of the mouse of a full screen from now on.
+    pub fn set_mouse(&self, mouse: MouseReports) {
+        lock(&self.shared).mode.set_mouse(mouse);
     }
 
     /// Stops this process and the others of its job, as Ctrl-Z does. Returns when it is continued, or at once where no
@@ -247,7 +252,13 @@ impl Shared {
 }
 
 /// Reads keys until the terminal or the receiver is gone.
-fn read_keys(shared: &Mutex<Shared>, wake: &OwnedFd, mut decoder: KeyDecoder, keys: &mpsc::Sender<Vec<Key>>) {
+fn read_keys(
+    shared: &Mutex<Shared>,
+    wake: &OwnedFd,
+    mut decoder: KeyDecoder,
+    mut burst: Option<PasteBurst>,
+    keys: &mpsc::Sender<Vec<Key>>,
+) {
     let stdin = rustix::stdio::stdin();
     let mut buffer = vec![0; 16 * 1024];
     let mut empty_reads = 0;
@@ -295,6 +306,10 @@ fn read_keys(shared: &Mutex<Shared>, wake: &OwnedFd, mut decoder: KeyDecoder, ke
         } else {
             // The terminal is gone.
             return;
+        };
+        let decoded = match &mut burst {
+            Some(burst) => burst.join(decoded, Instant::now()),
+            None => decoded,
         };
         if !decoded.is_empty() && keys.blocking_send(decoded).is_err() {
             return;

@@ -18,9 +18,14 @@ const RESTORE_TITLE: &str = "\u{1b}[23;0t";
 const SCREEN_ON: &str = "\u{1b}[?1049h\u{1b}[?2004h\u{1b}[H\u{1b}[2J";
 /// Buttons, motion while a button is pressed, and places beyond column 223.
 const MOUSE_ON: &str = "\u{1b}[?1000h\u{1b}[?1002h\u{1b}[?1006h";
+/// The wheel as arrow keys.
+const WHEEL_ON: &str = "\u{1b}[?1007h";
+const MOUSE_OFF: &str = "\u{1b}[?1007l\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l";
 const FOCUS_ON: &str = "\u{1b}[?1004h";
+/// Says when the terminal changes between dark and light.
+const BACKGROUND_ON: &str = "\u{1b}[?2031h";
 /// Undoes all of it, whatever of it was done: each part is harmless alone.
-const SCREEN_OFF: &str = "\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l\u{1b}[?1004l\u{1b}[?2004l\u{1b}[r\u{1b}[0m\u{1b}[?25h\u{1b}[?1049l";
+const SCREEN_OFF: &str = "\u{1b}[?2031l\u{1b}[?1007l\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l\u{1b}[?1004l\u{1b}[?2004l\u{1b}[r\u{1b}[0m\u{1b}[?25h\u{1b}[?1049l";
 
 /// How long a terminal that is on hold is waited for to restore its screen.
 const RESTORE_TIMEOUT: Duration = Duration::from_millis(300);
@@ -37,8 +42,29 @@ pub(super) enum Form {
 /// What a full screen wants to be told.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ScreenOptions {
-    pub reports_mouse: bool,
+    pub mouse: MouseReports,
     pub reports_focus: bool,
+    pub reports_background: bool,
+}
+
+/// What a full screen is told about the mouse.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum MouseReports {
+    #[default]
+    None,
+    /// The wheel comes as arrow keys; the buttons are the terminal's.
+    WheelAsArrows,
+    All,
+}
+
+impl MouseReports {
+    fn sequence(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::WheelAsArrows => WHEEL_ON,
+            Self::All => MOUSE_ON,
+        }
+    }
 }
 
 /// The mode that the terminal had, while it has ours.
@@ -99,11 +125,12 @@ impl TerminalMode {
                     sequence.push_str(SAVE_TITLE);
                 }
                 sequence.push_str(SCREEN_ON);
-                if options.reports_mouse {
-                    sequence.push_str(MOUSE_ON);
-                }
+                sequence.push_str(options.mouse.sequence());
                 if options.reports_focus {
                     sequence.push_str(FOCUS_ON);
+                }
+                if options.reports_background {
+                    sequence.push_str(BACKGROUND_ON);
                 }
                 write_within(&sequence, RESTORE_TIMEOUT);
             }
@@ -142,18 +169,14 @@ impl TerminalMode {
         self.is_set
     }
 
-    /// Reports the mouse or leaves it to the terminal, from now on.
-    pub(super) fn report_mouse(&mut self, reports_mouse: bool) {
+    /// Reports this of the mouse from now on.
+    pub(super) fn set_mouse(&mut self, mouse: MouseReports) {
         let Form::Screen(options) = &mut self.form else {
             return;
         };
-        let is_changed = std::mem::replace(&mut options.reports_mouse, reports_mouse) != reports_mouse;
-        if is_changed && self.is_set {
-            write_if_ready(if reports_mouse {
-                MOUSE_ON
-            } else {
-                "\u{1b}[?1006l\u{1b}[?1002l\u{1b}[?1000l"
-            });
+        options.mouse = mouse;
+        if self.is_set {
+            write_if_ready(&format!("{MOUSE_OFF}{}", mouse.sequence()));
         }
     }
 }

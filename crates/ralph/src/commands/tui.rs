@@ -9,14 +9,14 @@ use anyhow::Context as _;
 use ralph_run::control::PermissionChoice;
 use ralph_run::{EndReason, Home, RunFile, RunKind, short_run_id};
 use ralph_server::{Launcher as _, Running, SessionStart, StartRun};
-use ralph_tui::{Actions, ColorScheme, Exit, StartRequest, TuiOptions};
+use ralph_tui::{Actions, ColorScheme, Exit, KeyChanges, Keymap, MouseMode, StartRequest, TuiOptions};
 use run_view::one_line;
 
 use super::serve::{DEFAULT_PORT, Detached, LOGIN_PAGE_KEPT, try_open_login};
 use crate::console::write_stderr;
 use crate::diagnostics;
 use crate::settings::values::{parse_count, parse_money};
-use crate::settings::{ColorChoice, Output, ThemeChoice, Verbosity, View};
+use crate::settings::{ColorChoice, Output, SettingsError, ThemeChoice, Verbosity, View};
 
 /// As a shell gives for a process that a signal ended: this and the signal's number.
 const SIGNAL_EXIT_CODE: i32 = 128;
@@ -95,8 +95,10 @@ async fn show(home: &Home, view: &View, start: ralph_tui::Start) -> anyhow::Resu
             view,
             std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty()),
         ),
-        // Its replies come late, and copying with the mouse is all that works there.
-        reports_mouse: std::env::var_os("MOSH_CONNECTION").is_none(),
+        mouse: mouse_mode(&|name| std::env::var(name).ok())?,
+        selection_modifier: selection_modifier(std::env::var("TERM_PROGRAM").ok().as_deref()),
+        keymap: keymap(std::env::var("RALPH_KEYS").ok().as_deref())?,
+        has_fixed_colors: has_fixed_colors(&|name| std::env::var(name).ok()),
     };
     diagnostics::hold();
     let exit = ralph_tui::run(options).await;
@@ -117,6 +119,66 @@ async fn show(home: &Home, view: &View, start: ralph_tui::Start) -> anyhow::Resu
         Exit::TerminalClosed => EndReason::HungUp.exit_code(),
         Exit::Signalled(number) => u8::try_from(SIGNAL_EXIT_CODE + number).unwrap_or(1),
     })
+}
+
+/// What the mouse is used for: `RALPH_MOUSE`, or everything but under mosh, whose replies come late and where copying with
+/// the mouse is all that works.
+fn mouse_mode(variables: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<MouseMode> {
+    Ok(match variables("RALPH_MOUSE").as_deref().unwrap_or_default() {
+        "" if variables("MOSH_CONNECTION").is_some() => MouseMode::Off,
+        "" | "full" => MouseMode::Full,
+        "wheel" => MouseMode::Wheel,
+        "off" => MouseMode::Off,
+        other => {
+            let other = one_line(other, 40);
+            return wrong_variable(format!(
+                "RALPH_MOUSE must be `off`, `wheel` or `full`, not `{other}`"
+            ));
+        }
+    })
+}
+
+/// What selects text in a terminal that reports the mouse.
+fn selection_modifier(program: Option<&str>) -> &'static str {
+    match program {
+        Some("iTerm.app") => "option",
+        Some("Apple_Terminal") => "fn",
+        _ => "shift",
+    }
+}
+
+/// Whether the terminal has 256 colors, as nearly all of them do and say.
+fn has_fixed_colors(variables: &dyn Fn(&str) -> Option<String>) -> bool {
+    let term = variables("TERM").unwrap_or_default();
+    term.contains("256color")
+        || term.contains("direct")
+        || ["xterm-kitty", "xterm-ghostty", "alacritty", "foot", "wezterm"].contains(&&*term)
+        || variables("COLORTERM").is_some_and(|value| !value.is_empty())
+}
+
+/// The keys, with the changes of `RALPH_KEYS`: `run.stop=ctrl-x, home.open=enter o`. They belong to the user, not to a
+/// `ralph.yml`, which comes with a repository.
+fn keymap(changes: Option<&str>) -> anyhow::Result<Keymap> {
+    let mut found = KeyChanges::new();
+    let parts = changes.unwrap_or_default().split(',').map(str::trim);
+    for part in parts.filter(|part| !part.is_empty()) {
+        let Some((name, keys)) = part.split_once('=') else {
+            let part = one_line(part, 60);
+            return wrong_variable(format!(
+                "RALPH_KEYS: `{part}` is not `action=key`, such as `run.stop=ctrl-x`"
+            ));
+        };
+        let keys = keys.split_whitespace().map(str::to_owned).collect();
+        if found.insert(name.trim().to_owned(), keys).is_some() {
+            let name = one_line(name.trim(), 60);
+            return wrong_variable(format!("RALPH_KEYS: `{name}` is given twice"));
+        }
+    }
+    Keymap::with_changes(&found).or_else(|reason| wrong_variable(format!("RALPH_KEYS: {reason}")))
+}
+
+fn wrong_variable<T>(reason: String) -> anyhow::Result<T> {
+    Err(SettingsError::Conflict(reason).into())
 }
 
 /// The colors that the user chose. `None` leaves it to the terminal.
@@ -249,7 +311,22 @@ fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> Result<T, Strin
 
 #[cfg(test)]
 mod tests {
-    use super::obstacle;
+    use super::{keymap, mouse_mode, obstacle};
+
+    #[test]
+    fn keys_and_mouse_of_the_environment_are_read_or_refused() {
+        assert!(keymap(None).is_ok());
+        assert!(keymap(Some("run.stop=ctrl-x, home.open=enter o")).is_ok());
+        for wrong in ["run.stop", "run.stop=x", "run.stop=Z,run.stop=Y", "run.stop="] {
+            let refused = keymap(Some(wrong)).unwrap_err().to_string();
+            assert!(refused.starts_with("RALPH_KEYS: "), "{refused}");
+        }
+        let with = |value: &'static str| move |name: &str| (name == "RALPH_MOUSE").then(|| value.to_owned());
+        for value in ["", "full", "wheel", "off"] {
+            assert!(mouse_mode(&with(value)).is_ok());
+        }
+        assert!(mouse_mode(&with("on")).is_err());
+    }
 
     #[test]
     fn a_terminal_ui_needs_a_terminal_that_can_show_it() {

@@ -1,8 +1,4 @@
-//! `Binding`: what a key does where, and the look-ups in the table of all keys.
-
-use terminal_input::Key;
-
-use super::table::BINDINGS;
+//! `Binding`: one row of the table of keys: what an action is called, where it works and which keys it has by default.
 
 /// Where a key works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,10 +11,40 @@ pub(crate) enum Context {
     Request,
     /// The list of messages that are on their way.
     Queue,
+    /// A message to the agent is being written.
+    Message,
+    /// The words to search the transcript for are being typed.
+    Search,
+    /// The filter of the home screen is being typed.
+    Filter,
+    /// The form of a new run.
+    NewRun,
+    /// Asks before a run is ended.
+    Stop,
+    Limits,
+    Model,
+    PermissionMode,
+    /// The help, or another text to be read.
+    Reader,
 }
 
 impl Context {
-    pub(crate) const ALL: [Self; 5] = [Self::Anywhere, Self::Home, Self::Run, Self::Request, Self::Queue];
+    pub(crate) const ALL: [Self; 14] = [
+        Self::Anywhere,
+        Self::Home,
+        Self::Run,
+        Self::Request,
+        Self::Queue,
+        Self::Message,
+        Self::Search,
+        Self::Filter,
+        Self::NewRun,
+        Self::Stop,
+        Self::Limits,
+        Self::Model,
+        Self::PermissionMode,
+        Self::Reader,
+    ];
 
     /// The heading in the help.
     #[must_use]
@@ -29,7 +55,49 @@ impl Context {
             Self::Run => "Run",
             Self::Request => "Request",
             Self::Queue => "Messages on their way",
+            Self::Message => "Writing a message",
+            Self::Search => "Searching",
+            Self::Filter => "Filtering runs",
+            Self::NewRun => "New run",
+            Self::Stop => "Stopping a run",
+            Self::Limits => "Raising limits",
+            Self::Model => "Changing the model",
+            Self::PermissionMode => "Changing permissions",
+            Self::Reader => "Help and pages",
         }
+    }
+
+    /// The first part of an action's name in the setting `keys`.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Anywhere => "anywhere",
+            Self::Home => "home",
+            Self::Run => "run",
+            Self::Request => "request",
+            Self::Queue => "messages",
+            Self::Message => "message",
+            Self::Search => "search",
+            Self::Filter => "filter",
+            Self::NewRun => "new-run",
+            Self::Stop => "stop",
+            Self::Limits => "limits",
+            Self::Model => "model",
+            Self::PermissionMode => "permissions",
+            Self::Reader => "reader",
+        }
+    }
+
+    /// Whether characters are text here.
+    pub(super) fn is_text(self) -> bool {
+        matches!(
+            self,
+            Self::Message | Self::Search | Self::Filter | Self::NewRun | Self::Limits | Self::Model
+        )
+    }
+
+    /// Whether keys that work everywhere work here.
+    pub(super) fn has_common_keys(self) -> bool {
+        matches!(self, Self::Anywhere | Self::Home | Self::Run)
     }
 }
 
@@ -41,9 +109,24 @@ macro_rules! actions {
             $($action,)+
         }
 
-        #[cfg(test)]
         impl Action {
+            #[cfg(test)]
             pub(crate) const ALL: &[Self] = &[$(Self::$action,)+];
+
+            /// The second part of its name in the setting `keys`: `stop`, `next-error`.
+            pub(super) fn name(self) -> String {
+                let name = match self {
+                    $(Self::$action => stringify!($action),)+
+                };
+                let mut words = String::new();
+                for letter in name.chars() {
+                    if letter.is_ascii_uppercase() && !words.is_empty() {
+                        words.push('-');
+                    }
+                    words.push(letter.to_ascii_lowercase());
+                }
+                words
+            }
         }
     };
 }
@@ -53,6 +136,30 @@ actions! {
     Help,
     Redraw,
     Suspend,
+    ToggleMouse,
+    // Lists, transcripts and texts.
+    Down,
+    Up,
+    HalfPageDown,
+    HalfPageUp,
+    PageDown,
+    PageUp,
+    Top,
+    Bottom,
+    // The home screen.
+    Open,
+    NewRun,
+    StopSelected,
+    ResumeSelected,
+    ForkSelected,
+    BrowseSelected,
+    AnswerSelected,
+    Snooze,
+    EditFilter,
+    NextStateGroup,
+    ToggleWorkspace,
+    ClearFilter,
+    // A run.
     Back,
     Message,
     QueueMessage,
@@ -64,14 +171,6 @@ actions! {
     ChangePermissionMode,
     ShowRequest,
     Follow,
-    Down,
-    Up,
-    HalfPageDown,
-    HalfPageUp,
-    PageDown,
-    PageUp,
-    Top,
-    Bottom,
     SelectNext,
     SelectPrevious,
     NextError,
@@ -99,6 +198,10 @@ actions! {
     SideList,
     SideBySide,
     Wrap,
+    ScrollLeft,
+    ScrollRight,
+    BrowseRun,
+    // A request.
     Allow,
     AllowAlways,
     AllowEdited,
@@ -109,23 +212,34 @@ actions! {
     RequestDown,
     RequestUp,
     HideRequest,
+    // Dialogs, forms and fields.
+    Submit,
+    Close,
+    NextField,
+    PreviousField,
+    EditPrompt,
+    StartRun,
+    ConfirmStop,
+    Kill,
+    SendMessage,
+    BreakLine,
+    SwitchSendMode,
+    OlderMessage,
+    NewerMessage,
     MessageDown,
     MessageUp,
     EditMessage,
     WithdrawMessage,
-    Open,
-    // The home screen.
-    NewRun,
-    StopSelected,
-    ResumeSelected,
-    ForkSelected,
-    BrowseSelected,
-    AnswerSelected,
-    Snooze,
-    EditFilter,
-    NextStateGroup,
-    ToggleWorkspace,
-    ClearFilter,
+}
+
+impl Action {
+    /// Those that do not run through the table: digits are counted, and Enter belongs to the editor of a text field.
+    fn is_fixed(self) -> bool {
+        matches!(
+            self,
+            Self::ChooseOption | Self::Submit | Self::SendMessage | Self::BreakLine
+        )
+    }
 }
 
 /// One row of the table.
@@ -133,168 +247,43 @@ actions! {
 pub(crate) struct Binding {
     pub(crate) context: Context,
     pub(crate) action: Action,
-    /// The key as people write it, such as `ctrl-l`.
-    pub(crate) label: &'static str,
+    /// As `parse_key` reads them. The footer names the first one.
+    pub(super) keys: &'static [&'static str],
     /// One or two words for the footer.
     pub(crate) hint: &'static str,
-    /// One sentence for the help overlay.
+    /// One sentence for the help.
     pub(crate) help: &'static str,
     /// The footer drops hints with a higher number first. `None` is never in the footer.
     pub(crate) footer: Option<u8>,
-    pub(crate) keys: &'static [Pressed],
+}
+
+pub(super) const fn bind(
+    context: Context,
+    action: Action,
+    keys: &'static [&'static str],
+    hint: &'static str,
+    help: &'static str,
+    footer: Option<u8>,
+) -> Binding {
+    Binding {
+        context,
+        action,
+        keys,
+        hint,
+        help,
+        footer,
+    }
 }
 
 impl Binding {
-    /// Requests and lists have only their own keys; screens also have those that work everywhere.
-    fn works_in(&self, context: Context) -> bool {
-        let has_common = match context {
-            Context::Anywhere | Context::Home | Context::Run => true,
-            Context::Request | Context::Queue => false,
-        };
-        self.context == context || (has_common && self.context == Context::Anywhere)
-    }
-}
-
-#[cfg(test)]
-impl Binding {
-    pub(crate) fn pressed_keys(&self) -> Vec<Key> {
-        self.keys.iter().map(|pressed| pressed.key()).collect()
-    }
-}
-
-/// A key in the table: [`Key`] without what has data of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pressed {
-    Character(char),
-    Control(char),
-    Enter,
-    Escape,
-    Up,
-    Down,
-    Right,
-    PageUp,
-    PageDown,
-    Home,
-    End,
-    Tab,
-    DeleteToStart,
-    EndOfInput,
-}
-
-impl Pressed {
-    fn is(self, key: &Key) -> bool {
-        match (self, key) {
-            (Self::Tab, Key::Character('\t')) => true,
-            (Self::Character(wanted), Key::Character(typed)) => wanted == *typed,
-            (Self::Control(wanted), Key::Control(typed)) => wanted == *typed,
-            (Self::Enter, Key::Enter)
-            | (Self::Escape, Key::Escape)
-            | (Self::Up, Key::Up)
-            | (Self::Down, Key::Down)
-            | (Self::Right, Key::Right)
-            | (Self::PageUp, Key::PageUp)
-            | (Self::PageDown, Key::PageDown)
-            | (Self::Home, Key::Home)
-            | (Self::End, Key::End)
-            | (Self::DeleteToStart, Key::DeleteToStart)
-            | (Self::EndOfInput, Key::EndOfInput) => true,
-            _ => false,
-        }
-    }
-}
-
-#[cfg(test)]
-impl Pressed {
-    fn key(self) -> Key {
-        match self {
-            Self::Character(character) => Key::Character(character),
-            Self::Control(character) => Key::Control(character),
-            Self::Enter => Key::Enter,
-            Self::Escape => Key::Escape,
-            Self::Up => Key::Up,
-            Self::Down => Key::Down,
-            Self::Right => Key::Right,
-            Self::PageUp => Key::PageUp,
-            Self::PageDown => Key::PageDown,
-            Self::Home => Key::Home,
-            Self::End => Key::End,
-            Self::Tab => Key::Character('\t'),
-            Self::DeleteToStart => Key::DeleteToStart,
-            Self::EndOfInput => Key::EndOfInput,
-        }
-    }
-}
-
-/// What a key does in a context.
-#[must_use]
-pub(crate) fn action_for(context: Context, key: &Key) -> Option<Action> {
-    BINDINGS
-        .iter()
-        .filter(|binding| binding.works_in(context))
-        .find(|binding| binding.keys.iter().any(|pressed| pressed.is(key)))
-        .map(|binding| binding.action)
-}
-
-/// The rows of a context in the order of their importance, for a footer.
-pub(crate) fn footer_hints(context: Context) -> Vec<&'static Binding> {
-    let mut rows: Vec<&Binding> = BINDINGS
-        .iter()
-        .filter(|binding| binding.works_in(context) && binding.footer.is_some())
-        .collect();
-    rows.sort_by_key(|binding| (binding.footer, binding.context != Context::Anywhere));
-    rows
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::{Action, BINDINGS, Context, action_for};
-
-    #[test]
-    fn a_key_has_one_meaning_in_a_context() {
-        for context in Context::ALL {
-            let mut seen = HashSet::new();
-            for binding in BINDINGS.iter().filter(|binding| binding.works_in(context)) {
-                for key in binding.pressed_keys() {
-                    assert!(seen.insert(format!("{key:?}")), "{context:?}: {}", binding.label);
-                    assert_eq!(
-                        action_for(context, &key),
-                        Some(binding.action),
-                        "{}",
-                        binding.label
-                    );
-                }
-            }
-        }
+    /// Its name in the setting `keys`: `run.stop`.
+    pub(super) fn name(&self) -> String {
+        format!("{}.{}", self.context.name(), self.action.name())
     }
 
-    #[test]
-    fn every_row_has_a_key_a_label_a_hint_and_a_sentence() {
-        for binding in BINDINGS {
-            assert!(!binding.keys.is_empty(), "{}", binding.label);
-            assert!(!binding.label.is_empty() && !binding.hint.is_empty());
-            assert!(binding.help.ends_with('.'), "{}", binding.help);
-        }
-    }
-
-    #[test]
-    fn every_action_has_a_key() {
-        for action in Action::ALL {
-            let is_bound = BINDINGS.iter().any(|binding| binding.action == *action);
-            assert!(is_bound, "{action:?}");
-        }
-    }
-
-    #[test]
-    fn an_action_is_in_the_table_once_for_each_context() {
-        let mut seen: HashSet<(Context, Action)> = HashSet::new();
-        for binding in BINDINGS {
-            assert!(
-                seen.insert((binding.context, binding.action)),
-                "{}",
-                binding.label
-            );
-        }
+    /// Whether it has the same keys for everybody. What answers a request is the same everywhere: a person who allows
+    /// something must not press a key that a file has given another meaning.
+    pub(super) fn is_fixed(&self) -> bool {
+        self.context == Context::Request || self.action.is_fixed()
     }
 }

@@ -3,15 +3,16 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::{BINDINGS, Context};
+use super::{BoundRow, Context, Keymap};
 
 /// What follows is written here.
 const MARK: &str = "<!-- Written from the code by a test; do not edit below. -->\n";
 
 /// `` `space` `pgdn` ``.
-fn keys_of(label: &str) -> String {
-    let keys: Vec<String> = label
-        .split(' ')
+fn keys_of(row: &BoundRow) -> String {
+    let keys: Vec<String> = row
+        .labels()
+        .iter()
         .map(|key| format!("`{}`", key.replace('|', "\\|")))
         .collect();
     keys.join(" ")
@@ -19,10 +20,21 @@ fn keys_of(label: &str) -> String {
 
 fn render_keys() -> String {
     let mut page = String::new();
+    let keymap = Keymap::default();
     for context in Context::ALL {
-        write!(page, "\n## {}\n\n| key | |\n|---|---|\n", context.title()).unwrap();
-        for binding in BINDINGS.iter().filter(|binding| binding.context == context) {
-            writeln!(page, "| {} | {} |", keys_of(binding.label), binding.help).unwrap();
+        write!(
+            page,
+            "\n## {}\n\n| key | | name |\n|---|---|---|\n",
+            context.title()
+        )
+        .unwrap();
+        for row in keymap.rows(context) {
+            let binding = row.binding;
+            let name = match binding.is_fixed() {
+                true => String::new(),
+                false => format!("`{}`", binding.name()),
+            };
+            writeln!(page, "| {} | {} | {name} |", keys_of(row), binding.help).unwrap();
         }
     }
     page

@@ -1,9 +1,13 @@
-//! The one table of keys. Dispatch, the footer, the help overlay and the docs are made from it.
+//! The one table of keys. Dispatch, footers, help and documentation are made from it.
 
 mod binding;
+mod dialog_table;
 #[cfg(test)]
 mod docs;
+mod key_name;
+mod keymap;
 mod table;
 
-pub(crate) use binding::{Action, Binding, Context, Pressed, action_for, footer_hints};
-pub(crate) use table::BINDINGS;
+pub(crate) use binding::{Action, Context};
+pub(crate) use keymap::{BoundRow, footer_hints};
+pub use keymap::{KeyChanges, Keymap};

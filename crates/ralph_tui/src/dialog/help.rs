@@ -4,14 +4,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 use run_view::wrap;
-use terminal_input::{Key, Mouse, MouseAction};
+use terminal_input::Key;
 
 use super::{Anchor, BoxFrame, render_rows};
-use crate::bindings::{BINDINGS, Context};
+use crate::bindings::{Action, Context, Keymap};
 use crate::theme::{Role, Theme};
-use crate::widgets::ListScroll;
+use crate::widgets::{ListScroll, pad};
 
-const LABEL_COLUMNS: usize = 12;
+const LABEL_COLUMNS: usize = 18;
 const MAX_COLUMNS: usize = 90;
 
 #[derive(Debug)]
@@ -32,16 +32,20 @@ impl HelpDialog {
     }
 
     /// Whether it stays open.
-    pub(crate) fn key(&mut self, key: &Key) -> bool {
-        scroll_key(key, &mut self.scroll, self.page)
+    pub(crate) fn key(&mut self, key: &Key, keymap: &Keymap) -> bool {
+        scroll_key(key, keymap, &mut self.scroll, self.page)
     }
 
-    pub(crate) fn render(&mut self, area: Rect, buffer: &mut Buffer, theme: Theme) {
+    pub(crate) fn wheel(&mut self, rows: isize) {
+        self.scroll.scroll(rows);
+    }
+
+    pub(crate) fn render(&mut self, keymap: &Keymap, area: Rect, buffer: &mut Buffer, theme: Theme) {
         let columns = usize::from(area.width).saturating_sub(4).min(MAX_COLUMNS);
-        let rows = help_rows(self.context, columns, theme);
+        let rows = help_rows(keymap, self.context, columns, theme);
         let frame = BoxFrame {
             title: "Keys",
-            keys: "↑↓ scroll · esc close",
+            keys: &format!("↑↓ scroll · {}", keymap.hints(Context::Reader)),
             anchor: Anchor::Center,
             columns,
             rows: rows.len(),
@@ -53,15 +57,11 @@ impl HelpDialog {
     }
 }
 
-fn help_rows(first: Context, columns: usize, theme: Theme) -> Vec<Line<'static>> {
+fn help_rows(keymap: &Keymap, first: Context, columns: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut rows = Vec::new();
     let mut contexts = Context::ALL;
     contexts.sort_by_key(|context| *context != first);
     for context in contexts {
-        let bindings: Vec<_> = BINDINGS.iter().filter(|row| row.context == context).collect();
-        if bindings.is_empty() {
-            continue;
-        }
         if !rows.is_empty() {
             rows.push(Line::default());
         }
@@ -69,12 +69,13 @@ fn help_rows(first: Context, columns: usize, theme: Theme) -> Vec<Line<'static>>
             context.title(),
             theme.style(Role::Strong),
         )));
-        for binding in bindings {
-            let help = wrap(binding.help, 0, columns.saturating_sub(LABEL_COLUMNS));
+        for row in keymap.rows(context) {
+            let help = wrap(row.binding.help, 0, columns.saturating_sub(LABEL_COLUMNS));
+            let labels = row.labels().join(" ");
             for (index, text) in help.lines().enumerate() {
-                let label = if index == 0 { binding.label } else { "" };
+                let label = if index == 0 { &*labels } else { "" };
                 rows.push(Line::from(vec![
-                    Span::styled(format!("{label:<LABEL_COLUMNS$}"), theme.style(Role::Tool)),
+                    Span::styled(pad(label, LABEL_COLUMNS), theme.style(Role::Tool)),
                     Span::raw(text.to_owned()),
                 ]));
             }
@@ -84,21 +85,16 @@ fn help_rows(first: Context, columns: usize, theme: Theme) -> Vec<Line<'static>>
 }
 
 /// Scrolls a text of which `page` rows are in view. Whether it stays open.
-pub(super) fn scroll_key(key: &Key, scroll: &mut ListScroll, page: usize) -> bool {
+pub(super) fn scroll_key(key: &Key, keymap: &Keymap, scroll: &mut ListScroll, page: usize) -> bool {
     let page = isize::try_from(page.saturating_sub(1).max(1)).unwrap_or(1);
-    match key {
-        Key::Escape | Key::Character('q' | '?') => return false,
-        Key::Down | Key::Character('j') => scroll.scroll(1),
-        Key::Up | Key::Character('k') => scroll.scroll(-1),
-        Key::PageDown | Key::Character(' ') | Key::EndOfInput => scroll.scroll(page),
-        Key::PageUp | Key::Character('b') | Key::DeleteToStart => scroll.scroll(-page),
-        Key::Home | Key::Character('g') => *scroll = ListScroll::default(),
-        Key::End | Key::Character('G') => scroll.scroll(isize::MAX / 2),
-        Key::Mouse(Mouse { action, .. }) => match action {
-            MouseAction::WheelUp => scroll.scroll(-3),
-            MouseAction::WheelDown => scroll.scroll(3),
-            MouseAction::Press | MouseAction::Release | MouseAction::Drag => {}
-        },
+    match keymap.action(Context::Reader, key) {
+        Some(Action::Close) => return false,
+        Some(Action::Down) => scroll.scroll(1),
+        Some(Action::Up) => scroll.scroll(-1),
+        Some(Action::PageDown) => scroll.scroll(page),
+        Some(Action::PageUp) => scroll.scroll(-page),
+        Some(Action::Top) => *scroll = ListScroll::default(),
+        Some(Action::Bottom) => scroll.scroll(isize::MAX / 2),
         _ => {}
     }
     true

@@ -7,6 +7,7 @@ use run_view::one_line;
 use terminal_input::{Edit, Key};
 
 use super::{Anchor, BoxFrame, DialogStep};
+use crate::bindings::{Action, Context, Keymap};
 use crate::theme::{Role, Theme};
 use crate::widgets::{FieldKind, TextField, put};
 
@@ -32,8 +33,8 @@ impl ModelDialog {
         }
     }
 
-    pub(super) fn key(&mut self, key: &Key) -> DialogStep {
-        if *key == Key::Escape {
+    pub(super) fn key(&mut self, key: &Key, keymap: &Keymap) -> DialogStep {
+        if keymap.action(Context::Model, key) == Some(Action::Close) {
             return DialogStep::Close;
         }
         self.error = None;
@@ -46,10 +47,16 @@ impl ModelDialog {
         })
     }
 
-    pub(super) fn render(&self, area: Rect, buffer: &mut Buffer, theme: Theme) -> Option<Position> {
+    pub(super) fn render(
+        &self,
+        keymap: &Keymap,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: Theme,
+    ) -> Option<Position> {
         let frame = BoxFrame {
             title: "Model",
-            keys: "enter change · esc cancel",
+            keys: &keymap.hints(Context::Model),
             anchor: Anchor::Center,
             columns: 54,
             rows: 3,

@@ -8,6 +8,7 @@ use terminal_input::Key;
 
 use super::help::scroll_key;
 use super::{Anchor, BoxFrame, render_rows};
+use crate::bindings::{Context, Keymap};
 use crate::theme::Theme;
 use crate::widgets::{ListScroll, rows_of};
 
@@ -41,11 +42,15 @@ impl PageDialog {
     }
 
     /// Whether it stays open.
-    pub(crate) fn key(&mut self, key: &Key) -> bool {
-        scroll_key(key, &mut self.scroll, self.page)
+    pub(crate) fn key(&mut self, key: &Key, keymap: &Keymap) -> bool {
+        scroll_key(key, keymap, &mut self.scroll, self.page)
     }
 
-    pub(crate) fn render(&mut self, area: Rect, buffer: &mut Buffer, theme: Theme) {
+    pub(crate) fn wheel(&mut self, rows: isize) {
+        self.scroll.scroll(rows);
+    }
+
+    pub(crate) fn render(&mut self, keymap: &Keymap, area: Rect, buffer: &mut Buffer, theme: Theme) {
         let columns = usize::from(area.width).saturating_sub(4);
         if self.rows.as_ref().is_none_or(|(at, _)| *at != columns) {
             let rows = rows_of(&self.text, columns.max(1)).into_iter().map(Line::from);
@@ -54,7 +59,7 @@ impl PageDialog {
         let rows = self.rows.as_ref().map_or(&[][..], |(_, rows)| rows);
         let frame = BoxFrame {
             title: &self.title,
-            keys: "↑↓ scroll · esc close",
+            keys: &format!("↑↓ scroll · {}", keymap.hints(Context::Reader)),
             anchor: Anchor::Center,
             columns,
             rows: rows.len(),

@@ -8,6 +8,7 @@ use run_view::one_line;
 use terminal_input::Key;
 
 use super::{Anchor, BoxFrame, DialogStep};
+use crate::bindings::{Action, Context, Keymap};
 use crate::theme::{Role, Theme};
 use crate::widgets::put;
 
@@ -41,17 +42,18 @@ pub(crate) struct PermissionModeDialog {
 }
 
 impl PermissionModeDialog {
-    pub(super) fn key(&mut self, key: &Key) -> DialogStep {
-        match key {
-            Key::Escape => return DialogStep::Close,
-            Key::Down | Key::Character('j' | '\t') => self.selected = (self.selected + 1) % CHOICES.len(),
-            Key::Up | Key::BackTab | Key::Character('k') => {
-                self.selected = (self.selected + CHOICES.len() - 1) % CHOICES.len();
+    pub(super) fn key(&mut self, key: &Key, keymap: &Keymap) -> DialogStep {
+        match keymap.action(Context::PermissionMode, key) {
+            Some(Action::Close) => return DialogStep::Close,
+            Some(Action::Down) => self.selected = (self.selected + 1) % CHOICES.len(),
+            Some(Action::Up) => self.selected = (self.selected + CHOICES.len() - 1) % CHOICES.len(),
+            Some(Action::ChooseOption) => {
+                if let Key::Character(digit) = key {
+                    let number = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok());
+                    self.selected = number.and_then(|number| number.checked_sub(1)).unwrap_or(0);
+                }
             }
-            Key::Character(digit @ '1'..='5') => {
-                self.selected = usize::try_from(digit.to_digit(10).unwrap_or(1)).unwrap_or(1) - 1;
-            }
-            Key::Enter => {
+            Some(Action::Submit) => {
                 if let Some((mode, ..)) = CHOICES.get(self.selected) {
                     return DialogStep::Command(ControlCommand::SetPermissionMode { mode: *mode });
                 }
@@ -65,13 +67,14 @@ impl PermissionModeDialog {
     pub(super) fn render(
         &self,
         run: &RunModel,
+        keymap: &Keymap,
         area: Rect,
         buffer: &mut Buffer,
         theme: Theme,
     ) -> Option<Position> {
         let frame = BoxFrame {
             title: "Permission mode",
-            keys: "enter change · esc cancel",
+            keys: &keymap.hints(Context::PermissionMode),
             anchor: Anchor::Center,
             columns: 56,
             rows: CHOICES.len() + 1,

@@ -10,7 +10,7 @@ use run_view::one_line;
 use terminal_input::{Edit, Key};
 
 use super::{Anchor, BoxFrame, DialogStep, render_rows};
-use crate::bindings::{Action, Context, action_for, footer_hints};
+use crate::bindings::{Action, Context, Keymap};
 use crate::theme::{Role, Theme};
 use crate::widgets::{FieldKind, ListScroll, TextField, pad, put};
 
@@ -46,7 +46,7 @@ impl QueueDialog {
         self.editing.is_some()
     }
 
-    pub(super) fn key(&mut self, key: &Key, run: &RunModel) -> DialogStep {
+    pub(super) fn key(&mut self, key: &Key, keymap: &Keymap, run: &RunModel) -> DialogStep {
         if let Some((id, field)) = &mut self.editing {
             self.remark = None;
             match (key, field.key(key)) {
@@ -63,12 +63,12 @@ impl QueueDialog {
             }
             return DialogStep::Stay;
         }
-        if *key == Key::Escape {
-            return DialogStep::Close;
-        }
-        let Some(action) = action_for(Context::Queue, key) else {
+        let Some(action) = keymap.action(Context::Queue, key) else {
             return DialogStep::Stay;
         };
+        if action == Action::Close {
+            return DialogStep::Close;
+        }
         self.remark = None;
         let messages: Vec<&Message> = run.messages().open().collect();
         let is_change = matches!(action, Action::EditMessage | Action::WithdrawMessage);
@@ -107,6 +107,7 @@ impl QueueDialog {
     pub(super) fn render(
         &mut self,
         run: &RunModel,
+        keymap: &Keymap,
         area: Rect,
         buffer: &mut Buffer,
         theme: Theme,
@@ -116,27 +117,15 @@ impl QueueDialog {
             // What is shown as selected is what a key is about.
             self.selected = messages.first().map(|message| message.id.clone());
         }
-        let hints = footer_hints(Context::Queue);
-        let mut keys: Vec<String> = match self.is_editing() {
-            true => vec!["enter save".to_owned()],
-            false if messages.is_empty() => Vec::new(),
-            false => hints
-                .iter()
-                .map(|row| format!("{} {}", row.label, row.hint))
-                .collect(),
+        let has_messages = !messages.is_empty();
+        let keys = match self.is_editing() {
+            true => "enter save · esc cancel".to_owned(),
+            false => keymap.hints_of(Context::Queue, |action| has_messages || action == Action::Close),
         };
-        keys.push(
-            if self.is_editing() {
-                "esc cancel"
-            } else {
-                "esc close"
-            }
-            .to_owned(),
-        );
         let field_rows = if self.is_editing() { 5 } else { 1 };
         let frame = BoxFrame {
             title: "Messages on their way",
-            keys: &keys.join(" · "),
+            keys: &keys,
             anchor: Anchor::Center,
             columns: usize::from(area.width).min(100),
             rows: messages.len().max(1) + field_rows,

@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use terminal_input::Key;
 
+use crate::bindings::Keymap;
 use crate::theme::Theme;
 
 use super::{ModelDialog, PermissionModeDialog, QueueDialog, StopDialog, TopUpDialog};
@@ -32,35 +33,36 @@ pub(crate) enum DialogStep {
 }
 
 impl Dialog {
-    pub(crate) fn key(&mut self, key: &Key, run: &RunModel) -> DialogStep {
+    pub(crate) fn key(&mut self, key: &Key, keymap: &Keymap, run: &RunModel) -> DialogStep {
         if matches!(key, Key::Mouse(_) | Key::Focused | Key::Unfocused) {
             return DialogStep::Stay;
         }
         match self {
-            Self::Stop(dialog) => dialog.key(key),
-            Self::TopUp(dialog) => dialog.key(key),
-            Self::Model(dialog) => dialog.key(key),
-            Self::PermissionMode(dialog) => dialog.key(key),
-            Self::Queue(dialog) => dialog.key(key, run),
+            Self::Stop(dialog) => dialog.key(key, keymap),
+            Self::TopUp(dialog) => dialog.key(key, keymap),
+            Self::Model(dialog) => dialog.key(key, keymap),
+            Self::PermissionMode(dialog) => dialog.key(key, keymap),
+            Self::Queue(dialog) => dialog.key(key, keymap, run),
         }
     }
 
     pub(crate) fn render(
         &mut self,
         run: &RunModel,
+        keymap: &Keymap,
         area: Rect,
         buffer: &mut Buffer,
         theme: Theme,
     ) -> Option<Position> {
         match self {
             Self::Stop(dialog) => {
-                dialog.render(area, buffer, theme);
+                dialog.render(keymap, area, buffer, theme);
                 None
             }
-            Self::TopUp(dialog) => dialog.render(area, buffer, theme),
-            Self::Model(dialog) => dialog.render(area, buffer, theme),
-            Self::PermissionMode(dialog) => dialog.render(run, area, buffer, theme),
-            Self::Queue(dialog) => dialog.render(run, area, buffer, theme),
+            Self::TopUp(dialog) => dialog.render(keymap, area, buffer, theme),
+            Self::Model(dialog) => dialog.render(keymap, area, buffer, theme),
+            Self::PermissionMode(dialog) => dialog.render(run, keymap, area, buffer, theme),
+            Self::Queue(dialog) => dialog.render(run, keymap, area, buffer, theme),
         }
     }
 }

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use terminal_input::Key;
 
 use super::{Anchor, BoxFrame, DialogStep};
+use crate::bindings::{Action, Context, Keymap};
 use crate::theme::{Role, Theme};
 use crate::widgets::put;
 
@@ -26,19 +27,19 @@ impl StopDialog {
         Self { kind }
     }
 
-    pub(super) fn key(&self, key: &Key) -> DialogStep {
-        match (self.kind, key) {
-            (StopKind::Stop, Key::Character('y' | 'Y')) => DialogStep::Command(ControlCommand::Stop),
-            (StopKind::Stop, Key::Character('k' | 'K')) => DialogStep::Command(ControlCommand::Kill),
-            (StopKind::Interrupt, Key::Character('y' | 'Y')) => {
+    pub(super) fn key(&self, key: &Key, keymap: &Keymap) -> DialogStep {
+        match (self.kind, keymap.action(Context::Stop, key)) {
+            (StopKind::Stop, Some(Action::ConfirmStop)) => DialogStep::Command(ControlCommand::Stop),
+            (StopKind::Stop, Some(Action::Kill)) => DialogStep::Command(ControlCommand::Kill),
+            (StopKind::Interrupt, Some(Action::ConfirmStop)) => {
                 DialogStep::Command(ControlCommand::Interrupt)
             }
-            (_, Key::Escape | Key::Character('n' | 'N')) => DialogStep::Close,
+            (_, Some(Action::Close)) => DialogStep::Close,
             _ => DialogStep::Stay,
         }
     }
 
-    pub(super) fn render(&self, area: Rect, buffer: &mut Buffer, theme: Theme) {
+    pub(super) fn render(&self, keymap: &Keymap, area: Rect, buffer: &mut Buffer, theme: Theme) {
         let (title, rows, keys) = match self.kind {
             StopKind::Stop => (
                 "Stop the run?",
@@ -46,7 +47,7 @@ impl StopDialog {
                     "Stopping lets the agent finish cleanly.",
                     "Killing ends its process at once.",
                 ],
-                "y stop · k kill · esc keep running",
+                keymap.hints(Context::Stop),
             ),
             StopKind::Interrupt => (
                 "Interrupt the agent?",
@@ -54,12 +55,14 @@ impl StopDialog {
                     "This run is a loop: interrupting the agent ends the run.",
                     "To give it a hint instead, send a message.",
                 ],
-                "y interrupt · esc keep running",
+                keymap
+                    .hints_of(Context::Stop, |action| action != Action::Kill)
+                    .replacen(" stop", " interrupt", 1),
             ),
         };
         let frame = BoxFrame {
             title,
-            keys,
+            keys: &keys,
             anchor: Anchor::Center,
             columns: 56,
             rows: rows.len(),

@@ -9,6 +9,7 @@ use run_view::{one_line, parse_count, parse_duration, parse_money, parse_tokens}
 use terminal_input::{Edit, Key};
 
 use super::{Anchor, BoxFrame, DialogStep};
+use crate::bindings::{Action, Context, Keymap};
 use crate::theme::{Role, Theme};
 use crate::widgets::{FieldKind, TextField, put};
 
@@ -66,13 +67,13 @@ impl TopUpDialog {
         }
     }
 
-    pub(super) fn key(&mut self, key: &Key) -> DialogStep {
+    pub(super) fn key(&mut self, key: &Key, keymap: &Keymap) -> DialogStep {
         let count = self.fields.len();
-        match key {
-            Key::Escape => return DialogStep::Close,
-            Key::Character('\t') | Key::Down => self.focus = (self.focus + 1) % count,
-            Key::BackTab | Key::Up => self.focus = (self.focus + count - 1) % count,
-            key => {
+        match keymap.action(Context::Limits, key) {
+            Some(Action::Close) => return DialogStep::Close,
+            Some(Action::NextField) => self.focus = (self.focus + 1) % count,
+            Some(Action::PreviousField) => self.focus = (self.focus + count - 1) % count,
+            _ => {
                 let Some(field) = self.fields.get_mut(self.focus) else {
                     return DialogStep::Stay;
                 };
@@ -115,10 +116,16 @@ impl TopUpDialog {
         }
     }
 
-    pub(super) fn render(&self, area: Rect, buffer: &mut Buffer, theme: Theme) -> Option<Position> {
+    pub(super) fn render(
+        &self,
+        keymap: &Keymap,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: Theme,
+    ) -> Option<Position> {
         let frame = BoxFrame {
             title: "Raise limits by",
-            keys: "enter raise · tab next field · esc cancel",
+            keys: &keymap.hints(Context::Limits),
             anchor: Anchor::Center,
             columns: 54,
             rows: LABELS.len() + 2,

@@ -7,6 +7,7 @@ use run_view::sanitise;
 use super::clipboard::{self, Way};
 use super::event_loop::EventLoop;
 use super::{Exit, editor, files, loader};
+use crate::driver::mouse_reports;
 use crate::effect::{Destination, Effect};
 use crate::input::Input;
 
@@ -103,6 +104,7 @@ impl EventLoop {
                     },
                 );
             }
+            Effect::SetMouse(mode) => self.terminal.set_mouse(mouse_reports(mode)),
             Effect::Suspend => return self.suspend(),
             Effect::Redraw => self.redraw(),
             Effect::Quit => return Some(self.leave()),

@@ -129,6 +129,11 @@ impl EventLoop {
         };
         let (mut app, first_effects) = App::new(theme, run);
         app.set_workspace(options.workspace.display().to_string());
+        app.set_keymap(options.keymap.clone());
+        app.set_mouse(options.mouse, options.selection_modifier);
+        if options.scheme.is_none() {
+            app.follow_background();
+        }
         Ok(Self {
             home: options.home.clone(),
             actions: Arc::clone(&options.actions),

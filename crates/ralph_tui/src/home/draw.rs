@@ -9,7 +9,7 @@ use run_view::one_line;
 use super::columns::Columns;
 use super::row::render_row;
 use super::run_filter::{StateGroup, WorkspaceScope};
-use super::screen::{HomeScreen, Overlay, PREVIEW_MIN_COLUMNS};
+use super::screen::{HomeDialog, HomeScreen, PREVIEW_MIN_COLUMNS};
 use crate::app::Now;
 use crate::bindings::Context;
 use crate::theme::{Role, Theme};
@@ -37,23 +37,23 @@ impl HomeScreen {
             area.width,
             area.height - body.height,
         );
-        match &mut self.overlay {
-            Some(Overlay::NewRun) => {
-                let keys = "tab next · ctrl-o editor · ctrl-s start · esc close";
-                put(buffer, footer, 0, keys, theme.style(Role::Faint));
+        match &mut self.dialog {
+            Some(HomeDialog::NewRun) => {
+                let keys = self.keymap.hints(Context::NewRun);
+                put(buffer, footer, 0, &keys, theme.style(Role::Faint));
                 return self.form.as_ref()?.render(body, buffer, theme);
             }
-            Some(Overlay::Answer(dialog)) => {
+            Some(HomeDialog::Answer(dialog)) => {
                 dialog.render(area, buffer, theme, now.instant);
                 return None;
             }
-            Some(Overlay::Filter | Overlay::Stop { .. }) | None => {}
+            Some(HomeDialog::Filter | HomeDialog::Stop { .. }) | None => {}
         }
         self.draw_footer(footer, buffer, theme);
         put_spans(buffer, body, 0, &self.heading(theme));
         let mut top = 1;
         let mut cursor = None;
-        let is_typing = matches!(self.overlay, Some(Overlay::Filter));
+        let is_typing = matches!(self.dialog, Some(HomeDialog::Filter));
         if is_typing || self.list.filter.is_active() {
             cursor = self.draw_filter(below(body, top), buffer, theme);
             top += 1;
@@ -96,8 +96,8 @@ impl HomeScreen {
         if filter.scope == WorkspaceScope::Here {
             label.push_str("[this workspace] ");
         }
-        let counts = match self.overlay {
-            Some(Overlay::Filter) => format!("{} of {} · esc clears", self.list.len(), self.list.total()),
+        let counts = match self.dialog {
+            Some(HomeDialog::Filter) => format!("{} of {} · esc clears", self.list.len(), self.list.total()),
             _ => format!(
                 "{} of {} · esc clears the filter",
                 self.list.len(),
@@ -181,8 +181,9 @@ impl HomeScreen {
 
     fn draw_footer(&self, area: Rect, buffer: &mut Buffer, theme: Theme) {
         let columns = usize::from(area.width);
-        if let Some(Overlay::Stop { name, .. }) = &self.overlay {
-            let text = format!("Stop run {name}? y stop · any other key cancels");
+        if let Some(HomeDialog::Stop { name, .. }) = &self.dialog {
+            let keys = self.keymap.hints(Context::Stop);
+            let text = format!("Stop run {name}? {keys}");
             let text = one_line(&text, columns);
             return put(buffer, area, 0, &text, theme.style(Role::NeedsPerson));
         }
@@ -190,18 +191,14 @@ impl HomeScreen {
             let notice = one_line(notice, columns);
             return put(buffer, area, 0, &notice, theme.style(Role::Strong));
         }
-        if matches!(self.overlay, Some(Overlay::Filter)) {
-            return put(
-                buffer,
-                area,
-                0,
-                "enter done · esc clears",
-                theme.style(Role::Faint),
-            );
+        if matches!(self.dialog, Some(HomeDialog::Filter)) {
+            let keys = self.keymap.hints(Context::Filter);
+            return put(buffer, area, 0, &keys, theme.style(Role::Faint));
         }
         render_footer(
+            &self.keymap,
             Context::Home,
-            |binding| self.does(binding.action),
+            |row| self.does(row.binding.action),
             area,
             buffer,
             theme,

@@ -10,9 +10,9 @@ use terminal_input::{Edit, Key};
 use super::answer_dialog::AnswerStep;
 use super::new_run_form::{FormStep, NewRunForm};
 use super::row::name_of;
-use super::screen::{HomeScreen, NAME_COLUMNS, Overlay, StartedFrom, asks_permission};
+use super::screen::{HomeDialog, HomeScreen, NAME_COLUMNS, StartedFrom, asks_permission};
 use crate::app::Now;
-use crate::bindings::{Action, Context, action_for};
+use crate::bindings::{Action, Context};
 use crate::effect::Effect;
 use crate::input::RunSummary;
 
@@ -21,31 +21,18 @@ const LEAVE_TIME: Duration = Duration::from_secs(1);
 
 impl HomeScreen {
     pub(crate) fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
-        match key {
-            Key::Mouse(mouse) => return self.mouse(*mouse, now),
-            Key::Focused => {
-                (self.is_unfocused, self.ignores_click) = (false, true);
-                return Vec::new();
-            }
-            Key::Unfocused => {
-                self.is_unfocused = true;
-                return Vec::new();
-            }
-            // Whoever types has the focus already.
-            _ => self.ignores_click = false,
-        }
-        let mut effects = match &self.overlay {
+        let mut effects = match &self.dialog {
             None => self.list_key(key, now),
-            Some(Overlay::Filter) => {
+            Some(HomeDialog::Filter) => {
                 self.filter_key(key);
                 Vec::new()
             }
-            Some(Overlay::Stop { run, .. }) => {
+            Some(HomeDialog::Stop { run, .. }) => {
                 let run = run.clone();
                 self.stop_key(key, run)
             }
-            Some(Overlay::NewRun) => self.form_key(key, now),
-            Some(Overlay::Answer(_)) => self.answer_key(key, now),
+            Some(HomeDialog::NewRun) => self.form_key(key, now),
+            Some(HomeDialog::Answer(_)) => self.answer_key(key, now),
         };
         effects.extend(self.refresh_preview(now));
         effects
@@ -60,7 +47,7 @@ impl HomeScreen {
             self.notify("nothing takes a paste here; press c to describe a run", now);
             return Vec::new();
         }
-        let Some(action) = action_for(Context::Home, key) else {
+        let Some(action) = self.keymap.action(Context::Home, key) else {
             return Vec::new();
         };
         self.answer_wanted = None;
@@ -104,7 +91,7 @@ impl HomeScreen {
             }
             Action::AnswerSelected => return self.open_answer(now),
             Action::Snooze => self.snooze(now),
-            Action::EditFilter => self.overlay = Some(Overlay::Filter),
+            Action::EditFilter => self.dialog = Some(HomeDialog::Filter),
             Action::NextStateGroup => {
                 self.list.filter.next_group();
                 self.list.refresh();
@@ -153,7 +140,7 @@ impl HomeScreen {
     fn open_form(&mut self) {
         let workspace = self.list.filter.workspace.clone();
         self.form.get_or_insert_with(|| NewRunForm::new(&workspace));
-        self.overlay = Some(Overlay::NewRun);
+        self.dialog = Some(HomeDialog::NewRun);
     }
 
     /// Whether the cursor is where the user left it. If its run is gone, says so.
@@ -184,7 +171,7 @@ impl HomeScreen {
             self.notify(format!("run {name} has ended"), now);
         } else {
             let run = run.file.run_id.clone();
-            self.overlay = Some(Overlay::Stop { run, name });
+            self.dialog = Some(HomeDialog::Stop { run, name });
         }
     }
 
@@ -216,42 +203,44 @@ impl HomeScreen {
 
     /// Every key is the field's, as long as it is open.
     fn filter_key(&mut self, key: &Key) {
-        match key {
-            Key::Escape | Key::Control('c') => {
-                self.list.filter.text.set_text("");
-                self.overlay = None;
-            }
-            Key::Up => self.list.move_by(-1),
-            Key::Down => self.list.move_by(1),
+        match self.keymap.action(Context::Filter, key) {
+            _ if *key == Key::Control('c') => self.clear_filter_text(),
+            Some(Action::Close) => self.clear_filter_text(),
+            Some(Action::Up) => self.list.move_by(-1),
+            Some(Action::Down) => self.list.move_by(1),
             _ => {
                 if self.list.filter.text.key(key) == Edit::Complete {
-                    self.overlay = None;
+                    self.dialog = None;
                 }
             }
         }
         self.list.refresh();
     }
 
+    fn clear_filter_text(&mut self) {
+        self.list.filter.text.set_text("");
+        self.dialog = None;
+    }
+
     fn stop_key(&mut self, key: &Key, run: String) -> Vec<Effect> {
-        self.overlay = None;
-        match key {
-            Key::Character('y') => vec![Effect::Command {
-                run,
-                command: ControlCommand::Stop,
-            }],
-            _ => Vec::new(),
-        }
+        self.dialog = None;
+        let command = match self.keymap.action(Context::Stop, key) {
+            Some(Action::ConfirmStop) => ControlCommand::Stop,
+            Some(Action::Kill) => ControlCommand::Kill,
+            _ => return Vec::new(),
+        };
+        vec![Effect::Command { run, command }]
     }
 
     fn form_key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
         let Some(form) = &mut self.form else {
-            self.overlay = None;
+            self.dialog = None;
             return Vec::new();
         };
-        match form.key(key) {
+        match form.key(key, &self.keymap) {
             FormStep::Edited => Vec::new(),
             FormStep::Closed => {
-                self.overlay = None;
+                self.dialog = None;
                 Vec::new()
             }
             FormStep::Requested(effect) => {
@@ -270,22 +259,22 @@ impl HomeScreen {
     }
 
     fn answer_key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
-        let Some(Overlay::Answer(dialog)) = &mut self.overlay else {
+        let Some(HomeDialog::Answer(dialog)) = &mut self.dialog else {
             return Vec::new();
         };
         let run = dialog.run.clone();
         match dialog.key(key, now.instant) {
             AnswerStep::Open => Vec::new(),
             AnswerStep::Closed => {
-                self.overlay = None;
+                self.dialog = None;
                 Vec::new()
             }
             AnswerStep::OpenRun => {
-                self.overlay = None;
+                self.dialog = None;
                 vec![Effect::Open { run }]
             }
             AnswerStep::Answered { command, notice } => {
-                self.overlay = None;
+                self.dialog = None;
                 self.notify(notice, now);
                 vec![Effect::Command { run, command }]
             }

@@ -1,46 +1,30 @@
-//! The mouse on the home screen: a click selects, a click on the selected run opens it, the wheel scrolls.
+//! The mouse on the home screen: a click selects, a click on the selected run opens it, the wheel moves the cursor.
 
 use ratatui::layout::Position;
-use terminal_input::{Mouse, MouseAction};
 
-use super::screen::{HomeScreen, Overlay};
+use super::screen::{HomeDialog, HomeScreen};
 use crate::app::Now;
 use crate::effect::Effect;
 
 impl HomeScreen {
-    pub(super) fn mouse(&mut self, mouse: Mouse, now: Now) -> Vec<Effect> {
-        let mut effects = match mouse.action {
-            MouseAction::WheelUp => self.wheel(-1),
-            MouseAction::WheelDown => self.wheel(1),
-            MouseAction::Press => self.click(mouse),
-            MouseAction::Release | MouseAction::Drag => Vec::new(),
-        };
-        effects.extend(self.refresh_preview(now));
-        effects
-    }
-
-    fn wheel(&mut self, rows: isize) -> Vec<Effect> {
-        match &mut self.overlay {
-            Some(Overlay::Answer(dialog)) => {
+    pub(crate) fn wheel(&mut self, rows: isize, now: Now) -> Vec<Effect> {
+        match &mut self.dialog {
+            Some(HomeDialog::Answer(dialog)) => {
                 dialog.scroll_by(rows);
             }
-            Some(Overlay::NewRun | Overlay::Stop { .. }) => {}
-            Some(Overlay::Filter) | None => self.list.move_by(rows),
+            Some(HomeDialog::NewRun | HomeDialog::Stop { .. }) => {}
+            // A row has more in it than a line of text.
+            Some(HomeDialog::Filter) | None => self.list.move_by(rows.signum()),
         }
-        Vec::new()
+        self.refresh_preview(now)
     }
 
-    fn click(&mut self, mouse: Mouse) -> Vec<Effect> {
-        // The click that gave the window its focus was not meant for what is under it.
-        if std::mem::take(&mut self.ignores_click) {
+    pub(crate) fn click(&mut self, place: Position, now: Now) -> Vec<Effect> {
+        let is_list = matches!(self.dialog, None | Some(HomeDialog::Filter));
+        if !is_list || !self.list_area.contains(place) {
             return Vec::new();
         }
-        let is_list = matches!(self.overlay, None | Some(Overlay::Filter));
-        let position = Position::new(mouse.column, mouse.row);
-        if !is_list || !self.list_area.contains(position) {
-            return Vec::new();
-        }
-        let row = usize::from(mouse.row - self.list_area.y);
+        let row = usize::from(place.y - self.list_area.y);
         let Some(run) = self.drawn.get(row).cloned() else {
             return Vec::new();
         };
@@ -48,6 +32,6 @@ impl HomeScreen {
             return self.open_selected();
         }
         self.list.select(&run);
-        Vec::new()
+        self.refresh_preview(now)
     }
 }

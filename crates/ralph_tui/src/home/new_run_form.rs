@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 use run_view::one_line;
 use terminal_input::{Edit, Key};
 
+use crate::bindings::{Action, Context, Keymap};
 use crate::effect::{Effect, StartRequest};
 use crate::theme::{Role, Theme};
 use crate::widgets::{FieldKind, TextField, pad, put};
@@ -70,18 +71,32 @@ impl NewRunForm {
     }
 
     /// Every key is the form's: none of them acts on the list.
-    pub(super) fn key(&mut self, key: &Key) -> FormStep {
-        match key {
-            Key::Escape | Key::Control('c') => return FormStep::Closed,
-            _ if self.is_starting => {}
-            Key::Control('s') => return self.submit(),
-            Key::Control('o') => {
+    pub(super) fn key(&mut self, key: &Key, keymap: &Keymap) -> FormStep {
+        let action = keymap.action(Context::NewRun, key);
+        if action == Some(Action::Close) || *key == Key::Control('c') {
+            return FormStep::Closed;
+        }
+        if self.is_starting {
+            return FormStep::Edited;
+        }
+        match action {
+            Some(Action::StartRun) => return self.submit(),
+            Some(Action::EditPrompt) => {
                 self.focus = PROMPT;
                 let text = self.fields[PROMPT].text();
                 return FormStep::Requested(Box::new(Effect::EditText { text }));
             }
-            Key::Character('\t') | Key::Down => self.focus = (self.focus + 1) % STOPS,
-            Key::BackTab | Key::Up => self.focus = (self.focus + STOPS - 1) % STOPS,
+            Some(Action::NextField) => self.focus = (self.focus + 1) % STOPS,
+            Some(Action::PreviousField) => self.focus = (self.focus + STOPS - 1) % STOPS,
+            _ => return self.field_key(key),
+        }
+        FormStep::Edited
+    }
+
+    /// A key of the field or the choice that has the focus.
+    fn field_key(&mut self, key: &Key) -> FormStep {
+        self.message = None;
+        match key {
             Key::OversizedPaste => self.fail("the pasted text is too long; press ctrl-o for your editor"),
             Key::Character(' ') | Key::Enter if self.focus == ASK => self.asks = !self.asks,
             Key::Character(' ') | Key::Enter if self.focus == CONVERSATION => {

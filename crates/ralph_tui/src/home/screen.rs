@@ -14,7 +14,8 @@ use super::new_run_form::NewRunForm;
 use super::preview::Preview;
 use super::row::{name_of, next_change_seconds};
 use super::run_table::RunTable;
-use crate::app::Now;
+use crate::app::{ClockRate, Now};
+use crate::bindings::Keymap;
 use crate::effect::Effect;
 use crate::input::{Reply, RunSummary};
 
@@ -24,15 +25,12 @@ pub(super) const PREVIEW_MIN_COLUMNS: u16 = 140;
 /// How long a notice is shown.
 const NOTICE_TIME: Duration = Duration::from_secs(6);
 
-/// Clocks of a window that nobody looks at are slower.
-const UNFOCUSED_SECONDS: u64 = 5;
-
 /// How much of a title a notice or a dialog has.
 pub(super) const NAME_COLUMNS: usize = 40;
 
 /// What has the keys instead of the list.
 #[derive(Debug)]
-pub(super) enum Overlay {
+pub(super) enum HomeDialog {
     /// The text of the filter is being typed.
     Filter,
     /// Asks whether this run is to be stopped.
@@ -54,8 +52,9 @@ pub(super) enum StartedFrom {
 
 #[derive(Debug, Default)]
 pub(crate) struct HomeScreen {
+    pub(super) keymap: Arc<Keymap>,
     pub(super) list: RunTable,
-    pub(super) overlay: Option<Overlay>,
+    pub(super) dialog: Option<HomeDialog>,
     /// Kept while it is closed: a draft is not lost.
     pub(super) form: Option<NewRunForm>,
     /// Set until `started`: a second key must not start a second run.
@@ -68,9 +67,6 @@ pub(crate) struct HomeScreen {
     pub(super) notice: Option<(String, Instant)>,
     /// When Ctrl-C was pressed.
     pub(super) leave_asked_at: Option<Instant>,
-    pub(super) is_unfocused: bool,
-    /// Whether the next click is the one that gave the window its focus.
-    pub(super) ignores_click: bool,
     /// The last picture: where the list was, and which runs it had. Clicks are about what was seen.
     pub(super) list_area: Rect,
     pub(super) drawn: Vec<String>,
@@ -81,8 +77,12 @@ pub(crate) struct HomeScreen {
 
 impl HomeScreen {
     /// Whether a text is being typed, or a dialog is open: then keys have no other meaning.
-    pub(crate) fn has_overlay(&self) -> bool {
-        self.overlay.is_some()
+    pub(crate) fn has_dialog(&self) -> bool {
+        self.dialog.is_some()
+    }
+
+    pub(crate) fn set_keymap(&mut self, keymap: Arc<Keymap>) {
+        self.keymap = keymap;
     }
 
     /// The workspace of new runs and of the filter.
@@ -123,7 +123,7 @@ impl HomeScreen {
         self.preview.set_model(run, model, now.instant);
         self.check_dialogs(now);
         if self.answer_wanted.take_if(|wanted| wanted == run).is_some()
-            && self.overlay.is_none()
+            && self.dialog.is_none()
             && self.list.selected_id() == Some(run)
         {
             return self.open_answer(now);
@@ -156,7 +156,7 @@ impl HomeScreen {
     /// screen, and what is open above the list and did not ask for the run keeps its keys.
     pub(crate) fn started(&mut self, result: Result<String, String>, is_shown: bool, now: Now) -> bool {
         let from_form = self.starting.take() == Some(StartedFrom::Form);
-        let is_form_open = matches!(self.overlay, Some(Overlay::NewRun));
+        let is_form_open = matches!(self.dialog, Some(HomeDialog::NewRun));
         let run = match (result, &mut self.form) {
             (Ok(run), _) => run,
             (Err(reason), Some(form)) if from_form => {
@@ -174,11 +174,11 @@ impl HomeScreen {
         if from_form {
             self.form = None;
             if is_form_open {
-                self.overlay = None;
+                self.dialog = None;
             }
         }
         self.notify(format!("started run {}", short_run_id(&run)), now);
-        let may_open = is_shown && self.overlay.is_none();
+        let may_open = is_shown && self.dialog.is_none();
         if may_open {
             self.list.select(&run);
         }
@@ -187,7 +187,7 @@ impl HomeScreen {
 
     /// The screen is seen again: keys that were typed elsewhere answer nothing.
     pub(crate) fn rearm(&mut self, now: Now) {
-        if let Some(Overlay::Answer(dialog)) = &mut self.overlay {
+        if let Some(HomeDialog::Answer(dialog)) = &mut self.dialog {
             dialog.rearm(now.instant);
         }
     }
@@ -253,7 +253,7 @@ impl HomeScreen {
         match (requests.next(), requests.next()) {
             (Some(PendingRequest::Permission(asked)), None) => {
                 let dialog = AnswerDialog::new(id, name, asked.clone(), now.instant);
-                self.overlay = Some(Overlay::Answer(Box::new(dialog)));
+                self.dialog = Some(HomeDialog::Answer(Box::new(dialog)));
                 Vec::new()
             }
             (Some(_), _) => {
@@ -270,41 +270,41 @@ impl HomeScreen {
 
     /// Closes a dialog whose request was answered elsewhere, or whose run ended.
     fn check_dialogs(&mut self, now: Now) {
-        match &self.overlay {
-            Some(Overlay::Answer(dialog)) => {
+        match &self.dialog {
+            Some(HomeDialog::Answer(dialog)) => {
                 let is_waiting = self.list.run(&dialog.run).is_some_and(asks_permission);
                 let is_answered = self
                     .preview
                     .model_of(&dialog.run)
                     .is_some_and(|model| model.requests().get(dialog.request()).is_none());
                 if !is_waiting || is_answered {
-                    self.overlay = None;
+                    self.dialog = None;
                     self.notify("the request was answered elsewhere", now);
                 }
             }
-            Some(Overlay::Stop { run, name }) => {
+            Some(HomeDialog::Stop { run, name }) => {
                 if self.list.run(run).is_none_or(|run| run.file.is_ended()) {
                     let text = format!("run {name} has ended");
-                    self.overlay = None;
+                    self.dialog = None;
                     self.notify(text, now);
                 }
             }
-            Some(Overlay::Filter | Overlay::NewRun) | None => {}
+            Some(HomeDialog::Filter | HomeDialog::NewRun) | None => {}
         }
     }
 
-    pub(crate) fn next_tick(&self, now: Now) -> Option<Instant> {
+    pub(crate) fn next_tick(&self, now: Now, clock: ClockRate) -> Option<Instant> {
         let notice = self.notice.as_ref().map(|(_, at)| *at + NOTICE_TIME);
-        let armed = match &self.overlay {
-            Some(Overlay::Answer(dialog)) => Some(dialog.armed_at()),
-            Some(Overlay::Filter | Overlay::Stop { .. } | Overlay::NewRun) | None => None,
+        let armed = match &self.dialog {
+            Some(HomeDialog::Answer(dialog)) => Some(dialog.armed_at()),
+            Some(HomeDialog::Filter | HomeDialog::Stop { .. } | HomeDialog::NewRun) | None => None,
         };
         let future = |at: &Instant| *at > now.instant;
         [
             notice,
             armed.filter(future),
             self.preview_due(),
-            self.next_clock(now),
+            self.next_clock(now, clock),
         ]
         .into_iter()
         .flatten()
@@ -312,8 +312,8 @@ impl HomeScreen {
     }
 
     /// When a clock of the last picture shows something else.
-    fn next_clock(&self, now: Now) -> Option<Instant> {
-        if matches!(self.overlay, Some(Overlay::NewRun | Overlay::Answer(_))) {
+    fn next_clock(&self, now: Now, clock: ClockRate) -> Option<Instant> {
+        if matches!(self.dialog, Some(HomeDialog::NewRun | HomeDialog::Answer(_))) {
             return None;
         }
         let seconds = self
@@ -322,11 +322,7 @@ impl HomeScreen {
             .filter_map(|id| self.list.run(id))
             .map(|run| next_change_seconds(run, now.at))
             .min()?;
-        let seconds = match self.is_unfocused {
-            true => seconds.max(UNFOCUSED_SECONDS),
-            false => seconds,
-        };
-        Some(now.instant + Duration::from_secs(seconds))
+        Some(now.instant + clock.at_least(Duration::from_secs(seconds)))
     }
 }
 

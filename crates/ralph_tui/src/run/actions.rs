@@ -4,6 +4,7 @@ use ralph_run::control::{ControlCommand, SendMode};
 use ralph_run::{RunKind, short_run_id};
 
 use super::screen::RunScreen;
+use super::side_list;
 use crate::app::Now;
 use crate::bindings::Action;
 use crate::dialog::{
@@ -72,37 +73,23 @@ impl RunScreen {
             Action::EditTranscript => return self.send_transcript(Destination::Editor),
             Action::OpenFile => return self.open_file(),
             Action::ShowRaw => return self.show_raw(),
-            Action::SideList => self.has_side_list = !self.has_side_list,
+            Action::SideList => {
+                self.has_side_list = !self.has_side_list;
+                if self.has_side_list && self.areas.columns < side_list::MIN_SCREEN_COLUMNS {
+                    let needed = side_list::MIN_SCREEN_COLUMNS;
+                    self.notice = Some(format!("the list needs a window of {needed} columns"));
+                }
+            }
             Action::SideBySide => self.view.toggle_side_by_side(),
             Action::Wrap => self.view.toggle_wrap(),
-            // Those of other contexts; `App` shows the help.
-            Action::Help
-            | Action::Open
-            | Action::Allow
-            | Action::AllowAlways
-            | Action::AllowEdited
-            | Action::Deny
-            | Action::ChooseOption
-            | Action::AnswerText
-            | Action::SendAnswers
-            | Action::RequestDown
-            | Action::RequestUp
-            | Action::HideRequest
-            | Action::MessageDown
-            | Action::MessageUp
-            | Action::EditMessage
-            | Action::WithdrawMessage
-            | Action::NewRun
-            | Action::StopSelected
-            | Action::ResumeSelected
-            | Action::ForkSelected
-            | Action::BrowseSelected
-            | Action::AnswerSelected
-            | Action::Snooze
-            | Action::EditFilter
-            | Action::NextStateGroup
-            | Action::ToggleWorkspace
-            | Action::ClearFilter => {}
+            Action::ScrollLeft => self.view.scroll_sideways(false),
+            Action::ScrollRight => self.view.scroll_sideways(true),
+            Action::BrowseRun => {
+                let run = self.id.clone();
+                return vec![Effect::OpenInBrowser { run }];
+            }
+            // Those of other contexts, and those of `App`.
+            _ => {}
         }
         Vec::new()
     }

@@ -3,8 +3,10 @@
 use ralph_run::control::{ControlCommand, SendMode};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
 use terminal_input::{Edit, History, Key};
 
+use crate::bindings::{Action, Context, Keymap};
 use crate::theme::{Role, Theme};
 use crate::widgets::{FieldKind, TextField, put};
 
@@ -49,18 +51,18 @@ impl Composer {
     }
 
     /// Takes a key while it is open. Gives the message once it is complete.
-    pub(super) fn key(&mut self, key: &Key) -> Option<ControlCommand> {
-        match key {
-            Key::Escape => self.is_open = false,
-            Key::Character('\t') => {
+    pub(super) fn key(&mut self, key: &Key, keymap: &Keymap) -> Option<ControlCommand> {
+        match keymap.action(Context::Message, key) {
+            Some(Action::Close) => self.is_open = false,
+            Some(Action::SwitchSendMode) => {
                 self.mode = match self.mode {
                     SendMode::Steer => SendMode::Queue,
                     SendMode::Queue => SendMode::Steer,
                 };
             }
-            Key::Up => self.sent.older(self.field.editor_mut()),
-            Key::Down => self.sent.newer(self.field.editor_mut()),
-            key => {
+            Some(Action::OlderMessage) => self.sent.older(self.field.editor_mut()),
+            Some(Action::NewerMessage) => self.sent.newer(self.field.editor_mut()),
+            _ => {
                 if self.field.key(key) == Edit::Complete && !self.field.text().trim().is_empty() {
                     let text = self.field.text();
                     self.sent.add(std::mem::take(self.field.editor_mut()));
@@ -97,7 +99,9 @@ impl Composer {
         let ruler = "─".repeat(usize::from(area.width));
         put(buffer, area, 0, &ruler, theme.style(Role::Frame));
         let title = Rect::new(area.x + 1, area.y, area.width.saturating_sub(1), 1);
-        put(buffer, title, 0, &format!(" {label} "), theme.style(Role::Strong));
+        // Not in the color of the ruler below it.
+        let style = Style::reset().patch(theme.style(Role::Strong));
+        put(buffer, title, 0, &format!(" {label} "), style);
         let field = Rect::new(
             area.x + 1,
             area.y + 1,

@@ -4,13 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use run_view::width;
 
-use super::footer::{FooterContext, render_footer};
+use super::footer::render_footer;
 use super::header::{header_rows, note, render_header};
 use super::request_panel::{panel_rows, render_request, request_title};
 use super::screen::RunScreen;
 use super::side_list;
 use crate::app::Now;
-use crate::bindings::{Action, BINDINGS, Binding, Context};
+use crate::bindings::{Action, BoundRow, Context};
 use crate::theme::{Role, Theme};
 use crate::transcript::Filter;
 use crate::widgets::{put, put_spans};
@@ -23,6 +23,7 @@ impl RunScreen {
         theme: Theme,
         now: Now,
     ) -> Option<Position> {
+        self.areas.columns = area.width;
         let (header, rest) = split_top(area, header_rows(area.height));
         render_header(
             &self.model,
@@ -35,8 +36,9 @@ impl RunScreen {
         );
         let (mut rest, footer) = split_bottom(rest, 1);
         render_footer(
+            &self.keymap,
             self.footer_context(),
-            |binding| self.does(binding),
+            |row| self.does(row),
             &self.reading_status(),
             footer,
             buffer,
@@ -66,7 +68,7 @@ impl RunScreen {
         self.areas.transcript = rest;
         self.view.render(&self.transcript, rest, buffer, theme, now.at);
         if let Some(dialog) = &mut self.dialog {
-            return dialog.render(&self.model, area, buffer, theme);
+            return dialog.render(&self.model, &self.keymap, area, buffer, theme);
         }
         cursor.or(panel_cursor)
     }
@@ -120,31 +122,32 @@ impl RunScreen {
     }
 
     /// Whose keys the footer names.
-    fn footer_context(&self) -> FooterContext {
+    fn footer_context(&self) -> Option<Context> {
         if self.search.is_some() {
-            FooterContext::Search
+            Some(Context::Search)
         } else if self.composer.is_open {
-            FooterContext::Message
+            Some(Context::Message)
         } else if self.has_field() {
             // The dialog names its own keys.
-            FooterContext::Dialog
+            None
         } else {
-            FooterContext::Run
+            Some(Context::Run)
         }
     }
 
     /// Whether a key does something now, for the footer.
-    fn does(&self, binding: &Binding) -> bool {
+    fn does(&self, row: &BoundRow) -> bool {
         let is_taken = self.open_prompt().is_some_and(|prompt| {
-            let of_request =
-                |other: &&Binding| other.context == Context::Request && prompt.takes(other.action);
-            let mut taken = BINDINGS.iter().filter(of_request).flat_map(|other| other.keys);
-            taken.any(|key| binding.keys.contains(key))
+            let of_request = self.keymap.rows(Context::Request);
+            let mut taken = of_request
+                .filter(|other| prompt.takes(other.binding.action))
+                .flat_map(|other| &other.keys);
+            taken.any(|key| row.keys.contains(key))
         });
         if is_taken {
             return false;
         }
-        match binding.action {
+        match row.binding.action {
             Action::Message
             | Action::QueueMessage
             | Action::Interrupt

@@ -4,22 +4,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use run_view::{cut_line, width};
 
-use crate::bindings::{Binding, Context};
+use crate::bindings::{BoundRow, Context, Keymap};
 use crate::theme::{Role, Theme};
 use crate::widgets::{self, put};
 
-/// Whose keys are shown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FooterContext {
-    Run,
-    Search,
-    Message,
-    Dialog,
-}
-
+/// `context` is whose keys are shown: those of the run, of a field, or of nothing where a dialog names its own.
 pub(super) fn render_footer(
-    context: FooterContext,
-    does_something: impl Fn(&Binding) -> bool,
+    keymap: &Keymap,
+    context: Option<Context>,
+    does_something: impl Fn(&BoundRow) -> bool,
     status: &str,
     area: Rect,
     buffer: &mut Buffer,
@@ -33,17 +26,16 @@ pub(super) fn render_footer(
         area.width.saturating_sub(columns + gap),
         area.height,
     );
-    let text = match context {
-        FooterContext::Run => {
-            widgets::render_footer(Context::Run, does_something, left, buffer, theme);
-            ""
+    match context {
+        Some(Context::Run) => {
+            widgets::render_footer(keymap, Context::Run, does_something, left, buffer, theme);
         }
-        FooterContext::Search => "enter search · esc cancel",
-        FooterContext::Message => "enter send · alt-enter line · tab now or later · esc close",
-        FooterContext::Dialog => "",
-    };
-    let text = cut_line(text, usize::from(left.width));
-    put(buffer, left, 0, &text, theme.style(Role::Faint));
+        Some(context) => {
+            let text = cut_line(&keymap.hints(context), usize::from(left.width));
+            put(buffer, left, 0, &text, theme.style(Role::Faint));
+        }
+        None => {}
+    }
     let place = Rect::new(area.right() - columns, area.y, columns, 1);
     put(buffer, place, 0, status, theme.style(Role::Strong));
 }

@@ -3,41 +3,26 @@
 use ralph_run::control::ControlCommand;
 use ratatui::layout::Position;
 use run_view::one_line;
-use terminal_input::{Edit, Key, Mouse, MouseAction};
+use terminal_input::{Edit, Key};
 
 use super::request_prompt::PromptStep;
 use super::screen::RunScreen;
 use crate::app::Now;
-use crate::bindings::{Action, Context, action_for};
+use crate::bindings::{Action, Context};
 use crate::dialog::DialogStep;
 use crate::effect::Effect;
 use crate::transcript::Jump;
 
-/// Rows that one notch of the mouse wheel scrolls.
-const WHEEL_ROWS: isize = 3;
-
 impl RunScreen {
     pub(crate) fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
-        match key {
-            Key::Focused => {
-                self.click_focuses = true;
-                return Vec::new();
-            }
-            Key::Unfocused => return Vec::new(),
-            Key::Mouse(mouse) => {
-                self.mouse(*mouse);
-                return Vec::new();
-            }
-            Key::OversizedPaste => {
-                self.notice = Some("the paste was dropped: it is larger than 4 MiB".to_owned());
-                return Vec::new();
-            }
-            _ => self.click_focuses = false,
+        if *key == Key::OversizedPaste {
+            self.notice = Some("the paste was dropped: it is larger than 4 MiB".to_owned());
+            return Vec::new();
         }
         let is_dropped = self.drops_keys(now);
         self.last_key_at = Some(now.instant);
         if let Some(dialog) = &mut self.dialog {
-            let step = dialog.key(key, &self.model);
+            let step = dialog.key(key, &self.keymap, &self.model);
             self.rearm(now);
             return self.dialog_step(step);
         }
@@ -48,7 +33,7 @@ impl RunScreen {
         }
         if self.composer.is_open {
             self.rearm(now);
-            let command = self.composer.key(key);
+            let command = self.composer.key(key, &self.keymap);
             return command.map(|command| self.command(command)).into_iter().collect();
         }
         if is_dropped {
@@ -65,7 +50,7 @@ impl RunScreen {
             self.notice = Some("nothing takes a paste here; press m to write a message".to_owned());
             return Vec::new();
         }
-        match action_for(Context::Run, key) {
+        match self.keymap.action(Context::Run, key) {
             Some(action) => self.act(action, now),
             None => Vec::new(),
         }
@@ -98,7 +83,10 @@ impl RunScreen {
         if *key == Key::Escape && prompt.leave_grants() {
             return Some(Vec::new());
         }
-        let action = action_for(Context::Request, key).filter(|action| prompt.takes(*action))?;
+        let action = self
+            .keymap
+            .action(Context::Request, key)
+            .filter(|action| prompt.takes(*action))?;
         let is_view = matches!(
             action,
             Action::HideRequest | Action::RequestDown | Action::RequestUp
@@ -167,12 +155,13 @@ impl RunScreen {
 
     fn search_key(&mut self, key: &Key, now: Now) {
         let Some(field) = &mut self.search else { return };
-        match (key, field.key(key)) {
-            (Key::Escape, _) => {
-                self.search = None;
-                self.view.cancel_typing();
-            }
-            (_, Edit::Complete) => {
+        if self.keymap.action(Context::Search, key) == Some(Action::Close) {
+            self.search = None;
+            self.view.cancel_typing();
+            return;
+        }
+        match field.key(key) {
+            Edit::Complete => {
                 let query = field.text();
                 self.search = None;
                 if query.is_empty() {
@@ -186,7 +175,7 @@ impl RunScreen {
                 }
                 self.view.end_typing();
             }
-            (_, Edit::Done) => {
+            Edit::Done => {
                 let query = field.text();
                 if query.is_empty() {
                     self.view.cancel_typing();
@@ -195,37 +184,32 @@ impl RunScreen {
                     self.search_for(&query, now);
                 }
             }
-            (_, Edit::Ignored) => {}
+            Edit::Ignored => {}
         }
     }
 
-    fn mouse(&mut self, mouse: Mouse) {
-        let place = Position::new(mouse.column, mouse.row);
+    /// The wheel was turned at this place, by so many rows.
+    pub(crate) fn wheel(&mut self, rows: isize, place: Position) {
         let is_in_panel = self.areas.panel.contains(place);
-        match mouse.action {
-            MouseAction::WheelUp | MouseAction::WheelDown => {
-                let rows = match mouse.action == MouseAction::WheelUp {
-                    true => -WHEEL_ROWS,
-                    false => WHEEL_ROWS,
-                };
-                match self.prompt.as_mut().filter(|_| is_in_panel) {
-                    Some(prompt) => prompt.scroll.scroll(rows),
-                    None => self.view.scroll(&self.transcript, rows),
-                }
+        match self.prompt.as_mut().filter(|_| is_in_panel) {
+            Some(prompt) => prompt.scroll.scroll(rows),
+            None => self.view.scroll(&self.transcript, rows),
+        }
+    }
+
+    pub(crate) fn click(&mut self, place: Position) {
+        let is_in_panel = self.areas.panel.contains(place);
+        if is_in_panel || self.dialog.is_some() {
+            return;
+        }
+        if self.areas.side.contains(place) {
+            let row = usize::from(place.y - self.areas.side.y);
+            if let Some(Some(iteration)) = self.areas.side_targets.get(row) {
+                self.view.jump(&self.transcript, Jump::Iteration(*iteration));
             }
-            MouseAction::Press if std::mem::take(&mut self.click_focuses) => {}
-            MouseAction::Press if is_in_panel || self.dialog.is_some() => {}
-            MouseAction::Press if self.areas.side.contains(place) => {
-                let row = usize::from(mouse.row - self.areas.side.y);
-                if let Some(Some(iteration)) = self.areas.side_targets.get(row) {
-                    self.view.jump(&self.transcript, Jump::Iteration(*iteration));
-                }
-            }
-            MouseAction::Press if self.areas.transcript.contains(place) => {
-                let row = mouse.row - self.areas.transcript.y;
-                self.view.click(&self.transcript, row);
-            }
-            MouseAction::Press | MouseAction::Release | MouseAction::Drag => {}
+        } else if self.areas.transcript.contains(place) {
+            let row = place.y - self.areas.transcript.y;
+            self.view.click(&self.transcript, row);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `RunScreen`: a run, its transcript, and what the user is doing with it.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agent_api::{Body, CloseReason, RequestId};
@@ -12,7 +13,8 @@ use terminal_input::{Key, armed_at};
 use super::composer::Composer;
 use super::header::{Presence, RunName, run_title};
 use super::request_prompt::RequestPrompt;
-use crate::app::Now;
+use crate::app::{ClockRate, Now};
+use crate::bindings::Keymap;
 use crate::dialog::Dialog;
 use crate::input::LoadedRun;
 use crate::transcript::{Transcript, TranscriptView};
@@ -26,6 +28,7 @@ const SEARCH_AGAIN_INTERVAL: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(crate) struct RunScreen {
     pub(super) id: String,
+    pub(crate) keymap: Arc<Keymap>,
     pub(super) model: RunModel,
     pub(super) transcript: Transcript,
     pub(super) view: TranscriptView,
@@ -44,8 +47,6 @@ pub(crate) struct RunScreen {
     pub(super) last_key_at: Option<Instant>,
     /// When a request was closed under the user's hands. Keys that were meant for it are dropped.
     pub(super) closed_at: Option<Instant>,
-    /// Whether the next click only gives the terminal its focus.
-    pub(super) click_focuses: bool,
     pub(super) has_side_list: bool,
     /// The task or the prompt in one line, once it is known.
     pub(super) subject: Option<String>,
@@ -58,6 +59,8 @@ pub(crate) struct RunScreen {
 /// Where things were drawn, for the mouse.
 #[derive(Debug, Default)]
 pub(super) struct Areas {
+    /// Of the whole screen.
+    pub(super) columns: u16,
     pub(super) transcript: Rect,
     pub(super) panel: Rect,
     pub(super) side: Rect,
@@ -65,9 +68,10 @@ pub(super) struct Areas {
 }
 
 impl RunScreen {
-    pub(crate) fn new(id: String) -> Self {
+    pub(crate) fn new(id: String, keymap: Arc<Keymap>) -> Self {
         Self {
             id,
+            keymap,
             model: RunModel::new(),
             transcript: Transcript::default(),
             view: TranscriptView::default(),
@@ -82,7 +86,6 @@ impl RunScreen {
             closed: None,
             last_key_at: None,
             closed_at: None,
-            click_focuses: false,
             has_side_list: true,
             subject: None,
             searched_at: None,
@@ -289,7 +292,7 @@ impl RunScreen {
     }
 
     /// Clocks and countdowns tick once a second while the run is alive; a request is armed once.
-    pub(crate) fn next_tick(&self, now: Now) -> Option<Instant> {
+    pub(crate) fn next_tick(&self, now: Now, clock: ClockRate) -> Option<Instant> {
         let armed_at = self
             .open_prompt()
             .filter(|_| !self.composer.is_open && self.dialog.is_none() && self.search.is_none())
@@ -299,7 +302,8 @@ impl RunScreen {
         let has_clock = self.model.seq() > 0 && !self.has_ended() && self.problem.is_none();
         let second = has_clock.then(|| {
             let past = u64::try_from(now.at.subsec_nanosecond()).unwrap_or(0);
-            now.instant + Duration::from_nanos(1_000_000_000_u64.saturating_sub(past))
+            let second = Duration::from_nanos(1_000_000_000_u64.saturating_sub(past));
+            now.instant + clock.at_least(second)
         });
         [armed_at, second, self.search_due()].into_iter().flatten().min()
     }

@@ -7,7 +7,7 @@ use ratatui::style::Style;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::line::{Line, Look, Overflow};
-use super::wrap::{Break, clusters, columns, cut, wrap};
+use super::wrap::{Break, clusters, columns, cut, skip_columns, wrap};
 use crate::theme::{Role, Theme};
 
 /// More combining marks than a script needs are not drawn.
@@ -135,8 +135,16 @@ impl Sheet {
         Some((row.line as usize, text, row.start as usize..row.end as usize))
     }
 
-    /// Draws one row into the first row of `area`.
-    pub(super) fn draw(&self, row: usize, area: Rect, buffer: &mut Buffer, theme: Theme, hits: &LineHits) {
+    /// Draws one row into the first row of `area`. Of code that is cut, `skipped` columns are left out at the start.
+    pub(super) fn draw(
+        &self,
+        row: usize,
+        skipped: usize,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: Theme,
+        hits: &LineHits,
+    ) {
         let Some((row, line)) = self
             .rows
             .get(row)
@@ -156,11 +164,16 @@ impl Sheet {
             &line.rest_lead
         };
         pen.write(lead, line.lead_look.style(theme));
-        let (start, mut end) = (row.start as usize, row.end as usize);
+        let (mut start, mut end) = (row.start as usize, row.end as usize);
         let mut is_cut = false;
-        if line.overflow == Overflow::Cut || (line.overflow == Overflow::Anywhere && !self.wraps_code) {
-            let (fitting, is_whole) = cut(&line.text, usize::from(pen.end.saturating_sub(pen.x)));
-            (end, is_cut) = (fitting, !is_whole);
+        let is_cut_code = line.overflow == Overflow::Anywhere && !self.wraps_code;
+        if is_cut_code && skipped > 0 {
+            start = skip_columns(&line.text, skipped);
+        }
+        if line.overflow == Overflow::Cut || is_cut_code {
+            let rest = line.text.get(start..).unwrap_or_default();
+            let (fitting, is_whole) = cut(rest, usize::from(pen.end.saturating_sub(pen.x)));
+            (end, is_cut) = (start + fitting, !is_whole);
         }
         self.write_text(&mut pen, line, start..end, theme, hits);
         if is_cut {

@@ -69,6 +69,11 @@ struct KindFolds {
     others: Option<bool>,
 }
 
+/// Columns that one key scrolls to the side.
+const SIDEWAYS_COLUMNS: usize = 16;
+/// No line is longer.
+const MAX_SKIPPED_COLUMNS: usize = 64 << 10;
+
 #[derive(Debug)]
 pub(crate) struct TranscriptView {
     /// What the first visible row shows.
@@ -81,6 +86,8 @@ pub(crate) struct TranscriptView {
     folds: HashMap<usize, bool>,
     kind_folds: KindFolds,
     options: Options,
+    /// How many columns of code that is cut are left out at the start.
+    skipped_columns: usize,
     pub(super) columns: usize,
     pub(super) rows: usize,
     now: Timestamp,
@@ -110,6 +117,7 @@ impl Default for TranscriptView {
                 side_by_side: false,
                 wraps_code: true,
             },
+            skipped_columns: 0,
             columns: 0,
             rows: 0,
             now: Timestamp::UNIX_EPOCH,
@@ -141,6 +149,19 @@ impl TranscriptView {
     /// Whether code that is too wide is broken into rows, or cut.
     pub(crate) fn toggle_wrap(&mut self) {
         self.options.wraps_code = !self.options.wraps_code;
+        self.skipped_columns = 0;
+    }
+
+    /// Shows more of code that is cut. Code that is wrapped is cut first.
+    pub(crate) fn scroll_sideways(&mut self, is_right: bool) {
+        self.skipped_columns = match is_right {
+            _ if self.options.wraps_code => 0,
+            true => (self.skipped_columns + SIDEWAYS_COLUMNS).min(MAX_SKIPPED_COLUMNS),
+            false => self.skipped_columns.saturating_sub(SIDEWAYS_COLUMNS),
+        };
+        if is_right {
+            self.options.wraps_code = false;
+        }
     }
 
     pub(crate) fn toggle_fold(&mut self, transcript: &Transcript, target: FoldTarget) {
@@ -335,6 +356,7 @@ impl TranscriptView {
     }
 
     fn draw(&mut self, transcript: &Transcript, area: Rect, buffer: &mut Buffer, theme: Theme) {
+        let skipped = self.skipped_columns;
         let (mut index, mut row) = self.position(transcript);
         let mut y = area.y;
         while y < area.bottom() && index < transcript.len() {
@@ -357,11 +379,15 @@ impl TranscriptView {
                     let hits = search.map_or_else(Vec::new, |search| search.hits_in(index, row, sheet));
                     let left = area.x.saturating_add(indent).min(area.right());
                     let room = Rect::new(left, y, area.right() - left, 1);
-                    sheet.draw(row, room, buffer, theme, &hits);
+                    sheet.draw(row, skipped, room, buffer, theme, &hits);
                     (row, y, drawn) = (row + 1, y + 1, drawn + 1);
                 }
                 self.is_ticking |= drawn > 0 && cell.is_ticking();
                 self.shown.extend(std::iter::repeat_n(index, drawn));
+                if drawn > 0 {
+                    // What was on the screen is not new any more.
+                    self.seen = self.seen.max(index + 1);
+                }
             }
             self.search = search;
             (index, row) = (index + 1, 0);

@@ -71,6 +71,18 @@ pub(super) fn cut(text: &str, width: usize) -> (usize, bool) {
     (text.len(), true)
 }
 
+/// Where a text goes on after this many columns. A wide character is not cut in half.
+pub(super) fn skip_columns(text: &str, columns: usize) -> usize {
+    let mut used = 0;
+    for (offset, cluster) in clusters(text) {
+        if used >= columns {
+            return offset;
+        }
+        used += cluster.width();
+    }
+    text.len()
+}
+
 struct Rows {
     width: usize,
     breaks: Break,

@@ -8,8 +8,9 @@ use terminal_input::Key;
 use super::{
     Clock, HomeScreen, asking, draw, id, model, permission, press, run, screen, text_of, waiting, working,
 };
+use crate::app::ClockRate;
 use crate::effect::Effect;
-use crate::home::screen::Overlay;
+use crate::home::screen::HomeDialog;
 use crate::theme::ColorScheme;
 
 const SIZE: (u16, u16) = (80, 24);
@@ -29,7 +30,7 @@ fn asked(command: &str, clock: &mut Clock) -> HomeScreen {
     let mut screen = screen(vec![waiting(1), working(2)], *clock);
     screen.set_preview(&id(1), asking(permission(command)), clock.now);
     press(&mut screen, "y", *clock);
-    assert!(matches!(screen.overlay, Some(Overlay::Answer(_))));
+    assert!(matches!(screen.dialog, Some(HomeDialog::Answer(_))));
     draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
     screen
 }
@@ -53,7 +54,7 @@ fn a_request_is_shown_in_full_before_it_can_be_answered() {
         press(&mut screen, "y", clock),
         [answer(AnswerChoice::allow_once())]
     );
-    assert!(screen.overlay.is_none());
+    assert!(screen.dialog.is_none());
 }
 
 #[test]
@@ -102,8 +103,8 @@ fn a_request_that_was_not_drawn_since_it_had_the_terminal_is_not_answered() {
         assert_eq!(press(&mut screen, "yn", clock), []);
         draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
         clock.pass(500);
-        match &mut screen.overlay {
-            Some(Overlay::Answer(dialog)) => dialog.rearm(clock.now.instant),
+        match &mut screen.dialog {
+            Some(HomeDialog::Answer(dialog)) => dialog.rearm(clock.now.instant),
             _ => panic!("the request is closed"),
         }
     }
@@ -153,12 +154,12 @@ fn the_screen_asks_for_the_request_if_it_is_not_known_yet() {
     let mut screen = screen(vec![waiting(1)], clock);
     let effects = screen.key(&Key::Character('y'), clock.now);
     assert_eq!(effects, [Effect::Preview { run: id(1) }]);
-    assert!(screen.overlay.is_none());
+    assert!(screen.dialog.is_none());
     screen.set_preview(&id(1), asking(permission("ls")), clock.pass(50));
-    assert!(matches!(screen.overlay, Some(Overlay::Answer(_))));
+    assert!(matches!(screen.dialog, Some(HomeDialog::Answer(_))));
     // Armed from when it is shown, and drawn again then.
     assert_eq!(press(&mut screen, "y", clock), []);
-    assert!(screen.next_tick(clock.now).is_some());
+    assert!(screen.next_tick(clock.now, ClockRate::EverySecond).is_some());
 }
 
 #[test]
@@ -167,7 +168,7 @@ fn a_request_does_not_open_over_something_else() {
     let mut screen = screen(vec![waiting(1)], clock);
     press(&mut screen, "y/", clock);
     screen.set_preview(&id(1), asking(permission("ls")), clock.now);
-    assert!(matches!(screen.overlay, Some(Overlay::Filter)));
+    assert!(matches!(screen.dialog, Some(HomeDialog::Filter)));
 }
 
 #[test]
@@ -175,12 +176,12 @@ fn a_request_that_was_answered_elsewhere_closes() {
     let mut clock = Clock::new();
     let mut screen = asked("ls", &mut clock);
     screen.set_runs(vec![waiting(1), working(2), working(3)], clock.now);
-    assert!(screen.overlay.is_some());
+    assert!(screen.dialog.is_some());
     screen.set_preview(&id(1), model([]), clock.now);
-    assert!(screen.overlay.is_none());
+    assert!(screen.dialog.is_none());
     let mut screen = asked("ls", &mut clock);
     screen.set_runs(vec![working(1), working(2)], clock.now);
-    assert!(screen.overlay.is_none());
+    assert!(screen.dialog.is_none());
     clock.pass(500);
     assert_eq!(press(&mut screen, "y", clock), []);
     let (buffer, _) = draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
@@ -215,7 +216,7 @@ fn a_wide_window_reads_the_run_on_which_the_cursor_rests() {
     // What comes too late is not shown for another run.
     screen.set_preview(&id(3), model([]), clock.now);
     assert!(screen.preview.model_of(&id(1)).is_none());
-    assert!(screen.next_tick(clock.now).is_some());
+    assert!(screen.next_tick(clock.now, ClockRate::EverySecond).is_some());
     assert_eq!(screen.tick(clock.now), [Effect::Preview { run: id(1) }]);
     screen.set_preview(&id(1), model([]), clock.now);
     assert!(screen.preview.model_of(&id(1)).is_some());
@@ -255,5 +256,5 @@ fn a_request_that_the_journal_does_not_have_yet_is_read_again_after_a_while() {
     assert_eq!(screen.tick(clock.pass(1_000)), []);
     assert_eq!(screen.tick(clock.pass(1_000)), read);
     screen.set_preview(&id(1), asking(permission("ls")), clock.now);
-    assert!(matches!(screen.overlay, Some(Overlay::Answer(_))));
+    assert!(matches!(screen.dialog, Some(HomeDialog::Answer(_))));
 }

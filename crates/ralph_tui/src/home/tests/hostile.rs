@@ -102,7 +102,7 @@ fn nothing_forbidden_is_drawn_and_nothing_spills() {
         screen.key(&Key::Paste(text.clone()), clock.now);
         let (buffer, _) = draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now);
         assert_safe(&buffer, &text);
-        screen.overlay = None;
+        screen.dialog = None;
         screen.notify(text.clone(), clock.now);
         let (buffer, _) = draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now);
         assert_safe(&buffer, &text);

@@ -2,11 +2,13 @@
 
 use ralph_run::control::ControlCommand;
 use ralph_run::model::{RunState, WaitingFor};
-use terminal_input::{Key, Mouse, MouseAction};
+use ratatui::layout::Position;
+use terminal_input::Key;
 
 use super::{Clock, at, draw, ended, id, listed, press, run, screen, selected, text_of, waiting, working};
+use crate::app::ClockRate;
 use crate::effect::Effect;
-use crate::home::screen::Overlay;
+use crate::home::screen::HomeDialog;
 use crate::input::RunSummary;
 use crate::theme::ColorScheme;
 
@@ -74,7 +76,7 @@ fn a_stop_asks_with_the_name_of_the_run_and_any_other_key_cancels() {
     assert_eq!(press(&mut screen, "y", clock), []);
     press(&mut screen, "s", clock);
     assert_eq!(screen.key(&Key::Paste("y".to_owned()), clock.now), []);
-    assert!(screen.overlay.is_none());
+    assert!(screen.dialog.is_none());
 }
 
 #[test]
@@ -103,7 +105,7 @@ fn only_what_fits_its_state_is_done_to_a_run() {
     screen.started(Err("no".to_owned()), true, clock.now);
     assert_eq!(press(&mut screen, "f", clock), [resume(true)]);
     assert_eq!(press(&mut screen, "s", clock), []);
-    assert!(screen.overlay.is_none());
+    assert!(screen.dialog.is_none());
     assert_eq!(
         press(&mut screen, "b", clock),
         [Effect::OpenInBrowser { run: id(1) }]
@@ -121,7 +123,7 @@ fn a_paste_into_the_list_does_nothing() {
     let paste = Key::Paste("qscjy/\r\n".to_owned());
     assert_eq!(screen.key(&paste, clock.now), []);
     assert_eq!(screen.key(&Key::OversizedPaste, clock.now), []);
-    assert!(screen.overlay.is_none());
+    assert!(screen.dialog.is_none());
     assert_eq!(selected(&screen), Some(id(2)));
 }
 
@@ -132,7 +134,7 @@ fn the_filter_field_swallows_every_key() {
     let effects = press(&mut screen, "/qscfryn?bzw", clock);
     assert_eq!(effects, []);
     assert_eq!(screen.list.filter.text.text(), "qscfryn?bzw");
-    assert!(matches!(screen.overlay, Some(Overlay::Filter)));
+    assert!(matches!(screen.dialog, Some(HomeDialog::Filter)));
     screen.key(&Key::DeleteToStart, clock.now);
     screen.key(&Key::Paste("task\n0001".to_owned()), clock.now);
     assert_eq!(listed(&screen), ids(&[1]));
@@ -184,12 +186,8 @@ fn a_snoozed_run_is_below_the_active_ones_until_its_state_changes() {
     assert_eq!(listed(&screen), ids(&[1, 2, 3]));
 }
 
-fn click(row: u16) -> Key {
-    Key::Mouse(Mouse {
-        action: MouseAction::Press,
-        column: 5,
-        row,
-    })
+fn place(row: u16) -> Position {
+    Position::new(5, row)
 }
 
 #[test]
@@ -198,25 +196,12 @@ fn a_click_selects_and_a_second_one_opens_what_was_seen() {
     let mut screen = screen(vec![working(1), working(2), working(3)], clock);
     draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
     // The heading and the heads of the columns are above.
-    assert_eq!(screen.key(&click(3), clock.now), []);
+    assert_eq!(screen.click(place(3), clock.now), []);
     assert_eq!(selected(&screen), Some(id(2)));
     // A run appears above after the picture was drawn: the click is about what was there.
     screen.set_runs(vec![working(1), working(2), working(3), working(4)], clock.now);
-    assert_eq!(screen.key(&click(3), clock.now), [Effect::Open { run: id(2) }]);
-    assert_eq!(screen.key(&click(23), clock.now), []);
-}
-
-#[test]
-fn the_first_click_after_focus_only_focuses() {
-    let clock = Clock::new();
-    let mut screen = screen(vec![working(1), working(2)], clock);
-    draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
-    screen.key(&Key::Unfocused, clock.now);
-    screen.key(&Key::Focused, clock.now);
-    screen.key(&click(3), clock.now);
-    assert_eq!(selected(&screen), Some(id(2)));
-    screen.key(&click(3), clock.now);
-    assert_eq!(selected(&screen), Some(id(1)));
+    assert_eq!(screen.click(place(3), clock.now), [Effect::Open { run: id(2) }]);
+    assert_eq!(screen.click(place(23), clock.now), []);
 }
 
 #[test]
@@ -226,7 +211,7 @@ fn control_c_cancels_what_is_open_and_leaves_when_pressed_twice() {
     let control_c = Key::Control('c');
     press(&mut screen, "s", clock);
     assert_eq!(screen.key(&control_c, clock.now), []);
-    assert!(screen.overlay.is_none());
+    assert!(screen.dialog.is_none());
     assert_eq!(screen.key(&control_c, clock.now), []);
     assert_eq!(screen.key(&control_c, clock.pass(1_500)), []);
     assert_eq!(screen.key(&control_c, clock.pass(500)), [Effect::Quit]);
@@ -237,17 +222,17 @@ fn nothing_ticks_while_nothing_changes() {
     let mut clock = Clock::new();
     let mut screen = screen(vec![ended(1), ended(2)], clock);
     draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
-    let wait = |screen: &super::HomeScreen, clock: Clock| {
-        let next = screen.next_tick(clock.now)?;
+    let wait_at = |screen: &super::HomeScreen, clock: Clock, rate: ClockRate| {
+        let next = screen.next_tick(clock.now, rate)?;
         Some(next.duration_since(clock.now.instant).as_secs())
     };
+    let wait = |screen: &super::HomeScreen, clock: Clock| wait_at(screen, clock, ClockRate::EverySecond);
     // Ages are in hours here.
     assert!(wait(&screen, clock) > Some(60));
     screen.set_runs(vec![working(1), ended(2)], clock.now);
     draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
     assert_eq!(wait(&screen, clock), Some(1));
-    screen.key(&Key::Unfocused, clock.now);
-    assert_eq!(wait(&screen, clock), Some(5));
+    assert_eq!(wait_at(&screen, clock, ClockRate::Slow), Some(10));
     screen.set_runs(Vec::<RunSummary>::new(), clock.pass(1));
     draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
     assert_eq!(wait(&screen, clock), None);

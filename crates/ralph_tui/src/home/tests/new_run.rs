@@ -5,7 +5,7 @@ use terminal_input::Key;
 use super::{Clock, HomeScreen, draw, ended, id, press, screen, text_of, working};
 use crate::app::App;
 use crate::effect::{Effect, StartRequest};
-use crate::home::screen::Overlay;
+use crate::home::screen::HomeDialog;
 use crate::input::Input;
 use crate::theme::{ColorScheme, Theme};
 
@@ -94,7 +94,7 @@ fn a_draft_survives_closing_and_a_failed_start() {
     let mut screen = opened(clock);
     press(&mut screen, "do it", clock);
     screen.key(&Key::Escape, clock.now);
-    assert!(screen.overlay.is_none());
+    assert!(screen.dialog.is_none());
     press(&mut screen, "c", clock);
     screen.key(&Key::Control('s'), clock.now);
     screen.started(Err("there is no backend `x`".to_owned()), true, clock.now);
@@ -105,10 +105,10 @@ fn a_draft_survives_closing_and_a_failed_start() {
     );
     screen.key(&Key::Control('s'), clock.now);
     assert!(screen.started(Ok(id(9)), true, clock.now));
-    assert!(screen.overlay.is_none());
+    assert!(screen.dialog.is_none());
     press(&mut screen, "c", clock);
     assert!(!shown(&mut screen, clock).contains("do it"));
-    assert!(matches!(screen.overlay, Some(Overlay::NewRun)));
+    assert!(matches!(screen.dialog, Some(HomeDialog::NewRun)));
 }
 
 #[test]

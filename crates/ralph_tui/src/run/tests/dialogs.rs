@@ -7,7 +7,7 @@ use serde_json::json;
 use terminal_input::Key;
 
 use super::{Desk, command};
-use crate::bindings::BINDINGS;
+use crate::bindings::{Context, Keymap};
 
 #[test]
 fn stopping_asks_and_killing_is_a_key_of_its_own() {
@@ -201,10 +201,11 @@ fn the_help_lists_every_key_and_scrolls() {
     let mut desk = Desk::started(RunKind::Loop);
     desk.press("?");
     let all = desk.screen(100, 200);
-    for binding in BINDINGS {
-        assert!(all.contains(binding.label), "{}", binding.label);
-        let words: Vec<&str> = binding.help.split(' ').take(4).collect();
-        assert!(all.contains(&words.join(" ")), "{}", binding.help);
+    let keymap = Keymap::default();
+    for row in Context::ALL.into_iter().flat_map(|context| keymap.rows(context)) {
+        assert!(all.contains(&row.labels().join(" ")), "{:?}", row.labels());
+        let words: Vec<&str> = row.binding.help.split(' ').take(4).collect();
+        assert!(all.contains(&words.join(" ")), "{}", row.binding.help);
     }
     assert!(desk.screen(60, 15).contains("more ↓"));
     desk.press("G");

@@ -5,11 +5,13 @@ use std::time::Duration;
 use ralph_run::RunKind;
 use ralph_run::control::{ControlCommand, SendMode};
 use serde_json::json;
-use terminal_input::{Key, Mouse, MouseAction};
+use terminal_input::{Background, Key, Mouse, MouseAction};
 
 use super::{Desk, RUN, command, run_of};
+use crate::bindings::Keymap;
 use crate::effect::Effect;
-use crate::input::Input;
+use crate::input::{Input, MouseMode};
+use crate::theme::ColorScheme;
 
 fn send(text: &str, mode: SendMode) -> Effect {
     let text = text.to_owned();
@@ -199,6 +201,56 @@ fn the_first_click_after_focus_only_focuses() {
     assert_eq!(run_of(&mut desk).view.selected(), None);
     desk.key(click);
     assert!(run_of(&mut desk).view.selected().is_some());
+}
+
+#[test]
+fn the_clock_of_a_window_without_focus_is_slow() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.screen(80, 24);
+    desk.key(Key::Unfocused);
+    let due = desk.app.next_tick(desk.now).unwrap();
+    assert!(due >= desk.now.instant + Duration::from_secs(10));
+    desk.key(Key::Focused);
+    let due = desk.app.next_tick(desk.now).unwrap();
+    assert!(due <= desk.now.instant + Duration::from_secs(1));
+}
+
+#[test]
+fn a_drag_says_how_text_is_selected_and_the_mouse_can_be_left_to_the_terminal() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.screen(80, 24);
+    let (action, column, row) = (MouseAction::Drag, 3, 4);
+    desk.key(Key::Mouse(Mouse { action, column, row }));
+    assert!(desk.shows("hold shift to select text"));
+    assert_eq!(desk.press("S"), [Effect::SetMouse(MouseMode::Wheel)]);
+    assert_eq!(desk.press("S"), [Effect::SetMouse(MouseMode::Off)]);
+    assert_eq!(desk.press("S"), [Effect::SetMouse(MouseMode::Full)]);
+}
+
+#[test]
+fn a_changed_key_is_used_and_named_by_footer_and_help() {
+    let mut desk = Desk::started(RunKind::Loop);
+    let changes = [("run.stop".to_owned(), vec!["ctrl-x".to_owned()])];
+    desk.app
+        .set_keymap(Keymap::with_changes(&changes.into_iter().collect()).unwrap());
+    assert!(desk.screen(120, 40).contains("ctrl-x stop"));
+    desk.press("X");
+    assert!(!desk.shows("Stop the run?"));
+    desk.key(Key::Control('x'));
+    assert!(desk.shows("Stop the run?"));
+    desk.press("\u{1b}?");
+    assert!(desk.screen(120, 200).contains("ctrl-x            Stop the run."));
+}
+
+#[test]
+fn the_theme_follows_the_terminal_only_if_it_may() {
+    let mut desk = Desk::started(RunKind::Loop);
+    let before = desk.app.theme();
+    desk.key(Key::Background(Background::Light));
+    assert_eq!(desk.app.theme(), before);
+    desk.app.follow_background();
+    desk.key(Key::Background(Background::Light));
+    assert_eq!(desk.app.theme().scheme, ColorScheme::Light);
 }
 
 #[test]
