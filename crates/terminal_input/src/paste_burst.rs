@@ -24,7 +24,9 @@ impl PasteBurst {
             .take()
             .is_some_and(|last| now.saturating_duration_since(last) < CONTINUATION_TIME);
         let Some(text) = text_of(&keys) else { return keys };
-        let is_text = is_continued || is_burst(&text);
+        // A program that types a text, such as `tmux send-keys`, presses Enter at once.
+        let is_continuation = is_continued && text != "\n";
+        let is_text = is_continuation || is_burst(&text);
         if !is_text || text.is_empty() {
             return keys;
         }
@@ -73,6 +75,7 @@ mod tests {
         );
         let soon = start + Duration::from_millis(20);
         assert_eq!(burst.join(keys("y\n"), soon), [Key::Paste("y\n".to_owned())]);
+        assert_eq!(burst.join(keys("\n"), soon), [Key::Enter]);
         let later = soon + Duration::from_millis(50);
         assert_eq!(burst.join(keys("q"), later), keys("q"));
     }
