@@ -12,7 +12,8 @@ impl Arguments {
         let mut given = given;
         while let Some(option) = given.next() {
             let name = option.strip_prefix("--").filter(|name| known.contains(name));
-            let name = name.ok_or_else(|| format!("unknown option `{option}`; known: {}", known.join(", ")))?;
+            let name =
+                name.ok_or_else(|| format!("unknown option `{option}`; known: {}", known.join(", ")))?;
             let value = given.next().ok_or_else(|| format!("`{option}` needs a value"))?;
             values.insert(name.to_owned(), value);
         }
@@ -27,7 +28,9 @@ impl Arguments {
     /// A number, or its default.
     pub fn number(&self, name: &str, default: usize) -> Result<usize, String> {
         match self.0.get(name) {
-            Some(text) => text.parse().map_err(|_| format!("`--{name}` needs a number, not `{text}`")),
+            Some(text) => text
+                .parse()
+                .map_err(|_| format!("`--{name}` needs a number, not `{text}`")),
             None => Ok(default),
         }
     }

@@ -111,7 +111,11 @@ impl Corpus {
                 runs.push(big.clone());
             }
         }
-        Ok(Self::repeat("captured lines and lines of 2 MB", &runs, size_bytes))
+        Ok(Self::repeat(
+            "captured lines and lines of 2 MB",
+            &runs,
+            size_bytes,
+        ))
     }
 
     /// 2 MB of source code as an answer: full of escapes, and all of it must be decoded.

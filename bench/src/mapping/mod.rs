@@ -33,7 +33,11 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         ),
         (
             Agent::CodexAppServer,
-            Corpus::of_agent("captured Codex app-server", &other("codex_app_server"), size_bytes)?,
+            Corpus::of_agent(
+                "captured Codex app-server",
+                &other("codex_app_server"),
+                size_bytes,
+            )?,
         ),
         (
             Agent::Gemini,

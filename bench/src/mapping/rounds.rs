@@ -18,7 +18,8 @@ pub struct Measured {
 
 /// All take turns, so that a slow moment of the machine hits them alike.
 pub fn measure(agent: Agent, corpus: &Corpus, round_count: usize) -> Measured {
-    let (mut serde_values, mut parsing, mut mapping, mut ratios) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut serde_values, mut parsing, mut mapping, mut ratios) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut event_count = 0;
     for _ in 0..round_count.max(1) {
         let (read, _) = measured(|| Agent::read_serde_values(corpus));

@@ -2,8 +2,8 @@
 
 use std::hint::black_box;
 
-use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup};
 use agent_api::backends::acp::replay_mapper;
+use agent_api::backends::claude_code::{ClaudeMapper, MapperSetup};
 use agent_api::backends::codex::{AppServerMapper, CodexMapper};
 use agent_api::backends::gemini::GeminiMapper;
 use agent_api::{AgentKind, Emitter, Mapper};
@@ -45,7 +45,11 @@ impl Agent {
     /// Reads and maps everything and says how many events there were.
     pub fn map(self, corpus: &Corpus) -> usize {
         let count = |run| match self {
-            Self::Claude => drain(&mut ClaudeMapper::new(MapperSetup::default()), AgentKind::CLAUDE_CODE, run),
+            Self::Claude => drain(
+                &mut ClaudeMapper::new(MapperSetup::default()),
+                AgentKind::CLAUDE_CODE,
+                run,
+            ),
             Self::Codex => drain(&mut CodexMapper::default(), AgentKind::CODEX, run),
             Self::CodexAppServer => drain(&mut AppServerMapper::recorded(), AgentKind::CODEX, run),
             Self::Gemini => drain(&mut GeminiMapper::new(), AgentKind::GEMINI, run),
@@ -71,7 +75,10 @@ fn decode(run: Bytes) -> usize {
 
 fn read_values(run: Bytes) -> usize {
     let objects = lines(run).flat_map(LineObjects::<RawObject>::of).flatten();
-    objects.map(|object| black_box(Value::of(object.json()).is_object())).filter(|is_object| *is_object).count()
+    objects
+        .map(|object| black_box(Value::of(object.json()).is_object()))
+        .filter(|is_object| *is_object)
+        .count()
 }
 
 fn lines(run: Bytes) -> impl Iterator<Item = Framed> {

@@ -22,8 +22,7 @@ pub enum Contestant {
 }
 
 impl Contestant {
-    pub const ALL: &[Self] =
-        &[
+    pub const ALL: &[Self] = &[
         Self::NewlineScan,
         Self::IgnoredAny,
         Self::Ours,
@@ -49,23 +48,25 @@ impl Contestant {
     pub fn parse(self, corpus: &Bytes) -> usize {
         match self {
             Self::NewlineScan => lines(corpus).map(black_box).count(),
-            Self::IgnoredAny => {
-                lines(corpus).filter(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok()).count()
-            }
+            Self::IgnoredAny => lines(corpus)
+                .filter(|line| serde_json::from_slice::<IgnoredAny>(line).is_ok())
+                .count(),
             Self::Ours => {
                 let events = lines(corpus).flat_map(|line| claude_code::parse_bytes(corpus.slice_ref(line)));
                 events.flatten().map(|event| black_box(touch(&event))).count()
             }
             Self::OursFromChunks => from_chunks(corpus),
-            Self::SerdeModel => {
-                lines(corpus).filter_map(|line| black_box(serde_model::read(line, corpus))).count()
-            }
+            Self::SerdeModel => lines(corpus)
+                .filter_map(|line| black_box(serde_model::read(line, corpus)))
+                .count(),
             Self::ClaudeCodes => texts(corpus)
                 .filter(|line| black_box(claude_codes::ClaudeOutput::parse_json_tolerant(line)).is_ok())
                 .count(),
             Self::Unified => {
                 let mut parser = unified_claude_code::ClaudeStreamJsonParser::new();
-                texts(corpus).filter(|line| matches!(black_box(parser.parse_line(line)), Ok(Some(_)))).count()
+                texts(corpus)
+                    .filter(|line| matches!(black_box(parser.parse_line(line)), Ok(Some(_))))
+                    .count()
             }
         }
     }
@@ -114,16 +115,26 @@ fn touch(event: &Event) -> u64 {
             let tokens = message.usage.as_ref().and_then(|usage| usage.input_tokens);
             blocks(message.content.blocks()) + tokens.unwrap_or_default()
         }),
-        Kind::User(user) => user.message.as_ref().map_or(0, |message| blocks(message.content.blocks())),
+        Kind::User(user) => user
+            .message
+            .as_ref()
+            .map_or(0, |message| blocks(message.content.blocks())),
         Kind::StreamEvent(stream) => match &stream.body {
-            StreamBody::ContentBlockDelta { delta: Delta::Text(text) | Delta::InputJson(text), .. } => {
-                text.len() as u64
-            }
-            StreamBody::MessageDelta { usage: Some(usage), .. } => usage.output_tokens.unwrap_or_default(),
+            StreamBody::ContentBlockDelta {
+                delta: Delta::Text(text) | Delta::InputJson(text),
+                ..
+            } => text.len() as u64,
+            StreamBody::MessageDelta {
+                usage: Some(usage), ..
+            } => usage.output_tokens.unwrap_or_default(),
             _ => 1,
         },
         Kind::Result(result) => {
-            let tokens = result.usage.as_ref().and_then(|usage| usage.output_tokens).unwrap_or_default();
+            let tokens = result
+                .usage
+                .as_ref()
+                .and_then(|usage| usage.output_tokens)
+                .unwrap_or_default();
             let cost = result.total_cost.map_or(0, |cost| cost.as_micro_usd());
             tokens + cost + result.result.as_ref().map_or(0, |text| text.len() as u64)
         }

@@ -14,8 +14,11 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let size_bytes = arguments.number("megabytes", 100)? * 1_000_000;
     let round_count = arguments.number("rounds", 7)?;
     let only = arguments.text("only", "");
-    let contestants: Vec<Contestant> =
-        Contestant::ALL.iter().copied().filter(|contestant| contestant.name().contains(&only)).collect();
+    let contestants: Vec<Contestant> = Contestant::ALL
+        .iter()
+        .copied()
+        .filter(|contestant| contestant.name().contains(&only))
+        .collect();
     let fixtures = arguments.text("fixtures", FIXTURES);
     let corpora = [
         Corpus::of_fixtures(fixtures.as_ref(), size_bytes)?,
@@ -27,8 +30,14 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
             continue;
         }
         let (lines, megabytes) = (corpus.line_count, corpus.bytes.len() as f64 / 1e6);
-        println!("\n{} ({lines} lines, {megabytes:.1} MB, median of {round_count} interleaved rounds)", corpus.name);
-        rounds::print_table(&rounds::measure(&corpus, &contestants, round_count), corpus.line_count);
+        println!(
+            "\n{} ({lines} lines, {megabytes:.1} MB, median of {round_count} interleaved rounds)",
+            corpus.name
+        );
+        rounds::print_table(
+            &rounds::measure(&corpus, &contestants, round_count),
+            corpus.line_count,
+        );
     }
     Ok(())
 }

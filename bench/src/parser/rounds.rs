@@ -40,7 +40,10 @@ pub fn measure(corpus: &Corpus, contestants: &[Contestant], round_count: usize) 
 pub fn print_table(rows: &[Measured], line_count: usize) {
     let ours = rows.iter().find(|row| row.contestant == Contestant::Ours);
     let ours = ours.map_or(0.0, |row| row.megabytes_per_second);
-    println!("{:<32} {:>10} {:>14} {:>12} {:>8}", "", "MB/s", "ours is times", "lines lost", "lost %");
+    println!(
+        "{:<32} {:>10} {:>14} {:>12} {:>8}",
+        "", "MB/s", "ours is times", "lines lost", "lost %"
+    );
     for row in rows {
         let lost = line_count - row.event_count.min(line_count);
         println!(

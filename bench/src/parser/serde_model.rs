@@ -190,24 +190,50 @@ fn touch(line: &Line<'_>) -> u64 {
     let tokens = |usage: &Option<Usage>| {
         let usage = usage.as_ref();
         usage.map_or(0, |usage| {
-            let counts = [usage.input_tokens, usage.output_tokens, usage.cache_creation_input_tokens];
+            let counts = [
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_creation_input_tokens,
+            ];
             counts.into_iter().flatten().sum::<u64>() + usage.cache_read_input_tokens.unwrap_or(0)
         })
     };
     let block = |block: &Block<'_>| {
-        [&block.kind, &block.text, &block.thinking, &block.id, &block.name, &block.tool_use_id].map(text).iter().sum::<u64>()
+        [
+            &block.kind,
+            &block.text,
+            &block.thinking,
+            &block.id,
+            &block.name,
+            &block.tool_use_id,
+        ]
+        .map(text)
+        .iter()
+        .sum::<u64>()
             + raw(&block.input)
             + content(block.content)
             + u64::from(block.is_error)
     };
     let message = |message: &Message<'_>| {
-        [&message.id, &message.model, &message.stop_reason].map(text).iter().sum::<u64>()
+        [&message.id, &message.model, &message.stop_reason]
+            .map(text)
+            .iter()
+            .sum::<u64>()
             + content(message.content)
             + tokens(&message.usage)
     };
     let event = |event: &StreamEvent<'_>| {
         let delta = event.delta.as_ref().map_or(0, |delta| {
-            [&delta.kind, &delta.text, &delta.thinking, &delta.partial_json, &delta.stop_reason].map(text).iter().sum()
+            [
+                &delta.kind,
+                &delta.text,
+                &delta.thinking,
+                &delta.partial_json,
+                &delta.stop_reason,
+            ]
+            .map(text)
+            .iter()
+            .sum()
         });
         text(&event.kind)
             + event.index.unwrap_or(0)
@@ -264,9 +290,19 @@ fn content(raw: Option<&RawValue>) -> u64 {
     let blocks = serde_json::from_str::<Vec<&RawValue>>(raw.get()).unwrap_or_default();
     let length = |block: &&RawValue| {
         let block: Block<'_> = serde_json::from_str(block.get()).unwrap_or_default();
-        let texts = [block.kind, block.text, block.thinking, block.id, block.name, block.tool_use_id];
+        let texts = [
+            block.kind,
+            block.text,
+            block.thinking,
+            block.id,
+            block.name,
+            block.tool_use_id,
+        ];
         let texts: u64 = texts.iter().flatten().map(|text| text.0.len() as u64).sum();
-        texts + block.input.map_or(0, |input| input.get().len() as u64) + content(block.content) + u64::from(block.is_error)
+        texts
+            + block.input.map_or(0, |input| input.get().len() as u64)
+            + content(block.content)
+            + u64::from(block.is_error)
     };
     blocks.iter().map(length).sum()
 }

@@ -30,7 +30,10 @@ async fn burst(folder: &Folder, transport: StdoutMode) -> Result<usize, String> 
     let log = folder.path("raw.ndjson");
     let _ = std::fs::remove_file(&log);
     let mut spec = SpawnSpec::new("node");
-    spec.args = vec!["-e".into(), format!("process.stdout.write('x'.repeat({BURST_BYTES})); process.exit(0)").into()];
+    spec.args = vec![
+        "-e".into(),
+        format!("process.stdout.write('x'.repeat({BURST_BYTES})); process.exit(0)").into(),
+    ];
     spec.stdout = transport;
     spec.raw_log = Some(log);
     let mut process = spawn(spec).await.map_err(explain)?;

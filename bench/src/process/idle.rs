@@ -47,20 +47,32 @@ pub fn idle_children() -> Result<(), String> {
 fn own_kib(path: &str) -> Result<f64, String> {
     let text = std::fs::read_to_string(path).map_err(explain)?;
     let share = text.lines().find_map(|line| line.strip_prefix("Pss:"));
-    share.and_then(|text| text.trim().trim_end_matches("kB").trim().parse().ok()).ok_or("no Pss".into())
+    share
+        .and_then(|text| text.trim().trim_end_matches("kB").trim().parse().ok())
+        .ok_or("no Pss".into())
 }
 
 fn parent(pid: u32) -> Result<u32, String> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).map_err(explain)?;
     let fields = stat.rsplit_once(") ").ok_or("no stat")?.1;
-    fields.split(' ').nth(1).and_then(|pid| pid.parse().ok()).ok_or("no parent".into())
+    fields
+        .split(' ')
+        .nth(1)
+        .and_then(|pid| pid.parse().ok())
+        .ok_or("no parent".into())
 }
 
 pub fn run() -> Result<(), String> {
-    println!("\n## {CHILDREN} idle children\n\n| guard | in our process, KiB each | guard PSS, KiB each |\n|---|---:|---:|");
+    println!(
+        "\n## {CHILDREN} idle children\n\n| guard | in our process, KiB each | guard PSS, KiB each |\n|---|---:|---:|"
+    );
     for (name, role) in [("forked", "__idle"), ("re-executed", "__idle_reexec")] {
         let own = std::env::current_exe().map_err(explain)?;
-        let output = Command::new(own).arg(role).stderr(Stdio::inherit()).output().map_err(explain)?;
+        let output = Command::new(own)
+            .arg(role)
+            .stderr(Stdio::inherit())
+            .output()
+            .map_err(explain)?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let (process, guard) = text.trim().split_once(' ').ok_or("the measurement failed")?;
         println!("| {name} | {process} | {guard} |");

@@ -18,7 +18,11 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let rounds = arguments.number("rounds", 7)?;
     let folder = Folder::new("latency")?;
     let agent = Script::new().tick(lines, INTERVAL).install().map_err(explain)?;
-    let command = format!("exec {} {}", agent.program.display(), agent.arguments[0].display());
+    let command = format!(
+        "exec {} {}",
+        agent.program.display(),
+        agent.arguments[0].display()
+    );
     let client = client(&program(&folder, &command)?)?;
     let runtime = runtime()?;
     let mut bare = Vec::new();
@@ -30,21 +34,30 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
             ours[index].extend(runtime.block_on(read_events(&client, request))?);
         }
     }
-    println!("\n## Latency of an event at 100 lines/s, {} events each\n", bare.len());
+    println!(
+        "\n## Latency of an event at 100 lines/s, {} events each\n",
+        bare.len()
+    );
     println!("| way | p50 ms | p99 ms | added p50 ms | added p99 ms |");
     println!("|---|---:|---:|---:|---:|");
     let base = [50, 99].map(|percent| percentile(&mut bare, percent));
     println!("| bare pipe reader | {:.3} | {:.3} | – | – |", base[0], base[1]);
     for (index, (name, _)) in TRANSPORTS.iter().enumerate() {
         let [half, most] = [50, 99].map(|percent| percentile(&mut ours[index], percent));
-        println!("| {name} | {half:.3} | {most:.3} | {:.3} | {:.3} |", half - base[0], most - base[1]);
+        println!(
+            "| {name} | {half:.3} | {most:.3} | {:.3} | {:.3} |",
+            half - base[0],
+            most - base[1]
+        );
     }
     Ok(())
 }
 
 /// Milliseconds since the line's own time stamp.
 fn age(line: &[u8]) -> Option<f64> {
-    let digits = line.split(|byte| !byte.is_ascii_digit()).max_by_key(|digits| digits.len())?;
+    let digits = line
+        .split(|byte| !byte.is_ascii_digit())
+        .max_by_key(|digits| digits.len())?;
     let written: u64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     let now = now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64;
@@ -53,7 +66,11 @@ fn age(line: &[u8]) -> Option<f64> {
 
 fn read_bare(agent: &ScriptedAgent) -> Result<Vec<f64>, String> {
     let mut command = Command::new(&agent.program);
-    command.args(&agent.arguments).env_clear().stdin(Stdio::null()).stdout(Stdio::piped());
+    command
+        .args(&agent.arguments)
+        .env_clear()
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped());
     let mut child = command.spawn().map_err(explain)?;
     let mut lines = BufReader::new(child.stdout.take().ok_or("no stdout")?);
     let mut ages = Vec::new();

@@ -34,17 +34,26 @@ pub fn measured(mut given: impl Iterator<Item = String>) -> Result<(), String> {
 fn peak_kib() -> Result<u64, String> {
     let status = std::fs::read_to_string("/proc/self/status").map_err(explain)?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    peak.and_then(|text| text.trim().trim_end_matches("kB").trim().parse().ok()).ok_or("no VmHWM".into())
+    peak.and_then(|text| text.trim().trim_end_matches("kB").trim().parse().ok())
+        .ok_or("no VmHWM".into())
 }
 
 fn in_own_process(line: &str) -> Result<(f64, f64, u64), String> {
     let own = std::env::current_exe().map_err(explain)?;
-    let output = Command::new(own).args(["__memory", line]).output().map_err(explain)?;
+    let output = Command::new(own)
+        .args(["__memory", line])
+        .output()
+        .map_err(explain)?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let mut numbers = text.split_whitespace().map(|number| number.parse::<f64>().unwrap_or(f64::NAN));
+    let mut numbers = text
+        .split_whitespace()
+        .map(|number| number.parse::<f64>().unwrap_or(f64::NAN));
     match (numbers.next(), numbers.next(), numbers.next()) {
         (Some(seconds), Some(kib), Some(events)) => Ok((seconds, kib / 1024.0, events as u64)),
-        _ => Err(format!("the measurement failed: {}", String::from_utf8_lossy(&output.stderr))),
+        _ => Err(format!(
+            "the measurement failed: {}",
+            String::from_utf8_lossy(&output.stderr)
+        )),
     }
 }
 
@@ -67,7 +76,12 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
             best = (best.0.min(run.0), f64::max(best.1, run.1), run.2);
         }
         times.push(best.0);
-        println!("| {mebibytes} MiB | {:.3} | {:.0} | {} |", best.0, best.1, 3 * mebibytes + 32);
+        println!(
+            "| {mebibytes} MiB | {:.3} | {:.0} | {} |",
+            best.0,
+            best.1,
+            3 * mebibytes + 32
+        );
     }
     println!("\n64 MiB takes {:.1}× the time of 16 MiB.", times[1] / times[0]);
 

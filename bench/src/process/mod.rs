@@ -24,7 +24,11 @@ const TRANSPORTS: [(&str, StdoutMode); 2] = [("pipe", StdoutMode::Pipe), ("spool
 
 /// A runtime as a program that embeds us would have it.
 pub(crate) fn runtime() -> Result<tokio::runtime::Runtime, String> {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(explain)
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(explain)
 }
 
 pub(crate) fn explain(error: impl std::error::Error) -> String {

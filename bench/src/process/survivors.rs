@@ -19,7 +19,9 @@ pub fn supervise(mut given: impl Iterator<Item = String>) -> Result<(), String> 
     let folder = std::path::PathBuf::from(given.next().ok_or("the folder is missing")?);
     let isolated = given.next().is_some_and(|option| option == "namespace");
     runtime()?.block_on(async {
-        let mut process = agent_process::spawn(tree(&folder, isolated)?).await.map_err(explain)?;
+        let mut process = agent_process::spawn(tree(&folder, isolated)?)
+            .await
+            .map_err(explain)?;
         process.output.next_chunk().await;
         std::fs::write(folder.join("ready.tmp"), process.control.pid().to_string()).map_err(explain)?;
         std::fs::rename(folder.join("ready.tmp"), folder.join("ready")).map_err(explain)?;
@@ -29,19 +31,33 @@ pub fn supervise(mut given: impl Iterator<Item = String>) -> Result<(), String> 
 }
 
 fn tree(folder: &Path, isolated: bool) -> Result<SpawnSpec, String> {
-    let script = Script::new().ignore_signals([Signal::Terminate]).spawn_tree(folder.join("pids"));
-    let agent = script.emit("ready").sleep_forever().install_in(folder).map_err(explain)?;
+    let script = Script::new()
+        .ignore_signals([Signal::Terminate])
+        .spawn_tree(folder.join("pids"));
+    let agent = script
+        .emit("ready")
+        .sleep_forever()
+        .install_in(folder)
+        .map_err(explain)?;
     let mut spec = SpawnSpec::new(agent.program);
     spec.args = agent.arguments;
     spec.marker = folder.to_str().map(|folder| Marker::new(MARKER_VARIABLE, folder));
-    spec.isolation = if isolated { Isolation::PidNamespace } else { Isolation::None };
+    spec.isolation = if isolated {
+        Isolation::PidNamespace
+    } else {
+        Isolation::None
+    };
     Ok(spec)
 }
 
 fn start(folder: &Folder, option: &str) -> Result<Child, String> {
     std::fs::create_dir(folder.path("pids")).map_err(explain)?;
     let mut command = Command::new(std::env::current_exe().map_err(explain)?);
-    command.arg("__supervise").arg(&folder.0).arg(option).stdin(Stdio::null());
+    command
+        .arg("__supervise")
+        .arg(&folder.0)
+        .arg(option)
+        .stdin(Stdio::null());
     let child = command.spawn().map_err(explain)?;
     let deadline = Instant::now() + LIMIT;
     while !folder.path("ready").exists() {
@@ -54,7 +70,11 @@ fn start(folder: &Folder, option: &str) -> Result<Child, String> {
 }
 
 /// One round: how many survived, and after how many milliseconds all were gone.
-fn round(number: usize, option: &str, end: &dyn Fn(&Folder, &mut Child) -> Result<(), String>) -> Result<(usize, f64), String> {
+fn round(
+    number: usize,
+    option: &str,
+    end: &dyn Fn(&Folder, &mut Child) -> Result<(), String>,
+) -> Result<(usize, f64), String> {
     let folder = Folder::new(&format!("survivors-{number}"))?;
     let mut supervisor = start(&folder, option)?;
     let start = Instant::now();
@@ -79,7 +99,11 @@ fn kill_guard(folder: &Folder, supervisor: &mut Child, levels: usize) -> Result<
     let mut pid = std::fs::read_to_string(folder.path("ready")).map_err(explain)?;
     for _ in 0..levels {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).map_err(explain)?;
-        pid = stat.rsplit_once(") ").and_then(|(_, fields)| fields.split(' ').nth(1)).ok_or("no parent")?.to_owned();
+        pid = stat
+            .rsplit_once(") ")
+            .and_then(|(_, fields)| fields.split(' ').nth(1))
+            .ok_or("no parent")?
+            .to_owned();
     }
     let guard = pid.parse().ok().and_then(Pid::from_raw).ok_or("no guard")?;
     kill_process(guard, Kill::KILL).map_err(explain)
@@ -106,9 +130,19 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     println!("| what was killed | rounds without survivors | p50 ms | max ms |\n|---|---:|---:|---:|");
     let cases: [(&str, &str, &dyn Fn(&Folder, &mut Child) -> Result<(), String>); 5] = [
         ("the supervisor (kill -9)", "", &kill_supervisor),
-        ("the supervisor (kill -9), namespace", "namespace", &kill_supervisor),
-        ("the guard, namespace", "namespace", &|folder, supervisor| kill_guard(folder, supervisor, 2)),
-        ("guard and supervisor, then the next start sweeps", "", &kill_guard_then_sweep),
+        (
+            "the supervisor (kill -9), namespace",
+            "namespace",
+            &kill_supervisor,
+        ),
+        ("the guard, namespace", "namespace", &|folder, supervisor| {
+            kill_guard(folder, supervisor, 2)
+        }),
+        (
+            "guard and supervisor, then the next start sweeps",
+            "",
+            &kill_guard_then_sweep,
+        ),
         ("the supervisor (SIGTERM)", "", &stop),
     ];
     for (name, option, end) in cases {

@@ -15,7 +15,10 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let size_bytes = arguments.number("megabytes", 100)? * 1_000_000;
     let rounds = arguments.number("rounds", 9)?;
     let corpora = [
-        Corpus::of_fixtures(Path::new(&arguments.text("fixtures", crate::corpus::FIXTURES)), size_bytes)?,
+        Corpus::of_fixtures(
+            Path::new(&arguments.text("fixtures", crate::corpus::FIXTURES)),
+            size_bytes,
+        )?,
         Corpus::of_big_lines(size_bytes),
     ];
     println!("\n## End to end: a child writes the corpus, a consumer gets parsed events\n");
@@ -47,10 +50,18 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
             }
         }
         let tee = median(&mut teed);
-        println!("| {} | `child \\| tee file > /dev/null` | {tee:.0} | 1.00 | – |", corpus.name);
+        println!(
+            "| {} | `child \\| tee file > /dev/null` | {tee:.0} | 1.00 | – |",
+            corpus.name
+        );
         for (index, (name, _)) in TRANSPORTS.iter().enumerate() {
             let speed = median(&mut ours[index]);
-            println!("| {} | {name} | {speed:.0} | {:.2} | {} |", corpus.name, speed / tee, lost[index]);
+            println!(
+                "| {} | {name} | {speed:.0} | {:.2} | {} |",
+                corpus.name,
+                speed / tee,
+                lost[index]
+            );
         }
     }
     Ok(())
@@ -61,7 +72,10 @@ fn tee(folder: &Folder, file: &Path) -> Result<f64, String> {
     let _ = std::fs::remove_file(&copy);
     let line = format!("cat {} | tee {} > /dev/null", file.display(), copy.display());
     let start = Instant::now();
-    Command::new("/bin/sh").args(["-c", &line]).status().map_err(explain)?;
+    Command::new("/bin/sh")
+        .args(["-c", &line])
+        .status()
+        .map_err(explain)?;
     Ok(start.elapsed().as_secs_f64())
 }
 

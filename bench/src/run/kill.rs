@@ -61,7 +61,9 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         scene.clear()?;
     }
     let milliseconds = whole.as_millis();
-    println!("\n## {rounds} rounds of `kill -9` of `ralph run`, in a random moment of its {milliseconds} ms\n");
+    println!(
+        "\n## {rounds} rounds of `kill -9` of `ralph run`, in a random moment of its {milliseconds} ms\n"
+    );
     println!("| what | rounds |\n|---|---:|");
     let rows = [
         ("killed before there was a run", tally.not_begun),
@@ -69,9 +71,15 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         ("had ended by itself", tally.ended),
         ("**lost and not reported** (allowed: 0)", tally.unreported),
         ("**journal with damage** (allowed: 0)", tally.damaged),
-        ("**raw log that is not the start of what was written** (allowed: 0)", tally.no_prefix),
+        (
+            "**raw log that is not the start of what was written** (allowed: 0)",
+            tally.no_prefix,
+        ),
         ("**with survivors** (allowed: 0)", tally.survivors),
-        ("**with a cost that its task does not have exactly once** (allowed: 0)", tally.miscounted),
+        (
+            "**with a cost that its task does not have exactly once** (allowed: 0)",
+            tally.miscounted,
+        ),
     ];
     for (what, count) in rows {
         println!("| {what} | {count} |");
@@ -120,7 +128,10 @@ impl Scene {
         let is_reported = String::from_utf8_lossy(&next.stderr).contains(&format!("run {id} was lost: "));
         // A process that recorded itself only after the first look is found by the second. It gets as much time: its
         // guard may still be stopping it.
-        let gone = gone.is_ok() && recorded::wait_until_gone(&self.pids.0, LIMIT).map_err(explain)?.is_ok();
+        let gone = gone.is_ok()
+            && recorded::wait_until_gone(&self.pids.0, LIMIT)
+                .map_err(explain)?
+                .is_ok();
         tally.survivors += usize::from(!gone);
         // Two more look for lost runs: what was booked must not be booked again.
         timed(&mut self.stage.ralph(&["runs"]))?;
@@ -178,7 +189,9 @@ fn count_records(run: &Path) -> Option<usize> {
 }
 
 fn has_end(run: &Path) -> bool {
-    let last = read_journal(&journal(run)).ok().and_then(|records| records.flatten().last());
+    let last = read_journal(&journal(run))
+        .ok()
+        .and_then(|records| records.flatten().last());
     last.is_some_and(|record| matches!(record.event, RunEvent::Run(RunBody::RunEnded(_))))
 }
 

@@ -23,7 +23,10 @@ const WAYS: [(&str, &str, &[&str]); 3] = [
 /// The agent: writes texts with the time in them.
 pub fn ticks(mut given: impl Iterator<Item = String>) -> Result<(), String> {
     let form = given.next().ok_or("the form is missing")?;
-    let lines: u64 = given.next().and_then(|text| text.parse().ok()).ok_or("the number is missing")?;
+    let lines: u64 = given
+        .next()
+        .and_then(|text| text.parse().ok())
+        .ok_or("the number is missing")?;
     let mut session = Session::new("00000000-0000-4000-8000-000000000001");
     let mut out = std::io::stdout().lock();
     let mut write = |line: String| out.write_all(format!("{line}\n").as_bytes()).map_err(explain);
@@ -49,7 +52,10 @@ pub fn ticks(mut given: impl Iterator<Item = String>) -> Result<(), String> {
         write(line)?;
     }
     if is_piece {
-        session.partial_end("end_turn").into_iter().try_for_each(&mut write)?;
+        session
+            .partial_end("end_turn")
+            .into_iter()
+            .try_for_each(&mut write)?;
     }
     write(session.result("LOOP_COMPLETE"))
 }
@@ -76,17 +82,29 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let mut bare = Vec::new();
     let mut ours = WAYS.map(|_| Vec::new());
     for _ in 0..rounds {
-        bare.extend(ages(stages[0].command(&own).args(["__ticks", "blocks", &lines.to_string()]))?);
+        bare.extend(ages(stages[0].command(&own).args([
+            "__ticks",
+            "blocks",
+            &lines.to_string(),
+        ]))?);
         for (index, (_, _, args)) in WAYS.iter().enumerate() {
             let mut command = stages[index].ralph(&["run", "--once", "-p", "x"]);
             ours[index].extend(ages(command.args(*args))?);
         }
     }
-    println!("\n## From the agent's write to a line of `ralph run` at 100 lines/s, {} lines\n", bare.len());
+    println!(
+        "\n## From the agent's write to a line of `ralph run` at 100 lines/s, {} lines\n",
+        bare.len()
+    );
     println!("| way | lines | p50 ms | p99 ms | added p50 ms | added p99 ms |");
     println!("|---|---:|---:|---:|---:|---:|");
     let base = [50, 99].map(|percent| percentile(&mut bare, percent));
-    println!("| bare pipe reader | {} | {:.3} | {:.3} | – | – |", bare.len(), base[0], base[1]);
+    println!(
+        "| bare pipe reader | {} | {:.3} | {:.3} | – | – |",
+        bare.len(),
+        base[0],
+        base[1]
+    );
     for (index, (name, _, _)) in WAYS.iter().enumerate() {
         let [half, most] = [50, 99].map(|percent| percentile(&mut ours[index], percent));
         let (added_half, added_most) = (half - base[0], most - base[1]);
@@ -120,6 +138,8 @@ fn ages(command: &mut Command) -> Result<Vec<f64>, String> {
 
 fn written_at(line: &str) -> Option<u64> {
     let (_, rest) = line.split_once(MARK)?;
-    let end = rest.find(|character: char| !character.is_ascii_digit()).unwrap_or(rest.len());
+    let end = rest
+        .find(|character: char| !character.is_ascii_digit())
+        .unwrap_or(rest.len());
     rest[..end].parse().ok()
 }

@@ -36,7 +36,10 @@ fn stream(corpus: &Corpus, times: usize) -> Result<(), String> {
     std::fs::write(&file, &corpus.bytes).map_err(explain)?;
     configure(&stage, &vec![file.as_path(); times])?;
     let start = Instant::now();
-    let mut child = stage.ralph(&["run", "--quiet", "--once", "-p", "x"]).spawn().map_err(explain)?;
+    let mut child = stage
+        .ralph(&["run", "--quiet", "--once", "-p", "x"])
+        .spawn()
+        .map_err(explain)?;
     let (mut peak, mut anonymous) = (0.0, 0.0);
     // The kernel keeps the peak, so that a look now and then is enough. It keeps none of the anonymous part.
     while child.try_wait().map_err(explain)?.is_none() {
@@ -50,7 +53,10 @@ fn stream(corpus: &Corpus, times: usize) -> Result<(), String> {
     let bytes = (corpus.bytes.len() * times) as u64;
     check(&stage, bytes)?;
     let (megabytes, peak, anonymous) = (bytes as f64 / 1e6, peak * 1024.0 / 1e6, anonymous * 1024.0 / 1e6);
-    println!("| {} | {megabytes:.0} | {seconds:.1} | {peak:.1} | 12 | {anonymous:.1} |", corpus.name);
+    println!(
+        "| {} | {megabytes:.0} | {seconds:.1} | {peak:.1} | 12 | {anonymous:.1} |",
+        corpus.name
+    );
     Ok(())
 }
 
@@ -95,7 +101,9 @@ fn wait_for_agent(run: &Path) -> Result<u32, String> {
 pub(super) fn runner_of(run: &Path) -> Result<u32, String> {
     let text = std::fs::read(run.join("run.json")).map_err(explain)?;
     let file: serde_json::Value = serde_json::from_slice(&text).map_err(explain)?;
-    let pid = file["runner"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok());
+    let pid = file["runner"]["pid"]
+        .as_u64()
+        .and_then(|pid| u32::try_from(pid).ok());
     pid.ok_or("no runner".into())
 }
 
@@ -104,7 +112,11 @@ fn shares(runner: u32) -> Result<Vec<(String, f64, f64)>, String> {
     let mut shares = Vec::new();
     for (pid, name) in family(runner)? {
         let rollup = format!("/proc/{pid}/smaps_rollup");
-        let share = |field| kib(Path::new(&rollup), field).map(|kib| kib * 1024.0 / 1e6).ok_or("no Pss");
+        let share = |field| {
+            kib(Path::new(&rollup), field)
+                .map(|kib| kib * 1024.0 / 1e6)
+                .ok_or("no Pss")
+        };
         shares.push((name.to_owned(), share("Pss:")?, share("Pss_Anon:")?));
     }
     Ok(shares)
@@ -125,7 +137,9 @@ pub(super) fn family(runner: u32) -> Result<Vec<(u32, &'static str)>, String> {
 }
 
 fn children(parent: u32) -> Vec<u32> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let Ok(entries) = std::fs::read_dir("/proc") else {
+        return Vec::new();
+    };
     let names = entries.flatten().map(|entry| entry.file_name());
     let pids = names.filter_map(|name| name.to_str()?.parse::<u32>().ok());
     let is_child = |pid: &u32| {

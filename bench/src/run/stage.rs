@@ -37,7 +37,10 @@ impl Stage {
     /// With a scripted agent as this backend; `more` are further lines under `cli`.
     pub fn scripted(name: &str, script: &Script, backend: &str, more: &str) -> Result<Self, String> {
         let program = test_support::bin("fake_claude").map_err(explain)?;
-        let settings = format!("cli:\n  backend: {backend}\n  command: {}\n{more}", program.display());
+        let settings = format!(
+            "cli:\n  backend: {backend}\n  command: {}\n{more}",
+            program.display()
+        );
         let mut stage = Self::new(name, &settings)?;
         let agent = script.install().map_err(explain)?;
         // Found by variable, so that no shell stands between ralph and the agent.

@@ -31,7 +31,12 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     for (name, backend, more) in WAYS {
         let stage = Stage::scripted(&format!("start-{backend}"), &answers_at_once(), backend, more)?;
         std::fs::write(stage.path("message"), "{}\n").map_err(explain)?;
-        ways.push(Way { name, stage, direct: Vec::new(), ours: Vec::new() });
+        ways.push(Way {
+            name,
+            stage,
+            direct: Vec::new(),
+            ours: Vec::new(),
+        });
     }
     // The first round fills caches and is not counted.
     for round in 0..=rounds {
@@ -46,15 +51,28 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
             }
         }
     }
-    println!("\n## Start to end of `ralph run --quiet` with an agent that answers at once, {rounds} rounds\n");
-    println!("| agent | directly, median ms | ralph, median ms | added, median ms | added, best to best ms |");
+    println!(
+        "\n## Start to end of `ralph run --quiet` with an agent that answers at once, {rounds} rounds\n"
+    );
+    println!(
+        "| agent | directly, median ms | ralph, median ms | added, median ms | added, best to best ms |"
+    );
     println!("|---|---:|---:|---:|---:|");
     for way in &mut ways {
-        let mut added: Vec<f64> = way.ours.iter().zip(&way.direct).map(|(ours, direct)| ours - direct).collect();
+        let mut added: Vec<f64> = way
+            .ours
+            .iter()
+            .zip(&way.direct)
+            .map(|(ours, direct)| ours - direct)
+            .collect();
         let (direct, ours) = (median(&mut way.direct), median(&mut way.ours));
         // Sorted by now.
         let best = way.ours[0] - way.direct[0];
-        println!("| {} | {direct:.1} | {ours:.1} | {:.1} | {best:.1} |", way.name, median(&mut added));
+        println!(
+            "| {} | {direct:.1} | {ours:.1} | {:.1} | {best:.1} |",
+            way.name,
+            median(&mut added)
+        );
     }
     println!("\nAllowed: 15 ms.");
     Ok(())
@@ -65,7 +83,11 @@ fn answers_at_once() -> Script {
     let init = session.init("/");
     session.begin_message();
     let text = session.text("LOOP_COMPLETE");
-    Script::new().read_line().emit(init).emit(text).emit(session.result("LOOP_COMPLETE"))
+    Script::new()
+        .read_line()
+        .emit(init)
+        .emit(text)
+        .emit(session.result("LOOP_COMPLETE"))
 }
 
 fn directly(stage: &Stage) -> Result<Command, String> {

@@ -27,7 +27,9 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         (Corpus::of_mixed(Path::new(&fixtures), size_bytes)?, 0.2),
         (Corpus::of_fixtures(Path::new(&fixtures), size_bytes)?, 0.2),
     ];
-    println!("\n## A flood through `ralph run --quiet`: raw log, journal and redaction, median of {rounds} rounds\n");
+    println!(
+        "\n## A flood through `ralph run --quiet`: raw log, journal and redaction, median of {rounds} rounds\n"
+    );
     println!("| corpus | tee MB/s | ralph MB/s | ralph of tee | at least | journal of raw log |");
     println!("|---|---:|---:|---:|---:|---:|");
     for (corpus, least) in corpora {
@@ -43,7 +45,10 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
             let tee = megabytes / tee(&stage, &file)?;
             let start = Instant::now();
             // What the captured agents came to is not ours to judge.
-            stage.ralph(&["run", "--quiet", "--once", "-p", "x"]).status().map_err(explain)?;
+            stage
+                .ralph(&["run", "--quiet", "--once", "-p", "x"])
+                .status()
+                .map_err(explain)?;
             let ralph = megabytes / start.elapsed().as_secs_f64();
             journal_bytes = check(&stage, corpus.bytes.len() as u64)?;
             stage.forget()?;
@@ -55,14 +60,20 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         }
         let (tee, ralph, ratio) = (median(&mut teed), median(&mut ours), median(&mut ratios));
         let journal = journal_bytes as f64 / corpus.bytes.len() as f64;
-        println!("| {} | {tee:.0} | {ralph:.0} | {ratio:.2} | {least} | {journal:.2} |", corpus.name);
+        println!(
+            "| {} | {tee:.0} | {ralph:.0} | {ratio:.2} | {least} | {journal:.2} |",
+            corpus.name
+        );
     }
     Ok(())
 }
 
 /// An agent that writes these files.
 pub fn configure(stage: &Stage, files: &[&Path]) -> Result<(), String> {
-    let list: String = files.iter().map(|file| format!("    - {}\n", file.display())).collect();
+    let list: String = files
+        .iter()
+        .map(|file| format!("    - {}\n", file.display()))
+        .collect();
     let settings = format!("cli:\n  backend: custom\n  command: /bin/cat\n  args:\n{list}{SETTINGS}");
     std::fs::write(stage.path("workspace/ralph.yml"), settings).map_err(explain)
 }
@@ -70,7 +81,11 @@ pub fn configure(stage: &Stage, files: &[&Path]) -> Result<(), String> {
 /// The raw log must have everything. Gives the journal's length.
 pub fn check(stage: &Stage, expected_bytes: u64) -> Result<u64, String> {
     let run = stage.runs().pop().ok_or("there was no run")?;
-    let length = |name| std::fs::metadata(run.join(name)).map(|metadata| metadata.len()).map_err(explain);
+    let length = |name| {
+        std::fs::metadata(run.join(name))
+            .map(|metadata| metadata.len())
+            .map_err(explain)
+    };
     let raw = length("raw/1.ndjson")?;
     if raw != expected_bytes {
         return Err(format!("the raw log has {raw} bytes of {expected_bytes}"));

@@ -54,7 +54,11 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     })?;
     table.note("half-open connections", &opened.to_string());
     let slowest = percentile(&mut times, 100);
-    table.most(&format!("owner's request, slowest of {OWNER_ROUNDS}, ms"), slowest, 1000.0);
+    table.most(
+        &format!("owner's request, slowest of {OWNER_ROUNDS}, ms"),
+        slowest,
+        1000.0,
+    );
     server.stop()
 }
 
@@ -62,8 +66,14 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
 async fn half_open(server: SocketAddr) -> Option<TcpStream> {
     let socket = TcpSocket::new_v4().ok()?;
     socket.bind((Ipv4Addr::new(127, 0, 0, 2), 0).into()).ok()?;
-    let mut stream = timeout(CONNECT_TIMEOUT, socket.connect(server)).await.ok()?.ok()?;
-    stream.write_all(b"GET /api/v1/runs HTTP/1.1\r\nhost: ").await.ok()?;
+    let mut stream = timeout(CONNECT_TIMEOUT, socket.connect(server))
+        .await
+        .ok()?
+        .ok()?;
+    stream
+        .write_all(b"GET /api/v1/runs HTTP/1.1\r\nhost: ")
+        .await
+        .ok()?;
     Some(stream)
 }
 

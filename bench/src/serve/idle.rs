@@ -45,7 +45,11 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
         times.push(milliseconds(start.elapsed()));
     }
     let slowest = percentile(&mut times, 100);
-    table.most(&format!("/metrics, slowest of {METRICS_ROUNDS}, ms"), slowest, 20.0);
+    table.most(
+        &format!("/metrics, slowest of {METRICS_ROUNDS}, ms"),
+        slowest,
+        20.0,
+    );
     table.note("server's RSS, MB", &format!("{:.1}", server.memory()?));
     server.stop()
 }

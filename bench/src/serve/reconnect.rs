@@ -137,7 +137,11 @@ fn measure(form: &str, rate: usize, rounds: usize) -> Result<(), String> {
     let sum = |of: fn(&Seen) -> u64| all.iter().map(of).sum::<u64>() as f64;
     table.note(
         &format!("{form}: reconnects, records, MB, seconds"),
-        &format!("{rounds}, {}, {:.0}, {seconds:.0}", truth.last, truth.bytes as f64 / 1e6),
+        &format!(
+            "{rounds}, {}, {:.0}, {seconds:.0}",
+            truth.last,
+            truth.bytes as f64 / 1e6
+        ),
     );
     table.most("records lost", sum(|seen| seen.gaps), 0.0);
     table.most("records told twice", sum(|seen| seen.repeated), 0.0);

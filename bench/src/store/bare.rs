@@ -44,15 +44,14 @@ fn try_insert(path: &Path, batches: &[Batch]) -> rusqlite::Result<f64> {
         }
         connection.execute_batch("BEGIN")?;
         for row in &batch.usage {
-            let cost = row.cost.map(|cost| cost.as_micro_usd() as i64);
             usage.execute(params![
                 run,
                 row.seq as i64,
                 row.at.as_nanosecond() as i64,
                 row.model,
-                row.tokens.input as i64,
-                row.tokens.output as i64,
-                cost
+                row.tokens.input,
+                row.tokens.output,
+                row.cost_micro_usd
             ])?;
         }
         connection.execute_batch("COMMIT")?;
