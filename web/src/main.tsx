@@ -6,11 +6,13 @@ import { askEarly } from './api/early-page';
 import { logInByAddress } from './api/login';
 import { newQueries } from './api/queries';
 import { sessionKey } from './api/session-key';
+import { repairAddress } from './repair-address';
 import { router } from './router';
 import { startStream } from './stream/browser';
 import { startTheme } from './theme/theme';
 import './theme/page.css';
 
+repairAddress();
 startTheme();
 
 async function start(root: HTMLElement): Promise<void> {

@@ -148,7 +148,7 @@ fn told(server: &Server, run: &str, after: u64, last: u64) -> Result<Vec<u64>, S
     let (mut numbers, mut after) = (Vec::new(), after);
     loop {
         let page = server.get_json(&format!("/api/v1/runs/{run}/records?after={after}&limit=1000"))?;
-        let records = page["records"].as_array().into_iter().flatten();
+        let records = page["items"].as_array().into_iter().flatten();
         numbers.extend(records.filter_map(|record| record["seq"].as_u64()));
         match page["next_after"].as_u64() {
             Some(next) if next < last => after = next,

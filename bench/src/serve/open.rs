@@ -46,7 +46,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
             let start = Instant::now();
             let page = server.get_json(&path)?;
             times.push(milliseconds(start.elapsed()));
-            records = page["records"].as_array().map_or(0, Vec::len);
+            records = page["items"].as_array().map_or(0, Vec::len);
         }
         let first = times.first().copied().unwrap_or(f64::NAN);
         table.note(&format!("records on the {name} page"), &records.to_string());

@@ -1,16 +1,18 @@
 //! What everything in the server holds on to.
 
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use ralph_run::Home;
 use ralph_run::ports::Journals;
 use ralph_store::{RunSummary, Store};
 use tokio::sync::watch;
 
 use crate::auth::{Auth, Bucket, Principal};
 use crate::directory_probe::DirectoryProbe;
-use crate::http::AccessLog;
+use crate::http::{AccessLog, StartKeys};
 use crate::launch::Launcher;
 use crate::live::Hub;
 use crate::metrics::Metrics;
@@ -38,6 +40,8 @@ pub struct App {
     pub live: Arc<Hub>,
     /// Becomes true when the server ends.
     pub ending: watch::Receiver<bool>,
+    /// Which runs were started under which idempotency key.
+    pub(crate) start_keys: StartKeys,
     /// What is counted.
     pub metrics: Arc<Metrics>,
     /// The server's version.
@@ -64,12 +68,16 @@ pub struct AppParts {
     pub live: Arc<Hub>,
     /// Becomes true when the server ends.
     pub ending: watch::Receiver<bool>,
+    /// Where the server keeps small files of its own.
+    pub state_directory: PathBuf,
 }
 
 impl App {
     /// A server's parts.
     #[must_use]
     pub fn new(parts: AppParts) -> Self {
+        let labels = parts.live.board().labels();
+        labels.open(Home::new(&parts.state_directory, None));
         Self {
             access_log: AccessLog::open(parts.auth.state_directory()),
             store: parts.store,
@@ -80,6 +88,7 @@ impl App {
             metrics: Arc::clone(parts.live.metrics()),
             live: parts.live,
             ending: parts.ending,
+            start_keys: StartKeys::in_state_directory(&parts.state_directory),
             version: env!("CARGO_PKG_VERSION"),
             starts: Mutex::new(Bucket::new(STARTS_AT_ONCE, START_EVERY)),
             keys: Mutex::default(),
@@ -93,10 +102,12 @@ impl App {
             return Err(Problem::no_run(id));
         }
         // The index comes a little later than what is followed live.
-        match self.live.board().get(id) {
-            Some(summary) => Ok(summary.as_ref().clone()),
-            None => self.store.run(id).await?.ok_or_else(|| Problem::no_run(id)),
-        }
+        let mut summary = match self.live.board().get(id) {
+            Some(summary) => summary.as_ref().clone(),
+            None => self.store.run(id).await?.ok_or_else(|| Problem::no_run(id))?,
+        };
+        self.live.board().labels().apply(&mut summary);
+        Ok(summary)
     }
 
     /// What those who watch a run need.

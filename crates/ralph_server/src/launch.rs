@@ -51,9 +51,9 @@ pub struct StartRun {
     /// How many iterations at most.
     #[serde(default)]
     pub max_iterations: Option<u32>,
-    /// What it may cost, in dollars.
+    /// What it may cost, in millionths of a dollar; 0 for no limit.
     #[serde(default)]
-    pub max_cost_usd: Option<f64>,
+    pub max_cost_micro_usd: Option<u64>,
     /// How long it may take.
     #[serde(default)]
     pub max_runtime_seconds: Option<u64>,

@@ -28,6 +28,6 @@ pub use launch::{
 };
 pub use metrics::Metrics;
 pub use problem::{Problem, ProblemCode};
-pub use runners::{CommandError, FileStart, RawLog, RawLogName, Runners, SocketRunners};
+pub use runners::{CommandError, FileStart, RawLog, RawLogName, Removal, Runners, SocketRunners};
 pub use server::{Server, ServerError, ServerOptions};
 pub use server_lock::{Running, RunningError};

@@ -1,4 +1,4 @@
-//! What went wrong, as the API tells it (RFC 9457).
+//! `Problem`: every error that the API answers with (RFC 9457).
 
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -163,8 +163,18 @@ pub struct Problem {
     code: ProblemCode,
     detail: String,
     place: Option<(usize, usize)>,
+    errors: Vec<FieldError>,
     retry_after_seconds: Option<u64>,
     untrusted: Option<Box<UntrustedWorkspace>>,
+}
+
+/// What is wrong with one part of a request's body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub(crate) struct FieldError {
+    /// Which part: a JSON pointer (RFC 6901), such as `/limits/turns`. Empty for the body as a whole.
+    pub(crate) pointer: String,
+    /// For people: what is wrong with it.
+    pub(crate) detail: String,
 }
 
 /// The body of every answer that is an error, as `application/problem+json`.
@@ -181,6 +191,10 @@ pub(crate) struct ProblemBody<'a> {
     code: ProblemCode,
     /// For people: what went wrong, and what to do.
     detail: &'a str,
+    /// The parts of the body that are wrong, if that is the problem.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    #[schema(required = false)]
+    errors: &'a [FieldError],
     /// Where in the body, if that is what is wrong.
     #[serde(skip_serializing_if = "Option::is_none")]
     line: Option<usize>,
@@ -207,6 +221,7 @@ impl Problem {
             code,
             detail: detail.into(),
             place: None,
+            errors: Vec::new(),
             retry_after_seconds: None,
             untrusted: None,
         }
@@ -214,6 +229,15 @@ impl Problem {
 
     pub(crate) fn at(mut self, line: usize, column: usize) -> Self {
         self.place = Some((line, column));
+        self
+    }
+
+    /// Names the part of the body that is wrong, by its JSON pointer. Its detail is that of the problem.
+    pub(crate) fn in_field(mut self, pointer: impl Into<String>) -> Self {
+        self.errors.push(FieldError {
+            pointer: pointer.into(),
+            detail: self.detail.clone(),
+        });
         self
     }
 
@@ -266,6 +290,7 @@ impl IntoResponse for Problem {
             status: status.as_u16(),
             code: self.code,
             detail: &self.detail,
+            errors: &self.errors,
             line: self.place.map(|(line, _)| line),
             column: self.place.map(|(_, column)| column),
             settings: untrusted.map_or(&[], |untrusted| &untrusted.settings),

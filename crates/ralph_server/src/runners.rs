@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 use bytes::Bytes;
 use ralph_run::control::{ControlClient, ControlError, ControlRequest, Receipt, Refusal};
-use ralph_run::{Home, Liveness, RunDirectory, RunFile, open_regular_file};
+use ralph_run::{Home, Liveness, RunDirectory, RunFile, open_regular_file, remove_ended};
 
 use crate::sandboxed_open::open_in_workspace;
 
@@ -23,8 +23,20 @@ pub trait Runners: fmt::Debug + Send + Sync + 'static {
     /// Reads the start of a file beneath a workspace, and nothing outside of it.
     async fn file(&self, workspace: &Path, path: &Path, max_bytes: u64) -> io::Result<FileStart>;
 
+    /// Deletes a run that has ended, with everything that was kept of it.
+    async fn remove(&self, run: &str) -> io::Result<Removal>;
+
     /// The process ids of the runners that are on this machine: every local agent is below one of them.
     async fn local_processes(&self) -> Vec<u32>;
+}
+
+/// What became of a run that was to be deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Removal {
+    /// It is deleted.
+    Removed,
+    /// It has not ended, and is as it was.
+    NotEnded,
 }
 
 /// Which output of a run.
@@ -149,6 +161,26 @@ impl Runners for SocketRunners {
             let mut bytes = Vec::new();
             file.take(max_bytes).read_to_end(&mut bytes)?;
             Ok(FileStart { size_bytes, bytes })
+        })
+        .await
+    }
+
+    async fn remove(&self, run: &str) -> io::Result<Removal> {
+        let (home, run) = (self.home.clone(), run.to_owned());
+        blocking(move || {
+            if home.run(&run).is_none() {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            let mut cleaned = remove_ended(&home, std::slice::from_ref(&run));
+            if let Some((_, error)) = cleaned.failed.pop() {
+                return Err(error);
+            }
+            let is_removed = !cleaned.removed.is_empty() || home.run(&run).is_none();
+            Ok(if is_removed {
+                Removal::Removed
+            } else {
+                Removal::NotEnded
+            })
         })
         .await
     }

@@ -120,6 +120,7 @@ impl Server {
             auth,
             live,
             ending: is_ending,
+            state_directory: options.home.state_directory().to_owned(),
         }));
         let upkeep = Upkeep {
             home: options.home,

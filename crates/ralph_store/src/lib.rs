@@ -47,4 +47,4 @@ pub use rows::{
 pub use search::{Indexed, SearchOptions, TextIndex};
 pub use sqlite::{Note, Opened, SqliteOptions, SqliteStore};
 pub use store::{Health, MAX_LIMIT, REMEMBERED_FOR, Remembered, Store};
-pub use summary::RunSummary;
+pub use summary::{RunSummary, RunTotals};

@@ -1,6 +1,6 @@
-//! A run at a glance.
+//! `RunSummary`: a run as lists, the API and the feed `runs` show it.
 
-use agent_api::ContextUse;
+use agent_api::{ContextUse, Tokens};
 use jiff::Timestamp;
 use ralph_run::model::RunState;
 use ralph_run::{EndReason, Open, RunKind, Totals};
@@ -31,8 +31,11 @@ pub struct RunSummary {
     pub task: Option<String>,
     /// What happens without asking.
     pub permission_mode: Option<String>,
-    /// The start of the first prompt, redacted.
+    /// The title that a person gave it, else the start of the first prompt, redacted.
     pub title: String,
+    /// The tags that people gave it.
+    #[serde(default)]
+    pub tags: Vec<String>,
     /// When it began.
     #[cfg_attr(feature = "ts", ts(type = "string"))]
     pub started_at: Timestamp,
@@ -56,6 +59,8 @@ pub struct RunSummary {
     /// Which process of the iteration.
     pub attempt: u32,
     /// What it cost, and what it used.
+    #[serde(with = "in_micro_usd")]
+    #[cfg_attr(feature = "ts", ts(as = "RunTotals"))]
     pub totals: Totals,
     /// What it may cost, in millionths of a dollar.
     pub max_cost_micro_usd: Option<u64>,
@@ -74,4 +79,55 @@ pub struct RunSummary {
     pub errors: u32,
     /// The last record.
     pub head_seq: u64,
+}
+
+/// The totals of a run as lists have them. A journal calls the cost `cost`; here the name says the unit.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "ts", derive(ts_rs::TS))]
+#[serde(default)]
+pub struct RunTotals {
+    /// Tokens.
+    tokens: Tokens,
+    /// Money, in millionths of a dollar; absent where nobody knows.
+    #[serde(skip_serializing_if = "Option::is_none", alias = "cost")]
+    #[cfg_attr(feature = "ts", ts(optional))]
+    cost_micro_usd: Option<u64>,
+    /// Whether the money is our estimate, at least in part.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "ts", ts(optional, as = "Option<bool>"))]
+    is_estimate: bool,
+    /// Turns of the agent.
+    turns: u32,
+    /// Wall time.
+    duration_ms: u64,
+}
+
+mod in_micro_usd {
+    use agent_api::MicroUsd;
+    use ralph_run::Totals;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    use super::RunTotals;
+
+    pub(super) fn serialize<S: Serializer>(totals: &Totals, serializer: S) -> Result<S::Ok, S::Error> {
+        RunTotals {
+            tokens: totals.tokens,
+            cost_micro_usd: totals.cost.map(MicroUsd::as_micro_usd),
+            is_estimate: totals.is_estimate,
+            turns: totals.turns,
+            duration_ms: totals.duration_ms,
+        }
+        .serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Totals, D::Error> {
+        let totals = RunTotals::deserialize(deserializer)?;
+        Ok(Totals {
+            tokens: totals.tokens,
+            cost: totals.cost_micro_usd.map(MicroUsd::new),
+            is_estimate: totals.is_estimate,
+            turns: totals.turns,
+            duration_ms: totals.duration_ms,
+        })
+    }
 }

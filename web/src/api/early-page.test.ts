@@ -13,7 +13,7 @@ const answers = (...results: (object | Error)[]) => {
   });
   return asked;
 };
-const page = (epoch: string) => ({ epoch, head_seq: 1, records: [] });
+const page = (epoch: string) => ({ epoch, head_seq: 1, items: [] });
 
 afterEach(() => vi.unstubAllGlobals());
 

@@ -11,7 +11,13 @@ function serve(length: number) {
     const end = Math.min(before, length + 1);
     const first = Math.max(1, end - limit);
     const records = Array.from({ length: end - first }, (_, at) => ({ seq: first + at }));
-    return { epoch: 'e', head_seq: length, records, next_after: null, next_before: first > 1 ? first : null };
+    return {
+      epoch: 'e',
+      head_seq: length,
+      items: records,
+      next_after: null,
+      next_before: first > 1 ? first : null,
+    };
   });
 }
 

@@ -36,7 +36,7 @@ export async function fetchRecords(
   return {
     epoch: page.epoch,
     head_seq: page.head_seq,
-    records: page.records as unknown as RunRecord[],
+    records: page.items as unknown as RunRecord[],
     next_after: page.next_after ?? null,
     next_before: page.next_before ?? null,
   };

@@ -4,8 +4,7 @@ import { api, unwrap } from './client';
 export interface RunsQuery {
   workspace?: string;
   backend?: string;
-  ended?: boolean;
-  waiting?: boolean;
+  state?: 'active' | 'working' | 'waiting' | 'ended';
   cursor?: string;
   limit?: number;
 }

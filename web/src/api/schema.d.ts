@@ -336,6 +336,7 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
+                409: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -438,10 +439,10 @@ export interface paths {
                     workspace?: string;
                     /** @description Only those of this agent. */
                     backend?: string;
-                    /** @description Only those that have ended, or have not. */
-                    ended?: boolean;
-                    /** @description Only those that wait for a person, or do not. */
-                    waiting?: boolean;
+                    /** @description Only those with this tag. */
+                    tag?: string;
+                    /** @description Only those in this state. */
+                    state?: "active" | "working" | "waiting" | "ended";
                     /** @description Only those that began then or later. */
                     since?: string;
                     /** @description Only those that began before. */
@@ -492,13 +493,15 @@ export interface paths {
                 };
             };
             responses: {
-                /** @description It runs. */
+                /** @description The run has started. */
                 201: {
                     headers: {
+                        /** @description The address of the run. */
+                        location?: string;
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["StartedRun"];
+                        "application/json": components["schemas"]["Run"];
                     };
                 };
                 400: components["responses"]["Problem"];
@@ -529,7 +532,10 @@ export interface paths {
         get: {
             parameters: {
                 query?: never;
-                header?: never;
+                header?: {
+                    /** @description `etag` of an earlier answer. */
+                    "if-none-match"?: string | null;
+                };
                 path: {
                     /** @description The run. */
                     id: string;
@@ -539,6 +545,82 @@ export interface paths {
             requestBody?: never;
             responses: {
                 /** @description The run. */
+                200: {
+                    headers: {
+                        /** @description Changes with the run. */
+                        etag?: string;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Run"];
+                    };
+                };
+                /** @description The run has not changed. */
+                304: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        put?: never;
+        post?: never;
+        /** Deletes a run that has ended: its journal, its raw output and what the index has of it. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The run. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The run is deleted. */
+                204: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                409: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        options?: never;
+        head?: never;
+        /** Changes the title and the tags of a run. */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The run. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["ChangeRun"];
+                };
+            };
+            responses: {
+                /** @description The run as it is now. */
                 200: {
                     headers: {
                         [name: string]: unknown;
@@ -551,16 +633,13 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
+                413: components["responses"]["Problem"];
+                415: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
         };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
         trace?: never;
     };
     "/api/v1/runs/{id}/approvals/{request}": {
@@ -668,6 +747,7 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
+                409: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -760,10 +840,12 @@ export interface paths {
                 /** @description The new run. */
                 201: {
                     headers: {
+                        /** @description The address of the run. */
+                        location?: string;
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["StartedRun"];
+                        "application/json": components["schemas"]["Run"];
                     };
                 };
                 400: components["responses"]["Problem"];
@@ -843,7 +925,42 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /** Lists the messages to an agent, and what became of them. */
+        get: {
+            parameters: {
+                query?: {
+                    /** @description `next` of the page before. */
+                    cursor?: string;
+                    /** @description How many at most. */
+                    limit?: number;
+                };
+                header?: never;
+                path: {
+                    /** @description The run. */
+                    id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The messages, in order. */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["MessagePage"];
+                    };
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
         put?: never;
         /** Says something to the agent. */
         post: {
@@ -892,6 +1009,98 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs/{id}/messages/{message_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes back a message that the agent was not given yet. */
+        delete: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The run. */
+                    id: string;
+                    /** @description The message. */
+                    message_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The run has it. */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CommandReceipt"];
+                    };
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                409: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
+        options?: never;
+        head?: never;
+        /** Changes a message that the agent was not given yet. */
+        patch: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description The run. */
+                    id: string;
+                    /** @description The message. */
+                    message_id: string;
+                };
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    "application/json": components["schemas"]["EditMessage"];
+                };
+            };
+            responses: {
+                /** @description The run has it. */
+                202: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["CommandReceipt"];
+                    };
+                };
+                400: components["responses"]["Problem"];
+                401: components["responses"]["Problem"];
+                403: components["responses"]["Problem"];
+                404: components["responses"]["Problem"];
+                409: components["responses"]["Problem"];
+                413: components["responses"]["Problem"];
+                415: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
+                429: components["responses"]["Problem"];
+                503: components["responses"]["Problem"];
+                504: components["responses"]["Problem"];
+                default: components["responses"]["Problem"];
+            };
+        };
         trace?: never;
     };
     "/api/v1/runs/{id}/model": {
@@ -1008,143 +1217,6 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs/{id}/queue": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Lists the messages to an agent, and what became of them. */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The run. */
-                    id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The messages, in order. */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["Queue"];
-                    };
-                };
-                400: components["responses"]["Problem"];
-                401: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                429: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/runs/{id}/queue/{message_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /** Takes back a message that the agent was not given yet. */
-        delete: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The run. */
-                    id: string;
-                    /** @description The message. */
-                    message_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description The run has it. */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CommandReceipt"];
-                    };
-                };
-                400: components["responses"]["Problem"];
-                401: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                409: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
-                429: components["responses"]["Problem"];
-                503: components["responses"]["Problem"];
-                504: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
-        options?: never;
-        head?: never;
-        /** Changes a message that the agent was not given yet. */
-        patch: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path: {
-                    /** @description The run. */
-                    id: string;
-                    /** @description The message. */
-                    message_id: string;
-                };
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["EditMessage"];
-                };
-            };
-            responses: {
-                /** @description The run has it. */
-                202: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": components["schemas"]["CommandReceipt"];
-                    };
-                };
-                400: components["responses"]["Problem"];
-                401: components["responses"]["Problem"];
-                403: components["responses"]["Problem"];
-                404: components["responses"]["Problem"];
-                409: components["responses"]["Problem"];
-                413: components["responses"]["Problem"];
-                415: components["responses"]["Problem"];
-                422: components["responses"]["Problem"];
-                429: components["responses"]["Problem"];
-                503: components["responses"]["Problem"];
-                504: components["responses"]["Problem"];
-                default: components["responses"]["Problem"];
-            };
-        };
         trace?: never;
     };
     "/api/v1/runs/{id}/raw/{attempt}": {
@@ -1280,6 +1352,8 @@ export interface paths {
                     after?: number;
                     /** @description Only those before this one. Without `after` these are the last ones before it. */
                     before?: number;
+                    /** @description `next` of the page before. It continues in the same direction, and replaces `after` and `before`. */
+                    cursor?: string;
                     /** @description How many at most. */
                     limit?: number;
                     /** @description Only these kinds, with commas between them. */
@@ -1307,6 +1381,7 @@ export interface paths {
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
                 404: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -1398,10 +1473,12 @@ export interface paths {
                 /** @description The new run. */
                 201: {
                     headers: {
+                        /** @description The address of the run. */
+                        location?: string;
                         [name: string]: unknown;
                     };
                     content: {
-                        "application/json": components["schemas"]["StartedRun"];
+                        "application/json": components["schemas"]["Run"];
                     };
                 };
                 400: components["responses"]["Problem"];
@@ -1801,6 +1878,8 @@ export interface paths {
         get: {
             parameters: {
                 query?: {
+                    /** @description `next` of the page before. */
+                    cursor?: string;
                     /** @description How many at most. */
                     limit?: number;
                 };
@@ -1822,6 +1901,7 @@ export interface paths {
                 400: components["responses"]["Problem"];
                 401: components["responses"]["Problem"];
                 403: components["responses"]["Problem"];
+                422: components["responses"]["Problem"];
                 429: components["responses"]["Problem"];
                 default: components["responses"]["Problem"];
             };
@@ -2015,9 +2095,9 @@ export interface components {
         AddToLimits: {
             /**
              * Format: int64
-             * @description To the cost limit, in micro-dollars.
+             * @description To the cost limit, in millionths of a dollar.
              */
-            cost?: number | null;
+            cost_micro_usd?: number | null;
             /**
              * Format: int32
              * @description To the iteration limit.
@@ -2136,7 +2216,16 @@ export interface components {
         Backends: {
             /** @description The agents. */
             items: components["schemas"]["Backend"][];
+            /** @description Always null: all agents fit on one page. */
+            next: string | null;
             untrusted?: components["schemas"]["UntrustedWorkspace"] | null;
+        };
+        /** @description What to change about a run. What is left out stays as it is. */
+        ChangeRun: {
+            /** @description All tags of the run. */
+            tags?: string[];
+            /** @description The title; null for the start of the prompt. */
+            title?: string | null;
         };
         /** @description The run was told. What comes of it is in its records. */
         CommandReceipt: {
@@ -2203,6 +2292,13 @@ export interface components {
             /** @description A limit was reached. */
             limit: components["schemas"]["LimitKind"];
         } | "interrupted" | "stopped" | "terminated" | "hung_up" | "output_closed" | "crashed" | "no_result" | "storage_failed" | "lost";
+        /** @description What is wrong with one part of a request's body. */
+        FieldError: {
+            /** @description For people: what is wrong with it. */
+            detail: string;
+            /** @description Which part: a JSON pointer (RFC 6901), such as `/limits/turns`. Empty for the body as a whole. */
+            pointer: string;
+        };
         /** @description A file as it is now. */
         FilePreview: {
             /** @description The file, or its start. */
@@ -2276,11 +2372,11 @@ export interface components {
         /** @description What a run may use. */
         Limits: {
             /**
-             * Format: double
-             * @description What it may cost, in dollars.
+             * Format: int64
+             * @description What it may cost, in millionths of a dollar; 0 for no limit.
              * @default null
              */
-            cost_usd: number | null;
+            cost_micro_usd: number | null;
             /**
              * Format: int32
              * @description How many iterations.
@@ -2404,6 +2500,13 @@ export interface components {
          * @enum {string}
          */
         MessageMode: "steer" | "queue";
+        /** @description A page of the messages to an agent, in order. */
+        MessagePage: {
+            /** @description The messages. */
+            items: components["schemas"]["Message"][];
+            /** @description Gives the next page, as `cursor`; null on the last one. */
+            next: string | null;
+        };
         /** @description A message. */
         NewMessage: {
             /** @description When the agent is to see it. */
@@ -2470,6 +2573,8 @@ export interface components {
             detail: string;
             /** @description With `untrusted_workspace`: what a start sends as `trust` to trust exactly this. Absent if it cannot be trusted. */
             digest?: string | null;
+            /** @description The parts of the body that are wrong, if that is the problem. */
+            errors?: components["schemas"]["FieldError"][];
             /** @description With `untrusted_workspace`: the files in the workspace that these settings name. */
             files?: string[];
             /** @description Where in the body, if that is what is wrong. */
@@ -2491,11 +2596,6 @@ export interface components {
          * @enum {string}
          */
         ProblemCode: "malformed_json" | "invalid_body" | "invalid_parameter" | "unauthenticated" | "foreign_origin" | "insufficient_scope" | "agent_not_allowed" | "not_found" | "run_not_found" | "record_not_found" | "message_not_found" | "request_not_found" | "file_not_found" | "method_not_allowed" | "busy" | "untrusted_workspace" | "already_answered" | "already_sent" | "run_ended" | "refused" | "key_in_progress" | "too_large" | "head_too_large" | "unsupported_media_type" | "invalid_range" | "foreign_host" | "key_reused" | "unprocessable" | "unsupported" | "backend_unavailable" | "rate_limited" | "internal" | "store_unavailable" | "runner_busy" | "runner_silent" | "timeout" | "too_many_clients" | "too_many" | "malformed" | "not_text" | "unreadable" | "session_ended";
-        /** @description The messages to an agent, in order. */
-        Queue: {
-            /** @description The messages. */
-            items: components["schemas"]["Message"][];
-        };
         /** @description Whether the server can be used. */
         ReadyReport: {
             /** @description `sqlite` or `postgres`. */
@@ -2550,9 +2650,13 @@ export interface components {
              * @description The run's last record.
              */
             head_seq: number;
+            /** @description The records, as they are in the journal. */
+            items: components["schemas"]["Record"][];
+            /** @description Gives the next page in the same direction, as `cursor`; null if there is none now. */
+            next: string | null;
             /**
              * Format: int64
-             * @description Gives the next page, as `after`; null if there is none now.
+             * @description Gives the page behind this one, as `after`; null if there is none now.
              */
             next_after: number | null;
             /**
@@ -2560,8 +2664,6 @@ export interface components {
              * @description Gives the page before, as `before`; null if this is the first one.
              */
             next_before: number | null;
-            /** @description The records, as they are in the journal. */
-            records: components["schemas"]["Record"][];
         };
         /** @description A run at a glance. */
         Run: {
@@ -2638,9 +2740,11 @@ export interface components {
              * @description When it began.
              */
             started_at: string;
+            /** @description The tags that people gave it. */
+            tags: string[];
             /** @description Names the task. */
             task: string | null;
-            /** @description The start of the first prompt, redacted. */
+            /** @description The title that a person gave it, else the start of the first prompt, redacted. */
             title: string;
             /** @description What it cost, and what it used. */
             totals: components["schemas"]["Totals"];
@@ -2712,11 +2816,6 @@ export interface components {
         SetPermissionMode: {
             mode: components["schemas"]["PermissionMode"];
         };
-        /** @description A run that was started. */
-        StartedRun: {
-            /** @description Names the run. */
-            id: string;
-        };
         /**
          * @description What became of a question.
          * @enum {string}
@@ -2776,7 +2875,7 @@ export interface components {
              * Format: int64
              * @description In millionths of a dollar; absent where nobody knows.
              */
-            cost?: number;
+            cost_micro_usd?: number;
             /**
              * Format: int64
              * @description Wall time.
@@ -2849,6 +2948,8 @@ export interface components {
         Workspaces: {
             /** @description The workspaces. */
             items: components["schemas"]["Workspace"][];
+            /** @description Gives the next page, as `cursor`; null on the last one. */
+            next: string | null;
         };
     };
     responses: {

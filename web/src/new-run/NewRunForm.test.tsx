@@ -38,7 +38,7 @@ function answers(answer: () => unknown = () => ({ id: 'new' })): Parameters<type
       items: [codex, backend('demo', 'Demo'), backend('claude_code', 'Claude')],
     }),
     'GET /api/v1/workspaces': () => ({ items: workspaces }),
-    'GET /api/v1/runs/r1/records': () => ({ epoch: 'e', head_seq: 9, records: [record] }),
+    'GET /api/v1/runs/r1/records': () => ({ epoch: 'e', head_seq: 9, items: [record], next: null }),
     'POST /api/v1/runs': (body, headers) => {
       bodies.push(body);
       keys.push(headers.get('idempotency-key'));

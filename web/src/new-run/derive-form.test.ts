@@ -143,7 +143,7 @@ test('an agent that is not there says what to do', () => {
 });
 
 test('what is empty is left to the settings, and what does not belong to the kind is not asked', () => {
-  const limits = { iterations: null, cost_usd: null, runtime_seconds: null, tokens: null, turns: null };
+  const limits = { iterations: null, cost_micro_usd: null, runtime_seconds: null, tokens: null, turns: null };
   expect(requestOf(good, claude)).toEqual({
     kind: 'loop',
     workspace: '/projects/a',
@@ -178,7 +178,7 @@ test('everything that was said is asked', () => {
     mode: 'coder',
     verify: ['make', 'make test'],
     permission_mode: 'plan',
-    limits: { iterations: 3, cost_usd: 0.25, runtime_seconds: 90, tokens: 250_000, turns: 40 },
+    limits: { iterations: 3, cost_micro_usd: 250_000, runtime_seconds: 90, tokens: 250_000, turns: 40 },
   });
 });
 
@@ -213,15 +213,15 @@ test('the same wish has the same key, another wish another one', () => {
 test('limits that the agent cannot keep are not sent', () => {
   const form = { ...good, cost: '1', tokens: '2', turns: '3', minutes: '1' };
   expect(requestOf(form, agent({ limits: [] })).limits).toMatchObject({
-    cost_usd: null,
+    cost_micro_usd: null,
     tokens: null,
     turns: null,
   });
   expect(requestOf(form, agent({ limits: ['cost'] })).limits).toMatchObject({
-    cost_usd: 1,
+    cost_micro_usd: 1_000_000,
     runtime_seconds: 60,
   });
-  expect(requestOf(form, undefined).limits).toMatchObject({ cost_usd: 1, tokens: 2, turns: 3 });
+  expect(requestOf(form, undefined).limits).toMatchObject({ cost_micro_usd: 1_000_000, tokens: 2, turns: 3 });
 });
 
 test('an agent that reports tokens has a cost limit, because the cost can be estimated', () => {

@@ -142,6 +142,7 @@ export function requestOf(form: RunForm, agent: AgentFacts | undefined): NewRun 
   const number = (text: string) => (text.trim() === '' ? null : Number(text));
   const minutes = number(form.minutes);
   const limit = (name: 'cost' | 'tokens' | 'turns') => (keepsLimit(agent, name) ? number(form[name]) : null);
+  const cost = limit('cost');
   return {
     kind: form.kind,
     workspace: word(form.workspace),
@@ -154,7 +155,7 @@ export function requestOf(form: RunForm, agent: AgentFacts | undefined): NewRun 
     ...(isLoop && verify.length > 0 && { verify }),
     limits: {
       iterations: isLoop ? number(form.iterations) : null,
-      cost_usd: limit('cost'),
+      cost_micro_usd: cost === null ? null : Math.max(1, Math.round(cost * 1e6)),
       runtime_seconds: minutes === null ? null : Math.max(1, Math.round(minutes * 60)),
       tokens: limit('tokens'),
       turns: limit('turns'),

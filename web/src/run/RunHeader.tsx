@@ -54,7 +54,7 @@ function Facts({ run, now }: { run: RunSummary; now: number }) {
       <span>{[run.display_name, run.model].filter(Boolean).join(' · ')}</span>
       <Permission mode={run.permission_mode ?? null} />
       {run.kind === 'loop' && run.iteration > 0 && <span>iteration {run.iteration}</span>}
-      <span title="Cost">{formatCost(run.totals.cost, run.totals.is_estimate)}</span>
+      <span title="Cost">{formatCost(run.totals.cost_micro_usd, run.totals.is_estimate)}</span>
       <span
         title={`In: ${tokens.input} new, ${tokens.cache_read} from the cache, ${tokens.cache_write} into it`}
       >

@@ -1,3 +1,6 @@
+/** All names of `T`, each with its value or without one. */
+export type Every<T> = { [Name in keyof Required<T>]: T[Name] | undefined };
+
 /** What the address of a run's page says. */
 export interface RunSearch {
   /** The record that the page shows, for permalinks. */
@@ -10,7 +13,8 @@ export interface RunSearch {
 }
 
 export function parseRunSearch(search: Record<string, unknown>): RunSearch {
-  const parsed: RunSearch = {};
+  // The router keeps what the address says about a name that is left out here.
+  const parsed: Every<RunSearch> = { seq: undefined, hide: undefined, find: undefined, view: undefined };
   const seq = Number(search.seq);
   if (Number.isSafeInteger(seq) && seq > 0) parsed.seq = seq;
   const hide = Array.isArray(search.hide) ? search.hide : [search.hide];
@@ -19,5 +23,5 @@ export function parseRunSearch(search: Record<string, unknown>): RunSearch {
   // The router reads `find=42` as a number.
   if (['string', 'number', 'boolean'].includes(typeof search.find)) parsed.find = String(search.find);
   if (search.view === 'files') parsed.view = 'files';
-  return parsed;
+  return parsed as RunSearch;
 }

@@ -47,7 +47,7 @@ export const RunCard = memo(function RunCard({ run, now }: { run: RunSummary; no
           )}
         </span>
         <span className="flex items-center justify-end gap-3 text-muted text-xs tabular-nums">
-          <span title="Cost">{formatCost(run.totals.cost, run.totals.is_estimate)}</span>
+          <span title="Cost">{formatCost(run.totals.cost_micro_usd, run.totals.is_estimate)}</span>
           <span className="min-w-18 text-right" title="Time it took">
             {run.ended_at ? formatDuration(elapsedOf(run, now)) : formatElapsed(elapsedOf(run, now))}
           </span>

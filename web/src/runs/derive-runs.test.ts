@@ -47,8 +47,8 @@ test('a run that no longer fits the filters goes', () => {
 });
 
 test('filters are what the server understands', () => {
-  expect(queryOf({ state: 'waiting', backend: 'demo' })).toEqual({ waiting: true, backend: 'demo' });
-  expect(queryOf({ state: 'ended' })).toEqual({ ended: true });
+  expect(queryOf({ state: 'waiting', backend: 'demo' })).toEqual({ state: 'waiting', backend: 'demo' });
+  expect(queryOf({ state: 'ended' })).toEqual({ state: 'ended' });
 });
 
 test('an address with nonsense is the list of all', () => {

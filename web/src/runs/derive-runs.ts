@@ -7,9 +7,7 @@ export function queryOf(search: RunsSearch): RunsQuery {
   return {
     ...(search.workspace && { workspace: search.workspace }),
     ...(search.backend && { backend: search.backend }),
-    ...(search.state === 'active' && { ended: false }),
-    ...(search.state === 'ended' && { ended: true }),
-    ...(search.state === 'waiting' && { waiting: true }),
+    ...(search.state && { state: search.state }),
   };
 }
 

@@ -29,7 +29,7 @@ let runs = 0;
 function server(queue: object[] = [], more: Parameters<typeof serve>[0] = {}, agent: object = backend) {
   return serve({
     'GET /api/v1/backends': () => ({ items: [agent] }),
-    [`GET /api/v1/runs/r${runs}/queue`]: () => ({ items: queue }),
+    [`GET /api/v1/runs/r${runs}/messages`]: () => ({ items: queue, next: null }),
     ...more,
   });
 }

@@ -22,7 +22,7 @@ export function useQueue(id: string, run: RunSummary | undefined, feed: RunFeed,
   const { data, isPending } = useQuery({
     queryKey: ['queue', id],
     queryFn: async ({ signal }) =>
-      (await unwrap(api.GET('/api/v1/runs/{id}/queue', { params: { path: { id } }, signal }))).items,
+      (await unwrap(api.GET('/api/v1/runs/{id}/messages', { params: { path: { id } }, signal }))).items,
     // What waits may be out of the activity that is loaded.
     refetchInterval: ({ state }) => {
       const isOpen = state.data?.some((each) => each.state === 'queued' || each.state === 'sent');

@@ -1,6 +1,6 @@
 // Made from the Rust code, and held against it by a test of ralph_server: see CONTRIBUTING.md. Do not edit.
-import type { ContextUse, PermissionRequested, PlanProposed, QuestionAsked } from './agent';
-import type { ControlCommand, EndReason, Receipt, RunKind, RunRecord, RunState, Totals } from './run';
+import type { ContextUse, PermissionRequested, PlanProposed, QuestionAsked, Tokens } from './agent';
+import type { ControlCommand, EndReason, Receipt, RunKind, RunRecord, RunState } from './run';
 
 /** Something that waits for an answer. */
 export type Approval = {
@@ -74,8 +74,10 @@ export type RunSummary = {
   task: string | null;
   /** What happens without asking. */
   permission_mode: string | null;
-  /** The start of the first prompt, redacted. */
+  /** The title that a person gave it, else the start of the first prompt, redacted. */
   title: string;
+  /** The tags that people gave it. */
+  tags: Array<string>;
   /** When it began. */
   started_at: string;
   /** When it ended. */
@@ -95,7 +97,7 @@ export type RunSummary = {
   /** Which process of the iteration. */
   attempt: number;
   /** What it cost, and what it used. */
-  totals: Totals;
+  totals: RunTotals;
   /** What it may cost, in millionths of a dollar. */
   max_cost_micro_usd: number | null;
   /** How full the model's memory is. */
@@ -112,6 +114,20 @@ export type RunSummary = {
   errors: number;
   /** The last record. */
   head_seq: number;
+};
+
+/** The totals of a run as lists have them. A journal calls the cost `cost`; here the name says the unit. */
+export type RunTotals = {
+  /** Tokens. */
+  tokens: Tokens;
+  /** Money, in millionths of a dollar; absent where nobody knows. */
+  cost_micro_usd?: number;
+  /** Whether the money is our estimate, at least in part. */
+  is_estimate?: boolean;
+  /** Turns of the agent. */
+  turns: number;
+  /** Wall time. */
+  duration_ms: number;
 };
 
 /** Everything the server says. */

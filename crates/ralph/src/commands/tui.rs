@@ -271,7 +271,7 @@ fn start_of(request: &StartRequest) -> Result<StartRun, String> {
     run.model = text(&request.model);
     run.mode = text(&request.mode);
     run.max_iterations = max_iterations.map_err(|reason| format!("the number of iterations {reason}"))?;
-    run.max_cost_usd = max_cost.map(|cost| cost.as_usd());
+    run.max_cost_micro_usd = max_cost.map(|cost| cost.as_micro_usd());
     run.verify = text(&request.verify).map(|command| vec![command]);
     run.permission_mode = (!request.asks).then_some(PermissionChoice::Bypass);
     Ok(run)
@@ -288,7 +288,7 @@ fn empty_start(workspace: PathBuf) -> StartRun {
         task: None,
         once: false,
         max_iterations: None,
-        max_cost_usd: None,
+        max_cost_micro_usd: None,
         max_runtime_seconds: None,
         max_turns: None,
         max_tokens: None,

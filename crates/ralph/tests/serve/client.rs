@@ -47,7 +47,7 @@ impl Door {
     /// The numbers of all records that the index has of a run.
     pub(crate) fn indexed(&self, run: &str) -> Vec<u64> {
         let page = self.get(&format!("/api/v1/runs/{run}/records?after=0&limit=1000"));
-        let records = page["records"].as_array().unwrap();
+        let records = page["items"].as_array().unwrap();
         records
             .iter()
             .map(|record| record["seq"].as_u64().unwrap())

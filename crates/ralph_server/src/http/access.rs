@@ -13,6 +13,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::admission::ConnectionPermit;
 use super::client_process::ClientProcess;
 use super::listener::MAX_HEAD_BYTES;
+use super::pages::is_navigation;
 use super::route::{Policy, PublicRoutes, RouteRule};
 use crate::app::App;
 use crate::auth::{Credential, Origin, Principal, Scope, only};
@@ -127,7 +128,8 @@ impl Access {
             let detail = "pages of other sites may not ask this server";
             return Err(Problem::new(ProblemCode::ForeignOrigin, detail));
         }
-        let principal = if self.public.contain(request.method(), request.uri().path()) {
+        let is_public = self.public.contain(request.method(), request.uri().path()) || is_navigation(request);
+        let principal = if is_public {
             None
         } else {
             Some(self.authenticate(request, peer)?)

@@ -23,6 +23,9 @@ const MOST_MODELS: usize = 20;
 pub(super) struct Backends {
     /// The agents.
     items: Vec<Backend>,
+    /// Always null: all agents fit on one page.
+    #[schema(required)]
+    next: Option<String>,
     /// The settings of the workspace that were not used to find them, because its `ralph.yml` is not trusted; null if
     /// there are none.
     untrusted: Option<UntrustedWorkspace>,
@@ -120,6 +123,7 @@ pub(super) async fn list(
     let items = found.items.into_iter();
     Ok(Json(Backends {
         items: items.map(|info| Backend::new(info, &runs)).collect(),
+        next: None,
         untrusted: found.untrusted,
     }))
 }

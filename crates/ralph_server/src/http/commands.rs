@@ -103,10 +103,10 @@ pub(super) struct SetPermissionMode {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AddToLimits {
-    /// To the cost limit, in micro-dollars.
-    #[serde(default, deserialize_with = "whole")]
+    /// To the cost limit, in millionths of a dollar.
+    #[serde(default, deserialize_with = "whole", alias = "cost")]
     #[schema(minimum = 1)]
-    cost: Option<u64>,
+    cost_micro_usd: Option<u64>,
     /// To the token limit.
     #[serde(default, deserialize_with = "whole")]
     #[schema(minimum = 1)]
@@ -187,10 +187,8 @@ pub(super) async fn set_model(
     let is_model =
         |name: &String| (1..=MAX_MODEL_BYTES).contains(&name.len()) && !name.chars().any(char::is_control);
     if !model.as_ref().is_none_or(is_model) {
-        return Err(Problem::new(
-            ProblemCode::Unprocessable,
-            "this cannot be the name of a model",
-        ));
+        let detail = "this cannot be the name of a model";
+        return Err(Problem::new(ProblemCode::Unprocessable, detail).in_field("/model"));
     }
     tell(&app, &run, id, ControlCommand::SetModel { model }).await
 }
@@ -206,20 +204,23 @@ pub(super) async fn top_up(
     JsonBody(amounts): JsonBody<AddToLimits>,
 ) -> Told {
     let AddToLimits {
-        cost,
+        cost_micro_usd,
         tokens,
         iterations,
         seconds,
     } = amounts;
-    let given = [cost, tokens, iterations.map(u64::from), seconds];
-    if given.contains(&Some(0)) {
-        return Err(Problem::new(
-            ProblemCode::Unprocessable,
-            "an amount is 0: leave it out, or give at least 1",
-        ));
+    let given = [
+        ("/cost_micro_usd", cost_micro_usd),
+        ("/tokens", tokens),
+        ("/iterations", iterations.map(u64::from)),
+        ("/seconds", seconds),
+    ];
+    if let Some((pointer, _)) = given.iter().find(|(_, amount)| *amount == Some(0)) {
+        let detail = "an amount is 0: leave it out, or give at least 1";
+        return Err(Problem::new(ProblemCode::Unprocessable, detail).in_field(*pointer));
     }
     let amounts = TopUp {
-        cost: cost.map(MicroUsd::new),
+        cost: cost_micro_usd.map(MicroUsd::new),
         tokens,
         iterations,
         seconds,

@@ -1,9 +1,9 @@
-//! A request that is sent again under the same key is answered again, and done once.
+//! Idempotency keys: a request that is sent again under the same key is done once. Starts keep their keys in
+//! [`StartKeys`], commands their answers in the index.
 
+use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::Json;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
@@ -11,20 +11,19 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use jiff::Timestamp;
-use ralph_store::{Remembered, StoreError};
+use ralph_store::Remembered;
 
 use super::admission::ConnectionPermit;
 use super::input::{MAX_BODY_BYTES, read_body};
-use super::start::{RunName, StartedRun, starts_run};
+use super::start::{RunName, created, starts_run};
+use super::start_keys::{KEPT, StartKeys};
 use crate::app::App;
-use crate::auth::{digest_hex, only};
+use crate::auth::{Principal, Scope, digest_hex, only};
 use crate::problem::{Problem, ProblemCode};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// How long an answer is given again.
-const KEPT: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_KEY_BYTES: usize = 255;
 /// Logging in answers with a secret, which is kept nowhere.
 const NEVER_KEPT: [&str; 4] = [
@@ -62,12 +61,23 @@ pub(super) async fn remember_answers(State(app): State<Arc<App>>, request: Reque
     if request.method() != Method::POST || !takes_key(request.uri().path()) {
         return next.run(request).await;
     }
-    match key_of(request.headers()).map(|key| key.map(str::to_owned)) {
+    match key_of(request.headers()).map(|key| key.map(|key| own_key(key, &request))) {
         Ok(None) => next.run(request).await,
         Ok(Some(key)) => once(app, key, request, next)
             .await
             .unwrap_or_else(Problem::into_response),
         Err(problem) => problem.into_response(),
+    }
+}
+
+/// The key as it is stored. Keys are shared by those with the same rights only, so that nobody is answered what they could
+/// not ask for.
+fn own_key(key: &str, request: &Request) -> String {
+    match request.extensions().get::<Principal>() {
+        Some(principal) if principal.scope != Scope::Admin || principal.workspaces.is_some() => {
+            format!("{key}\u{1}{:?}\u{1}{:?}", principal.scope, principal.workspaces)
+        }
+        Some(_) | None => key.to_owned(),
     }
 }
 
@@ -90,39 +100,19 @@ async fn once(app: Arc<App>, key: String, request: Request, next: Next) -> Resul
     }
 }
 
-async fn answer(
-    app: &App,
-    key: &str,
-    mut parts: Parts,
-    body: Bytes,
-    next: Next,
-) -> Result<Response, Problem> {
+async fn answer(app: &App, key: &str, parts: Parts, body: Bytes, next: Next) -> Result<Response, Problem> {
     let address = parts.uri.path_and_query().map_or("", |address| address.as_str());
     let digest = digest_hex(&[address.as_bytes(), &body]);
-    if let Some(earlier) = recall(app, key, parts.uri.path()).await?.filter(is_fresh) {
+    if starts_run(parts.uri.path()) {
+        return start_once(app, key, &digest, parts, body, next).await;
+    }
+    if let Some(earlier) = recall(app, key).await.filter(is_fresh) {
         return replay(earlier, &digest);
     }
-    let (mut started, mut named) = (None, None);
-    if starts_run(parts.uri.path()) {
-        let name_key = name_key(key, &digest);
-        let name = name_run(app, &name_key, &digest).await?;
-        started = is_started(app, &name.0)
-            .await
-            .then(|| StartedRun { id: name.0.clone() });
-        named = Some((name_key, name.clone()));
-        parts.extensions.insert(name);
-    }
-    let response = match started {
-        // A server before this one started it and was killed before it could say so.
-        Some(started) => (StatusCode::CREATED, Json(started)).into_response(),
-        None => next.run(Request::from_parts(parts, Body::from(body))).await,
-    };
+    let response = next.run(Request::from_parts(parts, Body::from(body))).await;
     let status = response.status();
     // What was refused has changed nothing, and may work the next time.
     if !status.is_success() {
-        if let Some((name_key, name)) = named {
-            forget_name(app, &name_key, &name).await;
-        }
         return Ok(response);
     }
     let (parts, body) = response.into_parts();
@@ -142,36 +132,60 @@ async fn answer(
     Ok(Response::from_parts(parts, Body::from(body)))
 }
 
-/// Under which key the name of a request's run is kept. No client's key has such a character.
-fn name_key(key: &str, digest: &str) -> String {
-    format!("\u{1}{}", digest_hex(&[key.as_bytes(), digest.as_bytes()]))
+/// Starts a run once. Its name is written down before anything is started, so that a server that is killed in that
+/// moment neither forgets the run nor starts another one when it is asked again.
+async fn start_once(
+    app: &App,
+    key: &str,
+    digest: &str,
+    mut parts: Parts,
+    body: Bytes,
+    next: Next,
+) -> Result<Response, Problem> {
+    let keys = &app.start_keys;
+    let name = app.journals.new_run_id(Timestamp::now()).await;
+    let (asked, of) = (key.to_owned(), digest.to_owned());
+    let claimed = with_keys(keys, move |keys| keys.claim(&asked, &of, name)).await?;
+    if claimed.digest != digest {
+        return Err(reused());
+    }
+    if claimed.has_started || is_started(app, &claimed.run).await {
+        let mut response = created(app, &claimed.run).await?;
+        let headers = response.headers_mut();
+        headers.insert(REPLAYED, HeaderValue::from_static("true"));
+        return Ok(response);
+    }
+    parts.extensions.insert(RunName(claimed.run.clone()));
+    let response = next.run(Request::from_parts(parts, Body::from(body))).await;
+    let has_started = response.status().is_success();
+    // A start that was refused may work the next time, as another run. While something is there under its name, somebody
+    // may still be starting it, and the next one who asks has to find it.
+    let is_released = !has_started && app.journals.presence(&claimed.run).await.is_none();
+    let key = key.to_owned();
+    let written = with_keys(keys, move |keys| {
+        if has_started {
+            keys.set_started(&key, &claimed)
+        } else if is_released {
+            keys.release(&key)
+        } else {
+            Ok(())
+        }
+    });
+    // The client should hear of it in any case; the directory of the run says the same.
+    let _logged = written.await;
+    Ok(response)
 }
 
-/// What the run of this request is called. It is written down before anything is started, so that a server that is
-/// killed in that moment neither forgets the run nor starts another one when it is asked again.
-async fn name_run(app: &App, key: &str, digest: &str) -> Result<RunName, StoreError> {
-    if let Some(earlier) = app.store.recall(key).await?.filter(is_fresh) {
-        return Ok(RunName(earlier.body));
-    }
-    let now = Timestamp::now();
-    let named = Remembered {
-        digest: digest.to_owned(),
-        status: StatusCode::PROCESSING.as_u16(),
-        body: app.journals.new_run_id(now).await,
-        at: now,
-    };
-    app.store.remember(key, &named).await?;
-    Ok(RunName(named.body))
-}
-
-/// A run that did not start leaves its name to nobody: who has seen this one must not take another one for it. While
-/// something is there under it, somebody may still be starting it, and the next one who asks has to find it.
-async fn forget_name(app: &App, name_key: &str, name: &RunName) {
-    if app.journals.presence(&name.0).await.is_some() {
-        return;
-    }
-    if let Err(error) = app.store.forget(name_key).await {
-        tracing::warn!(%error, "cannot forget what a run was to be called");
+/// Reads or writes keys off the async workers.
+async fn with_keys<T: Send + 'static>(
+    keys: &StartKeys,
+    work: impl FnOnce(&StartKeys) -> io::Result<T> + Send + 'static,
+) -> Result<T, Problem> {
+    let keys = keys.clone();
+    let failed = |error: &dyn std::fmt::Display| Problem::internal("cannot store an idempotency key", error);
+    match tokio::task::spawn_blocking(move || work(&keys)).await {
+        Ok(done) => done.map_err(|error| failed(&error)),
+        Err(error) => Err(failed(&error)),
     }
 }
 
@@ -180,14 +194,14 @@ async fn is_started(app: &App, id: &str) -> bool {
     presence.is_some_and(|presence| presence.is_started)
 }
 
-/// What a request was answered before. A command is told without the index as well: its runner knows it by its key.
-async fn recall(app: &App, key: &str, path: &str) -> Result<Option<Remembered>, StoreError> {
+/// What a command was answered before. It is told without the index as well: its runner knows it by its key.
+async fn recall(app: &App, key: &str) -> Option<Remembered> {
     match app.store.recall(key).await {
-        Err(error) if !starts_run(path) => {
+        Ok(recalled) => recalled,
+        Err(error) => {
             tracing::warn!(%error, "cannot tell whether a command was answered before");
-            Ok(None)
+            None
         }
-        recalled => recalled,
     }
 }
 
@@ -197,8 +211,7 @@ fn is_fresh(earlier: &Remembered) -> bool {
 
 fn replay(earlier: Remembered, digest: &str) -> Result<Response, Problem> {
     if earlier.digest != digest {
-        let detail = "this idempotency key was used for another request";
-        return Err(Problem::new(ProblemCode::KeyReused, detail));
+        return Err(reused());
     }
     let status = StatusCode::from_u16(earlier.status)
         .map_err(|error| Problem::internal("a remembered answer has no status", &error))?;
@@ -212,4 +225,9 @@ fn replay(earlier: Remembered, digest: &str) -> Result<Response, Problem> {
         (REPLAYED, HeaderValue::from_static("true")),
     ];
     Ok((status, headers, earlier.body).into_response())
+}
+
+fn reused() -> Problem {
+    let detail = "this idempotency key was used for another request";
+    Problem::new(ProblemCode::KeyReused, detail)
 }

@@ -1,4 +1,4 @@
-//! Reading requests: what is wrong with one is said in full, and nothing large is ever kept.
+//! Extractors for handlers: bodies, parameters and paths. An error says what is wrong, and nothing large is kept.
 
 use std::time::Duration;
 
@@ -58,16 +58,56 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
         let bytes = read_body(request.into_body()).await?;
-        serde_json::from_slice(&bytes).map(Self).map_err(|error| {
-            let code = match error.classify() {
-                serde_json::error::Category::Data => ProblemCode::InvalidBody,
-                serde_json::error::Category::Syntax
-                | serde_json::error::Category::Eof
-                | serde_json::error::Category::Io => ProblemCode::MalformedJson,
-            };
-            Problem::new(code, error.to_string()).at(error.line(), error.column())
-        })
+        // Serde would read an array as the fields of an object, in their order.
+        let rest = bytes.trim_ascii_start();
+        if rest.starts_with(b"[") {
+            let before = bytes.get(..bytes.len() - rest.len()).unwrap_or_default();
+            let mut lines = before.split(|byte| *byte == b'\n');
+            let column = lines.next_back().map_or(0, <[u8]>::len) + 1;
+            let problem = Problem::new(ProblemCode::InvalidBody, "the body must be an object");
+            return Err(problem.at(lines.count() + 1, column).in_field(""));
+        }
+        let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
+        let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let pointer = pointer_of(error.path());
+            unreadable(&error.into_inner(), Some(pointer))
+        })?;
+        // Nothing may follow the value.
+        deserializer.end().map_err(|error| unreadable(&error, None))?;
+        Ok(Self(value))
     }
+}
+
+/// Why a body cannot be read. One that is JSON has a part that is wrong.
+fn unreadable(error: &serde_json::Error, pointer: Option<String>) -> Problem {
+    let code = match error.classify() {
+        serde_json::error::Category::Data => ProblemCode::InvalidBody,
+        serde_json::error::Category::Syntax
+        | serde_json::error::Category::Eof
+        | serde_json::error::Category::Io => ProblemCode::MalformedJson,
+    };
+    let problem = Problem::new(code, error.to_string()).at(error.line(), error.column());
+    match pointer {
+        Some(pointer) if code == ProblemCode::InvalidBody => problem.in_field(pointer),
+        _ => problem,
+    }
+}
+
+/// A path in a body as a JSON pointer.
+fn pointer_of(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    let mut pointer = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+            Segment::Map { key } => {
+                pointer.push('/');
+                pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            }
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    pointer
 }
 
 /// A body of JSON, or none.

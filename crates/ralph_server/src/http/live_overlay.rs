@@ -4,9 +4,11 @@ use std::cmp::Reverse;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use ralph_store::{Page, RunQuery, RunSummary, StoreError};
+use ralph_store::{Cursor, Page, RunQuery, RunSummary, StoreError};
 
+use super::page_of::page_of;
 use crate::app::App;
+use crate::problem::{Problem, ProblemCode};
 
 /// Puts the runs that go on over a page of the index. Those that the index lacks come in addition, each where it
 /// belongs.
@@ -27,16 +29,40 @@ pub(super) async fn overlay(
                 *item = live.as_ref().clone();
             }
         } else if is_asked_for(&live, query) && range.contains(&live) {
-            // It may be there, and not be what is asked for any more.
-            let known = app.store.run(&live.id).await?;
-            if known.is_none_or(|known| is_newer(&live, &known)) {
-                items.push(Arc::unwrap_or_clone(live));
-            }
+            // The index may have got it since the page was read, and may be ahead.
+            items.push(match app.store.run(&live.id).await? {
+                Some(known) if !is_newer(&live, &known) => known,
+                Some(_) | None => Arc::unwrap_or_clone(live),
+            });
         }
+    }
+    for item in &mut items {
+        app.live.board().labels().apply(item);
     }
     items.retain(|item| is_asked_for(item, query));
     items.sort_by_cached_key(|item| Reverse(place(item)));
     Ok(Page { items, next })
+}
+
+/// A page of the runs with a tag, newest first. There are few of them, and the server knows which.
+pub(super) async fn tagged(app: &App, tag: &str, query: &RunQuery) -> Result<Page<RunSummary>, Problem> {
+    let mut items = Vec::new();
+    for id in app.live.board().labels().tagged(tag) {
+        match app.run(&id).await {
+            Ok(run) => items.push(run),
+            // It was deleted, or the index does not have it yet.
+            Err(problem) if problem.code() == ProblemCode::RunNotFound => {}
+            Err(problem) => return Err(problem),
+        }
+    }
+    items.retain(|item| is_asked_for(item, query));
+    items.sort_by_cached_key(|item| Reverse(place(item)));
+    let cursor = query.cursor.as_ref().map(|cursor| cursor.0.as_str());
+    let (items, next) = page_of(items, cursor, query.limit, |item| item.id.clone())?;
+    Ok(Page {
+        items,
+        next: next.map(Cursor),
+    })
 }
 
 type Place = (Timestamp, String);

@@ -17,7 +17,7 @@ use super::idempotency::takes_key;
 use super::route::{Policy, operations_mut};
 use super::router::table;
 use crate::launch::UntrustedSetting;
-use crate::problem::{ProblemBody, ProblemCode};
+use crate::problem::{FieldError, ProblemBody, ProblemCode};
 
 const PROBLEM: &str = "Problem";
 
@@ -33,6 +33,7 @@ pub fn openapi() -> OpenApi {
         .response(PROBLEM, problem())
         .schema(PROBLEM, ProblemBody::schema())
         .schema(ProblemCode::name(), ProblemCode::schema())
+        .schema(FieldError::name(), FieldError::schema())
         .schema(UntrustedSetting::name(), UntrustedSetting::schema());
     for route in table().into_iter().filter(|route| route.is_documented) {
         let mut described = route.paths;
@@ -86,6 +87,7 @@ fn complete(operation: &mut Operation, policy: Policy, takes_key: bool) {
 fn problem_statuses(operation: &Operation, policy: Policy, takes_key: bool) -> Vec<&'static str> {
     let parameters = || operation.parameters.iter().flatten();
     let has_path_parameter = parameters().any(|parameter| is_in(parameter, &ParameterIn::Path));
+    let is_deletion = has_path_parameter && operation.responses.responses.contains_key("204");
     let is_command = operation.responses.responses.contains_key("202");
     // A cursor or a workspace can be well formed and still not usable.
     let can_be_unusable = parameters().any(|parameter| {
@@ -110,6 +112,9 @@ fn problem_statuses(operation: &Operation, policy: Policy, takes_key: bool) -> V
     if takes_key {
         // The key may have been used for another request.
         statuses.extend(["409", "422"]);
+    }
+    if is_deletion {
+        statuses.push("409");
     }
     if is_command {
         statuses.extend(["409", "422", "503", "504"]);

@@ -1,4 +1,4 @@
-//! What happened in a run, as its journal says.
+//! `GET …/records`: pages of what happened in a run, read from its journal.
 
 use std::io;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use ralph_run::{JournalPage, PageQuery, RecordLine};
+use ralph_store::StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -29,6 +30,9 @@ pub(super) struct RecordsParameters {
     /// Only those before this one. Without `after` these are the last ones before it.
     #[param(nullable = false)]
     before: Option<u64>,
+    /// `next` of the page before. It continues in the same direction, and replaces `after` and `before`.
+    #[param(nullable = false)]
+    cursor: Option<String>,
     /// How many at most.
     #[param(minimum = 1, maximum = 1000, default = 200, nullable = false)]
     limit: Option<u32>,
@@ -46,8 +50,11 @@ pub(super) struct RecordPage {
     head_seq: u64,
     /// The records, as they are in the journal.
     #[schema(value_type = Vec<Record>)]
-    records: Vec<Box<RawValue>>,
-    /// Gives the next page, as `after`; null if there is none now.
+    items: Vec<Box<RawValue>>,
+    /// Gives the next page in the same direction, as `cursor`; null if there is none now.
+    #[schema(required)]
+    next: Option<String>,
+    /// Gives the page behind this one, as `after`; null if there is none now.
     #[schema(required)]
     next_after: Option<u64>,
     /// Gives the page before, as `before`; null if this is the first one.
@@ -81,20 +88,10 @@ pub(super) async fn page(
     Parameters(asked): Parameters<RecordsParameters>,
 ) -> Result<Json<RecordPage>, Problem> {
     let summary = app.run(&id).await?;
-    if asked
-        .after
-        .into_iter()
-        .chain(asked.before)
-        .any(|seq| i64::try_from(seq).is_err())
-    {
-        return Err(Problem::new(
-            ProblemCode::InvalidParameter,
-            "no record has such a number",
-        ));
-    }
+    let (after, before) = range(&asked)?;
     let query = PageQuery {
-        after: asked.after,
-        before: asked.before,
+        after,
+        before,
         kinds: words(asked.kinds.as_deref()),
         limit: limit(asked.limit, 200, MAX_RECORDS)?,
         max_bytes: MAX_BYTES,
@@ -117,13 +114,50 @@ pub(super) async fn page(
     } else {
         (first.filter(|first| *first > 1), next)
     };
+    let next = if is_backward {
+        next_before.map(|seq| format!("before:{seq}"))
+    } else {
+        next_after.map(|seq| format!("after:{seq}"))
+    };
     Ok(Json(RecordPage {
         epoch,
         head_seq,
-        records: records.iter().map(parse).collect::<Result<_, _>>()?,
+        items: records.iter().map(parse).collect::<Result<_, _>>()?,
+        next,
         next_after,
         next_before,
     }))
+}
+
+/// Which records are asked for: those after a seq, those before one, or both.
+fn range(asked: &RecordsParameters) -> Result<(Option<u64>, Option<u64>), Problem> {
+    let invalid = |detail: &str| Problem::new(ProblemCode::InvalidParameter, detail);
+    let (after, before) = match &asked.cursor {
+        None => (asked.after, asked.before),
+        Some(_) if asked.after.is_some() || asked.before.is_some() => {
+            let detail = "`cursor` cannot be used with `after` or `before`";
+            return Err(Problem::new(ProblemCode::Unprocessable, detail));
+        }
+        Some(cursor) => {
+            let place = cursor.split_once(':').and_then(|(side, seq)| {
+                let seq = seq.parse().ok()?;
+                match side {
+                    "after" => Some((Some(seq), None)),
+                    "before" => Some((None, Some(seq))),
+                    _ => None,
+                }
+            });
+            place.ok_or(StoreError::BadCursor)?
+        }
+    };
+    if after
+        .into_iter()
+        .chain(before)
+        .any(|seq| i64::try_from(seq).is_err())
+    {
+        return Err(invalid("no record has such a number"));
+    }
+    Ok((after, before))
 }
 
 /// Reads one record.

@@ -113,6 +113,12 @@ impl Route {
         self
     }
 
+    /// The same under its old address, which the OpenAPI document does not mention.
+    pub(super) fn formerly(mut self, path: &str) -> Self {
+        self.path = path.to_owned();
+        self.undocumented()
+    }
+
     fn new(policy: Policy, (schemas, paths, handlers): UtoipaMethodRouter<Arc<App>>) -> Self {
         let (path, item) = paths
             .paths

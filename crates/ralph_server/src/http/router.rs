@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use utoipa_axum::routes;
 
 use super::access::{Access, RouteCheck, check_access, check_route};
 use super::idempotency::remember_answers;
 use super::route::{PublicRoutes, Route, RouteInfo};
 use super::{
-    approvals, backends, commands, costs, files, live_streams, login, login_sessions, metrics_page, openapi,
-    pages, queue, raw, records, runs, search, sessions, start, status, tickets, workspaces,
+    approvals, backends, commands, compression, costs, files, live_streams, login, login_sessions, messages,
+    metrics_page, openapi, pages, raw, records, run_changes, runs, search, sessions, start, status, tickets,
+    workspaces,
 };
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
@@ -39,14 +40,19 @@ pub(super) fn table() -> Vec<Route> {
         Route::read(routes!(runs::list)),
         Route::start(routes!(start::start)),
         Route::read(routes!(runs::show)),
+        Route::steer(routes!(run_changes::update)),
+        Route::admin(routes!(run_changes::delete)),
         Route::read(routes!(records::page)),
         Route::read(routes!(records::one)),
         Route::read(routes!(raw::output)),
         Route::read(routes!(raw::errors)),
         Route::read(routes!(files::preview)),
-        Route::steer(routes!(queue::send)),
-        Route::read(routes!(queue::list)),
-        Route::steer(routes!(queue::edit, queue::withdraw)),
+        Route::steer(routes!(messages::send)),
+        Route::read(routes!(messages::list)),
+        Route::steer(routes!(messages::edit, messages::withdraw)),
+        Route::read(routes!(messages::list)).formerly("/api/v1/runs/{id}/queue"),
+        Route::steer(routes!(messages::edit, messages::withdraw))
+            .formerly("/api/v1/runs/{id}/queue/{message_id}"),
         Route::steer(routes!(commands::interrupt)),
         Route::steer(routes!(commands::stop)),
         Route::steer(routes!(commands::top_up)),
@@ -99,17 +105,15 @@ pub fn router(app: Arc<App>) -> Router {
             let check = from_fn_with_state(check, check_route);
             router.route(&route.path, route.handlers.route_layer(check))
         })
-        .fallback(not_found)
+        .fallback(pages::not_found)
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn_with_state(Arc::clone(&app), remember_answers))
+        .layer(from_fn(compression::mark_commands))
+        .layer(compression::layer())
         .with_state(Arc::clone(&app));
     let access = from_fn_with_state(Access { app, public }, check_access);
     // Layers of a router run after its routing: this one goes round a router that has no routes of its own.
     Router::new().fallback_service(checked).layer(access)
-}
-
-async fn not_found() -> Problem {
-    Problem::new(ProblemCode::NotFound, "there is nothing at this address")
 }
 
 async fn not_allowed(request: Request) -> Problem {

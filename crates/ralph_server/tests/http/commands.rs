@@ -30,7 +30,7 @@ async fn every_command_reaches_the_runner() {
         assert_eq!(answer.status, 202, "{rest}: {}", answer.text());
     }
     let edit = stage
-        .with_body("PATCH", &path("queue/message-1"), &[], r#"{"text":"bye"}"#)
+        .with_body("PATCH", &path("messages/message-1"), &[], r#"{"text":"bye"}"#)
         .await;
     assert_eq!(edit.status, 202);
     assert_eq!(
@@ -91,7 +91,7 @@ async fn bodies_that_cannot_be_read_say_where_they_are_wrong() {
     for (body, code, line, column) in [
         ("{\n  \"text\": x", "malformed_json", 2, 11),
         ("{", "malformed_json", 1, 1),
-        ("[]", "invalid_body", 1, 2),
+        ("\n []", "invalid_body", 2, 2),
         (r#"{"text":1}"#, "invalid_body", 1, 9),
         (r#"{"text":"x","more":1}"#, "invalid_body", 1, 18),
         (r#"{"text":"x","mode":"fly"}"#, "invalid_body", 1, 24),

@@ -8,9 +8,11 @@
 mod agent;
 mod attacks;
 mod behind;
+mod changing;
 mod client;
 mod commands;
 mod contract;
+mod documented;
 mod doors;
 mod limits;
 mod login;

@@ -284,3 +284,48 @@ async fn the_api_never_answers_with_the_page() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_mistyped_address_gives_a_browser_the_page_and_a_program_a_problem() {
+    let stage = Stage::new().await;
+    let page = ask(&stage, "/", &[]).await.body;
+    let bearer = stage.bearer();
+    let html = ("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
+    for path in [
+        "/nope",
+        "/runs",
+        "/runs/",
+        "/runs/x/",
+        "/runs/x/y",
+        "/runs/%/",
+        "/new/",
+        "/%",
+        "/%E0%A4%A",
+        "//",
+    ] {
+        for headers in [vec![html], vec![html, ("authorization", bearer.as_str())]] {
+            let answer = ask(&stage, path, &headers).await;
+            assert_eq!(answer.status, 404, "{path}");
+            assert_eq!(answer.body, page, "{path}");
+            assert_eq!(answer.header("content-security-policy"), Some(POLICY));
+        }
+        let answer = ask(&stage, path, &[("accept", "application/json")]).await;
+        assert_eq!(answer.problem().0, 401, "{path}");
+        let answer = stage.get(path).await;
+        assert_eq!(answer.problem().0, 404, "{path}");
+    }
+    // Behind these there are no pages, however they are asked for.
+    for path in [
+        "//api/v1/runs",
+        "/API/v1/runs",
+        "/..%2fapi",
+        "/nope.js",
+        "/assets/",
+        "/login/x",
+    ] {
+        let answer = ask(&stage, path, &[html]).await;
+        assert_eq!(answer.problem().0, 401, "{path}");
+    }
+    let posted = stage.ask("POST", "/nope", &[html], "").await;
+    assert_eq!(posted.problem().0, 401);
+}

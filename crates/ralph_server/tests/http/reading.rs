@@ -46,7 +46,7 @@ async fn records_are_read_forwards_and_backwards_without_a_gap() {
     let run = stage.run(&events).await;
     let path = format!("/api/v1/runs/{}/records", run.id());
     let seqs = |page: &Value| -> Vec<u64> {
-        let records = page["records"].as_array().unwrap();
+        let records = page["items"].as_array().unwrap();
         records
             .iter()
             .map(|record| record["seq"].as_u64().unwrap())
@@ -128,6 +128,7 @@ async fn a_run_that_is_not_there_is_not_found_anywhere() {
             "/records/1",
             "/raw/1",
             "/raw/1/stderr",
+            "/messages",
             "/queue",
             "/files?path=a",
         ] {
@@ -139,6 +140,111 @@ async fn a_run_that_is_not_there_is_not_found_anywhere() {
             .await;
         assert_eq!(answer.problem().0, 404, "{id}");
     }
+}
+
+#[tokio::test]
+async fn every_list_is_paged_by_its_cursor() {
+    let stage = Stage::new().await;
+    let message = |number: usize| {
+        let data = json!({"command_id": format!("c{number}"), "command": "send", "mode": "queue",
+            "message_id": format!("m{number}"), "text": "hello"});
+        json!({"type": "command_received", "data": data})
+    };
+    let events: Vec<Value> = (0..5)
+        .flat_map(|number| [message(number), asked(&format!("r{number}"))])
+        .collect();
+    let run = stage.run(&events).await;
+    for _ in 0..4 {
+        stage.run(&[asked("other")]).await;
+    }
+    let id = run.id();
+    for (list, items) in [
+        ("/api/v1/runs?".to_owned(), 5),
+        (format!("/api/v1/runs/{id}/records?"), 11),
+        (format!("/api/v1/runs/{id}/records?before=12&"), 11),
+        (format!("/api/v1/runs/{id}/messages?"), 5),
+        ("/api/v1/approvals?".to_owned(), 9),
+        ("/api/v1/workspaces?".to_owned(), 1),
+    ] {
+        let whole = stage.get(&list).await.json();
+        assert_eq!(whole["items"].as_array().unwrap().len(), items, "{list}: {whole}");
+        let (mut paged, mut page) = (Vec::new(), stage.get(&format!("{list}limit=2")).await.json());
+        loop {
+            paged.extend(page["items"].as_array().unwrap().clone());
+            let Some(next) = page["next"].as_str() else { break };
+            let list = list.split("before").next().unwrap();
+            page = stage.get(&format!("{list}limit=2&cursor={next}")).await.json();
+        }
+        let key = |item: &Value| item.to_string();
+        let (mut paged, mut whole): (Vec<String>, Vec<String>) = (
+            paged.iter().map(key).collect(),
+            whole["items"].as_array().unwrap().iter().map(key).collect(),
+        );
+        // Backwards, each page is in order.
+        paged.sort();
+        whole.sort();
+        assert_eq!(paged, whole, "{list}");
+        let list = list.split("before").next().unwrap();
+        let wrong = stage.get(&format!("{list}cursor=wrong")).await;
+        assert_eq!(wrong.problem().0, 422, "{list}");
+    }
+    assert_eq!(stage.get("/api/v1/backends").await.json()["next"], Value::Null);
+    let both = format!("/api/v1/runs/{id}/records?cursor=after:1&after=1");
+    assert_eq!(stage.get(&both).await.problem(), (422, "unprocessable".into()));
+}
+
+#[tokio::test]
+async fn runs_are_listed_by_their_state() {
+    let stage = Stage::new().await;
+    let working = stage.run(&[wrote(0, "x")]).await;
+    let waiting = stage.run(&[asked("r")]).await;
+    let over = stage.run(&[ended()]).await;
+    for (state, expected) in [
+        ("active", vec![waiting.id(), working.id()]),
+        ("working", vec![working.id()]),
+        ("waiting", vec![waiting.id()]),
+        ("ended", vec![over.id()]),
+    ] {
+        let page = stage.get(&format!("/api/v1/runs?state={state}")).await.json();
+        let mut ids: Vec<&str> = page["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|run| run["id"].as_str().unwrap())
+            .collect();
+        ids.sort_unstable();
+        let mut expected = expected;
+        expected.sort_unstable();
+        assert_eq!(ids, expected, "{state}");
+    }
+    for query in ["state=gone", "state=active&ended=false"] {
+        let answer = stage.get(&format!("/api/v1/runs?{query}")).await;
+        assert_eq!(answer.problem(), (400, "invalid_parameter".into()), "{query}");
+    }
+    let no_tag = stage.get("/api/v1/runs?tag=").await;
+    assert_eq!(no_tag.problem(), (422, "unprocessable".into()));
+}
+
+#[tokio::test]
+async fn a_run_that_has_not_changed_is_not_sent_again() {
+    let stage = Stage::new().await;
+    let run = stage.run(&[]).await;
+    let path = format!("/api/v1/runs/{}", run.id());
+    let first = stage.get(&path).await;
+    let tag = first.header("etag").unwrap().to_owned();
+    let bearer = stage.bearer();
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("if-none-match", tag.as_str()),
+    ];
+    let again = stage.ask("GET", &path, &headers, "").await;
+    assert_eq!((again.status, again.body.len()), (304, 0));
+    assert_eq!(again.header("etag"), Some(tag.as_str()));
+    stage.append(&run, &[wrote(0, "x")]);
+    stage.index().await;
+    let changed = stage.ask("GET", &path, &headers, "").await;
+    assert_eq!(changed.status, 200);
+    assert_ne!(changed.header("etag"), Some(tag.as_str()));
 }
 
 #[tokio::test]
@@ -468,7 +574,7 @@ async fn a_run_of_a_newer_version_is_listed_and_its_records_are_passed_on_as_wri
         summary["activity"],
         json!({"state": "ended", "reason": {"limit": "energy"}})
     );
-    assert_eq!(summary["totals"]["cost"], 2000);
+    assert_eq!(summary["totals"]["cost_micro_usd"], 2000);
     let page = stage
         .get(&format!("/api/v1/runs/{FUTURE_RUN}/records"))
         .await
@@ -477,7 +583,7 @@ async fn a_run_of_a_newer_version_is_listed_and_its_records_are_passed_on_as_wri
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
-    assert_eq!(page["records"], json!(written));
+    assert_eq!(page["items"], json!(written));
 }
 
 #[tokio::test]
@@ -491,12 +597,12 @@ async fn a_run_of_a_newer_format_is_listed_with_what_to_do() {
         summary["message"],
         "the journal has format 2; this version of ralph reads up to 1. Upgrade ralph to read it."
     );
-    assert_eq!(summary["totals"].get("cost"), None);
+    assert_eq!(summary["totals"].get("cost_micro_usd"), None);
     let page = stage
         .get(&format!("/api/v1/runs/{FUTURE_RUN}/records"))
         .await
         .json();
-    assert_eq!(page["records"], json!([]));
+    assert_eq!(page["items"], json!([]));
 }
 
 #[tokio::test]
@@ -525,7 +631,7 @@ async fn text_that_a_block_leaves_to_its_deltas_is_in_pages_and_in_events() {
             .get(&format!("{path}/records?kinds=text_block,turn_finished"))
             .await
             .json();
-        let records = page["records"].as_array().unwrap();
+        let records = page["items"].as_array().unwrap();
         let data = json!({"item": "m/1", "text": "The quick brown fox jumps."});
         assert_eq!(records[0]["event"]["data"], data, "{page}");
         assert_eq!(records[1]["event"]["data"]["text"], data["text"]);

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -21,6 +22,7 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot, watch};
 use tokio::task::JoinHandle;
 
+use crate::agent::Runner;
 use crate::client::{Answer, send_raw};
 
 pub(crate) struct Stage {
@@ -35,6 +37,9 @@ pub(crate) struct Stage {
     ending: watch::Sender<bool>,
 }
 
+/// Where runs are, the index, and a workspace.
+type Place = (Home, Arc<dyn Store>, PathBuf);
+
 /// Starts nothing, and remembers what it was asked to start.
 #[derive(Default)]
 pub(crate) struct FakeLauncher {
@@ -44,8 +49,12 @@ pub(crate) struct FakeLauncher {
     pub(crate) refuse: Mutex<Option<LaunchError>>,
     /// Makes the run's directory here, and leaves it there.
     pub(crate) occupied: Mutex<Option<Home>>,
-    /// Starts real journals here, with this workspace.
-    pub(crate) home: Mutex<Option<(Home, PathBuf)>>,
+    /// Where runs are, the index, and the workspace that their journals name.
+    pub(crate) home: Mutex<Option<Place>>,
+    /// Whether runs have a runner, and the runners.
+    pub(crate) runners: Mutex<Option<Vec<Runner>>>,
+    /// Whether runs are left to the server to find, instead of being in the index at once.
+    pub(crate) is_unindexed: AtomicBool,
     /// Is told that a start has begun, and must then be told to go on.
     pub(crate) gate: Mutex<Option<Arc<Gate>>>,
 }
@@ -74,9 +83,22 @@ impl Launcher for FakeLauncher {
             gate.begun.notify_one();
             gate.go_on.notified().await;
         }
-        if let Some((home, workspace)) = &*self.home.lock().unwrap() {
-            let run = home.create_run_as(id).unwrap();
-            write_journal(&run, workspace, &[]);
+        let home = self.home.lock().unwrap().clone();
+        let (home, store, workspace) = home.unwrap();
+        let run = home.create_run_as(id).unwrap();
+        write_journal(&run, &workspace, &[]);
+        if self.runners.lock().unwrap().is_some() {
+            let runner = Runner::of(&run).await;
+            if let Some(runners) = &mut *self.runners.lock().unwrap() {
+                runners.push(runner);
+            }
+            return Ok(id.clone());
+        }
+        if !self.is_unindexed.load(Ordering::Relaxed) {
+            // There is no runner.
+            std::fs::remove_file(home.state_directory().join("active").join(id)).unwrap();
+            // An index that is away is no concern of a launcher.
+            let _ = catch_up(store.as_ref(), &home.runs_directory(), |_| {}).await;
         }
         Ok(id.clone())
     }
@@ -143,6 +165,8 @@ impl Stage {
             .trim()
             .to_owned();
         let launcher = Arc::new(FakeLauncher::default());
+        let workspace = directory.path().join("workspace");
+        *launcher.home.lock().unwrap() = Some((home.clone(), Arc::clone(&store), workspace));
         let (ending, is_ending) = watch::channel(false);
         let journals = Arc::new(LocalJournals::new(home.clone()));
         let live = Hub::new(journals.clone(), Arc::clone(&store));
@@ -155,6 +179,7 @@ impl Stage {
             launcher: launcher.clone(),
             auth,
             ending: is_ending,
+            state_directory: home.state_directory().to_owned(),
         }));
         let watched = Arc::clone(&app);
         tokio::spawn(async move { watched.auth.watch_tokens().await });
@@ -310,7 +335,7 @@ fn home_in(directory: &TempDir) -> Home {
     Home::new(directory.path().join("state"), None)
 }
 
-fn write_journal(run: &RunDirectory, workspace: &Path, events: &[Value]) {
+pub(crate) fn write_journal(run: &RunDirectory, workspace: &Path, events: &[Value]) {
     let started = json!({"type": "run_started", "data": {
         "format_version": 1, "run_id": run.id(), "ralph_version": "0.1.0", "workspace": workspace,
         "backend": "demo", "display_name": "Demo", "max_iterations": 1,

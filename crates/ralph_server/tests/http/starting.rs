@@ -1,6 +1,7 @@
 //! Starting runs.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use ralph_server::{LaunchError, SessionStart, UntrustedWorkspace};
@@ -10,20 +11,23 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::agent::Runner;
-use crate::stage::{Gate, Stage};
+use crate::stage::{Gate, Stage, write_journal};
 
 #[tokio::test]
 async fn a_run_is_started_as_asked() {
     let stage = Stage::new().await;
-    let body = json!({"workspace": "/w", "prompt": "do it", "backend": "demo", "limits": {"cost_usd": 1.5},
+    let body = json!({"workspace": "/w", "prompt": "do it", "backend": "demo", "limits": {"cost_micro_usd": 1_500_000},
         "permission_mode": "ask", "kind": "session"});
     let answer = stage.post("/api/v1/runs", &body).await;
     // Nobody asks for it again: whoever makes its directory names it, so that no other run has the name.
     let name = "20261116-030000-000000";
-    assert_eq!((answer.status, &answer.json()["id"]), (201, &json!(name)));
+    assert_eq!(answer.status, 201);
+    let path = format!("/api/v1/runs/{name}");
+    assert_eq!(answer.header("location"), Some(path.as_str()));
+    assert_eq!(answer.json(), stage.get(&path).await.json());
     let started = stage.launcher.started.lock().unwrap().clone();
     assert_eq!(started[0].prompt.as_deref(), Some("do it"));
-    assert_eq!(started[0].max_cost_usd, Some(1.5));
+    assert_eq!(started[0].max_cost_micro_usd, Some(1_500_000));
     assert_eq!(started[0].session, SessionStart::New);
 }
 
@@ -38,9 +42,13 @@ async fn what_cannot_be_started_is_refused_before_it_is_tried() {
         json!({"workspace": "/w", "prompt": "x\u{0}"}),
         json!({"workspace": "/w", "prompt": "x", "backend": "a\nb"}),
         json!({"workspace": "/w", "prompt": "x", "limits": {"cost_usd": -1.0}}),
+        json!({"workspace": "/w", "prompt": "x", "limits": {"cost_usd": 1.0, "cost_micro_usd": 1}}),
     ] {
         let answer = stage.post("/api/v1/runs", &body).await;
         assert_eq!(answer.problem(), (422, "unprocessable".into()), "{body}");
+        let error = &answer.json()["errors"][0];
+        let pointer = error["pointer"].as_str().unwrap();
+        assert!(pointer.starts_with('/') && error["detail"].is_string(), "{error}");
     }
     let large = json!({"workspace": "/w", "prompt": "x".repeat(1_000_000)});
     assert_eq!(
@@ -48,6 +56,48 @@ async fn what_cannot_be_started_is_refused_before_it_is_tried() {
         (413, "too_large".into())
     );
     assert!(stage.launcher.started.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_limit_in_dollars_is_still_read() {
+    let stage = Stage::new().await;
+    for (dollars, micros) in [
+        (json!(1.5), 1_500_000),
+        (json!(0.1), 100_000),
+        (json!(0.000_000_1), 1),
+        (json!(0), 0),
+    ] {
+        let body = json!({"workspace": "/w", "prompt": "x", "limits": {"cost_usd": dollars}});
+        assert_eq!(stage.post("/api/v1/runs", &body).await.status, 201, "{body}");
+        let started = stage.launcher.started.lock().unwrap().pop().unwrap();
+        assert_eq!(started.max_cost_micro_usd, Some(micros), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_does_not_fit_says_where() {
+    let stage = Stage::new().await;
+    for (body, pointer) in [
+        (json!({"workspace": "/w", "prompt": 3}), "/prompt"),
+        (
+            json!({"workspace": "/w", "limits": {"turns": -1}}),
+            "/limits/turns",
+        ),
+        (json!({"workspace": "/w", "verify": ["a", 1]}), "/verify/1"),
+        (json!({"workspace": "/w", "a/b~c": 1}), "/a~1b~0c"),
+        (json!({"prompt": "x"}), ""),
+    ] {
+        let answer = stage.post("/api/v1/runs", &body).await;
+        assert_eq!(answer.problem(), (400, "invalid_body".into()), "{body}");
+        assert_eq!(answer.json()["errors"][0]["pointer"], pointer, "{body}");
+    }
+    let answer = stage.post_with("/api/v1/runs", &[], "{} x").await;
+    assert_eq!(answer.problem(), (400, "invalid_body".into()));
+    let answer = stage
+        .post_with("/api/v1/runs", &[], r#"{"workspace": "/w"} x"#)
+        .await;
+    assert_eq!(answer.problem(), (400, "malformed_json".into()));
+    assert!(answer.json().get("errors").is_none());
 }
 
 fn untrusted() -> UntrustedWorkspace {
@@ -265,6 +315,7 @@ async fn a_run_that_a_killed_server_had_started_is_not_started_again() {
     let name = half_started(&stage, "k", &body).await;
     let run = stage.home.create_run_as(&name).unwrap();
     std::fs::write(run.run_file(), "{}").unwrap();
+    write_journal(&run, &stage.workspace(), &[]);
     let next = stage.beside().await;
     let key = [("idempotency-key", "k")];
     let again = next.post_with("/api/v1/runs", &key, &body).await;
@@ -273,7 +324,7 @@ async fn a_run_that_a_killed_server_had_started_is_not_started_again() {
 }
 
 #[tokio::test]
-async fn without_the_index_commands_are_told_and_nothing_is_started_under_a_key() {
+async fn without_the_index_commands_are_told_and_runs_are_started_once() {
     let stage = Stage::new().await;
     let run = stage.run(&[]).await;
     let runner = Runner::of(&run).await;
@@ -283,22 +334,29 @@ async fn without_the_index_commands_are_told_and_nothing_is_started_under_a_key(
     let told = stage.post_with(&path, &key, r#"{"text":"hello"}"#).await;
     assert_eq!((told.status, runner.heard().len()), (202, 1));
     let body = json!({"workspace": "/w", "prompt": "x"}).to_string();
-    let refused = stage.post_with("/api/v1/runs", &key, &body).await;
-    assert_eq!(refused.status / 100, 5);
-    assert!(stage.launcher.started.lock().unwrap().is_empty());
+    let started = stage.post_with("/api/v1/runs", &key, &body).await;
+    assert_eq!(started.status, 201);
+    let location = started.header("location").unwrap();
+    assert!(location.ends_with(started.json()["id"].as_str().unwrap()));
+    let again = stage.post_with("/api/v1/runs", &key, &body).await;
+    assert_eq!((again.status, again.json()), (201, started.json()));
+    assert_eq!(again.header("location"), Some(location));
+    assert_eq!(stage.launcher.started.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]
 async fn a_run_that_was_started_can_be_asked_about_at_once() {
     let stage = Stage::new().await;
-    *stage.launcher.home.lock().unwrap() = Some((stage.home.clone(), stage.workspace()));
+    stage.launcher.is_unindexed.store(true, Ordering::Relaxed);
     let working = tokio::spawn(stage.app.live.clone().work());
     for _ in 0..5 {
         let body = json!({"workspace": "/w", "prompt": "x"});
-        let id = stage.post("/api/v1/runs", &body).await.json()["id"].clone();
+        let started = stage.post("/api/v1/runs", &body).await;
+        let id = started.json()["id"].clone();
         let path = format!("/api/v1/runs/{}", id.as_str().unwrap());
         let run = stage.get(&path).await;
         assert_eq!((run.status, &run.json()["id"]), (200, &id));
+        assert_eq!(started.header("location"), Some(path.as_str()));
         assert_eq!(stage.get(&format!("{path}/records")).await.status, 200);
         let list = stage.get("/api/v1/runs").await.json();
         let items = list["items"].as_array().unwrap();

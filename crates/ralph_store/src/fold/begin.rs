@@ -63,6 +63,7 @@ impl Beginning {
             task: begun.task,
             permission_mode: begun.permission_mode,
             title: String::new(),
+            tags: Vec::new(),
             started_at: at,
             ended_at: None,
             updated_at: at,

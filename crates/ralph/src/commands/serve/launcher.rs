@@ -16,7 +16,6 @@ use ralph_server::{
 use super::backends;
 use crate::commands::run::RunArgs;
 use crate::commands::run::{Start, StartError, check_prompt, session_of, start_detached, use_backend_of};
-use crate::settings::values::parse_money;
 use crate::settings::{BackendName, OpenedFile, Origin, SETTINGS, SettingsError, SettingsLayer, open_file};
 use crate::trust::{Choice, Policy, Subject, look};
 
@@ -159,7 +158,6 @@ fn arguments(request: &StartRun, resumed: Option<&(RunDirectory, RunFile)>) -> R
     let resume = resumed
         .map(|(run, file)| session_of(run, file, &request.workspace).map_err(invalid))
         .transpose()?;
-    let max_cost = request.max_cost_usd.map(money).transpose()?;
     let settings = SettingsLayer {
         prompt: request.prompt.clone(),
         backend,
@@ -167,7 +165,7 @@ fn arguments(request: &StartRun, resumed: Option<&(RunDirectory, RunFile)>) -> R
         mode: request.mode.clone(),
         verify: request.verify.clone().filter(|commands| !commands.is_empty()),
         max_iterations: request.max_iterations,
-        max_cost,
+        max_cost: request.max_cost_micro_usd.map(MicroUsd::new),
         max_runtime: request.max_runtime_seconds.map(std::time::Duration::from_secs),
         max_turns: request.max_turns,
         max_tokens: request.max_tokens,
@@ -232,17 +230,6 @@ fn check_workspace(workspace: &Path) -> Result<(), LaunchError> {
 
 fn backend_named(name: &str) -> Result<BackendName, LaunchError> {
     BackendName::try_from(name.to_owned()).map_err(|message| invalid(format!("`backend` {message}")))
-}
-
-fn money(dollars: f64) -> Result<MicroUsd, LaunchError> {
-    // Rounds sums such as 0.1 + 0.2, but a tiny amount does not become 0, which means no limit.
-    let dollars = if dollars > 0.0 {
-        dollars.max(0.000_001)
-    } else {
-        dollars
-    };
-    parse_money(&format!("{dollars:.6}"))
-        .map_err(|_| invalid("`max_cost_usd` must be a number of dollars, 0 for no limit".to_owned()))
 }
 
 impl From<StartError> for LaunchError {

@@ -1,4 +1,4 @@
-//! Messages to an agent, and those that still wait.
+//! `…/messages`: messages to an agent, sent, listed, changed and withdrawn. `…/queue` is the old name of the same.
 
 use std::sync::Arc;
 
@@ -8,10 +8,11 @@ use jiff::Timestamp;
 use ralph_run::control::{ControlCommand, SendMode};
 use ralph_store::{MessageRow, MessageState};
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::commands::{CommandReceipt, Told, tell};
-use super::input::{CommandId, InPath, JsonBody};
+use super::input::{CommandId, InPath, JsonBody, Parameters, limit};
+use super::page_of::page_of;
 use crate::app::App;
 use crate::problem::{Problem, ProblemCode};
 
@@ -47,11 +48,27 @@ pub(super) struct EditMessage {
     text: String,
 }
 
-/// The messages to an agent, in order.
+/// Which messages.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct MessagesParameters {
+    /// `next` of the page before.
+    #[param(nullable = false)]
+    cursor: Option<String>,
+    /// How many at most.
+    #[param(minimum = 1, maximum = 1000, default = 1000, nullable = false)]
+    limit: Option<u32>,
+}
+
+/// A page of the messages to an agent, in order.
 #[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Queue {
+pub(super) struct MessagePage {
     /// The messages.
     items: Vec<Message>,
+    /// Gives the next page, as `cursor`; null on the last one.
+    #[schema(required)]
+    next: Option<String>,
 }
 
 /// A message to an agent.
@@ -125,21 +142,25 @@ pub(super) async fn send(
 }
 
 /// Lists the messages to an agent, and what became of them.
-#[utoipa::path(get, path = "/api/v1/runs/{id}/queue", operation_id = "messages_list", tag = "commands",
-    params(("id" = String, Path, description = "The run.")),
-    responses((status = 200, description = "The messages, in order.", body = Queue)))]
+#[utoipa::path(get, path = "/api/v1/runs/{id}/messages", operation_id = "messages_list", tag = "commands",
+    params(("id" = String, Path, description = "The run."), MessagesParameters),
+    responses((status = 200, description = "The messages, in order.", body = MessagePage)))]
 pub(super) async fn list(
     State(app): State<Arc<App>>,
     InPath(run): InPath<String>,
-) -> Result<Json<Queue>, Problem> {
+    Parameters(asked): Parameters<MessagesParameters>,
+) -> Result<Json<MessagePage>, Problem> {
+    let limit = limit(asked.limit, 1000, 1000)?;
     app.run(&run).await?;
-    let items = app.store.messages(&run).await?;
-    let items = items.into_iter().map(Message::from).collect();
-    Ok(Json(Queue { items }))
+    let messages = app.store.messages(&run).await?;
+    let messages = messages.into_iter().map(Message::from).collect();
+    let key = |message: &Message| message.seq.to_string();
+    let (items, next) = page_of(messages, asked.cursor.as_deref(), limit, key)?;
+    Ok(Json(MessagePage { items, next }))
 }
 
 /// Changes a message that the agent was not given yet.
-#[utoipa::path(patch, path = "/api/v1/runs/{id}/queue/{message_id}", operation_id = "messages_edit", tag = "commands",
+#[utoipa::path(patch, path = "/api/v1/runs/{id}/messages/{message_id}", operation_id = "messages_edit", tag = "commands",
     params(("id" = String, Path, description = "The run."), ("message_id" = String, Path, description = "The message.")),
     request_body = EditMessage,
     responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
@@ -154,7 +175,7 @@ pub(super) async fn edit(
 }
 
 /// Takes back a message that the agent was not given yet.
-#[utoipa::path(delete, path = "/api/v1/runs/{id}/queue/{message_id}", operation_id = "messages_withdraw", tag = "commands",
+#[utoipa::path(delete, path = "/api/v1/runs/{id}/messages/{message_id}", operation_id = "messages_withdraw", tag = "commands",
     params(("id" = String, Path, description = "The run."), ("message_id" = String, Path, description = "The message.")),
     responses((status = 202, description = "The run has it.", body = CommandReceipt)))]
 pub(super) async fn withdraw(
@@ -167,7 +188,8 @@ pub(super) async fn withdraw(
 
 fn check(text: &str) -> Result<(), Problem> {
     if text.trim().is_empty() {
-        return Err(Problem::new(ProblemCode::Unprocessable, "the message is empty"));
+        let problem = Problem::new(ProblemCode::Unprocessable, "the message is empty");
+        return Err(problem.in_field("/text"));
     }
     Ok(())
 }
