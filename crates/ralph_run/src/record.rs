@@ -427,9 +427,12 @@ pub struct CommandReceived {
     /// The permission mode that was chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<PermissionChoice>,
-    /// A message's text, redacted.
+    /// A message's text; the reason of a denial; the answers to questions, one per line. Redacted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
+    /// The arguments, as JSON, that the answer put in place of those the agent asked for. Redacted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changed_input: Option<String>,
     /// The request that was answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<RequestId>,

@@ -1,8 +1,10 @@
 //! Events of the agent in one line each: errors, retries, limits, tasks, and how requests were answered. Not sanitised.
 
 use agent_api::{CloseReason, Denial, ErrorInfo, RateLimit, RateLimitStatus, Retry, Task, TaskState};
+use ralph_run::CommandReceived;
 
 use crate::figures::format_duration;
+use crate::visible::visible;
 
 /// `529 Overloaded`.
 #[must_use]
@@ -108,19 +110,38 @@ impl RequestKind {
 pub const TERMINAL_ACTOR: &str = "terminal";
 pub const TUI_ACTOR: &str = "tui";
 
-/// Who answered a request, as far as the records say.
+/// Who answered a request and what, as far as the records say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
     pub is_answered: bool,
     pub by: Option<String>,
+    /// The reason of a denial, or the answers to questions.
+    pub text: Option<String>,
+    /// The arguments that replaced those the agent asked for.
+    pub changed_input: Option<String>,
 }
 
-/// `allowed by web`, `denied (no answer)`. `None` for a request that ended with its process.
+impl From<&CommandReceived> for Answer {
+    fn from(command: &CommandReceived) -> Self {
+        Self {
+            is_answered: true,
+            by: command.by.clone(),
+            text: command.text.clone(),
+            changed_input: command.changed_input.clone(),
+        }
+    }
+}
+
+/// `allowed by web`, `denied (no answer)`, `answered in the terminal: Hello`,
+/// `allowed with changes in the terminal: {"command":"ls"}`. `None` for a request that ended with its process.
 #[must_use]
 pub fn describe_answer(kind: RequestKind, reason: CloseReason, answer: &Answer) -> Option<String> {
     let mut text = match (reason, kind) {
         (CloseReason::Answered, RequestKind::Question) => "answered",
         (CloseReason::Answered, RequestKind::Plan) => "approved",
+        (CloseReason::Answered, RequestKind::Permission) if answer.changed_input.is_some() => {
+            "allowed with changes"
+        }
         (CloseReason::Answered, RequestKind::Permission) => "allowed",
         (CloseReason::Denied, RequestKind::Plan) => "rejected",
         (CloseReason::Denied, _) => "denied",
@@ -137,5 +158,56 @@ pub fn describe_answer(kind: RequestKind, reason: CloseReason, answer: &Answer) 
     } else if !answer.is_answered && reason == CloseReason::Denied {
         text.push_str(" (no answer)");
     }
+    let detail = match reason {
+        CloseReason::Answered | CloseReason::Denied => answer.changed_input.as_ref().or(answer.text.as_ref()),
+        _ => None,
+    };
+    if let Some(detail) = detail {
+        text.push_str(": ");
+        text.push_str(&visible(&detail.replace('\n', ", ")));
+    }
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Answer, RequestKind, describe_answer};
+    use agent_api::CloseReason;
+    use ralph_run::CommandReceived;
+
+    fn in_terminal(command: CommandReceived) -> Answer {
+        let command = CommandReceived {
+            by: Some("tui".to_owned()),
+            ..command
+        };
+        (&command).into()
+    }
+
+    #[test]
+    fn an_answer_says_what_was_answered() {
+        let text = |text: &str| {
+            in_terminal(CommandReceived {
+                text: Some(text.to_owned()),
+                ..CommandReceived::default()
+            })
+        };
+        let described = describe_answer(RequestKind::Question, CloseReason::Answered, &text("Hello\nRed"));
+        assert_eq!(described.as_deref(), Some("answered in the terminal: Hello, Red"));
+        let described = describe_answer(RequestKind::Plan, CloseReason::Denied, &text("too many steps"));
+        assert_eq!(
+            described.as_deref(),
+            Some("rejected in the terminal: too many steps")
+        );
+    }
+
+    #[test]
+    fn changed_arguments_are_not_described_as_what_was_asked_for() {
+        let answer = in_terminal(CommandReceived {
+            changed_input: Some(r#"{"command":"echo safe"}"#.to_owned()),
+            ..CommandReceived::default()
+        });
+        let described = describe_answer(RequestKind::Permission, CloseReason::Answered, &answer);
+        let expected = r#"allowed with changes in the terminal: {"command":"echo safe"}"#;
+        assert_eq!(described.as_deref(), Some(expected));
+    }
 }

@@ -202,6 +202,17 @@ test('an answer shows its own time and what was granted with it', () => {
   expect(records[1]?.at).not.toBe(records[0]?.at);
 });
 
+test('arguments that a person changed are not shown as those that were asked for', () => {
+  const answer = { command_id: 'c', command: 'answer', request: 'r', changed_input: '{"command":"echo safe"}' };
+  const { table } = deriveRows([
+    agent(1, 'permission_requested', { request: 'r', item: 't', tool: 'Bash', kind: 'execute' }),
+    run(2, 'command_received', answer),
+    agent(3, 'request_closed', { request: 'r', reason: 'answered' }),
+  ]);
+  const words = 'You allowed Bash with changed arguments: {"command":"echo safe"}';
+  expect(askWords(table.top[0]?.body as AskRowBody)).toBe(words);
+});
+
 test('what was asked says who answered; an answer that came too late is a row', () => {
   const answer = { command_id: 'c', command: 'answer', request: 'r' };
   const { table } = deriveRows([

@@ -202,7 +202,11 @@ export class RowBuilder {
     const asked = command.request ? this.asks.get(command.request) : undefined;
     // What was asked says itself how it was answered; an answer that came too late is a row.
     if (command.command === 'answer' && !command.refused && asked?.body.kind === 'ask') {
-      const answerer = { name: actorName(command.by) };
+      const answerer = {
+        name: actorName(command.by),
+        ...(command.text ? { text: command.text } : {}),
+        ...(command.changed_input ? { changedInput: command.changed_input } : {}),
+      };
       const granted = grantedTexts(asked.body.ask, command.grants ?? []);
       this.table.change(asked, record, { ...asked.body, answerer, granted, closedAt: record.at });
       return;

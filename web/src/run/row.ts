@@ -39,6 +39,10 @@ export type Ask =
 /** Who answered; without a name where the client did not tell. */
 export interface Answerer {
   name: string | null;
+  /** The answers to questions, or the reason of a denial. */
+  text?: string;
+  /** The arguments, as JSON, that replaced those the agent asked for. */
+  changedInput?: string;
 }
 
 export type SentState = 'queued' | 'sent' | MessageState | 'refused' | 'withdrawn';

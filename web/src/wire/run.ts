@@ -92,8 +92,10 @@ export type CommandReceived = {
   model?: string;
   /** The permission mode that was chosen. */
   permission_mode?: PermissionChoice;
-  /** A message's text, redacted. */
+  /** A message's text; the reason of a denial; the answers to questions, one per line. Redacted. */
   text?: string;
+  /** The arguments, as JSON, that the answer put in place of those the agent asked for. Redacted. */
+  changed_input?: string;
   /** The request that was answered. */
   request?: RequestId;
   /** The lasting permissions that the answer gave, from the request's list. */

@@ -78,8 +78,19 @@ fn received(command: &ControlCommand) -> CommandReceived {
         ControlCommand::WithdrawMessage { message_id } => received.message_id = Some(message_id.clone()),
         ControlCommand::Answer { request, answer } => {
             received.request = Some(request.clone());
-            if let AnswerChoice::Allow { grants } = answer {
-                received.grants.clone_from(grants);
+            match answer {
+                AnswerChoice::Allow { grants } => received.grants.clone_from(grants),
+                AnswerChoice::AllowAlways => {}
+                AnswerChoice::AllowChanged { input } => {
+                    received.changed_input = Some(agent_api::bounds::cut_text(input.to_string()));
+                }
+                AnswerChoice::Deny { reason } | AnswerChoice::DenyAndInterrupt { reason } => {
+                    received.text =
+                        (!reason.is_empty()).then(|| agent_api::bounds::cut_text(reason.as_str()));
+                }
+                AnswerChoice::Answers { answers } => {
+                    received.text = Some(agent_api::bounds::cut_text(answers.join("\n")));
+                }
             }
         }
         ControlCommand::SetModel { model } => received.model.clone_from(model),
@@ -92,4 +103,33 @@ fn received(command: &ControlCommand) -> CommandReceived {
         | ControlCommand::Kill => {}
     }
     received
+}
+
+#[cfg(test)]
+mod tests {
+    use super::received;
+    use crate::control::{AnswerChoice, ControlCommand};
+    use agent_api::RequestId;
+    use serde_json::json;
+
+    fn answered(answer: AnswerChoice) -> crate::record::CommandReceived {
+        let request = RequestId::new("r");
+        received(&ControlCommand::Answer { request, answer })
+    }
+
+    #[test]
+    fn the_journal_keeps_what_was_answered() {
+        let input = json!({"command": "echo safe"});
+        let changed = answered(AnswerChoice::AllowChanged { input });
+        assert_eq!(
+            changed.changed_input.as_deref(),
+            Some(r#"{"command":"echo safe"}"#)
+        );
+        let reason = "not now".to_owned();
+        let denied = answered(AnswerChoice::Deny { reason });
+        assert_eq!(denied.text.as_deref(), Some("not now"));
+        let answers = vec!["Hello".to_owned(), "Red".to_owned()];
+        let chosen = answered(AnswerChoice::Answers { answers });
+        assert_eq!(chosen.text.as_deref(), Some("Hello\nRed"));
+    }
 }

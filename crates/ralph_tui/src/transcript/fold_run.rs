@@ -83,8 +83,7 @@ impl Transcript {
                 {
                     self.change(*index, |kind| {
                         if let CellKind::Request(request) = kind {
-                            request.answer.is_answered = true;
-                            request.answer.by.clone_from(&command.by);
+                            request.answer = command.as_ref().into();
                         }
                     });
                 }

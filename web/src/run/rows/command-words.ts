@@ -53,7 +53,9 @@ export function askWords({ ask, state, answerer }: AskRowBody): string {
     case 'denied': {
       if (!answerer) return PASSIVE[ask.type][state];
       const what = ask.type === 'permission' ? ` ${ask.data.tool}` : WHAT[ask.type];
-      return `${answerer.name ?? 'You'} ${DONE[ask.type][state]}${what}`;
+      const done = `${answerer.name ?? 'You'} ${DONE[ask.type][state]}${what}`;
+      if (answerer.changedInput) return `${done} with changed arguments: ${answerer.changedInput}`;
+      return answerer.text ? `${done}: ${answerer.text.replaceAll('\n', ', ')}` : done;
     }
     default:
       return String(state);

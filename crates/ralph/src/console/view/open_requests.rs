@@ -1,6 +1,7 @@
 //! `OpenRequests`: what the agent has asked and whether it was answered, so that the answer can be shown with its question.
 
 use agent_api::{RequestClosed, RequestId};
+use ralph_run::CommandReceived;
 use run_view::{Answer, RequestKind, describe_answer};
 
 /// Requests without an answer, in the order they were made.
@@ -27,12 +28,9 @@ impl OpenRequests {
         });
     }
 
-    pub(super) fn answer(&mut self, id: &RequestId, by: Option<&str>) {
+    pub(super) fn answer(&mut self, id: &RequestId, command: &CommandReceived) {
         if let Some(request) = self.0.iter_mut().find(|request| request.id == *id) {
-            request.answer = Answer {
-                is_answered: true,
-                by: by.map(str::to_owned),
-            };
+            request.answer = command.into();
         }
     }
 
@@ -42,7 +40,10 @@ impl OpenRequests {
         let request = self.0.remove(place);
         let mut text = describe_answer(request.kind, closed.reason, &request.answer)?;
         if !request.subject.is_empty() {
-            text.push_str(&format!(": {}", request.subject));
+            text = match request.answer.changed_input {
+                Some(_) => format!("{text} (asked for: {})", request.subject),
+                None => format!("{text}: {}", request.subject),
+            };
         }
         Some((request.kind.label(), text))
     }

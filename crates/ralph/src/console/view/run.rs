@@ -52,7 +52,7 @@ impl View {
             RunBody::SessionForked(forked) => self.push_rows(&render_forked(look, forked)),
             RunBody::CommandReceived(command) => {
                 if let (Some(request), None) = (&command.request, &command.refused) {
-                    self.open_requests.answer(request, command.by.as_deref());
+                    self.open_requests.answer(request, command);
                 }
                 // The keyboard shows why the run refused what was typed here.
                 let is_own = self.options.has_keyboard && command.by.as_deref() == Some(TERMINAL_ACTOR);
