@@ -540,6 +540,49 @@ fn every_crate_takes_the_workspace_lints() {
     );
 }
 
+/// The dependencies that a lock file lists for each package, by name.
+fn locked_dependencies(lock: &str) -> BTreeMap<&str, BTreeSet<&str>> {
+    lock.split("[[package]]")
+        .skip(1)
+        .filter_map(|package| {
+            let name = package.lines().find_map(|line| line.strip_prefix("name = "))?;
+            let (_, list) = package.split_once("dependencies = [").unwrap_or_default();
+            let listed = list.lines().filter_map(|line| {
+                let entry = line.trim().strip_prefix('"')?;
+                entry.split([' ', '"']).next()
+            });
+            Some((name.trim_matches('"'), listed.collect()))
+        })
+        .collect()
+}
+
+#[test]
+fn lock_files_of_benchmarks_and_fuzz_targets_are_up_to_date() {
+    let packages = packages();
+    let mut broken = Vec::new();
+    for lock in ["bench/Cargo.lock", "fuzz/Cargo.lock"] {
+        let text = std::fs::read_to_string(root().join(lock)).unwrap();
+        let locked = locked_dependencies(&text);
+        for package in &packages {
+            let Some(listed) = locked.get(package.name.as_str()) else {
+                continue;
+            };
+            let required = package
+                .dependencies
+                .iter()
+                .filter(|dependency| dependency.kind != DependencyKind::Development && !dependency.optional);
+            let missing = required.filter(|dependency| !listed.contains(dependency.name.as_str()));
+            broken.extend(
+                missing.map(|dependency| format!("{lock}: `{}` lacks `{}`", package.name, dependency.name)),
+            );
+        }
+    }
+    assert_none(
+        "`make bench` and `make fuzz` need current lock files: run `cargo metadata` in their folders",
+        &broken,
+    );
+}
+
 fn rule_of(package: &Package) -> Option<&'static CrateRule> {
     CRATES.iter().find(|rule| package.name == rule.name)
 }
