@@ -203,7 +203,12 @@ test('an answer shows its own time and what was granted with it', () => {
 });
 
 test('arguments that a person changed are not shown as those that were asked for', () => {
-  const answer = { command_id: 'c', command: 'answer', request: 'r', changed_input: '{"command":"echo safe"}' };
+  const answer = {
+    command_id: 'c',
+    command: 'answer',
+    request: 'r',
+    changed_input: '{"command":"echo safe"}',
+  };
   const { table } = deriveRows([
     agent(1, 'permission_requested', { request: 'r', item: 't', tool: 'Bash', kind: 'execute' }),
     run(2, 'command_received', answer),
