@@ -12,6 +12,7 @@ mod figures;
 mod fold_blanks;
 mod grant_choice;
 mod one_line;
+mod permission_mode;
 mod request_detail;
 mod run_text;
 mod sanitise;
@@ -35,6 +36,7 @@ pub use figures::{format_cents, format_cost, format_duration, format_seconds, fo
 pub use fold_blanks::fold_blanks;
 pub use grant_choice::{GrantChoice, describe_grant};
 pub use one_line::{cut_line, end_of_path, one_line, width, wrap};
+pub use permission_mode::permission_mode_words;
 pub use request_detail::{DetailKind, DetailRow, RequestDetail, describe_permission, request_detail};
 pub use run_text::{
     clock_time, describe_attempt_retry, describe_command, describe_cooldown, describe_cost, describe_end,

@@ -115,14 +115,17 @@ fn a_run_is_read_steered_answered_topped_up_and_stopped() {
 
     terminal.wait_for("waiting for a higher limit");
     terminal.press("+");
-    terminal.wait_for("Raise limits by");
-    // The limit that was reached is filled in.
+    terminal.wait_for("Add to the limits");
+    // The cursor is at the limit that was reached.
+    terminal.press("1");
+    terminal.wait_for("1 → 2");
     terminal.press("\r");
     terminal.wait_for("Iteration 2 of 2");
     terminal.wait_for("more lines");
 
     terminal.press("X");
     terminal.wait_for("Stop the run?");
+    terminal.wait_for("y stop");
     terminal.press("y");
     let ended = stage.wait_for_end();
     assert_eq!(ended["reason"], "stopped", "{ended}");

@@ -3,6 +3,7 @@
 mod activity_tracker;
 mod changed_files;
 mod message_log;
+mod permission_tracker;
 mod run_model;
 mod run_state;
 mod text_tail;

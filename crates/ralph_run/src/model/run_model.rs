@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::activity_tracker::{ActivityTracker, ScheduledRetry};
 use super::changed_files::ChangedFiles;
 use super::message_log::{Message, MessageLog};
+use super::permission_tracker::PermissionTracker;
 use super::run_state::{RunState, WaitingFor};
 use super::text_tail::{TextTail, head_chars};
 use crate::control::{PendingRequest, PendingRequests};
@@ -57,7 +58,8 @@ pub struct RunModel {
     session_ids: Vec<String>,
     model: Option<String>,
     agent_version: Option<String>,
-    permission_mode: Option<String>,
+    #[serde(flatten)]
+    permission_mode: PermissionTracker,
     context: Option<ContextUse>,
     last_text: TextTail,
     /// The item that the last text belongs to.
@@ -246,12 +248,12 @@ impl RunModel {
             Body::SessionStarted(session) => {
                 update(&mut self.model, session.model.as_ref());
                 update(&mut self.agent_version, session.agent_version.as_ref());
-                update(&mut self.permission_mode, session.permission_mode.as_ref());
+                self.permission_mode.report(session.permission_mode.as_ref());
                 self.note_session(session.session_id.as_ref(), changes);
             }
             Body::SessionUpdated(session) => {
                 update(&mut self.model, session.model.as_ref());
-                update(&mut self.permission_mode, session.permission_mode.as_ref());
+                self.permission_mode.report(session.permission_mode.as_ref());
                 self.note_session(session.session_id.as_ref(), changes);
             }
             Body::ToolFinished(finished) => {
@@ -268,6 +270,7 @@ impl RunModel {
                         .for_each(|change| self.files.apply(change));
                 }
             }
+            Body::CommandAnswered(answered) => self.permission_mode.on_answer(answered),
             Body::Error(_) => increment(&mut self.counts.errors),
             Body::TextBlock(block) if event.parent.is_none() => {
                 let is_first = block.piece.index == 0;
@@ -282,11 +285,12 @@ impl RunModel {
         match body {
             RunBody::RunStarted(started) => {
                 self.model.clone_from(&started.model);
-                self.permission_mode.clone_from(&started.permission_mode);
+                self.permission_mode.start(started.permission_mode.as_deref());
                 if is_full {
                     self.started = Some(started.clone());
                 }
             }
+            RunBody::CommandReceived(command) => self.permission_mode.on_command(command),
             RunBody::IterationStarted(started) => {
                 increment(&mut self.counts.iterations);
                 self.verify.clear();
@@ -334,7 +338,6 @@ impl RunModel {
             | RunBody::BudgetAwaited(_)
             | RunBody::StopStarted(_)
             | RunBody::Suspended(_)
-            | RunBody::CommandReceived(_)
             | RunBody::MessageSent(_) => {}
         }
     }
@@ -539,7 +542,7 @@ impl RunModel {
     }
 
     pub fn permission_mode(&self) -> Option<&str> {
-        self.permission_mode.as_deref()
+        self.permission_mode.mode()
     }
 
     pub fn context(&self) -> Option<ContextUse> {

@@ -211,6 +211,10 @@ actions! {
     SendAnswers,
     RequestDown,
     RequestUp,
+    RequestPageDown,
+    RequestPageUp,
+    RequestEnd,
+    RequestTop,
     HideRequest,
     // Dialogs, forms and fields.
     Submit,

@@ -1,6 +1,7 @@
 //! `ModelDialog`: another model for the agent.
 
 use ralph_run::control::ControlCommand;
+use ralph_run::model::RunModel;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use run_view::one_line;
@@ -11,6 +12,9 @@ use crate::bindings::{Action, Context, Keymap};
 use crate::theme::{Role, Theme};
 use crate::widgets::{FieldKind, TextField, put};
 
+/// What is typed for the model that the agent chooses by itself.
+const DEFAULT: &str = "default";
+
 #[derive(Debug)]
 pub(crate) struct ModelDialog {
     field: TextField,
@@ -18,9 +22,10 @@ pub(crate) struct ModelDialog {
 }
 
 impl ModelDialog {
-    pub(crate) fn new(model: Option<&str>) -> Self {
+    /// The field is empty, so that nothing is appended to the present model.
+    pub(crate) fn new() -> Self {
         Self {
-            field: TextField::new(FieldKind::OneLine, model.unwrap_or_default()),
+            field: TextField::new(FieldKind::OneLine, ""),
             error: None,
         }
     }
@@ -28,8 +33,8 @@ impl ModelDialog {
     /// Asks again, because the run refused.
     pub(crate) fn refused(model: Option<&str>, reason: &str) -> Self {
         Self {
+            field: TextField::new(FieldKind::OneLine, model.unwrap_or(DEFAULT)),
             error: Some(one_line(reason, 200)),
-            ..Self::new(model)
         }
     }
 
@@ -42,13 +47,18 @@ impl ModelDialog {
             return DialogStep::Stay;
         }
         let model = self.field.text().trim().to_owned();
+        if model.is_empty() {
+            self.error = Some("enter the name of a model, or `default`".to_owned());
+            return DialogStep::Stay;
+        }
         DialogStep::Command(ControlCommand::SetModel {
-            model: (!model.is_empty()).then_some(model),
+            model: (model != DEFAULT).then_some(model),
         })
     }
 
     pub(super) fn render(
         &self,
+        run: &RunModel,
         keymap: &Keymap,
         area: Rect,
         buffer: &mut Buffer,
@@ -64,8 +74,13 @@ impl ModelDialog {
         let inner = frame.render(area, buffer, theme);
         let field = Rect::new(inner.x, inner.y, inner.width, inner.height.min(1));
         let cursor = self.field.render(field, buffer, theme);
-        let hint = "Leave it empty for the agent's default model.";
-        put(buffer, inner, 1, hint, theme.style(Role::Faint));
+        let now = run
+            .model()
+            .map(|model| format!("Now {model}. "))
+            .unwrap_or_default();
+        let hint = format!("{now}`default` is the agent's own choice.");
+        let hint = one_line(&hint, usize::from(inner.width));
+        put(buffer, inner, 1, &hint, theme.style(Role::Faint));
         if let Some(error) = &self.error {
             let error = one_line(error, usize::from(inner.width));
             put(buffer, inner, 2, &error, theme.style(Role::Bad));

@@ -33,22 +33,30 @@ pub(crate) enum DialogStep {
 }
 
 impl Dialog {
-    pub(crate) fn key(&mut self, key: &Key, keymap: &Keymap, run: &RunModel) -> DialogStep {
+    /// `is_armed` is whether nothing was typed for a moment: what changes or ends a run is not confirmed by text that is
+    /// being typed.
+    pub(crate) fn key(&mut self, key: &Key, is_armed: bool, keymap: &Keymap, run: &RunModel) -> DialogStep {
         if matches!(key, Key::Mouse(_) | Key::Focused | Key::Unfocused) {
             return DialogStep::Stay;
         }
         match self {
-            Self::Stop(dialog) => dialog.key(key, keymap),
+            Self::Stop(dialog) => dialog.key(key, is_armed, keymap),
             Self::TopUp(dialog) => dialog.key(key, keymap),
             Self::Model(dialog) => dialog.key(key, keymap),
-            Self::PermissionMode(dialog) => dialog.key(key, keymap),
+            Self::PermissionMode(dialog) => dialog.key(key, is_armed, keymap),
             Self::Queue(dialog) => dialog.key(key, keymap, run),
         }
+    }
+
+    /// Whether its keys are armed like those of a request.
+    pub(crate) fn waits_for_quiet(&self) -> bool {
+        matches!(self, Self::Stop(_) | Self::PermissionMode(_))
     }
 
     pub(crate) fn render(
         &mut self,
         run: &RunModel,
+        is_armed: bool,
         keymap: &Keymap,
         area: Rect,
         buffer: &mut Buffer,
@@ -56,12 +64,12 @@ impl Dialog {
     ) -> Option<Position> {
         match self {
             Self::Stop(dialog) => {
-                dialog.render(keymap, area, buffer, theme);
+                dialog.render(is_armed, keymap, area, buffer, theme);
                 None
             }
-            Self::TopUp(dialog) => dialog.render(keymap, area, buffer, theme),
-            Self::Model(dialog) => dialog.render(keymap, area, buffer, theme),
-            Self::PermissionMode(dialog) => dialog.render(run, keymap, area, buffer, theme),
+            Self::TopUp(dialog) => dialog.render(run, keymap, area, buffer, theme),
+            Self::Model(dialog) => dialog.render(run, keymap, area, buffer, theme),
+            Self::PermissionMode(dialog) => dialog.render(run, is_armed, keymap, area, buffer, theme),
             Self::Queue(dialog) => dialog.render(run, keymap, area, buffer, theme),
         }
     }

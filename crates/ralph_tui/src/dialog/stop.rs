@@ -20,15 +20,26 @@ pub(crate) enum StopKind {
 #[derive(Debug)]
 pub(crate) struct StopDialog {
     kind: StopKind,
+    title: Option<String>,
 }
 
 impl StopDialog {
     pub(crate) fn new(kind: StopKind) -> Self {
-        Self { kind }
+        Self { kind, title: None }
     }
 
-    pub(super) fn key(&self, key: &Key, keymap: &Keymap) -> DialogStep {
+    /// Of a run that is not on the screen. `name` is safe for a terminal.
+    pub(crate) fn of_run(name: &str) -> Self {
+        Self {
+            kind: StopKind::Stop,
+            title: Some(format!("Stop run {name}?")),
+        }
+    }
+
+    /// Only the key that changes nothing works before the dialog is armed.
+    pub(crate) fn key(&self, key: &Key, is_armed: bool, keymap: &Keymap) -> DialogStep {
         match (self.kind, keymap.action(Context::Stop, key)) {
+            (_, Some(Action::ConfirmStop | Action::Kill)) if !is_armed => DialogStep::Stay,
             (StopKind::Stop, Some(Action::ConfirmStop)) => DialogStep::Command(ControlCommand::Stop),
             (StopKind::Stop, Some(Action::Kill)) => DialogStep::Command(ControlCommand::Kill),
             (StopKind::Interrupt, Some(Action::ConfirmStop)) => {
@@ -39,7 +50,14 @@ impl StopDialog {
         }
     }
 
-    pub(super) fn render(&self, keymap: &Keymap, area: Rect, buffer: &mut Buffer, theme: Theme) {
+    pub(crate) fn render(
+        &self,
+        is_armed: bool,
+        keymap: &Keymap,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: Theme,
+    ) {
         let (title, rows, keys) = match self.kind {
             StopKind::Stop => (
                 "Stop the run?",
@@ -61,8 +79,8 @@ impl StopDialog {
             ),
         };
         let frame = BoxFrame {
-            title,
-            keys: &keys,
+            title: self.title.as_deref().unwrap_or(title),
+            keys: if is_armed { &keys } else { "" },
             anchor: Anchor::Center,
             columns: 56,
             rows: rows.len(),

@@ -1,11 +1,12 @@
 //! `TopUpDialog`: raises the limits of a run.
 
 use agent_api::MicroUsd;
+use ralph_run::RunKind;
 use ralph_run::control::{ControlCommand, TopUp};
 use ralph_run::model::RunModel;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use run_view::{one_line, parse_count, parse_duration, parse_money, parse_tokens};
+use run_view::{format_cents, one_line, parse_count, parse_duration, parse_money, parse_tokens};
 use terminal_input::{Edit, Key};
 
 use super::{Anchor, BoxFrame, DialogStep};
@@ -19,7 +20,8 @@ const LABELS: [&str; 4] = [
     "Time, such as 30m",
     "Tokens, such as 100k",
 ];
-const LABEL_COLUMNS: u16 = 22;
+const LABEL_COLUMNS: u16 = 21;
+const FIELD_COLUMNS: u16 = 11;
 
 #[derive(Debug)]
 pub(crate) struct TopUpDialog {
@@ -30,21 +32,15 @@ pub(crate) struct TopUpDialog {
 }
 
 impl TopUpDialog {
-    /// Suggests to double the limits that are reached.
+    /// All fields are empty, so that nothing is appended to a number that nobody typed. The cursor is in the field of
+    /// the limit that is reached.
     pub(crate) fn new(run: &RunModel) -> Self {
-        let started = run.started();
-        let max_cost = started
-            .and_then(|started| started.max_cost)
-            .filter(|max| *max > MicroUsd::ZERO && run.totals().cost.unwrap_or_default() >= *max);
-        let max_iterations = started
-            .map(|started| started.max_iterations)
-            .filter(|max| *max > 0 && run.iteration() >= *max);
-        let amounts = TopUp {
-            cost: max_cost,
-            iterations: max_iterations,
-            ..TopUp::default()
-        };
-        Self::with_amounts(&amounts, None)
+        let is_cost_reached = max_cost(run).is_some_and(|max| run.totals().cost.unwrap_or_default() >= max);
+        let are_iterations_used = max_iterations(run).is_some_and(|max| run.iteration() >= max);
+        Self {
+            focus: usize::from(are_iterations_used && !is_cost_reached),
+            ..Self::with_amounts(&TopUp::default(), None)
+        }
     }
 
     /// Asks again, because the run refused.
@@ -116,19 +112,45 @@ impl TopUpDialog {
         }
     }
 
+    /// The present limit beside a field, and what it becomes: `$5.00 → $15.00`.
+    fn limit_line(&self, index: usize, run: &RunModel) -> Option<String> {
+        let text = self.fields.get(index)?.text();
+        let (before, after) = match index {
+            0 => {
+                let max = max_cost(run)?;
+                let added = parse_money(text.trim()).ok();
+                let sum =
+                    |added: MicroUsd| MicroUsd::new(max.as_micro_usd().saturating_add(added.as_micro_usd()));
+                (format_cents(max), added.map(sum).map(format_cents))
+            }
+            1 => {
+                let max = max_iterations(run)?;
+                let added = parse_count(text.trim()).ok();
+                let sum = |added: u32| max.saturating_add(added).to_string();
+                (max.to_string(), added.map(sum))
+            }
+            _ => return None,
+        };
+        Some(match after {
+            Some(after) => format!("{before} → {after}"),
+            None => format!("now {before}"),
+        })
+    }
+
     pub(super) fn render(
         &self,
+        run: &RunModel,
         keymap: &Keymap,
         area: Rect,
         buffer: &mut Buffer,
         theme: Theme,
     ) -> Option<Position> {
         let frame = BoxFrame {
-            title: "Raise limits by",
+            title: "Add to the limits",
             keys: &keymap.hints(Context::Limits),
             anchor: Anchor::Center,
-            columns: 54,
-            rows: LABELS.len() + 2,
+            columns: 56,
+            rows: LABELS.len() + 3,
         };
         let inner = frame.render(area, buffer, theme);
         let mut cursor = None;
@@ -140,24 +162,49 @@ impl TopUpDialog {
             let is_focused = index == self.focus;
             let role = if is_focused { Role::Strong } else { Role::Faint };
             put(buffer, inner, row, label, theme.style(role));
-            let columns = inner.width.saturating_sub(LABEL_COLUMNS);
+            let limit = self.limit_line(index, run);
+            let free = inner.width.saturating_sub(LABEL_COLUMNS);
+            let columns = if limit.is_some() {
+                FIELD_COLUMNS.min(free)
+            } else {
+                free
+            };
             let place = Rect::new(
                 inner.x + LABEL_COLUMNS.min(inner.width),
                 inner.y + row,
                 columns,
                 1,
             );
+            if let Some(limit) = limit {
+                let beside = Rect::new(place.right(), place.y, free - columns, 1);
+                put(buffer, beside, 0, &format!(" {limit}"), theme.style(Role::Faint));
+            }
             let at = field.render(place, buffer, theme);
             if is_focused {
                 cursor = at;
             }
         }
         if let Some(error) = &self.error {
-            let error = one_line(error, usize::from(inner.width));
-            put(buffer, inner, 5, &error, theme.style(Role::Bad));
+            let lines = run_view::wrap(&one_line(error, 200), 0, usize::from(inner.width));
+            for (row, line) in (4..inner.height).zip(lines.lines()) {
+                put(buffer, inner, row, line, theme.style(Role::Bad));
+            }
         }
         cursor
     }
+}
+
+fn max_cost(run: &RunModel) -> Option<MicroUsd> {
+    let max = run.started().and_then(|started| started.max_cost);
+    max.filter(|max| *max > MicroUsd::ZERO)
+}
+
+/// Those of a conversation are not shown: each message is one.
+fn max_iterations(run: &RunModel) -> Option<u32> {
+    let started = run.started().filter(|started| started.kind != RunKind::Session);
+    started
+        .map(|started| started.max_iterations)
+        .filter(|max| *max > 0)
 }
 
 type Parser<T> = fn(&str) -> Result<T, String>;

@@ -64,6 +64,10 @@ impl HomeScreen {
             self.preview.render(run, inside(side), buffer, theme, now);
         }
         let row = self.draw_list(list, buffer, theme, now);
+        if let Some(HomeDialog::Stop { dialog, .. }) = &self.dialog {
+            dialog.render(self.is_quiet(now), &self.keymap, area, buffer, theme);
+            return None;
+        }
         cursor.filter(|_| is_typing).or(row)
     }
 
@@ -181,12 +185,6 @@ impl HomeScreen {
 
     fn draw_footer(&self, area: Rect, buffer: &mut Buffer, theme: Theme) {
         let columns = usize::from(area.width);
-        if let Some(HomeDialog::Stop { name, .. }) = &self.dialog {
-            let keys = self.keymap.hints(Context::Stop);
-            let text = format!("Stop run {name}? {keys}");
-            let text = one_line(&text, columns);
-            return put(buffer, area, 0, &text, theme.style(Role::NeedsPerson));
-        }
         if let Some((notice, _)) = &self.notice {
             let notice = one_line(notice, columns);
             return put(buffer, area, 0, &notice, theme.style(Role::Strong));

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use ralph_run::control::ControlCommand;
 use ralph_run::short_run_id;
 use run_view::one_line;
 use terminal_input::{Edit, Key};
@@ -13,6 +12,7 @@ use super::row::name_of;
 use super::screen::{HomeDialog, HomeScreen, NAME_COLUMNS, StartedFrom, asks_permission};
 use crate::app::Now;
 use crate::bindings::{Action, Context};
+use crate::dialog::{DialogStep, StopDialog};
 use crate::effect::Effect;
 use crate::input::RunSummary;
 
@@ -21,15 +21,17 @@ const LEAVE_TIME: Duration = Duration::from_secs(1);
 
 impl HomeScreen {
     pub(crate) fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
+        let is_armed = self.is_quiet(now);
+        self.last_key_at = Some(now.instant);
         let mut effects = match &self.dialog {
             None => self.list_key(key, now),
             Some(HomeDialog::Filter) => {
                 self.filter_key(key);
                 Vec::new()
             }
-            Some(HomeDialog::Stop { run, .. }) => {
-                let run = run.clone();
-                self.stop_key(key, run)
+            Some(HomeDialog::Stop { run, dialog, .. }) => {
+                let (run, step) = (run.clone(), dialog.key(key, is_armed, &self.keymap));
+                self.stop_step(step, key, run)
             }
             Some(HomeDialog::NewRun) => self.form_key(key, now),
             Some(HomeDialog::Answer(_)) => self.answer_key(key, now),
@@ -91,7 +93,12 @@ impl HomeScreen {
             }
             Action::AnswerSelected => return self.open_answer(now),
             Action::Snooze => self.snooze(now),
-            Action::EditFilter => self.dialog = Some(HomeDialog::Filter),
+            Action::EditFilter => {
+                // As a search does: it begins with an empty text.
+                self.list.filter.text.set_text("");
+                self.list.refresh();
+                self.dialog = Some(HomeDialog::Filter);
+            }
             Action::NextStateGroup => {
                 self.list.filter.next_group();
                 self.list.refresh();
@@ -139,7 +146,9 @@ impl HomeScreen {
 
     fn open_form(&mut self) {
         let workspace = self.list.filter.workspace.clone();
-        self.form.get_or_insert_with(|| NewRunForm::new(&workspace));
+        self.form
+            .get_or_insert_with(|| NewRunForm::new(&workspace))
+            .reopen();
         self.dialog = Some(HomeDialog::NewRun);
     }
 
@@ -147,7 +156,11 @@ impl HomeScreen {
     fn is_chosen(&mut self, now: Now) -> bool {
         let is_chosen = !self.list.has_strayed();
         if !is_chosen {
-            self.notify("the selected run is not in the list any more; select one", now);
+            let text = match self.list.len() {
+                0 => "no run is listed; press esc to list all runs",
+                _ => "the selected run is not in the list any more; select one",
+            };
+            self.notify(text, now);
         }
         is_chosen
     }
@@ -171,7 +184,8 @@ impl HomeScreen {
             self.notify(format!("run {name} has ended"), now);
         } else {
             let run = run.file.run_id.clone();
-            self.dialog = Some(HomeDialog::Stop { run, name });
+            let dialog = StopDialog::of_run(&name);
+            self.dialog = Some(HomeDialog::Stop { run, name, dialog });
         }
     }
 
@@ -222,14 +236,16 @@ impl HomeScreen {
         self.dialog = None;
     }
 
-    fn stop_key(&mut self, key: &Key, run: String) -> Vec<Effect> {
-        self.dialog = None;
-        let command = match self.keymap.action(Context::Stop, key) {
-            Some(Action::ConfirmStop) => ControlCommand::Stop,
-            Some(Action::Kill) => ControlCommand::Kill,
-            _ => return Vec::new(),
-        };
-        vec![Effect::Command { run, command }]
+    fn stop_step(&mut self, step: DialogStep, key: &Key, run: String) -> Vec<Effect> {
+        if step != DialogStep::Stay || *key == Key::Control('c') {
+            self.dialog = None;
+        }
+        match step {
+            DialogStep::Command(command) | DialogStep::CommandAndStay(command) => {
+                vec![Effect::Command { run, command }]
+            }
+            DialogStep::Stay | DialogStep::Close => Vec::new(),
+        }
     }
 
     fn form_key(&mut self, key: &Key, now: Now) -> Vec<Effect> {

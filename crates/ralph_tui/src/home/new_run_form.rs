@@ -31,7 +31,8 @@ const CONVERSATION: usize = FIELDS + 1;
 const START: usize = FIELDS + 2;
 const STOPS: usize = FIELDS + 3;
 
-const LABEL_COLUMNS: u16 = 16;
+const LABEL_COLUMNS: u16 = 18;
+const NO_CHECKS: &str = "permission checks will be off; the agent can do anything you can";
 const MAX_PROMPT_ROWS: u16 = 8;
 
 /// What a key did to the form.
@@ -70,6 +71,11 @@ impl NewRunForm {
         }
     }
 
+    /// The form is opened again. Text that is typed now belongs to the prompt.
+    pub(super) fn reopen(&mut self) {
+        self.focus = PROMPT;
+    }
+
     /// Every key is the form's: none of them acts on the list.
     pub(super) fn key(&mut self, key: &Key, keymap: &Keymap) -> FormStep {
         let action = keymap.action(Context::NewRun, key);
@@ -96,9 +102,23 @@ impl NewRunForm {
     /// A key of the field or the choice that has the focus.
     fn field_key(&mut self, key: &Key) -> FormStep {
         self.message = None;
+        // Text that is typed where there is no field belongs to the prompt: its spaces must not switch a choice.
+        let is_text = match key {
+            Key::Character(character) => *character != ' ',
+            Key::Paste(_) => true,
+            _ => false,
+        };
+        if is_text && self.focus >= FIELDS {
+            self.focus = PROMPT;
+        }
         match key {
             Key::OversizedPaste => self.fail("the pasted text is too long; press ctrl-o for your editor"),
-            Key::Character(' ') | Key::Enter if self.focus == ASK => self.asks = !self.asks,
+            Key::Character(' ') | Key::Enter if self.focus == ASK => {
+                self.asks = !self.asks;
+                if !self.asks {
+                    self.message = Some((NO_CHECKS.to_owned(), Role::Bad));
+                }
+            }
             Key::Character(' ') | Key::Enter if self.focus == CONVERSATION => {
                 self.is_conversation = !self.is_conversation;
             }
@@ -168,7 +188,13 @@ impl NewRunForm {
         let mut row = 1;
         for (place, label) in LABELS.iter().enumerate() {
             let height = if place == PROMPT { prompt_rows } else { 1 };
-            put(buffer, area, row, label, self.label_style(place, theme));
+            put(
+                buffer,
+                area,
+                row,
+                &self.marked(place, label),
+                self.label_style(place, theme),
+            );
             let field_area = Rect::new(
                 area.x + LABEL_COLUMNS.min(area.width),
                 area.y + row,
@@ -195,7 +221,7 @@ impl NewRunForm {
         ];
         for (place, label, is_on, meaning) in choices {
             let mark = if is_on { "[x]" } else { "[ ]" };
-            let label = pad(label, usize::from(LABEL_COLUMNS));
+            let label = pad(&self.marked(place, label), usize::from(LABEL_COLUMNS));
             let style = self.label_style(place, theme);
             put(buffer, area, row, &format!("{label}{mark} {meaning}"), style);
             if place == self.focus {
@@ -203,9 +229,10 @@ impl NewRunForm {
             }
             row += 1;
         }
-        put(buffer, area, row, "[ Start ]", self.label_style(START, theme));
+        let start = self.marked(START, "[ Start ]");
+        put(buffer, area, row, &start, self.label_style(START, theme));
         if self.focus == START {
-            cursor = Some(Position::new(area.x, area.y + row));
+            cursor = Some(Position::new(area.x + 2, area.y + row));
         }
         if let Some((message, role)) = &self.message {
             let message = one_line(message, usize::MAX);
@@ -215,6 +242,12 @@ impl NewRunForm {
             }
         }
         cursor
+    }
+
+    /// `> Prompt`: what has the focus is also seen without colors.
+    fn marked(&self, place: usize, label: &str) -> String {
+        let mark = if place == self.focus { '>' } else { ' ' };
+        format!("{mark} {label}")
     }
 
     fn label_style(&self, place: usize, theme: Theme) -> ratatui::style::Style {

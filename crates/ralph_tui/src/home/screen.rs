@@ -8,6 +8,7 @@ use ralph_run::model::{RunModel, RunState, WaitingFor};
 use ralph_run::short_run_id;
 use ratatui::layout::Rect;
 use run_view::one_line;
+use terminal_input::armed_at;
 
 use super::answer_dialog::AnswerDialog;
 use super::new_run_form::NewRunForm;
@@ -16,6 +17,7 @@ use super::row::{name_of, next_change_seconds};
 use super::run_table::RunTable;
 use crate::app::{ClockRate, Now};
 use crate::bindings::Keymap;
+use crate::dialog::StopDialog;
 use crate::effect::Effect;
 use crate::input::{Reply, RunSummary};
 
@@ -37,6 +39,7 @@ pub(super) enum HomeDialog {
     Stop {
         run: String,
         name: String,
+        dialog: StopDialog,
     },
     NewRun,
     Answer(Box<AnswerDialog>),
@@ -71,6 +74,7 @@ pub(crate) struct HomeScreen {
     pub(super) list_area: Rect,
     pub(super) drawn: Vec<String>,
     pub(super) columns: u16,
+    pub(super) last_key_at: Option<Instant>,
     #[cfg(test)]
     pub(super) formatted_rows: usize,
 }
@@ -268,6 +272,12 @@ impl HomeScreen {
         }
     }
 
+    /// Whether nothing was typed for a moment, so that a key is meant for what is shown.
+    pub(super) fn is_quiet(&self, now: Now) -> bool {
+        self.last_key_at
+            .is_none_or(|at| now.instant >= armed_at(at, None))
+    }
+
     /// Closes a dialog whose request was answered elsewhere, or whose run ended.
     fn check_dialogs(&mut self, now: Now) {
         match &self.dialog {
@@ -282,7 +292,7 @@ impl HomeScreen {
                     self.notify("the request was answered elsewhere", now);
                 }
             }
-            Some(HomeDialog::Stop { run, name }) => {
+            Some(HomeDialog::Stop { run, name, .. }) => {
                 if self.list.run(run).is_none_or(|run| run.file.is_ended()) {
                     let text = format!("run {name} has ended");
                     self.dialog = None;
@@ -297,7 +307,8 @@ impl HomeScreen {
         let notice = self.notice.as_ref().map(|(_, at)| *at + NOTICE_TIME);
         let armed = match &self.dialog {
             Some(HomeDialog::Answer(dialog)) => Some(dialog.armed_at()),
-            Some(HomeDialog::Filter | HomeDialog::Stop { .. } | HomeDialog::NewRun) | None => None,
+            Some(HomeDialog::Stop { .. }) => self.last_key_at.map(|at| armed_at(at, None)),
+            Some(HomeDialog::Filter | HomeDialog::NewRun) | None => None,
         };
         let future = |at: &Instant| *at > now.instant;
         [

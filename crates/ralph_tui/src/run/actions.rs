@@ -29,7 +29,7 @@ impl RunScreen {
             Action::Interrupt => return self.interrupt(),
             Action::Stop => self.open_live(|_| Dialog::Stop(StopDialog::new(StopKind::Stop))),
             Action::TopUp => self.open_live(|run| Dialog::TopUp(TopUpDialog::new(&run.model))),
-            Action::ChangeModel => self.open_live(|run| Dialog::Model(ModelDialog::new(run.model.model()))),
+            Action::ChangeModel => self.open_live(|_| Dialog::Model(ModelDialog::new())),
             Action::ChangePermissionMode => {
                 self.open_live(|_| Dialog::PermissionMode(PermissionModeDialog::default()));
             }

@@ -7,7 +7,7 @@ use run_view::width;
 use super::footer::render_footer;
 use super::header::{header_rows, note, render_header};
 use super::request_panel::{panel_rows, render_request, request_title};
-use super::screen::RunScreen;
+use super::screen::{RunScreen, is_quiet};
 use super::side_list;
 use crate::app::Now;
 use crate::bindings::{Action, BoundRow, Context};
@@ -68,7 +68,8 @@ impl RunScreen {
         self.areas.transcript = rest;
         self.view.render(&self.transcript, rest, buffer, theme, now.at);
         if let Some(dialog) = &mut self.dialog {
-            return dialog.render(&self.model, &self.keymap, area, buffer, theme);
+            let is_armed = is_quiet(self.last_key_at, now);
+            return dialog.render(&self.model, is_armed, &self.keymap, area, buffer, theme);
         }
         cursor.or(panel_cursor)
     }

@@ -8,13 +8,14 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use run_view::{
     Activity, context_share, cost_of_limit, elapsed_seconds, format_seconds, iteration_of_limit, one_line,
-    width,
+    permission_mode_words, width,
 };
 
 use crate::app::Now;
 use crate::theme::{Role, Theme};
 use crate::widgets::{put, put_spans, render_bar};
 
+const MODE_COLUMNS: usize = 16;
 const BAR_COLUMNS: usize = 12;
 /// From here on the figures have a row of their own.
 const TALL_ROWS: u16 = 20;
@@ -91,7 +92,7 @@ pub(super) fn render_header(
     );
 }
 
-/// The title, backend, model and role; at the right the time.
+/// The title, backend, model and role; at the right the permission mode and the time.
 fn title_line(
     run: &RunModel,
     name: RunName<'_>,
@@ -105,7 +106,21 @@ fn title_line(
         Presence::Loading | Presence::Live => elapsed_seconds(run, now.at),
     };
     let clock = elapsed.map(format_seconds).unwrap_or_default();
-    let room = columns.saturating_sub(width(&clock) + 2);
+    // What the agent may do is never cut.
+    let mode = run.permission_mode().map(permission_mode_words);
+    let mode = mode.map(|mode| one_line(mode, MODE_COLUMNS)).unwrap_or_default();
+    let mode_role = match &*mode {
+        "bypass" => Role::Bad,
+        "accept edits" => Role::Warning,
+        _ => Role::Faint,
+    };
+    let dot = if mode.is_empty() || clock.is_empty() {
+        ""
+    } else {
+        " · "
+    };
+    let right = width(&mode) + width(dot) + width(&clock);
+    let room = columns.saturating_sub(right + 2);
     let mut about = Vec::new();
     if let Some(started) = run.started() {
         about.extend(name.subject.and(folder_of(run)).map(str::to_owned));
@@ -131,11 +146,13 @@ fn title_line(
     } else {
         format!(" · {about}")
     };
-    let gap = columns.saturating_sub(width(&title) + width(&about) + width(&clock));
+    let gap = columns.saturating_sub(width(&title) + width(&about) + right);
     Line::from(vec![
         Span::styled(title, theme.style(Role::Strong)),
         Span::raw(about),
         Span::raw(" ".repeat(gap)),
+        Span::styled(mode, theme.style(mode_role)),
+        Span::styled(dot, theme.style(Role::Faint)),
         Span::styled(clock, theme.style(Role::Faint)),
     ])
 }
@@ -209,7 +226,7 @@ fn figures(run: &RunModel, columns: usize, size: FigureSize, theme: Theme) -> Li
 fn state_line(run: &RunModel, presence: Presence, now: Now) -> String {
     match presence {
         Presence::Loading if run.seq() == 0 => return "loading…".to_owned(),
-        Presence::Lost => return "the runner is gone; the run has no recorded end".to_owned(),
+        Presence::Lost => return "the run was cut off; how it ended is not recorded".to_owned(),
         Presence::Loading | Presence::Live => {}
     }
     if let Some(ended) = run.ended() {
@@ -225,6 +242,12 @@ fn state_line(run: &RunModel, presence: Presence, now: Now) -> String {
     } = run.state()
     {
         return format!("{}: press m to write one", activity.head);
+    }
+    if let RunState::Waiting {
+        what: WaitingFor::Budget,
+    } = run.state()
+    {
+        return format!("{}: press + to raise it", activity.head);
     }
     match activity.subject {
         Some(subject) => format!("{}: {subject}", activity.head),

@@ -20,9 +20,10 @@ impl RunScreen {
             return Vec::new();
         }
         let is_dropped = self.drops_keys(now);
+        let is_armed = self.is_dialog_armed(now);
         self.last_key_at = Some(now.instant);
         if let Some(dialog) = &mut self.dialog {
-            let step = dialog.key(key, &self.keymap, &self.model);
+            let step = dialog.key(key, is_armed, &self.keymap, &self.model);
             self.rearm(now);
             return self.dialog_step(step);
         }
@@ -89,7 +90,13 @@ impl RunScreen {
             .filter(|action| prompt.takes(*action))?;
         let is_view = matches!(
             action,
-            Action::HideRequest | Action::RequestDown | Action::RequestUp
+            Action::HideRequest
+                | Action::RequestDown
+                | Action::RequestUp
+                | Action::RequestPageDown
+                | Action::RequestPageUp
+                | Action::RequestEnd
+                | Action::RequestTop
         );
         if !is_view && !prompt.is_armed(now.instant) {
             prompt.note_key(now.instant);

@@ -1,24 +1,46 @@
 //! Replies of the run to commands. A refusal brings back what was typed.
 
-use ralph_run::control::ControlCommand;
+use ralph_run::control::{ControlCommand, PermissionChoice};
 use run_view::one_line;
 
+use super::header::run_title;
 use super::screen::RunScreen;
 use crate::app::Now;
 use crate::dialog::{Dialog, ModelDialog, QueueDialog, TopUpDialog};
 use crate::input::Reply;
+
+/// How much of a run's title a notice has.
+const NAME_COLUMNS: usize = 32;
 
 impl RunScreen {
     pub(crate) fn reply(&mut self, reply: &Reply, now: Now) {
         match &reply.result {
             Ok(note) => {
                 let note = note.as_deref().map(|note| one_line(note, 200));
-                self.notice = note.or_else(|| done(&reply.command).map(str::to_owned));
+                self.notice = note
+                    .or_else(|| done(&reply.command))
+                    .map(|note| self.about(&reply.command, note));
             }
             Err(reason) => {
                 self.notice = Some(format!("refused: {}", one_line(reason, 200)));
                 self.restore(&reply.command, reason, now);
             }
+        }
+    }
+
+    /// What changes a run names it: the user may believe to be in another one.
+    fn about(&self, command: &ControlCommand, note: String) -> String {
+        match command {
+            ControlCommand::SetModel { .. }
+            | ControlCommand::SetPermissionMode { .. }
+            | ControlCommand::TopUp(_)
+            | ControlCommand::Interrupt
+            | ControlCommand::Stop
+            | ControlCommand::Kill => {
+                let name = one_line(&run_title(&self.model, self.name()), NAME_COLUMNS);
+                format!("{name}: {note}")
+            }
+            _ => note,
         }
     }
 
@@ -63,17 +85,30 @@ impl RunScreen {
 }
 
 /// What to say about a command that was accepted without a note. Some show by themselves.
-fn done(command: &ControlCommand) -> Option<&'static str> {
-    match command {
-        ControlCommand::Send { .. } => Some("message accepted"),
-        ControlCommand::EditMessage { .. } => Some("message changed"),
-        ControlCommand::WithdrawMessage { .. } => Some("message withdrawn"),
-        ControlCommand::Interrupt => Some("interrupting"),
-        ControlCommand::Stop => Some("stopping"),
-        ControlCommand::Kill => Some("killing"),
-        ControlCommand::SetModel { .. } => Some("model changed"),
-        ControlCommand::SetPermissionMode { .. } => Some("permission mode changed"),
-        ControlCommand::TopUp(_) => Some("limits raised"),
-        ControlCommand::Answer { .. } | ControlCommand::CloseInput | ControlCommand::Status => None,
-    }
+fn done(command: &ControlCommand) -> Option<String> {
+    let text = match command {
+        ControlCommand::Send { .. } => "message accepted",
+        ControlCommand::EditMessage { .. } => "message changed",
+        ControlCommand::WithdrawMessage { .. } => "message withdrawn",
+        ControlCommand::Interrupt => "interrupting",
+        ControlCommand::Stop => "stopping",
+        ControlCommand::Kill => "killing",
+        ControlCommand::SetModel { model } => {
+            let model = model.as_deref().unwrap_or("default");
+            return Some(format!("asked the agent for model {}", one_line(model, 60)));
+        }
+        ControlCommand::SetPermissionMode { mode } => {
+            let name = match mode {
+                PermissionChoice::Ask => "ask",
+                PermissionChoice::AcceptEdits => "accept edits",
+                PermissionChoice::Plan => "plan",
+                PermissionChoice::Refuse => "refuse",
+                PermissionChoice::Bypass => "bypass",
+            };
+            return Some(format!("permission mode is now {name}"));
+        }
+        ControlCommand::TopUp(_) => "limits raised",
+        ControlCommand::Answer { .. } | ControlCommand::CloseInput | ControlCommand::Status => return None,
+    };
+    Some(text.to_owned())
 }

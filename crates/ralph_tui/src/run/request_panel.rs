@@ -18,6 +18,7 @@ use crate::theme::{Role, Theme};
 use crate::widgets::{put, put_spans, rows_of};
 
 const FIELD_ROWS: u16 = 3;
+const MAX_REMARK_ROWS: usize = 3;
 
 /// What is asked, in one line.
 pub(super) fn request_title(prompt: &RequestPrompt, columns: usize) -> String {
@@ -35,7 +36,7 @@ pub(super) fn request_title(prompt: &RequestPrompt, columns: usize) -> String {
 /// How many rows the panel would like to have.
 pub(super) fn panel_rows(prompt: &mut RequestPrompt, columns: u16) -> usize {
     let field = usize::from(prompt.is_typing()) * usize::from(FIELD_ROWS + 1);
-    let remark = usize::from(prompt.remark.is_some());
+    let remark = remark_rows(prompt, columns.saturating_sub(4)).len();
     let options = option_rows(prompt, usize::from(columns).saturating_sub(4)).len();
     detail_rows(prompt, columns).len() + options + field + remark + 2
 }
@@ -69,8 +70,9 @@ pub(super) fn render_request(
     };
     let mut inner = frame.content(area);
     let field = split_field(prompt, &mut inner);
-    let remark = prompt.remark.clone().filter(|_| inner.height > 1);
-    inner.height -= u16::from(remark.is_some());
+    let mut remark = remark_rows(prompt, inner.width);
+    remark.truncate(usize::from(inner.height.saturating_sub(1)));
+    inner.height -= u16::try_from(remark.len()).unwrap_or(0);
     let options = option_rows(prompt, usize::from(inner.width));
     let count = detail_rows(prompt, area.width).len() + options.len();
     let view = prompt.scroll.view(count, None, usize::from(inner.height));
@@ -94,15 +96,21 @@ pub(super) fn render_request(
         };
         put_spans(buffer, inner, y, &line);
     }
-    if let Some(remark) = remark {
-        let place = Rect::new(inner.x, inner.bottom(), inner.width, 1);
-        let remark = one_line(&remark, usize::from(inner.width));
-        put(buffer, place, 0, &remark, theme.style(Role::Warning));
+    for (y, row) in (inner.bottom()..).zip(remark) {
+        let place = Rect::new(inner.x, y, inner.width, 1);
+        put(buffer, place, 0, &row, theme.style(Role::Warning));
     }
     render_field(prompt, field, buffer, theme)
 }
 
-/// `27 more ↓ · read to the end to answer · n deny`. Never over the rows: nothing of them is hidden.
+/// What happened to the last answer, in a few rows.
+fn remark_rows(prompt: &RequestPrompt, columns: u16) -> Vec<String> {
+    let remark = prompt.remark.as_deref().unwrap_or_default();
+    let lines = run_view::wrap(&one_line(remark, 400), 0, usize::from(columns).max(1));
+    lines.lines().take(MAX_REMARK_ROWS).map(str::to_owned).collect()
+}
+
+/// `27 more ↓ · space read on · G end · n deny`. Never over the rows: nothing of them is hidden.
 fn keys_below(prompt: &RequestPrompt, below: usize, now: Now) -> String {
     let keys = match prompt.is_armed(now.instant) {
         true => request_keys(prompt),
@@ -126,7 +134,7 @@ fn request_keys(prompt: &RequestPrompt) -> String {
     let is_choosing = matches!(prompt.stage, Stage::Grants(_));
     let mut keys = Vec::new();
     if !prompt.has_shown_end() {
-        keys.push("read to the end to answer".to_owned());
+        keys.push("space read on · G end".to_owned());
     }
     for row in footer_hints(Context::Request) {
         let word = match (row.action, prompt.request()) {

@@ -16,6 +16,8 @@ use crate::widgets::{FieldKind, ListScroll, TextField};
 /// What the redactor leaves in place of a secret.
 const REDACTED: &str = "[redacted:";
 
+const READ_FIRST: &str = "read to the end first: space or pgdn reads on, G goes to the end";
+
 /// Options that have a key of their own.
 pub(super) const MAX_KEYS: usize = 9;
 
@@ -33,6 +35,8 @@ pub(super) struct RequestPrompt {
     confirming: Option<Action>,
     /// How many rows were in view.
     page_rows: usize,
+    /// Whether not all of its rows fit.
+    is_long: bool,
     last_key_at: Option<Instant>,
     pub(super) stage: Stage,
     /// To the questions before the current one.
@@ -84,6 +88,7 @@ impl RequestPrompt {
             is_cut,
             confirming: None,
             page_rows: 1,
+            is_long: false,
             last_key_at,
             stage: Stage::Choose,
             answers: Vec::new(),
@@ -144,6 +149,7 @@ impl RequestPrompt {
             return;
         }
         self.page_rows = view.len();
+        self.is_long = view.len() < count;
         // A reason that is being typed is not interrupted: it denies.
         let is_denying = matches!(self.stage, Stage::Reason(_));
         let is_end_new = view.end == count && !self.has_shown_end && !is_denying;
@@ -208,6 +214,10 @@ impl RequestPrompt {
             Action::AnswerText => is_question,
             Action::SendAnswers => matches!(self.stage, Stage::Mark(_) | Stage::Grants(_)),
             Action::Deny | Action::HideRequest | Action::RequestDown | Action::RequestUp => true,
+            // Otherwise they are those of the transcript.
+            Action::RequestPageDown | Action::RequestPageUp | Action::RequestEnd | Action::RequestTop => {
+                self.is_long
+            }
             _ => false,
         }
     }
@@ -226,7 +236,8 @@ impl RequestPrompt {
         self.remark = None;
         let confirming = self.confirming.take();
         if !self.has_shown_end && is_consent(action) {
-            return self.read_on();
+            self.remark = Some(READ_FIRST.to_owned());
+            return PromptStep::Stay;
         }
         let is_granting = matches!(&self.stage, Stage::Grants(choice) if choice.answer().is_some());
         let is_allowing = match action {
@@ -234,11 +245,20 @@ impl RequestPrompt {
             Action::SendAnswers => is_granting,
             _ => false,
         };
-        if self.is_cut && is_allowing && confirming != Some(action) {
-            self.remark = Some(format!(
-                "a part of it is too long to be shown · {} again to allow · n deny",
-                if action == Action::Allow { "y" } else { "enter" }
-            ));
+        let key_name = if action == Action::Allow { "y" } else { "enter" };
+        let doubt = if self.edited.is_some() {
+            Some(format!(
+                "your edit is not used · {key_name} again to allow the ORIGINAL · e edit · n deny"
+            ))
+        } else if self.is_cut {
+            Some(format!(
+                "a part of it is too long to be shown · {key_name} again to allow · n deny"
+            ))
+        } else {
+            None
+        };
+        if let Some(doubt) = doubt.filter(|_| is_allowing && confirming != Some(action)) {
+            self.remark = Some(doubt);
             self.confirming = Some(action);
             // The same key at once is not a decision.
             self.shown_at = None;
@@ -286,16 +306,24 @@ impl RequestPrompt {
                 self.is_hidden = true;
                 PromptStep::Stay
             }
-            Action::RequestDown => self.scroll_by(if *key == Key::PageDown { 5 } else { 1 }),
-            Action::RequestUp => self.scroll_by(if *key == Key::PageUp { -5 } else { -1 }),
+            Action::RequestDown => self.scroll_by(1),
+            Action::RequestUp => self.scroll_by(-1),
+            Action::RequestPageDown => self.read_on(),
+            Action::RequestPageUp => self.scroll_by(-self.page()),
+            Action::RequestEnd => self.scroll_by(isize::MAX),
+            Action::RequestTop => self.scroll_by(isize::MIN),
             _ => PromptStep::Stay,
         }
     }
 
     /// The next page. A row stays in view.
     fn read_on(&mut self) -> PromptStep {
+        self.scroll_by(self.page())
+    }
+
+    fn page(&self) -> isize {
         let rows = isize::try_from(self.page_rows).unwrap_or(isize::MAX);
-        self.scroll_by((rows - 1).max(1))
+        (rows - 1).max(1)
     }
 
     fn scroll_by(&mut self, rows: isize) -> PromptStep {
@@ -449,14 +477,18 @@ impl RequestPrompt {
                 PromptStep::Stay
             }
             Some((Ok(_), text)) => {
-                self.remark =
-                    Some("the arguments must be a JSON object; press e to edit them again".to_owned());
+                self.remark = Some(
+                    "your edit was not used: the arguments must be a JSON object; press e to edit them again"
+                        .to_owned(),
+                );
                 self.edited = Some(text);
                 PromptStep::Stay
             }
             Some((Err(error), text)) => {
                 let error = one_line(&error.to_string(), 80);
-                self.remark = Some(format!("invalid JSON: {error}; press e to edit it again"));
+                self.remark = Some(format!(
+                    "your edit was not used: invalid JSON: {error}; press e to edit it again"
+                ));
                 self.edited = Some(text);
                 PromptStep::Stay
             }

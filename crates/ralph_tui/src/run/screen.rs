@@ -272,6 +272,11 @@ impl RunScreen {
             .is_some_and(|closed_at| now.instant < armed_at(closed_at, self.last_key_at))
     }
 
+    /// Whether nothing was typed for a moment, so that a key is meant for the dialog that is shown.
+    pub(super) fn is_dialog_armed(&self, now: Now) -> bool {
+        is_quiet(self.last_key_at, now)
+    }
+
     fn is_typing_answer(&self) -> bool {
         self.open_prompt().is_some_and(RequestPrompt::is_typing)
     }
@@ -305,6 +310,20 @@ impl RunScreen {
             let second = Duration::from_nanos(1_000_000_000_u64.saturating_sub(past));
             now.instant + clock.at_least(second)
         });
-        [armed_at, second, self.search_due()].into_iter().flatten().min()
+        let dialog = self.dialog.as_ref().filter(|dialog| dialog.waits_for_quiet());
+        let dialog_at = dialog.and(self.last_key_at).map(quiet_at);
+        let dialog_at = dialog_at.filter(|at| *at > now.instant);
+        [armed_at, second, dialog_at, self.search_due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
+}
+
+fn quiet_at(last_key_at: Instant) -> Instant {
+    armed_at(last_key_at, None)
+}
+
+pub(super) fn is_quiet(last_key_at: Option<Instant>, now: Now) -> bool {
+    last_key_at.is_none_or(|at| now.instant >= quiet_at(at))
 }

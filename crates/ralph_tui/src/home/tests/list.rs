@@ -56,9 +56,11 @@ fn the_cursor_stays_on_its_run_when_others_appear_move_and_leave() {
 
 #[test]
 fn an_action_is_about_the_selected_run_and_not_about_its_row() {
-    let clock = Clock::new();
+    let mut clock = Clock::new();
     let mut screen = screen(vec![working(1)], clock);
-    press(&mut screen, "s", clock);
+    // What is typed in one go stops nothing.
+    assert_eq!(press(&mut screen, "syk", clock), []);
+    clock.pass(500);
     screen.set_runs(vec![working(1), working(2), waiting(3)], clock.now);
     let effects = press(&mut screen, "y", clock);
     let command = ControlCommand::Stop;
@@ -66,17 +68,31 @@ fn an_action_is_about_the_selected_run_and_not_about_its_row() {
 }
 
 #[test]
-fn a_stop_asks_with_the_name_of_the_run_and_any_other_key_cancels() {
-    let clock = Clock::new();
+fn a_stop_asks_with_the_name_of_the_run_and_only_its_own_keys_answer() {
+    let mut clock = Clock::new();
     let mut screen = screen(vec![working(7)], clock);
     assert_eq!(press(&mut screen, "s", clock), []);
+    clock.pass(500);
     let (buffer, _) = draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
-    assert!(text_of(&buffer).contains("Stop run 00000007 (Task 7)?"));
+    assert!(text_of(&buffer).contains("┌─ Stop run 00000007 (Task 7)?"));
+    assert!(text_of(&buffer).contains("y stop"));
     assert_eq!(press(&mut screen, "x", clock), []);
-    assert_eq!(press(&mut screen, "y", clock), []);
-    press(&mut screen, "s", clock);
     assert_eq!(screen.key(&Key::Paste("y".to_owned()), clock.now), []);
+    assert!(screen.dialog.is_some());
+    assert_eq!(press(&mut screen, "n", clock), []);
     assert!(screen.dialog.is_none());
+}
+
+#[test]
+fn a_new_filter_replaces_the_old_one() {
+    let clock = Clock::new();
+    let mut screen = screen(vec![working(1), working(2)], clock);
+    press(&mut screen, "/00000001", clock);
+    screen.key(&Key::Enter, clock.now);
+    assert_eq!(listed(&screen), [id(1)]);
+    press(&mut screen, "/00000002", clock);
+    screen.key(&Key::Enter, clock.now);
+    assert_eq!(listed(&screen), [id(2)]);
 }
 
 #[test]

@@ -49,6 +49,36 @@ fn the_form_describes_a_run_in_this_workspace() {
 }
 
 #[test]
+fn text_never_switches_a_choice() {
+    let clock = Clock::new();
+    let mut screen = opened(clock);
+    press(&mut screen, "do it", clock);
+    for _ in 0..7 {
+        screen.key(&Key::Character('\t'), clock.now);
+    }
+    assert!(shown(&mut screen, clock).contains("> Ask"));
+    screen.key(&Key::Escape, clock.now);
+    press(&mut screen, "c now fix", clock);
+    let picture = shown(&mut screen, clock);
+    assert!(picture.contains("[x] approve each action"), "{picture}");
+    assert!(picture.contains("do it now fix"), "{picture}");
+    for _ in 0..7 {
+        screen.key(&Key::Character('\t'), clock.now);
+    }
+    press(&mut screen, ", all of it", clock);
+    let picture = shown(&mut screen, clock);
+    assert!(picture.contains("[x] approve each action"), "{picture}");
+    assert!(picture.contains("do it now fix, all of it"), "{picture}");
+    for _ in 0..7 {
+        screen.key(&Key::Character('\t'), clock.now);
+    }
+    press(&mut screen, " ", clock);
+    let picture = shown(&mut screen, clock);
+    assert!(picture.contains("[ ] approve each action"), "{picture}");
+    assert!(picture.contains("permission checks will be off"), "{picture}");
+}
+
+#[test]
 fn a_run_without_a_prompt_is_not_started() {
     let clock = Clock::new();
     let mut screen = opened(clock);

@@ -18,7 +18,12 @@ fn stopping_asks_and_killing_is_a_key_of_its_own() {
         ("Xn", vec![]),
     ] {
         let mut desk = Desk::started(RunKind::Loop);
-        assert_eq!(desk.press(keys), effects, "{keys:?}");
+        let (open, confirm) = keys.split_at(1);
+        assert_eq!(desk.press(open), []);
+        // What is typed in one go confirms nothing.
+        assert_eq!(desk.press("yk"), [], "{keys:?}");
+        desk.settle();
+        assert_eq!(desk.press(confirm), effects, "{keys:?}");
         assert!(!desk.shows("Stop the run?"), "{keys:?}");
     }
 }
@@ -28,6 +33,7 @@ fn interrupting_a_loop_asks_because_it_ends_the_run() {
     let mut desk = Desk::started(RunKind::Loop);
     assert_eq!(desk.press("x"), []);
     assert!(desk.shows("interrupting the agent ends the run"));
+    desk.settle();
     assert_eq!(desk.press("y"), [command(ControlCommand::Interrupt)]);
     let mut desk = Desk::started(RunKind::Session);
     assert_eq!(desk.press("x"), [command(ControlCommand::Interrupt)]);
@@ -59,18 +65,31 @@ fn a_form_without_amounts_or_with_a_wrong_one_stays_open() {
 }
 
 #[test]
-fn limits_that_are_reached_are_suggested_again() {
+fn a_limit_that_is_reached_has_the_cursor_and_nothing_is_typed_for_the_user() {
     let mut desk = Desk::started(RunKind::Loop);
     let usage = json!({"scope": "run", "tokens": {}, "run": {"tokens": {},
         "cost": {"micro_usd": 5_000_000, "source": "reported"}}});
     desk.agent("usage", &usage);
     let awaited = json!({"limit": "cost", "message": "$5.00 of $5.00"});
     desk.run_event("budget_awaited", &awaited);
+    assert!(desk.shows("press + to raise it"));
+    assert_eq!(desk.press("+\n"), []);
+    assert!(desk.shows("now $5.00"));
+    desk.press("10");
+    assert!(desk.shows("$5.00 → $15.00"));
     let amounts = TopUp {
-        cost: Some(MicroUsd::new(5_000_000)),
+        cost: Some(MicroUsd::new(10_000_000)),
         ..TopUp::default()
     };
-    assert_eq!(desk.press("+\n"), [command(ControlCommand::TopUp(amounts))]);
+    assert_eq!(desk.press("\n"), [command(ControlCommand::TopUp(amounts))]);
+}
+
+#[test]
+fn a_conversation_shows_no_limit_of_iterations() {
+    let mut desk = Desk::started(RunKind::Session);
+    desk.press("+");
+    assert!(desk.shows("now $5.00"));
+    assert!(!desk.shows("now 10"));
 }
 
 #[test]
@@ -85,39 +104,80 @@ fn a_refused_top_up_brings_the_form_back() {
         ControlCommand::TopUp(amounts),
         Err("the run has no such limit".to_owned()),
     );
-    assert!(desk.shows("Raise limits by"));
+    assert!(desk.shows("Add to the limits"));
     assert!(desk.shows("the run has no such limit"));
     assert_eq!(desk.press("\n"), [command(ControlCommand::TopUp(amounts))]);
 }
 
 #[test]
-fn the_model_is_changed_and_empty_is_the_default() {
+fn the_model_is_typed_into_an_empty_field() {
     let mut desk = Desk::started(RunKind::Loop);
-    assert_eq!(
-        desk.press("L-5\n"),
-        [command(ControlCommand::SetModel {
-            model: Some("opus-5".to_owned())
-        })]
-    );
-    desk.press("L");
-    desk.key(Key::DeleteToStart);
+    assert_eq!(desk.press("L\n"), []);
+    assert!(desk.shows("enter the name of a model"));
+    assert!(desk.shows("Now opus."));
+    let sonnet = ControlCommand::SetModel {
+        model: Some("sonnet".to_owned()),
+    };
+    assert_eq!(desk.press("sonnet\n"), [command(sonnet.clone())]);
+    desk.reply(sonnet, Ok(None));
+    assert!(desk.shows("asked the agent for model sonnet"));
     let default = ControlCommand::SetModel { model: None };
-    assert_eq!(desk.press("\n"), [command(default.clone())]);
+    assert_eq!(desk.press("Ldefault\n"), [command(default.clone())]);
     desk.reply(default, Err("not while it works".to_owned()));
     assert!(desk.shows("not while it works"));
-    assert!(desk.shows("Leave it empty"));
 }
 
 #[test]
-fn the_permission_mode_is_chosen_and_confirmed() {
+fn the_permission_mode_is_chosen_and_takes_effect_after_a_pause() {
     let mut desk = Desk::started(RunKind::Loop);
     assert_eq!(desk.press("p5"), []);
     desk.key(Key::Up);
+    assert_eq!(desk.press("\n"), []);
+    assert!(desk.shows("press enter once more"));
+    desk.settle();
     let mode = PermissionChoice::Refuse;
-    assert_eq!(
-        desk.press("\n"),
-        [command(ControlCommand::SetPermissionMode { mode })]
-    );
+    let command_sent = ControlCommand::SetPermissionMode { mode };
+    assert_eq!(desk.press("\n"), [command(command_sent.clone())]);
+    desk.reply(command_sent, Ok(None));
+    assert!(desk.shows("run-1 Fix it.: permission mode is now refuse"));
+}
+
+#[test]
+fn more_freedom_for_the_agent_is_confirmed() {
+    for (key, mode, question) in [
+        ("2", PermissionChoice::AcceptEdits, "edit files without asking?"),
+        ("5", PermissionChoice::Bypass, "Turn permission checks off?"),
+    ] {
+        let mut desk = Desk::started(RunKind::Loop);
+        assert_eq!(desk.press(&format!("p{key}\n\ny")), []);
+        desk.settle();
+        assert_eq!(desk.press("\n"), []);
+        assert!(desk.shows(question));
+        assert_eq!(desk.press("yy\n"), []);
+        desk.settle();
+        assert_eq!(
+            desk.press("y"),
+            [command(ControlCommand::SetPermissionMode { mode })]
+        );
+    }
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.press("p5");
+    desk.settle();
+    desk.press("\n");
+    desk.settle();
+    assert_eq!(desk.press("\u{1b}"), []);
+    assert!(desk.shows("> 5 bypass"));
+}
+
+#[test]
+fn the_header_shows_what_the_agent_may_do() {
+    let mut desk = Desk::started(RunKind::Loop);
+    let changed = json!({"command_id": "c", "command": "set_permission_mode", "permission_mode": "bypass"});
+    desk.run_event("command_received", &changed);
+    let screen = desk.screen(60, 15);
+    assert!(screen.lines().next().unwrap().contains("bypass · "), "{screen}");
+    desk.press("p");
+    assert!(desk.shows("now: bypass"));
 }
 
 fn queued(desk: &mut Desk, id: &str, text: &str) {

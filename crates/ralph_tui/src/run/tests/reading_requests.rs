@@ -28,7 +28,7 @@ fn lines(count: usize) -> String {
     (1..=count).map(|line| format!("echo {line}\n")).collect()
 }
 
-/// Presses a key until it answers. Says what was seen before.
+/// Presses a key and reads on until it answers. Says what was seen before.
 fn read_with(desk: &mut Desk, key: &Key) -> (String, Vec<Effect>) {
     let mut seen = String::new();
     for _ in 0..2_000 {
@@ -38,6 +38,7 @@ fn read_with(desk: &mut Desk, key: &Key) -> (String, Vec<Effect>) {
         if !effects.is_empty() {
             return (seen, effects);
         }
+        desk.key(Key::PageDown);
     }
     panic!("no answer: {seen}");
 }
@@ -53,6 +54,7 @@ fn read_until(desk: &mut Desk, key: &Key, words: &str) -> String {
         seen.push_str(&shown);
         desk.wait(500);
         assert_eq!(desk.key(key.clone()), []);
+        desk.key(Key::PageDown);
     }
     panic!("no {words}: {seen}");
 }
@@ -66,7 +68,7 @@ fn a_request_is_allowed_only_after_its_end_was_on_the_screen() {
         desk.settle();
         let shown = desk.screen(SIZE.0, SIZE.1);
         assert!(
-            shown.contains("more ↓ · read to the end to answer · n deny"),
+            shown.contains("more ↓ · space read on · G end · n deny"),
             "{shown}"
         );
         assert!(!shown.contains("y once"), "{shown}");
@@ -87,13 +89,35 @@ fn a_request_is_allowed_only_after_its_end_was_on_the_screen() {
 }
 
 #[test]
-fn a_key_that_is_held_reads_to_the_end_and_allows_nothing() {
+fn a_key_that_allows_says_that_the_request_is_not_read_and_reads_nothing() {
+    let mut desk = small_desk();
+    ask_with(&mut desk, "execute", &json!({"command": lines(40)}));
+    desk.settle();
+    let before = desk.screen(SIZE.0, SIZE.1);
+    assert!(before.contains("echo 2 "), "{before}");
+    assert_eq!(desk.press("yyy"), []);
+    let shown = desk.screen(SIZE.0, SIZE.1);
+    assert!(shown.contains("read to the end first: space or pgdn"), "{shown}");
+    assert!(shown.contains("echo 2 "), "{shown}");
+    desk.key(Key::End);
+    desk.settle();
+    assert!(desk.screen(SIZE.0, SIZE.1).contains("echo 40 "));
+    assert_eq!(desk.press("y"), [answer("p", AnswerChoice::allow_once())]);
+    let mut desk = small_desk();
+    ask_with(&mut desk, "execute", &json!({"command": lines(40)}));
+    desk.settle();
+    desk.press("Gg");
+    assert!(desk.screen(SIZE.0, SIZE.1).contains("echo 2 "));
+}
+
+#[test]
+fn space_that_is_held_reads_to_the_end_and_allows_nothing() {
     let mut desk = small_desk();
     ask_with(&mut desk, "execute", &json!({"command": lines(40)}));
     desk.settle();
     for _ in 0..100 {
         desk.screen(SIZE.0, SIZE.1);
-        assert_eq!(desk.press("y"), []);
+        assert_eq!(desk.press(" "), []);
     }
     assert!(desk.screen(SIZE.0, SIZE.1).contains("echo 40"));
     desk.settle();
@@ -167,6 +191,7 @@ fn plans_and_questions_are_read_to_their_end_too() {
             while !desk.screen(SIZE.0, SIZE.1).contains("[x] Yes") {
                 desk.wait(500);
                 assert_eq!(desk.press("1"), []);
+                desk.key(Key::PageDown);
             }
             desk.settle();
             let answers = answers.clone();

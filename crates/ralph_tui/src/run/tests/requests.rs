@@ -141,6 +141,32 @@ fn arguments_are_edited_as_json() {
 }
 
 #[test]
+fn a_broken_edit_is_not_followed_by_the_original() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.ask("a");
+    desk.settle();
+    desk.press("e");
+    let text = Some("{\"command\": \"echo safe".to_owned());
+    desk.input(Input::Edited { text });
+    assert!(desk.shows("your edit was not used"));
+    desk.settle();
+    assert_eq!(desk.press("y"), []);
+    assert!(desk.shows("y again to allow the ORIGINAL"));
+    desk.settle();
+    assert_eq!(desk.press("y"), [answer("a", AnswerChoice::allow_once())]);
+}
+
+#[test]
+fn escape_puts_a_request_aside_before_it_leaves_the_run() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.ask("a");
+    desk.settle();
+    assert_eq!(desk.press("\u{1b}"), []);
+    assert!(desk.shows("tab to answer"));
+    assert_eq!(desk.press("\u{1b}"), [Effect::Close]);
+}
+
+#[test]
 fn arguments_that_are_not_valid_json_are_kept_for_another_try() {
     let mut desk = Desk::started(RunKind::Loop);
     desk.ask("a");

@@ -151,7 +151,7 @@ fn nothing_ticks_before_a_run_is_loaded_or_after_its_runner_is_gone() {
     assert_eq!(app.next_tick(desk.now), None);
     desk.input(Input::RunnerGone { run: RUN.to_owned() });
     assert_eq!(desk.app.next_tick(desk.now), None);
-    assert!(desk.shows("the runner is gone"));
+    assert!(desk.shows("the run was cut off"));
     assert_eq!(desk.press("X"), []);
     assert!(desk.shows("the run has ended"));
 }

@@ -1,0 +1,27 @@
+//! `permission_mode_words()`: a permission mode as people read it, whoever named it.
+
+/// The mode in words. Agents, settings and commands spell the same modes differently. Another agent's own mode stays as
+/// it is and is not sanitised.
+#[must_use]
+pub fn permission_mode_words(mode: &str) -> &str {
+    match mode {
+        "ask" | "default" => "ask",
+        "acceptEdits" | "accept_edits" | "accept-edits" => "accept edits",
+        "dontAsk" | "refuse" => "refuse",
+        "bypassPermissions" | "bypass" => "bypass",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::permission_mode_words;
+
+    #[test]
+    fn modes_have_one_name_whoever_reports_them() {
+        assert_eq!(permission_mode_words("bypassPermissions"), "bypass");
+        assert_eq!(permission_mode_words("accept_edits"), "accept edits");
+        assert_eq!(permission_mode_words("default"), "ask");
+        assert_eq!(permission_mode_words("yolo"), "yolo");
+    }
+}
