@@ -329,6 +329,10 @@ impl App {
             return self.control_c(now);
         }
         self.leave_until = None;
+        // A notice is about what was done before. Keys that are dropped were typed before it was seen.
+        if !self.run.as_ref().is_some_and(|run| run.drops_keys(now)) {
+            self.notice = None;
+        }
         if let Some(reader) = &mut self.reader {
             let is_open = match reader {
                 Reader::Help(help) => help.key(key, &self.keymap),

@@ -141,6 +141,7 @@ impl HomeScreen {
         let selected = self.list.selected_row();
         let count = self.list.len();
         let view = self.list.scroll.view(count, selected, usize::from(rows.height));
+        draw_scroll_signs(view.start, count - view.end, area, buffer, theme);
         let mut cursor = None;
         for (row, place) in (0..rows.height).zip(view) {
             let Some(run) = self.list.row(place) else { continue };
@@ -202,6 +203,23 @@ impl HomeScreen {
             theme,
         );
     }
+}
+
+/// `25 more ↑ · 3 more ↓`, in the row of the column heads, so that no run is covered.
+fn draw_scroll_signs(above: usize, under: usize, area: Rect, buffer: &mut Buffer, theme: Theme) {
+    let signs = [(above, '↑'), (under, '↓')]
+        .into_iter()
+        .filter(|(hidden, _)| *hidden > 0);
+    let signs: Vec<String> = signs
+        .map(|(hidden, arrow)| format!("{hidden} more {arrow}"))
+        .collect();
+    if signs.is_empty() {
+        return;
+    }
+    let text = format!(" {}", signs.join(" · "));
+    let columns = u16::try_from(run_view::width(&text)).unwrap_or(0).min(area.width);
+    let place = Rect::new(area.right() - columns, area.y, columns, 1);
+    put(buffer, place, 0, &text, theme.style(Role::Warning));
 }
 
 fn below(area: Rect, rows: u16) -> Rect {

@@ -9,6 +9,7 @@ use terminal_input::{Edit, Key};
 use super::answer_dialog::AnswerStep;
 use super::new_run_form::{FormStep, NewRunForm};
 use super::row::name_of;
+use super::run_filter::StateGroup;
 use super::screen::{HomeDialog, HomeScreen, NAME_COLUMNS, StartedFrom, asks_permission};
 use crate::app::Now;
 use crate::bindings::{Action, Context};
@@ -23,6 +24,8 @@ impl HomeScreen {
     pub(crate) fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
         let is_armed = self.is_quiet(now);
         self.last_key_at = Some(now.instant);
+        // A note is about what was done before.
+        self.notice = None;
         let mut effects = match &self.dialog {
             None => self.list_key(key, now),
             Some(HomeDialog::Filter) => {
@@ -127,7 +130,7 @@ impl HomeScreen {
             Action::StopSelected => run.is_some_and(is_active),
             Action::ResumeSelected => run.is_some_and(|run| !is_active(run) && !run.file.is_ephemeral),
             Action::ForkSelected => run.is_some_and(|run| !run.file.is_ephemeral),
-            Action::Snooze => run.is_some_and(|run| run.file.status.state.needs_person()),
+            Action::Snooze => run.is_some_and(|run| StateGroup::of(run) == StateGroup::NeedsPerson),
             Action::EditFilter | Action::NextStateGroup | Action::ToggleWorkspace => self.list.total() > 0,
             _ => true,
         }

@@ -1,5 +1,6 @@
 //! `RunFilter`: which runs the home screen lists.
 
+use ralph_run::model::{RunState, WaitingFor};
 use ralph_run::{RunFile, short_run_id};
 
 use crate::input::RunSummary;
@@ -21,7 +22,7 @@ impl StateGroup {
         let state = &run.file.status.state;
         if state.has_ended() || run.is_lost {
             Self::Ended
-        } else if state.needs_person() && !run.is_suspended {
+        } else if (state.needs_person() || waits_for_message(state)) && !run.is_suspended {
             Self::NeedsPerson
         } else {
             Self::Active
@@ -35,6 +36,16 @@ impl StateGroup {
             Self::Ended => "ended",
         }
     }
+}
+
+/// Whether a conversation waits for its next message. Its row says `waiting`, so it counts as such.
+pub(super) fn waits_for_message(state: &RunState) -> bool {
+    matches!(
+        state,
+        RunState::Waiting {
+            what: WaitingFor::Message
+        }
+    )
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use ralph_run::model::RunState;
 
-use super::run_filter::{RunFilter, StateGroup, search_text};
+use super::run_filter::{RunFilter, StateGroup, search_text, waits_for_message};
 use crate::input::RunSummary;
 use crate::widgets::ListScroll;
 
@@ -48,7 +48,16 @@ struct Entry {
     search_text: Option<String>,
 }
 
-type SortKey = (StateGroup, bool, Reverse<Timestamp>);
+type SortKey = (StateGroup, Rank, Reverse<Timestamp>);
+
+/// Within a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    First,
+    /// A conversation can wait longer than a request.
+    WaitsForMessage,
+    Snoozed,
+}
 
 impl RunTable {
     pub(super) fn set_runs(&mut self, runs: impl Iterator<Item = Arc<RunSummary>>) {
@@ -147,7 +156,14 @@ impl RunTable {
             true => StateGroup::Active,
             false => group,
         };
-        (group, is_snoozed, Reverse(at.unwrap_or(file.started_at)))
+        let rank = if is_snoozed {
+            Rank::Snoozed
+        } else if group == StateGroup::NeedsPerson && waits_for_message(&file.status.state) {
+            Rank::WaitsForMessage
+        } else {
+            Rank::First
+        };
+        (group, rank, Reverse(at.unwrap_or(file.started_at)))
     }
 
     pub(super) fn is_snoozed(&self, run: &RunSummary) -> bool {

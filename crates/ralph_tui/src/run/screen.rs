@@ -267,7 +267,7 @@ impl RunScreen {
         self.dialog.is_some() || self.search.is_some() || self.composer.is_open || self.is_typing_answer()
     }
 
-    pub(super) fn drops_keys(&self, now: Now) -> bool {
+    pub(crate) fn drops_keys(&self, now: Now) -> bool {
         self.closed_at
             .is_some_and(|closed_at| now.instant < armed_at(closed_at, self.last_key_at))
     }

@@ -308,3 +308,30 @@ fn a_long_journal_is_read_seldom_and_never_twice_at_once() {
     assert_eq!(screen.tick(clock.pass(18_000)), []);
     assert_eq!(screen.tick(clock.pass(2_000)).len(), 1);
 }
+
+#[test]
+fn a_conversation_that_waits_is_counted_and_stands_above_what_is_active() {
+    let clock = Clock::new();
+    let conversation = super::run(
+        1,
+        RunState::Waiting {
+            what: WaitingFor::Message,
+        },
+    );
+    let starting = super::run(2, RunState::Starting);
+    let mut screen = screen(vec![starting, working(3), conversation, waiting(4)], clock);
+    assert_eq!(listed(&screen), [id(4), id(1), id(3), id(2)]);
+    let (buffer, _) = draw(&mut screen, (80, 24), ColorScheme::Dark, clock.now);
+    assert!(text_of(&buffer).contains("2 waiting for you · 2 active"));
+}
+
+#[test]
+fn a_scrolled_list_says_how_much_is_hidden() {
+    let clock = Clock::new();
+    let mut screen = screen((1..=40).map(working).collect(), clock);
+    let shown =
+        |screen: &mut super::HomeScreen| text_of(&draw(screen, (80, 15), ColorScheme::Dark, clock.now).0);
+    assert!(shown(&mut screen).contains("28 more ↓"), "{}", shown(&mut screen));
+    press(&mut screen, "G", clock);
+    assert!(shown(&mut screen).contains("28 more ↑"), "{}", shown(&mut screen));
+}

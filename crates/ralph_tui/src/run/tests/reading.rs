@@ -159,3 +159,12 @@ fn a_page_is_read_in_full_and_closed() {
     assert_eq!(desk.press("q"), []);
     assert!(!desk.shows("raw/1.ndjson"));
 }
+
+#[test]
+fn a_notice_is_gone_with_the_next_key() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.press("e");
+    assert!(desk.shows("no later error"));
+    desk.press("j");
+    assert!(!desk.shows("no later error"));
+}
