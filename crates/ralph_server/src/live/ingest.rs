@@ -59,6 +59,15 @@ struct Mail {
     behind: BTreeSet<String>,
 }
 
+/// What came of one transaction of the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Round {
+    NothingNew,
+    TookIn,
+    /// A run did not continue where the index is. It is read again, after a pause: it may not continue then either.
+    Disconnected,
+}
+
 /// Runs that are behind and are being read, by their ids.
 type Readings = HashMap<String, RunFold>;
 
@@ -120,10 +129,14 @@ impl Ingest {
             }
             loop {
                 match self.round(journals, store, states, &mut readings).await {
-                    Ok(true) => pause = FIRST_PAUSE,
-                    Ok(false) => {
+                    Ok(Round::TookIn) => pause = FIRST_PAUSE,
+                    Ok(Round::NothingNew) => {
                         self.note(None);
                         break;
+                    }
+                    Ok(Round::Disconnected) => {
+                        tokio::time::sleep(pause).await;
+                        pause = (pause * 2).min(LONGEST_PAUSE);
                     }
                     Err(error) => {
                         self.note(Some(error));
@@ -145,14 +158,14 @@ impl Ingest {
         *problem = error.map(|error| error.to_string());
     }
 
-    /// Takes in what is there, in one transaction. Returns whether there was anything.
+    /// Takes in what is there, in one transaction.
     async fn round(
         &self,
         journals: &dyn Journals,
         store: &Arc<dyn Store>,
         states: &FollowStates,
         readings: &mut Readings,
-    ) -> Result<bool, StoreError> {
+    ) -> Result<Round, StoreError> {
         let (mut batches, behind) = {
             let mut mail = lock(&self.mail);
             mail.records = 0;
@@ -163,7 +176,7 @@ impl Ingest {
             )
         };
         if batches.is_empty() && behind.is_empty() {
-            return Ok(false);
+            return Ok(Round::NothingNew);
         }
         // Until it is in the index, everything that was taken is behind.
         let mut lost = Lost {
@@ -172,6 +185,7 @@ impl Ingest {
         };
         lost.runs.extend(behind.iter().cloned());
         let mut unfinished = Vec::new();
+        let mut outcome = Round::TookIn;
         let mut left = MAX_RECORDS;
         for run in behind {
             if left == 0 || readings.len() >= MAX_RUNS {
@@ -210,10 +224,11 @@ impl Ingest {
             for run in disconnected {
                 readings.remove(&run);
                 unfinished.push(run);
+                outcome = Round::Disconnected;
             }
         }
         lost.runs = unfinished.into_iter().collect();
-        Ok(true)
+        Ok(outcome)
     }
 
     /// Brings the text index up to date, for ever: with the runs that were taken in, and now and then with all.
@@ -324,7 +339,7 @@ mod tests {
     use ralph_store::{RecordQuery, RunFold, SqliteOptions, SqliteStore, Store, catch_up};
     use tempfile::TempDir;
 
-    use super::{Ingest, MAX_MAIL_RECORDS, Readings};
+    use super::{Ingest, MAX_MAIL_RECORDS, Readings, Round};
     use crate::live::follow_states::FollowStates;
 
     struct Stage {
@@ -365,7 +380,7 @@ mod tests {
                 readings,
                 ..
             } = self;
-            while ingest.round(journals, store, &states, readings).await.unwrap() {}
+            while ingest.round(journals, store, &states, readings).await.unwrap() != Round::NothingNew {}
         }
 
         fn begin(&self, at: &str) -> RunDirectory {
