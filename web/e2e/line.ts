@@ -8,7 +8,7 @@ export class Line {
   /** Must be there before the page is opened. */
   static async to(page: Page): Promise<Line> {
     const line = new Line();
-    await page.routeWebSocket(/\/api\/v1\/stream$/, (socket) => {
+    await page.routeWebSocket(/\/api\/v1\/stream(\?|$)/, (socket) => {
       socket.connectToServer().onMessage((message) => {
         line.pass(String(message), () => socket.send(message));
       });

@@ -70,7 +70,7 @@ test('two browsers and a terminal stay in step: what is asked', async () => {
     .and(isFinished());
   const run = await server.start(stage.workspace('asks', script));
   const both = await twoAt(run);
-  for (const visitor of both) await visitor.sees('2 requests wait for you');
+  for (const visitor of both) await visitor.sees('2 requests, the oldest first');
   expect(stage.run(['answer', run])).toContain('make one');
   stage.run(['answer', run, '--request', 'a', '--deny', 'not in production']);
   for (const visitor of both) {

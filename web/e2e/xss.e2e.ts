@@ -212,7 +212,7 @@ test('what an agent asks is text, too', async () => {
   await server.becomes(run, 'waiting');
   const visitor = await visit({ height: 4_000 });
   await visitor.go(`/runs/${run}`);
-  await visitor.sees('5 requests wait for you');
+  await visitor.sees('5 requests, the oldest first');
   await visitor.button('Edit input…').first().click();
   expect(await faultsOfTheDocument(visitor)).toEqual([]);
   await visitor.go('/');

@@ -9,6 +9,7 @@ use ralph_run::Home;
 use ralph_run::ports::Journals;
 use ralph_store::{RunSummary, Store};
 use tokio::sync::watch;
+use tokio::time::{sleep, timeout_at};
 
 use crate::auth::{Auth, Bucket, Principal};
 use crate::directory_probe::DirectoryProbe;
@@ -23,6 +24,10 @@ use crate::stream::StreamContext;
 /// How many runs may be started at once, and how often after that.
 const STARTS_AT_ONCE: u32 = 60;
 const START_EVERY: Duration = Duration::from_secs(1);
+
+/// How long a request waits for a run that was just started, and how often it looks.
+const APPEARANCE_TIMEOUT: Duration = Duration::from_secs(2);
+const APPEARANCE_INTERVAL: Duration = Duration::from_millis(10);
 
 /// What everything in the server holds on to.
 pub struct App {
@@ -102,12 +107,42 @@ impl App {
             return Err(Problem::no_run(id));
         }
         // The index comes a little later than what is followed live.
-        let mut summary = match self.live.board().get(id) {
-            Some(summary) => summary.as_ref().clone(),
-            None => self.store.run(id).await?.ok_or_else(|| Problem::no_run(id))?,
+        let mut summary = match self.known_summary(id).await? {
+            Some(summary) => summary,
+            // The run, or the server, has only just been started.
+            None => {
+                self.wait_for_run(id).await;
+                let summary = self.known_summary(id).await?;
+                summary.ok_or_else(|| Problem::no_run(id))?
+            }
         };
         self.live.board().labels().apply(&mut summary);
         Ok(summary)
+    }
+
+    /// Waits until a run that was just started, or that the server has not looked at yet, can be asked about.
+    pub(crate) async fn wait_for_run(&self, id: &str) {
+        let deadline = tokio::time::Instant::now() + APPEARANCE_TIMEOUT;
+        self.live.wait_for(id).await;
+        while self.live.board().get(id).is_none() && tokio::time::Instant::now() < deadline {
+            let Some(presence) = self.journals.presence(id).await else {
+                return;
+            };
+            // A run that ended at once is in the index only. An index that is away is not waited for any longer.
+            if !presence.is_active && !matches!(timeout_at(deadline, self.store.run(id)).await, Ok(Ok(None)))
+            {
+                return;
+            }
+            sleep(APPEARANCE_INTERVAL).await;
+            self.live.notice();
+        }
+    }
+
+    async fn known_summary(&self, id: &str) -> Result<Option<RunSummary>, Problem> {
+        match self.live.board().get(id) {
+            Some(summary) => Ok(Some(summary.as_ref().clone())),
+            None => Ok(self.store.run(id).await?),
+        }
     }
 
     /// What those who watch a run need.

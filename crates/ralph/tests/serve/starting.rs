@@ -44,8 +44,18 @@ fn a_second_server_on_the_same_port_leads_to_the_first() {
             .strip_prefix(&format!("http://{}", server.door.address))
             .unwrap();
         assert!(!said.contains(&server.door.token) && !told.contains(&server.door.token));
-        assert_eq!(server.door.ask("GET", path, None).0, 303, "{link}");
-        assert_eq!(server.door.ask("GET", path, None).0, 401, "it works once");
+        let code = path.strip_prefix("/login#code=").unwrap();
+        let login = json!({"code": code});
+        assert_eq!(
+            server.door.ask("POST", "/api/v1/login", Some(&login)).0,
+            201,
+            "{link}"
+        );
+        assert_eq!(
+            server.door.ask("POST", "/api/v1/login", Some(&login)).0,
+            401,
+            "it works once"
+        );
         assert_eq!(
             told.contains("open the address yourself"),
             !more.is_empty(),

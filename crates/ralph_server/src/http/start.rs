@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -13,7 +12,6 @@ use ralph_run::control::PermissionChoice;
 use ralph_store::{RunFold, RunSummary};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
-use tokio::time::{Instant, sleep, timeout_at};
 use utoipa::ToSchema;
 
 use super::access::rate_limited;
@@ -28,10 +26,6 @@ use crate::problem::{Problem, ProblemCode};
 const MAX_PROMPT_BYTES: usize = 900 * 1024;
 const MAX_WORD_BYTES: usize = 1024;
 const MAX_VERIFY_COMMANDS: usize = 100;
-
-/// How long the answer waits until the run can be asked about, and how often is looked.
-const APPEARANCE: Duration = Duration::from_secs(2);
-const APPEARANCE_LOOK: Duration = Duration::from_millis(10);
 
 /// Whether what is posted to this address starts a run.
 pub(super) fn starts_run(path: &str) -> bool {
@@ -285,7 +279,7 @@ async fn launch(
     let started = tokio::spawn(async move {
         let name = name.as_ref().map(|Extension(RunName(id))| id.as_str());
         let id = app.launcher.start(name, request).await?;
-        appear(&app, &id).await;
+        app.wait_for_run(&id).await;
         Ok::<_, LaunchError>(id)
     });
     match started.await {
@@ -321,23 +315,6 @@ async fn read_summary(app: &App, id: &str) -> Option<RunSummary> {
         fold.push(&record.line);
     }
     fold.summary().cloned()
-}
-
-/// Waits until a run that was started can be asked about, so that nobody is told of a run and then that it is not there.
-async fn appear(app: &App, id: &str) {
-    let late = Instant::now() + APPEARANCE;
-    app.live.wait_for(id).await;
-    while app.live.board().get(id).is_none() && Instant::now() < late {
-        let Some(presence) = app.journals.presence(id).await else {
-            return;
-        };
-        // One that was over at once is in the index only. An index that is away is not waited for any longer.
-        if !presence.is_active && !matches!(timeout_at(late, app.store.run(id)).await, Ok(Ok(None))) {
-            return;
-        }
-        sleep(APPEARANCE_LOOK).await;
-        app.live.notice();
-    }
 }
 
 fn check(request: &StartRun) -> Result<(), Problem> {
