@@ -1,6 +1,6 @@
 import type { RunRecord, Task, Usage } from '../wire';
 import { cutOff } from './cut-off';
-import { actorName } from './derive-actor';
+import { answerOf } from './derive-answer';
 import { bodyOfOne, machinery } from './derive-one';
 import { callDelta, callFinished, callProgressed, callStarted, newCall } from './derive-tool-call';
 import type { Ask, Row, RowBody, SentState } from './row';
@@ -202,13 +202,8 @@ export class RowBuilder {
     const asked = command.request ? this.asks.get(command.request) : undefined;
     // What was asked says itself how it was answered; an answer that came too late is a row.
     if (command.command === 'answer' && !command.refused && asked?.body.kind === 'ask') {
-      const answerer = {
-        name: actorName(command.by),
-        ...(command.text ? { text: command.text } : {}),
-        ...(command.changed_input ? { changedInput: command.changed_input } : {}),
-      };
-      const granted = grantedTexts(asked.body.ask, command.grants ?? []);
-      this.table.change(asked, record, { ...asked.body, answerer, granted, closedAt: record.at });
+      const answer = answerOf(command, asked.body.ask);
+      this.table.change(asked, record, { ...asked.body, ...answer, closedAt: record.at });
       return;
     }
     this.sent.commanded(this.add(record, commandBody(command)));
@@ -289,14 +284,11 @@ export class RowBuilder {
   }
 
   private verified(record: RunRecord, result: DataOf<'verify_finished'>): void {
-    const body: RowBody = { kind: 'verify', command: result.command, result };
-    const open = this.openVerify;
+    const [{ command }, open] = [result, this.openVerify];
     this.openVerify = null;
-    if (open?.body.kind === 'verify' && open.body.command === result.command) {
-      this.table.change(open, record, body);
-    } else {
-      this.add(record, body);
-    }
+    const isIts = open?.body.kind === 'verify' && open.body.command === command;
+    if (open && isIts) this.table.change(open, record, { kind: 'verify', command, result });
+    else this.add(record, { kind: 'verify', command, result });
   }
 }
 
@@ -305,11 +297,4 @@ export function deriveRows(records: readonly RunRecord[]): RowBuilder {
   const builder = new RowBuilder();
   builder.append(records);
   return builder;
-}
-
-/** What the grants that an answer names are called in its request. */
-function grantedTexts(ask: Ask, ids: readonly string[]): string[] {
-  if (ask.type !== 'permission') return [];
-  const offered = Array.isArray(ask.data.grants) ? ask.data.grants : [];
-  return ids.map((id) => offered.find((grant) => grant.id === id)?.text ?? id);
 }

@@ -65,8 +65,8 @@ id! {
 impl GrantId {
     /// The id of what the agent would be sent, as JSON: an answer to a request that was replaced names nothing of the
     /// new one, and the redaction of a journal leaves it as it is.
-    #[cfg(any(feature = "acp", feature = "claude_code", feature = "codex"))]
-    pub(crate) fn of_payload(payload: &str) -> Self {
+    #[must_use]
+    pub fn of_payload(payload: &str) -> Self {
         Self::new(&format!("{:032x}", fnv1a(payload.as_bytes())))
     }
 }
