@@ -108,7 +108,12 @@ async fn show(home: &Home, view: &View, start: ralph_tui::Start) -> anyhow::Resu
             for problem in problems {
                 write_stderr(&format!("{problem}\n"));
             }
-            if let Some(run) = open_run {
+            // It may have ended while the last screen was shown.
+            let has_ended = |run: &String| {
+                let file = home.run(run).map(|run| RunFile::load(&run.run_file()));
+                file.is_some_and(|file| file.is_ok_and(|file| file.is_ended()))
+            };
+            if let Some(run) = open_run.filter(|run| !has_ended(run)) {
                 let id = short_run_id(&run);
                 write_stderr(&format!(
                     "run {id} continues; come back with `ralph attach {id} --tui`, stop it with `ralph stop {id}`\n"
