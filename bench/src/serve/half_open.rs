@@ -62,7 +62,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     server.stop()
 }
 
-/// From another address of this machine than the owner's, as somebody else would.
+/// Connects from a loopback address other than the owner's.
 async fn half_open(server: SocketAddr) -> Option<TcpStream> {
     let socket = TcpSocket::new_v4().ok()?;
     socket.bind((Ipv4Addr::new(127, 0, 0, 2), 0).into()).ok()?;

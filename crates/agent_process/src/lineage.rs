@@ -11,7 +11,7 @@ pub enum Lineage {
     Descendant,
     /// It comes from elsewhere.
     Unrelated,
-    /// There is no such process any more.
+    /// The process has ended.
     Gone,
 }
 

@@ -1,4 +1,4 @@
-//! `ralph token`.
+//! `ralph token`: creating, listing, revoking and rotating tokens, without a server.
 
 use serde_json::Value;
 

@@ -153,7 +153,7 @@ fn a_person_trusts_exactly_what_was_shown_and_is_not_asked_again() {
         told["files"].as_array().unwrap().contains(&json!("./check.sh")),
         "{told}"
     );
-    // Somebody changes the script before the person has decided.
+    // The script changes before the person has decided.
     write_script(&workspace, "touch proof");
     let trust = |digest: &Value| wanted(json!({"kind": "trust", "digest": digest}));
     let told = refused(&server, "/api/v1/runs", &trust(shown));

@@ -154,7 +154,7 @@ impl<'q> Filling<'q> {
 
     /// Adds a record if it is wanted. Breaks if it is and does not fit.
     fn offer(&mut self, line: &JournalLine<'_>) -> ControlFlow<()> {
-        // Most lines of a long run are deltas: they are told by their first bytes.
+        // Most lines of a long run are deltas: their first bytes identify them.
         if leading_kind(line.bytes).is_some_and(|kind| !self.query.is_wanted(kind)) {
             return ControlFlow::Continue(());
         }

@@ -34,7 +34,7 @@ pub enum FollowStep {
 /// Why following has ended.
 #[derive(Debug)]
 pub enum FollowEnd {
-    /// There is no journal any more.
+    /// The journal was removed.
     Gone,
     /// It cannot be read.
     Failed(io::Error),

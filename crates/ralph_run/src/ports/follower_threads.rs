@@ -21,7 +21,7 @@ use crate::journal::JournalReader;
 const THREADS: usize = 2;
 /// How often the length of each file is checked, for file systems that send no notifications.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(250);
-/// Every so many sweeps it is checked whether the files are still those that the paths name.
+/// Number of sweeps between two checks that each path still names the file that is open.
 const REPLACED_SWEEPS: u32 = 8;
 /// A thread that is busy serves all that changed in this time together, instead of waking up for each write.
 const TURN_INTERVAL: Duration = Duration::from_millis(2);
@@ -74,7 +74,7 @@ impl FollowerThreads {
         })
     }
 
-    /// Follows a journal from `offset` on. Whether it can be opened is told to the sink.
+    /// Follows a journal from `offset` on. The sink is told whether it can be opened.
     pub(super) fn follow(&self, path: PathBuf, offset: u64, sink: Box<dyn JournalSink>) {
         let number = self.next.fetch_add(1, Ordering::Relaxed) % self.threads.len();
         let Some(thread) = self.threads.get(number) else {
@@ -145,7 +145,7 @@ impl Follower {
         }
     }
 
-    /// Takes new journals to follow. False if there will never be one and nobody wants the others.
+    /// Takes new journals to follow. Returns false once the owner of the threads is gone.
     fn accept(&mut self) -> bool {
         loop {
             match self.new.try_recv() {
@@ -218,7 +218,7 @@ impl Follower {
         self.follows.insert(id, follow);
     }
 
-    /// Looks for changes that nobody notified us of.
+    /// Looks for changes that came without a notification.
     fn sweep(&mut self, now: Instant) {
         self.swept_at = now;
         self.sweeps += 1;

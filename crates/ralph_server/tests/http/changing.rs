@@ -1,4 +1,4 @@
-//! Changing and deleting runs.
+//! `PATCH` and `DELETE` of a run: titles, tags, and what is left after a deletion.
 
 use std::io::Read as _;
 
