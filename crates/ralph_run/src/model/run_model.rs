@@ -3,24 +3,24 @@
 
 use std::collections::VecDeque;
 
-use agent_api::{Body, CloseReason, ContextUse, Event, MicroUsd, Part, RequestId, ToolStatus};
+use agent_api::{Body, CloseReason, ContextUse, Event, MicroUsd, Part, ToolStatus};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::activity_tracker::{ActivityTracker, ScheduledRetry};
 use super::changed_files::ChangedFiles;
-use super::message_log::{Message, MessageLog};
+use super::message_log::MessageLog;
 use super::permission_tracker::PermissionTracker;
+use super::run_facts::{Change, Counts, Iteration};
 use super::run_state::{RunState, WaitingFor};
 use super::text_tail::{TextTail, head_chars};
 use crate::control::{PendingRequest, PendingRequests};
-use crate::open::Open;
 use crate::reason::LimitKind;
 use crate::record::{
-    BudgetAwaited, IterationEnded, IterationOutcome, LimitRaised, Record, RunBody, RunEnded, RunEvent,
-    RunStarted, Totals, VerifyFinished, Warned,
+    BudgetAwaited, IterationEnded, LimitRaised, Record, RunBody, RunEnded, RunEvent, RunStarted, Totals,
+    VerifyFinished, Warned,
 };
-use crate::usage_account::{UsageAccount, UsageStep};
+use crate::usage_account::UsageAccount;
 
 /// Bounds of the lists, so that the model of a run that lasts weeks stays below a megabyte or so.
 const MAX_ITERATIONS: usize = 500;
@@ -73,46 +73,6 @@ enum Detail {
     #[default]
     Full,
     Summary,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Iteration {
-    pub number: u32,
-    /// Which role worked, in a loop of roles.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub role: Option<String>,
-    pub started_at: Timestamp,
-    /// `None` while it runs.
-    pub outcome: Option<Open<IterationOutcome>>,
-    pub totals: Totals,
-    /// At most 500 characters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct Counts {
-    pub attempts: u32,
-    pub iterations: u32,
-    pub tool_calls: u32,
-    /// Calls that failed; a denied call is not one of them.
-    pub failed_calls: u32,
-    pub denials: u32,
-    pub errors: u32,
-    pub warnings: u32,
-    /// Records that only a newer version can read.
-    pub unknown_records: u32,
-}
-
-/// What a record changed, for projections that keep rows.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Change {
-    Usage(UsageStep),
-    RequestOpened(RequestId),
-    RequestClosed { request: RequestId, was_answered: bool },
-    Message(Message),
-    Session(String),
 }
 
 impl RunModel {
@@ -310,6 +270,7 @@ impl RunModel {
                 }
             }
             RunBody::AttemptStarted(started) => {
+                self.permission_mode.on_attempt_started();
                 increment(&mut self.counts.attempts);
                 update(&mut self.agent_version, started.agent_version.as_ref());
             }
