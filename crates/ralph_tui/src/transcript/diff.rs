@@ -1,10 +1,12 @@
 //! `DiffLine`: the lines of a change to a file, read from a unified diff or made from two texts; shown below each other
 //! or side by side.
 
+use std::ops::Range;
+
 use super::line::{Line, Look, Overflow};
 use super::sheet::Sheet;
 use super::syntax::Highlighter;
-use super::wrap::{columns, cut};
+use super::wrap::{Break, columns, cut, wrap};
 use crate::theme::Role;
 
 /// Unchanged lines that are shown around changes.
@@ -204,39 +206,74 @@ fn push_pair(
     (old, new): Colors<'_>,
     sheet: &mut Sheet,
 ) {
-    let mut line = Line::default()
-        .led_by(lead, Look::PLAIN)
-        .overflowing(Overflow::Cut);
-    push_half(left, left.and_then(|line| line.old_number), half, old, &mut line);
-    line.pad_to(half, Look::PLAIN);
-    line.push(" │ ", Look::of(Role::Frame));
-    push_half(right, right.and_then(|line| line.number), half, new, &mut line);
-    sheet.push(line);
+    let left = Half::of(left, left.and_then(|line| line.old_number), old);
+    let right = Half::of(right, right.and_then(|line| line.number), new);
+    let (left_rows, right_rows) = (
+        left.rows(half, sheet.wraps_code),
+        right.rows(half, sheet.wraps_code),
+    );
+    for number in 0..left_rows.len().max(right_rows.len()) {
+        let mut line = Line::default()
+            .led_by(lead, Look::PLAIN)
+            .overflowing(Overflow::Cut);
+        left.push_row(number, &left_rows, &mut line);
+        line.pad_to(half, Look::PLAIN);
+        line.push(" │ ", Look::of(Role::Frame));
+        right.push_row(number, &right_rows, &mut line);
+        sheet.push(line);
+    }
 }
 
-fn push_half(
-    line: Option<&DiffLine>,
-    number: Option<u64>,
-    half: usize,
-    colors: &mut Option<Highlighter>,
-    out: &mut Line,
-) {
-    let Some(line) = line else {
-        return;
-    };
-    let mut shown = Line::default();
-    let number = number.map_or_else(String::new, |number| format!("{number:>4} "));
-    shown.push(&number, Look::of(Role::Faint));
-    push_code(line, &mut shown, &mut None, colors);
-    let (end, is_whole) = cut(&shown.text, half);
-    let mut start = 0;
-    for span in &shown.spans {
-        let text = shown.text.get(start..span.end.min(end)).unwrap_or_default();
-        out.push(text, span.look);
-        start = span.end;
+/// One side of a row: the number of a line, and its sign and code.
+#[derive(Debug, Default)]
+struct Half {
+    number: String,
+    code: Line,
+}
+
+impl Half {
+    fn of(line: Option<&DiffLine>, number: Option<u64>, colors: &mut Option<Highlighter>) -> Self {
+        let mut half = Self::default();
+        if let Some(line) = line {
+            half.number = number.map_or_else(String::new, |number| format!("{number:>4} "));
+            push_code(line, &mut half.code, &mut None, colors);
+        }
+        half
     }
-    if !is_whole {
-        out.push("…", Look::of(Role::Faint));
+
+    /// The parts of the code that stand below each other in this many columns, or the one that fits.
+    fn rows(&self, columns: usize, wraps: bool) -> Vec<Range<usize>> {
+        let room = columns.saturating_sub(self.number.len());
+        let mut rows = Vec::new();
+        if wraps {
+            wrap(&self.code.text, room, Break::Anywhere, |row| rows.push(row));
+        } else {
+            rows.push(0..cut(&self.code.text, room).0);
+        }
+        rows
+    }
+
+    /// Only the first row has the number.
+    fn push_row(&self, number: usize, rows: &[Range<usize>], out: &mut Line) {
+        let Some(row) = rows.get(number) else {
+            return;
+        };
+        match number {
+            0 => out.push(&self.number, Look::of(Role::Faint)),
+            _ => out.push(&" ".repeat(self.number.len()), Look::PLAIN),
+        }
+        let mut start = row.start;
+        for span in &self.code.spans {
+            let end = span.end.min(row.end);
+            if end > start {
+                out.push(self.code.text.get(start..end).unwrap_or_default(), span.look);
+                start = end;
+            }
+        }
+        let is_cut = number + 1 == rows.len() && row.end < self.code.text.len();
+        if is_cut {
+            out.push("…", Look::of(Role::Faint));
+        }
     }
 }
 
@@ -271,7 +308,7 @@ fn push_colored(text: &str, base: Look, colors: &mut Option<Highlighter>, out: &
 
 #[cfg(test)]
 mod tests {
-    use super::{DiffKind, DiffLine, compare, parse_diff};
+    use super::{DiffKind, DiffLine, Sheet, compare, parse_diff, show_side_by_side};
 
     fn shown(lines: &[DiffLine]) -> String {
         let row = |line: &DiffLine| {
@@ -301,6 +338,33 @@ mod tests {
         assert_eq!(
             shown(&parse_diff(diff)),
             "@@@ -10,3 +12,3 @@\n12 a\n11-b\n13+c\n14 d\n@No newline at end of file\n"
+        );
+    }
+
+    #[test]
+    fn a_long_line_side_by_side_is_wrapped_in_its_half_or_cut() {
+        let diff = "@@ -1,2 +1,2 @@\n-short\n+0123456789abcdefghij漢字\n same\n";
+        let rows = |wraps: bool| {
+            let mut sheet = Sheet::new(37, wraps);
+            show_side_by_side(&parse_diff(diff), "a.txt", "  ", &mut sheet);
+            let texts = sheet.lines().iter().map(|line| line.text.trim_end().to_owned());
+            texts.skip(1).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            rows(true),
+            [
+                "   1 -short      │    1 +0123456789",
+                "                 │      abcdefghij",
+                "                 │      漢字",
+                "   2  same       │    2  same",
+            ]
+        );
+        assert_eq!(
+            rows(false),
+            [
+                "   1 -short      │    1 +012345678…",
+                "   2  same       │    2  same",
+            ]
         );
     }
 }
