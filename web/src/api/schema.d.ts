@@ -2045,51 +2045,96 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @description What a run is doing. */
-        Activity: {
-            /** @enum {string} */
-            state: "starting";
-        } | {
-            /** @enum {string} */
-            state: "thinking";
-        } | {
-            /** @enum {string} */
-            state: "responding";
-        } | {
-            /** @description The name of the tool. */
-            name: string;
-            /** @enum {string} */
-            state: "tool";
-            /** @description What the tool is used on, in one line, if known. */
-            subject?: string | null;
-        } | {
-            /** @enum {string} */
-            state: "verifying";
-        } | {
-            /** @description What it waits for. */
-            for: components["schemas"]["WaitingFor"];
-            /** @enum {string} */
-            state: "waiting";
+        Activity: components["schemas"]["ActivityStarting"] | components["schemas"]["ActivityThinking"] | components["schemas"]["ActivityResponding"] | components["schemas"]["ActivityTool"] | components["schemas"]["ActivityVerifying"] | components["schemas"]["ActivityWaiting"] | components["schemas"]["ActivityCooling"] | components["schemas"]["ActivityStopping"] | components["schemas"]["ActivityEnded"];
+        /** @description A pause between iterations. */
+        ActivityCooling: {
             /**
-             * Format: date-time
-             * @description When the usage limit resets, if `for` is `limit`.
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
              */
-            until?: string | null;
-        } | {
-            /** @enum {string} */
             state: "cooling";
             /**
              * Format: date-time
              * @description When the next iteration starts.
              */
             until: string;
-        } | {
-            /** @enum {string} */
-            state: "stopping";
-        } | {
+        };
+        /** @description The run has ended. */
+        ActivityEnded: {
             /** @description The reason. */
             reason: components["schemas"]["EndReason"];
-            /** @enum {string} */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             state: "ended";
+        };
+        /** @description The model is writing. */
+        ActivityResponding: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "responding";
+        };
+        /** @description The agent's process is not ready yet. */
+        ActivityStarting: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "starting";
+        };
+        /** @description A stop was requested, and the run has not ended yet. */
+        ActivityStopping: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "stopping";
+        };
+        /** @description The model is working on its next step. */
+        ActivityThinking: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "thinking";
+        };
+        /** @description A tool is running. */
+        ActivityTool: {
+            /** @description The name of the tool. */
+            name: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "tool";
+            /** @description What the tool is used on, in one line, if known. */
+            subject?: string | null;
+        };
+        /** @description The verify commands are running. */
+        ActivityVerifying: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "verifying";
+        };
+        /** @description The run waits for something. */
+        ActivityWaiting: {
+            /** @description What it waits for. */
+            for: components["schemas"]["WaitingFor"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            state: "waiting";
+            /**
+             * Format: date-time
+             * @description When the usage limit resets, if `for` is `limit`.
+             */
+            until?: string | null;
         };
         /** @description How much to add to each limit. At least one. */
         AddToLimits: {
@@ -2115,36 +2160,69 @@ export interface components {
             tokens?: number | null;
         };
         /** @description An answer. */
-        Answer: {
+        Answer: components["schemas"]["AnswerAllow"] | components["schemas"]["AnswerAllowAlways"] | components["schemas"]["AnswerAllowChanged"] | components["schemas"]["AnswerDeny"] | components["schemas"]["AnswerDenyAndInterrupt"] | components["schemas"]["AnswerAnswers"];
+        /** @description It may run this once; a plan is approved. */
+        AnswerAllow: {
             /** @description The lasting permissions that are given with it: ids from the `grants` of the request. None by default. */
             grants?: string[];
-            /** @enum {string} */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "allow";
-        } | {
-            /** @enum {string} */
+        };
+        /**
+         * @description Of older clients. Accepted only if the request offers exactly one grant and that is a rule: send `allow` with
+         *     `grants` instead.
+         */
+        AnswerAllowAlways: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "allow_always";
-        } | {
+        };
+        /** @description It may run with these arguments instead. */
+        AnswerAllowChanged: {
             /** @description The arguments. */
             input: {
                 [key: string]: unknown;
             };
-            /** @enum {string} */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "allow_changed";
-        } | {
-            /** @enum {string} */
+        };
+        /** @description Answers to the questions, one for each, in their order. */
+        AnswerAnswers: {
+            /** @description The answers. */
+            answers: string[];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "answers";
+        };
+        /** @description It may not run. */
+        AnswerDeny: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "deny";
             /** @description What the model is told. */
             reason?: string;
-        } | {
-            /** @enum {string} */
+        };
+        /** @description It may not run, and the turn ends. */
+        AnswerDenyAndInterrupt: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "deny_and_interrupt";
             /** @description What the model is told. */
             reason?: string;
-        } | {
-            /** @description The answers. */
-            answers: string[];
-            /** @enum {string} */
-            kind: "answers";
         };
         /** @description What an agent asked, and what became of it. */
         Approval: {
@@ -2891,14 +2969,24 @@ export interface components {
             turns: number;
         };
         /** @description What a person decided about the settings of a workspace that need trust, after they were shown. */
-        TrustChoice: {
+        TrustChoice: components["schemas"]["TrustChoiceTrust"] | components["schemas"]["TrustChoiceLeaveOut"];
+        /** @description Run without the settings that need trust. */
+        TrustChoiceLeaveOut: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "leave_out";
+        };
+        /** @description Trust the file and the scripts that it names, as they were shown. The decision is stored, as by `ralph trust`. */
+        TrustChoiceTrust: {
             /** @description `digest` of the refusal that listed them. If a file has changed since, the run does not start. */
             digest: string;
-            /** @enum {string} */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             kind: "trust";
-        } | {
-            /** @enum {string} */
-            kind: "leave_out";
         };
         /** @description A setting of a `ralph.yml` that is not trusted. */
         UntrustedSetting: {

@@ -38,6 +38,7 @@ mod start;
 mod start_keys;
 mod static_files;
 mod status;
+mod tagged_unions;
 mod tickets;
 mod workspaces;
 mod write_timeout;

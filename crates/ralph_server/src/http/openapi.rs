@@ -16,6 +16,7 @@ use utoipa::{PartialSchema as _, ToSchema};
 use super::idempotency::takes_key;
 use super::route::{Policy, operations_mut};
 use super::router::table;
+use super::tagged_unions::name_variants;
 use crate::launch::UntrustedSetting;
 use crate::problem::{FieldError, ProblemBody, ProblemCode};
 
@@ -56,10 +57,12 @@ pub fn openapi() -> OpenApi {
         .version("1")
         .description(Some(description))
         .build();
+    let mut components = components.build();
+    name_variants(&mut components.schemas);
     OpenApiBuilder::new()
         .info(info)
         .paths(paths)
-        .components(Some(components.build()))
+        .components(Some(components))
         .build()
 }
 
