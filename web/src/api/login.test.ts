@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { codeOf, logInByAddress, logOut } from './login';
+import { codeOf, logInByAddress, logOut, pageOf } from './login';
 import { loginState } from './login-state';
 import { authorization, sessionKey } from './session-key';
 
@@ -32,6 +32,16 @@ test('the code leaves the address before it is sent, and the key is kept and sen
   expect(addresses[0]).not.toContain('abc');
   expect(authorization()).toEqual({ authorization: 'Bearer k1' });
   expect(localStorage.getItem('ralph-session')).toBe('k1');
+});
+
+test('a login link that names a run leads to it, and to nothing outside the page', async () => {
+  expect(pageOf('#code=abc')).toBe('/');
+  expect(pageOf('#code=abc&run=')).toBe('/');
+  expect(pageOf('#code=abc&run=//evil.example/..')).toBe('/runs/%2F%2Fevil.example%2F..');
+  history.replaceState(null, '', '/login#code=abc&run=20261118-a1');
+  vi.stubGlobal('fetch', async () => json(201, { key: 'k1', id: 's', scope: 'admin', expires_at: null }));
+  await logInByAddress();
+  expect(location.pathname + location.search + location.hash).toBe('/runs/20261118-a1');
 });
 
 test('a code that was used says so in the address and forgets no session', async () => {

@@ -24,6 +24,12 @@ export function codeOf(path: string, hash: string): string | null {
   return path === '/login' ? new URLSearchParams(hash.slice(1)).get('code') : null;
 }
 
+/** The page that a login link leads to: the run that it names, or all runs. */
+export function pageOf(hash: string): string {
+  const run = new URLSearchParams(hash.slice(1)).get('run');
+  return run === null || run === '' ? '/' : `/runs/${encodeURIComponent(run)}`;
+}
+
 /**
  * Logs in with the code in the address, if there is one. It is taken out of the address first, so that it is neither in
  * the history nor in what a person copies. Why it failed is left in the address: see `loginReason`.
@@ -31,11 +37,12 @@ export function codeOf(path: string, hash: string): string | null {
 export async function logInByAddress(): Promise<void> {
   const code = codeOf(location.pathname, location.hash);
   if (code === null) return;
-  history.replaceState(null, '', '/');
+  const page = pageOf(location.hash);
+  history.replaceState(null, '', page);
   try {
     await logIn({ code });
   } catch (error) {
     const isTooOften = error instanceof ApiError && error.code === 'rate_limited';
-    history.replaceState(null, '', isTooOften ? '/?login=wait' : '/?login=used');
+    history.replaceState(null, '', `${page}?login=${isTooOften ? 'wait' : 'used'}`);
   }
 }

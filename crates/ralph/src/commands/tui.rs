@@ -242,11 +242,12 @@ impl Actions for ProgramActions {
         self.launch(request)
     }
 
-    fn open_in_browser(&self, _run: &str) -> Result<(), String> {
-        let running = Running::find(self.home.state_directory(), DEFAULT_PORT)
-            .ok_or("no server is running; start one with `ralph serve`")?;
+    fn open_in_browser(&self, run: &str) -> Result<(), String> {
+        let running = Running::find(self.home.state_directory(), DEFAULT_PORT).ok_or_else(|| {
+            format!("no server is running on port {DEFAULT_PORT}; start one with `ralph serve`")
+        })?;
         let url = block_on(async { running.login_url().await.map_err(anyhow::Error::new) })?;
-        let page = try_open_login(&self.home, &url)?;
+        let page = try_open_login(&self.home, &run_login_url(&url, run))?;
         // The browser has to read it.
         let keep = move || {
             thread::sleep(LOGIN_PAGE_KEPT);
@@ -255,6 +256,11 @@ impl Actions for ProgramActions {
         let kept = thread::Builder::new().name("login page".to_owned()).spawn(keep);
         kept.map(drop).map_err(|error| error.to_string())
     }
+}
+
+/// A login link that leads to a run. What follows the code is in the fragment too: the page reads it, no server does.
+fn run_login_url(url: &str, run: &str) -> String {
+    format!("{url}&run={run}")
 }
 
 /// The run that a user described, with what was typed checked.

@@ -63,6 +63,7 @@ impl LoginPage {
             .mode(0o600)
             .open(&path)?;
         let page = Self { path };
+        let url = url.replace('&', "&#38;");
         let text = format!(
             "<!doctype html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
              <meta http-equiv=\"refresh\" content=\"0;url={url}\"><title>ralph</title>\n"
@@ -100,6 +101,13 @@ mod tests {
         assert!(!path.to_string_lossy().contains("abc"));
         drop(page);
         assert!(!path.exists());
+        let page = LoginPage::write(directory.path(), &format!("{url}&run=r1")).unwrap();
+        let text = fs::read_to_string(&page.path).unwrap();
+        assert!(
+            text.contains("url=http://127.0.0.1:7878/login#code=abc&#38;run=r1\""),
+            "{text}"
+        );
+        drop(page);
         // One that was left behind, or is a link to somewhere else, is replaced.
         let elsewhere = directory.path().join("elsewhere");
         std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
