@@ -4,10 +4,12 @@
 mod app;
 mod auth;
 mod directory_probe;
+mod file_stamp;
 pub mod http;
 mod launch;
 pub mod live;
 mod metrics;
+mod own_server;
 mod problem;
 mod retention;
 mod runners;
@@ -15,6 +17,7 @@ mod sandboxed_open;
 mod server;
 mod server_lock;
 pub mod stream;
+mod tls;
 mod upkeep;
 
 pub use app::{App, AppParts};
@@ -31,3 +34,4 @@ pub use problem::{Problem, ProblemCode};
 pub use runners::{CommandError, FileStart, RawLog, RawLogName, Removal, Runners, SocketRunners};
 pub use server::{Server, ServerError, ServerOptions};
 pub use server_lock::{Running, RunningError};
+pub use tls::{Tls, TlsError, TlsFiles};

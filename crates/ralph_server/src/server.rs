@@ -20,6 +20,7 @@ use crate::launch::Launcher;
 use crate::live::{Hub, restarted};
 use crate::runners::SocketRunners;
 use crate::server_lock::ServerLock;
+use crate::tls::Tls;
 use crate::upkeep::Upkeep;
 
 /// What a server needs.
@@ -32,8 +33,12 @@ pub struct ServerOptions {
     pub launcher: Arc<dyn Launcher>,
     /// Where it listens.
     pub bind: SocketAddr,
-    /// Whether others than this machine may reach it.
+    /// Whether others than this machine may reach it. That needs TLS, its own or a proxy's.
     pub allow_remote: bool,
+    /// The certificate, if the server speaks TLS itself.
+    pub tls: Option<Arc<Tls>>,
+    /// Whether a proxy in front of it speaks TLS.
+    pub behind_proxy: bool,
     /// Further names it is known by.
     pub names: Vec<String>,
     /// How long runs are kept.
@@ -48,6 +53,7 @@ pub struct Server {
     address: SocketAddr,
     lock: Option<ServerLock>,
     upkeep: Upkeep,
+    tls: Option<Arc<Tls>>,
 }
 
 /// Why a server could not start.
@@ -57,9 +63,15 @@ pub enum ServerError {
     /// Others could reach it, and nobody asked for that.
     #[error(
         "{0} can be reached from other machines, and whoever gets in runs programs as you: \
-         say `--allow-remote` if you mean it, and put TLS in front of it"
+         say `--allow-remote` if you mean it, with `--tls-cert FILE --tls-key FILE`"
     )]
     Remote(SocketAddr),
+    /// Others could read what is said to it.
+    #[error(
+        "`--allow-remote` on {0} without TLS would send the token, prompts and code unencrypted: add \
+         `--tls-cert FILE --tls-key FILE`, or `--behind-proxy` if a proxy in front of the server does TLS"
+    )]
+    Unencrypted(SocketAddr),
     /// Somebody else listens there.
     #[error("port {} is taken: another `ralph serve` may run; choose another with `--port`", .0.port())]
     PortTaken(SocketAddr),
@@ -89,6 +101,9 @@ impl Server {
         if !wanted.ip().is_loopback() && !options.allow_remote {
             return Err(ServerError::Remote(wanted));
         }
+        if !wanted.ip().is_loopback() && options.tls.is_none() && !options.behind_proxy {
+            return Err(ServerError::Unencrypted(wanted));
+        }
         let listener = TcpListener::bind(wanted)
             .await
             .map_err(|source| match source.kind() {
@@ -102,13 +117,17 @@ impl Server {
             address: wanted,
             source,
         })?;
-        let lock = ServerLock::acquire(options.home.state_directory(), address);
+        let lock = ServerLock::acquire(options.home.state_directory(), address, options.tls.is_some());
         let auth = Auth::open(&AuthOptions {
             state_directory: options.home.state_directory().to_owned(),
             port: address.port(),
             names: options.names,
         })?
         .bound_to(address);
+        let auth = match options.tls {
+            Some(_) => auth.with_tls(),
+            None => auth,
+        };
         let (ending, is_ending) = watch::channel(false);
         let journals: Arc<dyn Journals> = Arc::new(LocalJournals::new(options.home.clone()));
         let live = Hub::new(journals.clone(), options.store.clone());
@@ -135,6 +154,7 @@ impl Server {
             address,
             lock,
             upkeep,
+            tls: options.tls,
         })
     }
 
@@ -142,6 +162,13 @@ impl Server {
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Where a program on this machine finds it: the scheme and the address it listens on.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
     }
 
     /// Where a person logs in, once, within ten minutes.
@@ -180,7 +207,11 @@ impl Server {
             let _ = ending.send(true);
         };
         let router = http::router(self.app.clone());
-        http::serve(self.listener, router, told, ServeOptions::default()).await;
+        let options = ServeOptions {
+            tls: self.tls,
+            ..ServeOptions::default()
+        };
+        http::serve(self.listener, router, told, options).await;
         tasks.shutdown().await;
         self.app.store.close().await?;
         Ok(())

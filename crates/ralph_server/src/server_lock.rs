@@ -13,16 +13,20 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
 use serde::Deserialize;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::auth::{AuthError, read_token};
+use crate::own_server;
 
 /// How long a server may take to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// An address and its newline.
 const MAX_LOCK_BYTES: u64 = 128;
+/// Before the address of a server that speaks TLS.
+const HTTPS: &str = "https://";
 
 fn lock_path(state_directory: &Path, port: u16) -> PathBuf {
     state_directory.join(format!("server-{port}.lock"))
@@ -38,9 +42,9 @@ pub(crate) struct ServerLock {
 
 impl ServerLock {
     /// None where it cannot be put up: that costs a convenience, and no server stays away for it.
-    pub(crate) fn acquire(state_directory: &Path, address: SocketAddr) -> Option<Self> {
+    pub(crate) fn acquire(state_directory: &Path, address: SocketAddr, is_tls: bool) -> Option<Self> {
         let path = lock_path(state_directory, address.port());
-        match write(&path, address) {
+        match write(&path, address, is_tls) {
             Ok(locked) => Some(Self {
                 path,
                 _locked: locked,
@@ -60,7 +64,7 @@ impl Drop for ServerLock {
     }
 }
 
-fn write(path: &Path, address: SocketAddr) -> io::Result<File> {
+fn write(path: &Path, address: SocketAddr, is_tls: bool) -> io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
@@ -70,7 +74,8 @@ fn write(path: &Path, address: SocketAddr) -> io::Result<File> {
     // One that was killed left its own.
     file.set_len(0)?;
     file.rewind()?;
-    writeln!(file, "{address}")?;
+    let scheme = if is_tls { HTTPS } else { "" };
+    writeln!(file, "{scheme}{address}")?;
     Ok(file)
 }
 
@@ -79,6 +84,7 @@ fn write(path: &Path, address: SocketAddr) -> io::Result<File> {
 pub struct Running {
     /// Where it listens.
     pub address: SocketAddr,
+    is_tls: bool,
     state_directory: PathBuf,
 }
 
@@ -119,11 +125,21 @@ impl Running {
         }
         let mut text = String::new();
         file.take(MAX_LOCK_BYTES).read_to_string(&mut text).ok()?;
-        let address: SocketAddr = text.trim().parse().ok()?;
+        let text = text.trim();
+        let is_tls = text.starts_with(HTTPS);
+        let address: SocketAddr = text.strip_prefix(HTTPS).unwrap_or(text).parse().ok()?;
         (address.port() == port).then(|| Self {
             address,
+            is_tls,
             state_directory: state_directory.to_owned(),
         })
+    }
+
+    /// Where it listens, with its scheme.
+    #[must_use]
+    pub fn url(&self) -> String {
+        let scheme = if self.is_tls { HTTPS } else { "http://" };
+        format!("{scheme}{}", self.address)
     }
 
     /// A new address where a person logs in to it, once, within ten minutes. It is shown the token, which this user can
@@ -135,13 +151,24 @@ impl Running {
         let token = read_token(&self.state_directory)?;
         let address = self.address;
         let silent = || RunningError::Silent(address);
-        let asked = timeout(ANSWER_TIMEOUT, ask(reachable(address), &token)).await;
+        let asked = timeout(ANSWER_TIMEOUT, self.ask(reachable(address), &token)).await;
         let (status, body) = asked.map_err(|_| silent())?.ok_or_else(silent)?;
         let link: Option<Link> = serde_json::from_slice(&body).ok();
         match link.filter(|_| status.is_success()) {
             Some(Link { url }) => Ok(url),
             None => Err(RunningError::Refused { address, status }),
         }
+    }
+}
+
+impl Running {
+    async fn ask(&self, address: SocketAddr, token: &str) -> Option<(StatusCode, Bytes)> {
+        let stream = TcpStream::connect(address).await.ok()?;
+        if !self.is_tls {
+            return ask_over(stream, address, token).await;
+        }
+        let stream = own_server::connect(stream, address.ip()).await.ok()?;
+        ask_over(stream, address, token).await
     }
 }
 
@@ -155,8 +182,11 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-async fn ask(address: SocketAddr, token: &str) -> Option<(StatusCode, Bytes)> {
-    let stream = TcpStream::connect(address).await.ok()?;
+async fn ask_over(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    address: SocketAddr,
+    token: &str,
+) -> Option<(StatusCode, Bytes)> {
     let (mut sender, connection) = handshake(TokioIo::new(stream)).await.ok()?;
     let request = Request::post("/api/v1/login-links")
         .header(header::HOST, address.to_string())
@@ -187,7 +217,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let address = "127.0.0.1:7878".parse().unwrap();
         assert_eq!(Running::find(directory.path(), 7878), None);
-        let lock = ServerLock::acquire(directory.path(), address).unwrap();
+        let lock = ServerLock::acquire(directory.path(), address, false).unwrap();
         let found = Running::find(directory.path(), 7878).unwrap();
         assert_eq!(found.address, address);
         assert_eq!(Running::find(directory.path(), 7879), None);
@@ -203,7 +233,7 @@ mod tests {
         std::fs::write(&path, "127.0.0.1:7878\nand more that stood there\n").unwrap();
         assert_eq!(Running::find(directory.path(), 7878), None);
         let address = "[::1]:7878".parse().unwrap();
-        let _lock = ServerLock::acquire(directory.path(), address).unwrap();
+        let _lock = ServerLock::acquire(directory.path(), address, false).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "[::1]:7878\n");
         assert_eq!(
             Running::find(directory.path(), 7878).map(|found| found.address),
@@ -216,7 +246,7 @@ mod tests {
     fn only_its_user_can_read_where_a_server_listens() {
         use std::os::unix::fs::PermissionsExt as _;
         let directory = tempfile::tempdir().unwrap();
-        let _lock = ServerLock::acquire(directory.path(), "127.0.0.1:7878".parse().unwrap()).unwrap();
+        let _lock = ServerLock::acquire(directory.path(), "127.0.0.1:7878".parse().unwrap(), true).unwrap();
         let path = lock_path(directory.path(), 7878);
         let mode = std::fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);

@@ -86,7 +86,7 @@ const CRATES: [CrateRule; 14] = [
     },
     CrateRule {
         name: "ralph_server",
-        owns: &["axum"],
+        owns: &["axum", "tokio-rustls", "x509-parser"],
         depends_on: &["agent_api", "agent_process", "ralph_run", "ralph_store"],
     },
     CrateRule {

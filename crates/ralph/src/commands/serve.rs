@@ -18,7 +18,7 @@ use std::sync::Arc;
 use clap::Args;
 use ralph_run::Home;
 use ralph_run::machine::Signal;
-use ralph_server::{Server, ServerError, ServerOptions};
+use ralph_server::{Server, ServerError, ServerOptions, Tls, TlsFiles};
 use ralph_store::{RetentionRules, StoreError};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::oneshot;
@@ -30,6 +30,7 @@ use crate::commands::run;
 use crate::commands::stop::{self, StopArgs};
 use crate::console::{write_stderr, write_stdout};
 use crate::current_process;
+use crate::failure::Failure;
 use crate::settings::open_file;
 use crate::trust::Policy;
 
@@ -39,6 +40,7 @@ use crate::trust::Policy;
   ralph serve                  log in at the address it prints
   ralph serve --open           log in with the default browser
   ralph serve --port 8080 --stop-runs-on-exit
+  ralph serve --tls-cert fullchain.pem --tls-key privkey.pem
   RALPH_SERVER_DATABASE=postgres://me@localhost/ralph ralph serve
 
 Runs are separate processes: they continue without the server.
@@ -58,9 +60,23 @@ pub struct ServeArgs {
     #[arg(long)]
     pub allow_remote: bool,
 
-    /// Host name of a proxy in front of the server; repeatable
+    /// Host name that browsers use for the server or a proxy in front of it;
+    /// repeatable
     #[arg(long = "allow-host", value_name = "NAME")]
     pub names: Vec<String>,
+
+    /// Certificate chain (PEM), to serve HTTPS; read again when it changes
+    #[arg(long, value_name = "FILE", requires = "tls_key", help_heading = "TLS")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// Private key of the certificate (PEM)
+    #[arg(long, value_name = "FILE", requires = "tls_cert", help_heading = "TLS")]
+    pub tls_key: Option<PathBuf>,
+
+    /// A proxy in front of the server does TLS: let `--allow-remote` listen
+    /// without it
+    #[arg(long, conflicts_with = "tls_cert", help_heading = "TLS")]
+    pub behind_proxy: bool,
 
     /// Directory of the index
     #[arg(long, value_name = "DIR")]
@@ -98,6 +114,7 @@ pub async fn execute(
     home: &Home,
     variables: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<u8> {
+    let tls = load_tls(args)?;
     home.prepare()?;
     if let Some(files) = current_process::raise_open_file_limit().filter(|files| *files < OPEN_FILES) {
         write_stderr(&format!(
@@ -117,6 +134,8 @@ pub async fn execute(
         launcher: Arc::new(Detached { home: home.clone() }),
         bind: SocketAddr::new(args.bind, args.port),
         allow_remote: args.allow_remote,
+        tls,
+        behind_proxy: args.behind_proxy,
         names: args.names.clone(),
         retention: RetentionRules {
             keep_days: args.keep_days,
@@ -132,6 +151,9 @@ pub async fn execute(
         Err(error @ ServerError::PortTaken(_)) if args.data.is_none() => {
             return lead_to_running(args, home, error.into()).await;
         }
+        Err(error @ (ServerError::Remote(_) | ServerError::Unencrypted(_))) => {
+            return Err(Failure::config(error.to_string()).into());
+        }
         bound => bound?,
     };
     // The server's own directory decides which agents it finds.
@@ -143,7 +165,7 @@ pub async fn execute(
     }
     let address = server.address();
     let url = server.login_url()?;
-    write_stdout(&format!("listening on http://{address}\n"));
+    write_stdout(&format!("listening on {}\n", server.url()));
     write_stdout(&format!("log in once, within ten minutes: {url}\n"));
     let runs = if args.stop_runs_on_exit {
         "and stops all runs"
@@ -154,10 +176,8 @@ pub async fn execute(
         "ralph: the token for scripts is in `{}`; Ctrl-C stops the server, {runs}\n",
         server.token_path().display()
     ));
-    if !address.ip().is_loopback() {
-        write_stderr(
-            "ralph: other machines can reach this server, and the connection is not encrypted: put TLS in front of it\n",
-        );
+    if !address.ip().is_loopback() && args.behind_proxy {
+        write_stderr("ralph: this server does not encrypt; let only the proxy reach its port\n");
     }
     let page = args.open.then(|| open_login(home, &url)).flatten();
     let mut signals = run::listen(run::ending())?;
@@ -181,6 +201,16 @@ pub async fn execute(
     };
     served?;
     stopped
+}
+
+fn load_tls(args: &ServeArgs) -> Result<Option<Arc<Tls>>, Failure> {
+    let (Some(certificate), Some(key)) = (args.tls_cert.clone(), args.tls_key.clone()) else {
+        return Ok(None);
+    };
+    match Tls::load(TlsFiles { certificate, key }) {
+        Ok(tls) => Ok(Some(Arc::new(tls))),
+        Err(error) => Err(Failure::config(error.to_string())),
+    }
 }
 
 /// Serves until a signal. A second one ends it without waiting for clients.

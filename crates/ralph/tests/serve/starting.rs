@@ -95,9 +95,32 @@ fn a_port_that_is_taken_is_reported() {
 #[test]
 fn other_machines_are_let_in_only_if_that_is_said() {
     let stage = Stage::new();
-    let (code, said) = stage.refused(&["serve", "--port", "0", "--bind", "0.0.0.0"]);
-    assert_eq!(code, Some(1), "{said}");
+    let remote = ["serve", "--port", "0", "--bind", "0.0.0.0"];
+    let (code, said) = stage.refused(&remote);
+    assert_eq!(code, Some(78), "{said}");
     assert!(said.contains("--allow-remote"), "{said}");
+    // What earlier versions only warned about.
+    let (code, said) = stage.refused(&[&remote[..], &["--allow-remote"]].concat());
+    assert_eq!(code, Some(78), "{said}");
+    assert!(
+        said.contains("--tls-cert FILE --tls-key FILE") && said.contains("--behind-proxy"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_certificate_that_cannot_be_used_is_reported_before_anything_starts() {
+    let stage = Stage::new();
+    let absent = stage.path("absent.pem");
+    let absent = absent.to_str().unwrap();
+    let tls = ["serve", "--port", "0", "--tls-cert", absent, "--tls-key", absent];
+    let (code, said) = stage.refused(&tls);
+    assert_eq!(code, Some(78), "{said}");
+    assert!(said.contains(absent) && said.contains("`--tls-cert`"), "{said}");
+    assert_eq!(said.trim().lines().count(), 1, "{said}");
+    let (code, said) = stage.refused(&tls[..5]);
+    assert_eq!(code, Some(64), "{said}");
+    assert!(said.contains("--tls-key"), "{said}");
 }
 
 #[test]

@@ -89,13 +89,26 @@ impl Auth {
         self
     }
 
+    /// The server speaks TLS itself: its pages are `https`.
+    #[must_use]
+    pub fn with_tls(mut self) -> Self {
+        self.hosts.set_tls();
+        self
+    }
+
+    /// Where a person finds the server.
+    #[must_use]
+    pub fn url(&self) -> String {
+        self.hosts.url()
+    }
+
     /// Where a person logs in, once, within ten minutes. The code is in the fragment, which browsers send to nobody.
     ///
     /// # Errors
     /// If the system gives no random numbers, or there is no server token.
     pub fn login_url(&self) -> Result<String, AuthError> {
         let code = self.new_login_code()?;
-        Ok(format!("http://{}/login#code={code}", self.hosts.shown()))
+        Ok(format!("{}/login#code={code}", self.hosts.url()))
     }
 
     /// The file with the server token, for scripts.

@@ -16,6 +16,8 @@ pub(crate) struct Hosts {
     given: Option<String>,
     /// The name to tell a person.
     shown: String,
+    port: u16,
+    is_tls: bool,
 }
 
 /// What a request says about the page it comes from.
@@ -65,7 +67,31 @@ impl Hosts {
             origins,
             given,
             shown: format!("127.0.0.1:{port}"),
+            port,
+            is_tls: false,
         })
+    }
+
+    /// The server speaks TLS itself: its pages are `https` and nothing else.
+    pub(crate) fn set_tls(&mut self) {
+        self.is_tls = true;
+        if self.port == 443 {
+            let bare = self.hosts.iter().filter_map(|host| host.strip_suffix(":443"));
+            let bare: Vec<String> = bare.map(str::to_owned).collect();
+            self.hosts.extend(bare);
+        }
+        self.origins = self.hosts.iter().map(|host| format!("https://{host}")).collect();
+    }
+
+    /// Whether the server speaks TLS itself.
+    pub(crate) fn is_tls(&self) -> bool {
+        self.is_tls
+    }
+
+    /// Where a person finds the server: the scheme, and the name with its port.
+    pub(crate) fn url(&self) -> String {
+        let scheme = if self.is_tls { "https" } else { "http" };
+        format!("{scheme}://{}", self.shown)
     }
 
     /// The address that the server listens on is one of its names, unless it stands for all of them.
@@ -90,11 +116,9 @@ impl Hosts {
         self.origins
             .extend(own.iter().map(|host| format!("http://{host}")));
         self.hosts.extend(own);
-    }
-
-    /// The name to tell a person, with its port.
-    pub(crate) fn shown(&self) -> &str {
-        &self.shown
+        if self.is_tls {
+            self.set_tls();
+        }
     }
 
     /// Whether a request asks for us: one `Host`, and it is exactly one of our names; the address, if it names a host
@@ -210,7 +234,7 @@ mod tests {
         ] {
             let mut hosts = Hosts::new(7878, names).unwrap();
             hosts.add_bound(bound.parse().unwrap());
-            assert_eq!(hosts.shown(), shown);
+            assert_eq!(hosts.url(), format!("http://{shown}"));
             assert!(asks(&hosts, shown), "{bound}");
             let mut headers = HeaderMap::new();
             let origin = HeaderValue::from_str(&format!("http://{shown}")).unwrap();
@@ -220,6 +244,33 @@ mod tests {
         let mut hosts = Hosts::new(7878, &[]).unwrap();
         hosts.add_bound("0.0.0.0:7878".parse().unwrap());
         assert!(!asks(&hosts, "0.0.0.0:7878") && !asks(&hosts, "192.168.1.5:7878"));
+    }
+
+    #[test]
+    fn with_tls_only_https_pages_are_ours() {
+        for (port, bound, names) in [
+            (7878, "192.168.1.5:7878", vec!["box.example".to_owned()]),
+            (443, "0.0.0.0:443", vec!["box.example".to_owned()]),
+        ] {
+            let mut hosts = Hosts::new(port, &names).unwrap();
+            hosts.set_tls();
+            hosts.add_bound(bound.parse().unwrap());
+            let origin_of = |origin: &str| {
+                let mut headers = HeaderMap::new();
+                headers.append(header::ORIGIN, HeaderValue::from_str(origin).unwrap());
+                hosts.origin(&headers)
+            };
+            let own = [
+                hosts.url(),
+                "https://box.example".to_owned(),
+                format!("https://localhost:{port}"),
+            ];
+            for own in own {
+                assert_eq!(origin_of(&own), Origin::Own, "{own}");
+                assert_eq!(origin_of(&own.replace("https", "http")), Origin::Foreign, "{own}");
+            }
+            assert_eq!(asks(&hosts, "localhost"), port == 443);
+        }
     }
 
     #[test]

@@ -1,10 +1,8 @@
 //! `TokenRegistry`: the tokens that a running server accepts. It reads their files again whenever they change.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,6 +14,7 @@ use super::secret::{Digest, same, sha256};
 use super::server_token::{self, ServerToken};
 use super::sessions::Issuer;
 use super::token_file::{TokenEntry, TokenFile};
+use crate::file_stamp::FileStamp;
 
 /// When tokens were last used is written down this often.
 const SAVE_INTERVAL: SignedDuration = SignedDuration::from_secs(60);
@@ -39,29 +38,6 @@ struct Accepted {
     scope: Scope,
     workspaces: Option<Arc<[PathBuf]>>,
     lifetime: Lifetime,
-}
-
-/// Tells whether a file was replaced or written to.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct FileStamp {
-    modified: Option<SystemTime>,
-    length: u64,
-    inode: u64,
-}
-
-impl FileStamp {
-    fn of(path: &Path) -> Option<Self> {
-        let metadata = fs::symlink_metadata(path).ok()?;
-        #[cfg(unix)]
-        let inode = std::os::unix::fs::MetadataExt::ino(&metadata);
-        #[cfg(not(unix))]
-        let inode = 0;
-        Some(Self {
-            modified: metadata.modified().ok(),
-            length: metadata.len(),
-            inode,
-        })
-    }
 }
 
 impl TokenRegistry {

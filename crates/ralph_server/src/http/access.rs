@@ -48,6 +48,9 @@ const HEADERS: [(HeaderName, HeaderValue); 6] = [
     ),
 ];
 
+/// For a year.
+const ONLY_HTTPS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// The address that a request comes from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) IpAddr);
@@ -66,6 +69,7 @@ pub(super) async fn check_access(State(access): State<Access>, mut request: Requ
     let has_cookie = has_old_cookie(request.headers());
     let (began, method) = (Instant::now(), request.method().clone());
     let path = request.uri().path().to_owned();
+    let is_strict = access.app.auth.hosts().is_tls() && !is_localhost(request.headers());
     let admitted = match access.admit(&request, peer) {
         Ok(principal) => {
             let process = acting_process(&request);
@@ -106,6 +110,9 @@ pub(super) async fn check_access(State(access): State<Access>, mut request: Requ
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
+    if is_strict {
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, ONLY_HTTPS);
+    }
     if has_cookie {
         headers.insert(header::SET_COOKIE, CLEAR_OLD_COOKIE);
     }
@@ -284,6 +291,13 @@ fn head_bytes(request: &Request) -> usize {
 fn acting_process(request: &Request) -> Option<ClientProcess> {
     let is_safe = matches!(*request.method(), Method::GET | Method::HEAD);
     request.extensions().get().filter(|_| !is_safe).cloned()
+}
+
+/// Browsers would ask for every port of `localhost` by https, also those of other servers there.
+fn is_localhost(headers: &HeaderMap) -> bool {
+    let host = only(headers, &header::HOST).unwrap_or_default();
+    let name = host.split(':').next().unwrap_or_default();
+    name.eq_ignore_ascii_case("localhost")
 }
 
 /// Who asks, as far as the connection says.

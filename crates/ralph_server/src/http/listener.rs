@@ -4,6 +4,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -14,17 +15,19 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
+use tokio_rustls::server::TlsStream;
 use tower_service::Service as _;
 
 use super::admission::{Admission, ConnectionPermit};
 use super::client_process::ClientProcess;
 use super::write_timeout::WriteTimeout;
 use crate::stream::MAX_STALL;
+use crate::tls::Tls;
 
 /// How long nobody is let in when the system has no room for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -34,8 +37,17 @@ const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: applicat
     {\"type\":\"urn:ralph:problem:too_many_clients\",\"title\":\"Service Unavailable\",\"status\":503,\
     \"code\":\"too_many_clients\",\"detail\":\"too many connections\"}";
 
+/// The answer to plain HTTP on a port that speaks TLS.
+const SPEAK_TLS: &[u8] = b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\n\
+    content-length: 155\r\nconnection: close\r\n\r\n\
+    {\"type\":\"urn:ralph:problem:tls_required\",\"title\":\"Bad Request\",\"status\":400,\
+    \"code\":\"tls_required\",\"detail\":\"this port speaks TLS: use an https:// address\"}";
+
+/// The first byte of every TLS connection: the record of a handshake.
+const TLS_HANDSHAKE: u8 = 0x16;
+
 /// What clients may take.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct ServeOptions {
     /// How many connections there may be.
     pub max_connections: usize,
@@ -45,6 +57,8 @@ pub struct ServeOptions {
     pub header_timeout: Duration,
     /// How long answers may take when the server ends.
     pub shutdown_timeout: Duration,
+    /// The certificate, if the server speaks TLS. A handshake is part of what a client says within `header_timeout`.
+    pub tls: Option<Arc<Tls>>,
 }
 
 impl Default for ServeOptions {
@@ -54,6 +68,7 @@ impl Default for ServeOptions {
             max_strangers: 256,
             header_timeout: Duration::from_secs(20),
             shutdown_timeout: Duration::from_secs(10),
+            tls: None,
         }
     }
 }
@@ -84,8 +99,14 @@ pub async fn serve(
             Ok((stream, peer)) => match admission.admit() {
                 Some(permit) => {
                     let client = (stream, peer, permit);
-                    connections.spawn(converse(client, router.clone(), is_ending.clone(), options));
+                    connections.spawn(converse(
+                        client,
+                        router.clone(),
+                        is_ending.clone(),
+                        options.clone(),
+                    ));
                 }
+                None if options.tls.is_some() => drop(stream),
                 None => turn_away(stream),
             },
             Err(error) => pause_after(&error).await,
@@ -116,6 +137,73 @@ async fn converse(
         .local_addr()
         .ok()
         .map(|local| ClientProcess::new(peer, local));
+    let client = Client {
+        peer,
+        permit: permit.clone(),
+        process,
+    };
+    let Some(tls) = &options.tls else {
+        let stream = WriteTimeout::new(stream, MAX_STALL);
+        return answer(stream, client, router, ending, &options).await;
+    };
+    // Until the handshake is done, nobody has said anything: the end of the server does not wait for it.
+    let shaken = tokio::select! {
+        shaken = timeout(options.header_timeout, shake_hands(stream, tls)) => shaken,
+        () = permit.evicted() => return,
+        _ = ending.wait_for(|is_ending| *is_ending) => return,
+    };
+    match shaken {
+        Ok(Ok(Some(stream))) => answer(stream, client, router, ending, &options).await,
+        Ok(Ok(None)) => {}
+        Ok(Err(error)) => tracing::debug!(%error, %peer, "a TLS handshake failed"),
+        Err(_) => tracing::debug!(%peer, "a TLS handshake took too long"),
+    }
+}
+
+/// Begins TLS. None if the client speaks something else, which it was told.
+async fn shake_hands(
+    mut stream: TcpStream,
+    tls: &Tls,
+) -> io::Result<Option<TlsStream<WriteTimeout<TcpStream>>>> {
+    let mut first = [0];
+    if stream.peek(&mut first).await? == 0 {
+        return Ok(None);
+    }
+    if first != [TLS_HANDSHAKE] {
+        stream.write_all(SPEAK_TLS).await?;
+        stream.shutdown().await?;
+        // Closing with unread bytes would reset the connection before the answer is read.
+        let _ = timeout(Duration::from_secs(1), async {
+            let mut rest = [0; 4096];
+            while stream.read(&mut rest).await.is_ok_and(|count| count > 0) {}
+        })
+        .await;
+        return Ok(None);
+    }
+    let stream = WriteTimeout::new(stream, MAX_STALL);
+    tls.acceptor().accept(stream).await.map(Some)
+}
+
+/// Who is at the other end.
+struct Client {
+    peer: SocketAddr,
+    permit: ConnectionPermit,
+    process: Option<ClientProcess>,
+}
+
+/// Answers requests, until the client leaves or the server ends.
+async fn answer(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    client: Client,
+    router: Router,
+    mut ending: watch::Receiver<bool>,
+    options: &ServeOptions,
+) {
+    let Client {
+        peer,
+        permit,
+        process,
+    } = client;
     let evicted = permit.clone();
     let service = service_fn(move |request: Request<Incoming>| {
         let mut request = request.map(Body::new);
@@ -132,7 +220,7 @@ async fn converse(
         .header_read_timeout(options.header_timeout)
         .max_buf_size(MAX_HEAD_BYTES)
         .max_headers(MAX_HEADERS)
-        .serve_connection(TokioIo::new(WriteTimeout::new(stream, MAX_STALL)), service)
+        .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     let mut connection = pin!(connection);
     let ended = tokio::select! {
@@ -172,17 +260,19 @@ fn turn_away(mut stream: TcpStream) {
 
 #[cfg(test)]
 mod tests {
-    use super::FULL;
+    use super::{FULL, SPEAK_TLS};
 
     #[test]
-    fn the_answer_to_one_too_many_is_as_long_as_it_says() {
-        let text = std::str::from_utf8(FULL).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        assert!(
-            head.contains(&format!("content-length: {}\r\n", body.len())),
-            "{}",
-            body.len()
-        );
-        serde_json::from_str::<serde_json::Value>(body).unwrap();
+    fn answers_without_a_request_are_as_long_as_they_say() {
+        for answer in [FULL, SPEAK_TLS] {
+            let text = std::str::from_utf8(answer).unwrap();
+            let (head, body) = text.split_once("\r\n\r\n").unwrap();
+            assert!(
+                head.contains(&format!("content-length: {}\r\n", body.len())),
+                "{}",
+                body.len()
+            );
+            serde_json::from_str::<serde_json::Value>(body).unwrap();
+        }
     }
 }

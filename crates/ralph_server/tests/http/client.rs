@@ -58,7 +58,7 @@ pub(crate) async fn send_raw(address: SocketAddr, bytes: &[u8]) -> Answer {
     parse(&answer)
 }
 
-fn parse(bytes: &[u8]) -> Answer {
+pub(crate) fn parse(bytes: &[u8]) -> Answer {
     let end = bytes.windows(4).position(|window| window == b"\r\n\r\n");
     let end = end.unwrap_or_else(|| panic!("no answer: {:?}", String::from_utf8_lossy(bytes)));
     let head = std::str::from_utf8(&bytes[..end]).unwrap();

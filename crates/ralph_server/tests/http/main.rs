@@ -21,5 +21,6 @@ mod reading;
 mod spellings;
 mod stage;
 mod starting;
+mod tls;
 mod watching;
 mod written;

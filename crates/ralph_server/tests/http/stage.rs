@@ -159,7 +159,10 @@ impl Stage {
             port: address.port(),
             names: vec!["ralph.example".to_owned()],
         });
-        let auth = auth.unwrap();
+        let mut auth = auth.unwrap();
+        if options.tls.is_some() {
+            auth = auth.with_tls();
+        }
         let token = std::fs::read_to_string(auth.token_path())
             .unwrap()
             .trim()

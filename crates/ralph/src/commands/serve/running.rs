@@ -24,10 +24,7 @@ pub(super) async fn lead_to_running(
         .login_url()
         .await
         .map_err(|error| otherwise.context(error.to_string()))?;
-    write_stdout(&format!(
-        "a server is already listening on http://{}\n",
-        running.address
-    ));
+    write_stdout(&format!("a server is already listening on {}\n", running.url()));
     write_stdout(&format!("log in once, within ten minutes: {url}\n"));
     write_stderr("ralph: it keeps its current options; stop it first to change them\n");
     if !args.open {
