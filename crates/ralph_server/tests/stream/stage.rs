@@ -12,30 +12,40 @@ use ralph_run::ports::LocalJournals;
 use ralph_server::SocketRunners;
 use ralph_server::live::Hub;
 use ralph_server::stream::{StreamContext, serve};
-use ralph_store::{SqliteOptions, SqliteStore, Store};
+use ralph_store::{PostgresOptions, PostgresStore, SqliteOptions, SqliteStore, Store};
 use tempfile::TempDir;
 use tokio::sync::watch;
 
 pub(crate) struct Stage {
     pub(crate) home: Home,
     pub(crate) address: SocketAddr,
-    live: Arc<Hub>,
-    store: Arc<dyn Store>,
+    pub(crate) live: Arc<Hub>,
+    pub(crate) store: Arc<dyn Store>,
     _ending: watch::Sender<bool>,
     _directory: TempDir,
 }
 
 impl Stage {
     pub(crate) async fn new() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let home = Home::new(directory.path().join("state"), None);
-        home.prepare().unwrap();
+        let (directory, home) = make_home();
         let options = SqliteOptions {
             data_directory: directory.path().join("data"),
             runs_directory: home.runs_directory(),
             home: None,
         };
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(options).await.unwrap().store);
+        let store = Arc::new(SqliteStore::open(options).await.unwrap().store);
+        Self::with_store(directory, home, store).await
+    }
+
+    /// With an index in this PostgreSQL database.
+    pub(crate) async fn with_postgres(url: &str) -> Self {
+        let (directory, home) = make_home();
+        let options = PostgresOptions::new(url, home.runs_directory());
+        let store = PostgresStore::connect(options, |_| {}).await.unwrap();
+        Self::with_store(directory, home, Arc::new(store)).await
+    }
+
+    async fn with_store(directory: TempDir, home: Home, store: Arc<dyn Store>) -> Self {
         let journals = Arc::new(LocalJournals::new(home.clone()));
         let live = Hub::new(journals, store.clone());
         tokio::spawn(live.clone().work());
@@ -81,7 +91,7 @@ impl Stage {
         .await;
     }
 
-    async fn until(&self, is_so: impl AsyncFn() -> bool) {
+    pub(crate) async fn until(&self, is_so: impl AsyncFn() -> bool) {
         let look = async {
             while !is_so().await {
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -89,4 +99,11 @@ impl Stage {
         };
         tokio::time::timeout(Duration::from_secs(30), look).await.unwrap();
     }
+}
+
+fn make_home() -> (TempDir, Home) {
+    let directory = tempfile::tempdir().unwrap();
+    let home = Home::new(directory.path().join("state"), None);
+    home.prepare().unwrap();
+    (directory, home)
 }
