@@ -33,6 +33,7 @@ and of `ralph run` as a whole:
   run_idle        [--seconds N]
 and of the server's index:
   search          [--records N] [--rounds N] [--seconds N]
+  search_postgres [--records N] [--rounds N]
   store           [--megabytes N] [--rounds N]
 and of `ralph serve` (serve: all of these):
   serve_load      [--agents N] [--clients N] [--seconds N]
@@ -43,6 +44,7 @@ and of `ralph serve` (serve: all of these):
   serve_open
   serve_idle      [--runs N] [--seconds N]
   serve_half_open [--sockets N]
+  serve_away      [--agents N] [--asks N] [--seconds N]
   serve_kill      [--rounds N] [--agents N] [--runs N]
 and of the terminal UI:
   tui_open        [--records N] [--keys N] [--rounds N]
@@ -87,6 +89,7 @@ fn perform(what: &str) -> Result<(), String> {
         "run_kill" => run::kill(rest),
         "run_idle" => run::idle(rest),
         "search" => search::run(rest),
+        "search_postgres" => search::in_postgres(rest),
         "store" => store::run(rest),
         "serve" => serve::all(rest),
         "serve_load" => serve::load(rest),
@@ -97,6 +100,7 @@ fn perform(what: &str) -> Result<(), String> {
         "serve_open" => serve::open(rest),
         "serve_idle" => serve::idle(rest),
         "serve_half_open" => serve::half_open(rest),
+        "serve_away" => serve::away(rest),
         "serve_kill" => serve::kill(rest),
         "tui_open" => tui::open(rest),
         "tui_home" => tui::home(rest),
@@ -131,6 +135,7 @@ fn everything() -> Result<(), String> {
     run::kill(none())?;
     run::idle(none())?;
     search::run(none())?;
+    search::in_postgres(none())?;
     store::run(none())?;
     serve::all(none())?;
     tui::open(none())?;

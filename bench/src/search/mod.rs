@@ -2,7 +2,10 @@
 
 mod journals;
 mod live;
+mod postgres;
 mod queries;
+
+pub use postgres::run as in_postgres;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -32,10 +35,8 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     println!("| text, MB | {:.0} | |", written.text_bytes as f64 / 1e6);
     let index = open(&folder.path("search.db"), &runs)?;
     catch_up(&index, &folder, &written, records)?;
-    println!(
-        "\n| search | p50 ms | p99 ms | max ms | p99 owed | hits | complete |\n|---|---:|---:|---:|---:|---:|---:|"
-    );
-    queries::measure(&index, &corpus, &written, rounds)?;
+    let search = |query: &_| index.search(query).map_err(explain);
+    queries::measure(&search, &corpus, &written, rounds, 50.0)?;
     println!(
         "\n| live, {} records/s | measured | owed |\n|---|---:|---:|",
         live::RATE

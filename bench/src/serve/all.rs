@@ -1,6 +1,6 @@
 //! All measurements of the server.
 
-use super::{answer, deltas, half_open, idle, kill, load, open, reconnect, stall};
+use super::{answer, away, deltas, half_open, idle, kill, load, open, reconnect, stall};
 
 /// `bench serve`.
 pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
@@ -18,5 +18,6 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     open(none())?;
     idle(none())?;
     half_open(none())?;
+    away(none())?;
     kill(none())
 }

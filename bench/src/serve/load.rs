@@ -71,7 +71,12 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     server.stop()
 }
 
-fn told(table: &Table, stage: &Stage, runs: &[String], reports: Vec<Report>) -> Result<(), String> {
+pub(super) fn told(
+    table: &Table,
+    stage: &Stage,
+    runs: &[String],
+    reports: Vec<Report>,
+) -> Result<(), String> {
     let mut counted = std::collections::HashMap::new();
     let (mut records, mut bytes) = (0, 0);
     for run in runs {

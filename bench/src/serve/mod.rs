@@ -3,6 +3,7 @@
 mod agent;
 mod all;
 mod answer;
+mod away;
 mod client;
 mod deltas;
 mod ended_runs;
@@ -21,6 +22,7 @@ mod table;
 pub use agent::run as agent;
 pub use all::run as all;
 pub use answer::run as answer;
+pub use away::run as away;
 pub use deltas::run as deltas;
 pub use half_open::run as half_open;
 pub use idle::run as idle;

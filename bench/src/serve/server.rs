@@ -31,6 +31,11 @@ pub struct Server {
 
 impl Server {
     pub fn start(stage: &Stage) -> Result<Self, String> {
+        Self::start_with(stage, None)
+    }
+
+    /// Starts it with its index in a database.
+    pub fn start_with(stage: &Stage, database: Option<&str>) -> Result<Self, String> {
         let stderr = stage.path("server-stderr");
         let log = File::options()
             .create(true)
@@ -38,6 +43,7 @@ impl Server {
             .open(&stderr)
             .map_err(explain)?;
         let mut command = stage.ralph(&stage.path("home"), &["serve", "--port", "0"]);
+        command.envs(database.map(|url| ("RALPH_SERVER_DATABASE", url)));
         let started = Instant::now();
         let mut child = command
             .stdout(Stdio::piped())

@@ -100,8 +100,12 @@ impl Stage {
             folder.display()
         );
         std::fs::write(workspace.join("ralph.yml"), settings).map_err(explain)?;
-        let mut command = self.ralph(&workspace, &["run", "--trust", "--once", "-p", "x", "--detach"]);
-        let output = command.output().map_err(explain)?;
+        self.started(&workspace, &["run", "--trust", "--once", "-p", "x", "--detach"])
+    }
+
+    /// The id of the run that the program starts with these arguments.
+    fn started(&self, workspace: &Path, args: &[&str]) -> Result<String, String> {
+        let output = self.ralph(workspace, args).output().map_err(explain)?;
         if !output.status.success() {
             return Err(format!(
                 "a run did not start: {}",
@@ -109,6 +113,27 @@ impl Stage {
             ));
         }
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+
+    /// Starts runs of the demo agent, which soon asks for a permission and waits for the answer.
+    pub fn start_demos(&self, group: &str, count: usize) -> Result<Vec<String>, String> {
+        let start = |number: usize| {
+            let workspace = self.path(group).join(number.to_string());
+            std::fs::create_dir_all(&workspace).map_err(explain)?;
+            let args = [
+                "run",
+                "--backend",
+                "demo",
+                "--permission-mode",
+                "ask",
+                "--once",
+                "-p",
+                "x",
+                "--detach",
+            ];
+            self.started(&workspace, &args)
+        };
+        (0..count).map(start).collect()
     }
 
     /// The agents of a group begin.
