@@ -2366,10 +2366,32 @@ export interface components {
          */
         Encoding: "utf-8" | "base64";
         /** @description Why a run ended: a word, or the limit that was reached. */
-        EndReason: "completed" | "agent_error" | "verify_failed" | "denied" | "not_logged_in" | "model_not_found" | "backend_unavailable" | {
+        EndReason: components["schemas"]["EndReasonWord"] | components["schemas"]["EndReasonLimit"];
+        /** @description A limit was reached. */
+        EndReasonLimit: {
             /** @description A limit was reached. */
             limit: components["schemas"]["LimitKind"];
-        } | "interrupted" | "stopped" | "terminated" | "hung_up" | "output_closed" | "crashed" | "no_result" | "storage_failed" | "lost";
+        };
+        /**
+         * @description `completed`: The work is done.
+         *     `agent_error`: The agent failed.
+         *     `verify_failed`: A verify command disagrees with the agent.
+         *     `denied`: Something was not allowed.
+         *     `not_logged_in`: The agent is not logged in.
+         *     `model_not_found`: There is no such model.
+         *     `backend_unavailable`: The agent is not installed, or does not start.
+         *     `interrupted`: A person interrupted it.
+         *     `stopped`: A person stopped it.
+         *     `terminated`: SIGTERM.
+         *     `hung_up`: The terminal is gone.
+         *     `output_closed`: Nobody reads the output.
+         *     `crashed`: The agent's process died.
+         *     `no_result`: The agent ended without a result.
+         *     `storage_failed`: The run's own files could not be written.
+         *     `lost`: Its runner died.
+         * @enum {string}
+         */
+        EndReasonWord: "completed" | "agent_error" | "verify_failed" | "denied" | "not_logged_in" | "model_not_found" | "backend_unavailable" | "interrupted" | "stopped" | "terminated" | "hung_up" | "output_closed" | "crashed" | "no_result" | "storage_failed" | "lost";
         /** @description What is wrong with one part of a request's body. */
         FieldError: {
             /** @description For people: what is wrong with it. */

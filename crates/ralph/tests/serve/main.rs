@@ -9,6 +9,7 @@ mod asking;
 mod client;
 mod ending;
 mod escape;
+mod generated_clients;
 mod secrets;
 mod stage;
 mod starting;

@@ -1,24 +1,82 @@
-//! `name_variants`: gives each variant of a tagged union a schema of its own, with a discriminator.
+//! `name_variants`: gives each variant of a union a schema of its own, and a tagged union a discriminator.
 //!
-//! utoipa writes the variants of such an enum in place. Generators of clients invent names for those, and some invent
-//! the same name twice and leave the type out.
+//! utoipa writes the variants of an enum in place. Generators of clients invent names for those, and some invent
+//! the same name twice and leave the type out. Where an enum is mostly words (`EndReason`), they make a type of each word.
 
 use std::collections::BTreeMap;
 
-use utoipa::openapi::schema::{Discriminator, OneOf};
-use utoipa::openapi::{Ref, RefOr, Schema};
+use utoipa::openapi::schema::{Discriminator, Object, OneOf};
+use utoipa::openapi::{ObjectBuilder, Ref, RefOr, Schema, Type};
 
-/// Moves the variants of every tagged union among `schemas` to schemas of their own.
+/// Moves the variants of every union among `schemas` to schemas of their own.
 pub(super) fn name_variants(schemas: &mut BTreeMap<String, RefOr<Schema>>) {
     let mut named = Vec::new();
     for (union, schema) in schemas.iter_mut() {
-        if let RefOr::T(Schema::OneOf(one_of)) = schema
-            && let Some(tag) = tag_of(one_of)
-        {
-            named.extend(name_variants_of(union, &tag, one_of));
+        if let RefOr::T(Schema::OneOf(one_of)) = schema {
+            match tag_of(one_of) {
+                Some(tag) => named.extend(name_variants_of(union, &tag, one_of)),
+                None => named.extend(join_words(union, one_of)),
+            }
         }
     }
     schemas.extend(named);
+}
+
+/// Makes one enum of all variants that are words, and gives the others names.
+fn join_words(union: &str, one_of: &mut OneOf) -> Vec<(String, RefOr<Schema>)> {
+    let words: Vec<&Object> = one_of.items.iter().filter_map(as_word).collect();
+    if words.len() < 2 {
+        return Vec::new();
+    }
+    let lines = words.iter().filter_map(|word| {
+        let value = word.enum_values.as_deref()?.first()?.as_str()?;
+        Some(format!("`{value}`: {}", word.description.as_deref()?))
+    });
+    let values = words.iter().filter_map(|word| word.enum_values.clone()).flatten();
+    let joined = ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(lines.collect::<Vec<_>>().join("\n")))
+        .enum_values(Some(values))
+        .build();
+    let name = format!("{union}Word");
+    let mut items = vec![RefOr::Ref(Ref::from_schema_name(&name))];
+    let mut named = vec![(name, RefOr::T(Schema::Object(joined)))];
+    for variant in std::mem::take(&mut one_of.items) {
+        match (as_word(&variant), only_property(&variant)) {
+            (Some(_), _) => {}
+            (None, Some(property)) => {
+                let name = format!("{union}{}", pascal_case(&property));
+                items.push(RefOr::Ref(Ref::from_schema_name(&name)));
+                named.push((name, variant));
+            }
+            (None, None) => items.push(variant),
+        }
+    }
+    one_of.items = items;
+    named
+}
+
+/// A variant that is one word.
+fn as_word(variant: &RefOr<Schema>) -> Option<&Object> {
+    match variant {
+        RefOr::T(Schema::Object(object))
+            if object
+                .enum_values
+                .as_ref()
+                .is_some_and(|values| values.len() == 1) =>
+        {
+            Some(object)
+        }
+        _ => None,
+    }
+}
+
+fn only_property(variant: &RefOr<Schema>) -> Option<String> {
+    let RefOr::T(Schema::Object(object)) = variant else {
+        return None;
+    };
+    let mut names = object.properties.keys();
+    names.next().filter(|_| names.next().is_none()).cloned()
 }
 
 fn name_variants_of(union: &str, tag: &str, one_of: &mut OneOf) -> Vec<(String, RefOr<Schema>)> {
@@ -108,9 +166,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_tagged_union_stays_as_it_is() {
-        let reason = serde_json::to_value(EndReason::schema()).unwrap();
-        assert_eq!(named::<EndReason>("EndReason"), json!({"EndReason": reason}));
+    fn the_words_of_a_union_become_one_enum() {
+        let schemas = named::<EndReason>("EndReason");
+        let [word, limit] = ["Word", "Limit"].map(|name| format!("#/components/schemas/EndReason{name}"));
+        assert_eq!(
+            schemas["EndReason"]["oneOf"],
+            json!([{"$ref": word}, {"$ref": limit}])
+        );
+        let words = schemas["EndReasonWord"]["enum"].as_array().unwrap();
+        assert_eq!((words.len(), &words[0]), (16, &json!("completed")));
+        let description = schemas["EndReasonWord"]["description"].as_str().unwrap();
+        assert!(
+            description.starts_with("`completed`: The work is done.\n`agent_error`: "),
+            "{description}"
+        );
+        assert_eq!(schemas["EndReasonLimit"]["required"], json!(["limit"]));
+        assert_eq!(schemas.as_object().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn what_is_not_a_union_stays_as_it_is() {
         let kind = serde_json::to_value(RunKind::schema()).unwrap();
         assert_eq!(named::<RunKind>("RunKind"), json!({"RunKind": kind}));
     }
