@@ -1,4 +1,5 @@
-//! What SQLite itself takes for the same rows: prepared statements, large transactions, nothing else.
+//! What SQLite itself takes for a row of each record, as the index once had them: prepared statements, large
+//! transactions, nothing else.
 
 use std::path::Path;
 use std::time::Instant;
@@ -18,12 +19,12 @@ fn try_insert(path: &Path, batches: &[Batch]) -> rusqlite::Result<f64> {
     let connection = Connection::open(path)?;
     connection.execute_batch(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-         CREATE TABLE record(run INTEGER, seq INTEGER, at INTEGER, kind TEXT, offset INTEGER, length INTEGER,
+         CREATE TABLE record(run INTEGER, seq INTEGER, at INTEGER, kind TEXT, offset INTEGER,
              PRIMARY KEY(run, seq)) WITHOUT ROWID;
          CREATE TABLE usage(run INTEGER, seq INTEGER, at INTEGER, model TEXT, input INTEGER, output INTEGER,
              cost INTEGER, PRIMARY KEY(run, seq)) WITHOUT ROWID;",
     )?;
-    let mut record = connection.prepare("INSERT INTO record VALUES(?1, ?2, ?3, ?4, ?5, ?6)")?;
+    let mut record = connection.prepare("INSERT INTO record VALUES(?1, ?2, ?3, ?4, ?5)")?;
     let mut usage = connection.prepare("INSERT INTO usage VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
     let began = Instant::now();
     for (run, batch) in batches.iter().enumerate() {
@@ -36,8 +37,7 @@ fn try_insert(path: &Path, batches: &[Batch]) -> rusqlite::Result<f64> {
                     row.seq as i64,
                     row.at.as_nanosecond() as i64,
                     row.kind,
-                    row.offset as i64,
-                    row.length
+                    row.offset as i64
                 ])?;
             }
             connection.execute_batch("COMMIT")?;

@@ -6,11 +6,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use ralph_run::{JournalItem, JournalReader};
 use tokio::sync::mpsc;
 
 use crate::error::StoreError;
 use crate::fold::RunFold;
-use crate::journal_lines::{JournalLines, Next};
 use crate::resume::resume_point_in;
 use crate::rows::{Batch, IndexedRun, Progress};
 use crate::store::Store;
@@ -324,6 +324,8 @@ struct Reader {
     parcel: Parcel,
     records: usize,
     read: Read,
+    /// For the lines of a journal.
+    buffer: Vec<u8>,
 }
 
 #[derive(Debug, Default)]
@@ -342,6 +344,7 @@ impl Reader {
             parcel: Parcel::default(),
             records: 0,
             read: Read::default(),
+            buffer: Vec::new(),
         }
     }
 
@@ -373,22 +376,22 @@ impl Reader {
     ) -> io::Result<Result<(), Unwanted>> {
         let mut fold = resume.map_or_else(|| RunFold::named(run), RunFold::resume);
         let known = fold.damaged();
-        let mut lines = JournalLines::open(journal, fold.offset())?;
+        let mut journal = JournalReader::open_at(journal, fold.offset())?;
         let mut begun = fold.offset();
         loop {
-            match lines.next()? {
-                Next::Line(line) => {
-                    fold.push(line);
-                }
-                Next::Overlong(bytes) => fold.skip(bytes),
-                Next::End => break,
-            }
+            let has_more = journal.read(&mut self.buffer, |item| match item {
+                JournalItem::Line(line) => drop(fold.push(line.bytes)),
+                JournalItem::Overlong(bytes) => fold.skip(bytes),
+            })?;
             let bytes = self.parcel.bytes + fold.offset() - begun;
             if self.records + fold.waiting() >= RECORDS_AT_A_TIME || bytes >= BYTES_AT_A_TIME {
                 self.pack(&mut fold, &mut begun);
                 if self.send().is_err() {
                     return Ok(Err(Unwanted));
                 }
+            }
+            if !has_more {
+                break;
             }
         }
         self.pack(&mut fold, &mut begun);

@@ -1,8 +1,8 @@
 //! An index of runs and their records.
 //!
-//! The truth is on disk, in the runs' directories: everything here can be deleted and is rebuilt from the journals. A
-//! row of a record says where in its journal it stands; the words themselves are read from there. Pieces of text that
-//! a block has made superfluous never enter.
+//! The journals in the runs' directories are the truth: an index can be deleted and is rebuilt from them. It has what
+//! lists, costs, requests and search need. Pages of records are read from the journal
+//! ([`JournalReader::page`](ralph_run::JournalReader::page)).
 #![warn(missing_docs)]
 
 mod address;
@@ -12,8 +12,6 @@ mod decoded;
 mod error;
 mod fold;
 mod home_claim;
-mod journal_lines;
-mod journal_page;
 mod postgres;
 mod priority;
 mod private;
@@ -32,11 +30,10 @@ pub use catch_up::{CatchUpProgress, CaughtUp, catch_up, catch_up_runs, reindex};
 pub use error::StoreError;
 pub use fold::{FoldState, Folded, RunFold};
 pub use home_claim::{HomeClaim, OtherHome};
-pub use journal_page::{JournalLine, read_journal_page};
 pub use postgres::{PostgresOptions, PostgresStore, Waiting};
 pub use query::{
-    ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RecordQuery, RunCounts,
-    RunQuery, SearchMode, SearchPage, SearchQuery,
+    ApprovalPage, ApprovalQuery, CostGroup, CostQuery, CostRow, Cursor, Hit, Page, RunCounts, RunQuery,
+    SearchMode, SearchPage, SearchQuery,
 };
 pub use resume::resume_point;
 pub use retention::{RetentionCandidate, RetentionRules, expired_runs};

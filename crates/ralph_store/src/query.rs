@@ -4,7 +4,7 @@ use agent_api::{MicroUsd, Tokens};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::rows::{ApprovalRow, RecordRow};
+use crate::rows::ApprovalRow;
 
 /// A page of a list.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,19 +39,6 @@ pub struct RunQuery {
     pub until: Option<Timestamp>,
     /// Where the page begins.
     pub cursor: Option<Cursor>,
-    /// How many at most.
-    pub limit: usize,
-}
-
-/// Which records of a run, in order. With `before` and without `after` it is the last ones before it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RecordQuery {
-    /// Only those after this one.
-    pub after: Option<u64>,
-    /// Only those before this one.
-    pub before: Option<u64>,
-    /// Only these kinds; all if empty.
-    pub kinds: Vec<String>,
     /// How many at most.
     pub limit: usize,
 }
@@ -195,8 +182,12 @@ pub struct SearchPage {
 pub struct Hit {
     /// The run.
     pub run: String,
-    /// Where it stands.
-    pub record: RecordRow,
+    /// The number of the record.
+    pub seq: u64,
+    /// When it was written.
+    pub at: Timestamp,
+    /// The kind of its event, such as `text_block`.
+    pub kind: String,
     /// Some words around the first place, as plain text.
     pub snippet: String,
     /// Where the words that were looked for are in the snippet, in characters: start and end.

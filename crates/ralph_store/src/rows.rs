@@ -14,19 +14,17 @@ use crate::columns::integer;
 use crate::fold::FoldState;
 use crate::summary::RunSummary;
 
-/// Where a record stands in its journal. There is none for a piece of text.
+/// A record of a batch. Deltas are left out: the complete text follows in a record of its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordRow {
-    /// Counts from 1 in each run; pieces of text leave gaps here.
+    /// Counts from 1 in each run, with a gap for each delta.
     pub seq: u64,
-    /// When.
+    /// When it was written.
     pub at: Timestamp,
-    /// The kind, such as `text_block`.
+    /// The kind of its event, such as `text_block`.
     pub kind: String,
-    /// Where the line begins in the journal.
+    /// Where its line begins in the journal.
     pub offset: u64,
-    /// How long it is, without its newline.
-    pub length: u32,
 }
 
 /// What one message of the model used. A later row of the same record replaces it.
@@ -223,6 +221,13 @@ pub struct Batch {
     pub approvals: Vec<ApprovalRow>,
     /// Messages that are new or changed.
     pub messages: Vec<MessageRow>,
+}
+
+impl Batch {
+    /// The records that are new to an index that knows the journal up to `offset`.
+    pub(crate) fn records_from(&self, offset: u64) -> impl Iterator<Item = &RecordRow> {
+        self.records.iter().filter(move |record| record.offset >= offset)
+    }
 }
 
 /// How far a run has been taken in.

@@ -5,10 +5,9 @@ use jiff::Timestamp;
 
 use crate::error::StoreError;
 use crate::query::{
-    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunCounts, RunQuery, SearchPage,
-    SearchQuery,
+    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RunCounts, RunQuery, SearchPage, SearchQuery,
 };
-use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress, RecordRow};
+use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::summary::RunSummary;
 
 /// How many rows any page has at most.
@@ -49,11 +48,6 @@ pub trait Store: Send + Sync + 'static {
 
     /// The runs of a conversation, newest first, at most [`MAX_LIMIT`].
     async fn runs_of_session(&self, session: &str) -> Result<Vec<RunSummary>, StoreError>;
-
-    /// Where records stand in their journal, by seq. `after` and `before` are exclusive. With `before` and without
-    /// `after` it is the last `limit` ones before it, else the first ones. An unknown run has none, and so has a kind
-    /// that never came.
-    async fn records(&self, run: &str, query: &RecordQuery) -> Result<Vec<RecordRow>, StoreError>;
 
     /// A page of what agents asked, oldest first: by when it was asked, then by run and seq. `after` is such a place,
     /// exclusive.

@@ -97,12 +97,12 @@ pub async fn execute(
     for hit in &page.hits {
         let line = if args.json {
             render_json(&serde_json::json!({
-                "run": hit.run, "seq": hit.record.seq, "at": hit.record.at, "kind": hit.record.kind,
+                "run": hit.run, "seq": hit.seq, "at": hit.at, "kind": hit.kind,
                 "snippet": hit.snippet, "marks": hit.marks,
             }))?
         } else {
             let snippet = one_line(&sanitise(&hit.snippet), COLUMNS);
-            format!("{} {} {}: {snippet}\n", hit.run, hit.record.seq, hit.record.kind)
+            format!("{} {} {}: {snippet}\n", hit.run, hit.seq, hit.kind)
         };
         write_stdout(&line);
     }

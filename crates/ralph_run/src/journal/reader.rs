@@ -96,6 +96,12 @@ impl JournalReader {
         Ok(reader)
     }
 
+    /// Continues at another place where a line begins.
+    pub fn move_to(&mut self, offset: u64) {
+        self.offset = offset;
+        self.skipped = None;
+    }
+
     /// A reader of the same file at another place.
     pub(crate) fn reopened(&self, offset: u64) -> io::Result<Self> {
         Ok(Self {

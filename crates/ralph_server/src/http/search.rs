@@ -112,9 +112,9 @@ impl From<Hit> for FoundRecord {
     fn from(hit: Hit) -> Self {
         Self {
             run: hit.run,
-            seq: hit.record.seq,
-            at: hit.record.at,
-            kind: hit.record.kind,
+            seq: hit.seq,
+            at: hit.at,
+            kind: hit.kind,
             snippet: hit.snippet,
             marks: hit
                 .marks

@@ -137,7 +137,7 @@ impl RunFold {
     pub fn push(&mut self, line: &[u8]) -> Folded {
         let offset = self.offset;
         self.offset += line.len() as u64 + 1;
-        let (Some(head), Ok(length)) = (RecordHead::parse(line), u32::try_from(line.len())) else {
+        let Some(head) = RecordHead::parse(line) else {
             self.beginning.note(line);
             self.state.damaged += 1;
             return Folded::Damaged;
@@ -167,7 +167,6 @@ impl RunFold {
                 at,
                 kind: head.event.kind.as_ref().to_owned(),
                 offset,
-                length,
             });
         }
         self.apply(line, &head, at);

@@ -1,6 +1,7 @@
 //! The records that a search looks at, as PostgreSQL has them.
 
 use std::cell::RefCell;
+use std::path::Path;
 use std::time::Duration;
 
 use sqlx::postgres::PgRow;
@@ -14,7 +15,7 @@ use super::vector;
 use crate::columns::{count, integer};
 use crate::error::StoreError;
 use crate::query::SearchQuery;
-use crate::search::{Candidate, Candidates, Expression, Filter, kind_number, write_filter};
+use crate::search::{Candidate, Candidates, Expression, Filter, JournalLines, kind_number, write_filter};
 
 /// The database's own limit is shorter: this is for one that says nothing any more.
 const ANSWER_TIME: Duration = Duration::from_secs(10);
@@ -24,6 +25,7 @@ const ANSWER_TIME: Duration = Duration::from_secs(10);
 pub(super) struct Scope<'a> {
     runtime: &'a Handle,
     connection: &'a RefCell<Reader>,
+    lines: RefCell<JournalLines<'a>>,
     /// What all records must have, in the index's words.
     filter: Option<String>,
     low: i64,
@@ -38,6 +40,7 @@ impl<'a> Scope<'a> {
     pub(super) fn of(
         runtime: &'a Handle,
         connection: &'a RefCell<Reader>,
+        runs: &'a Path,
         query: &SearchQuery,
     ) -> Result<Option<Self>, StoreError> {
         let mut parts = Vec::new();
@@ -78,6 +81,7 @@ impl<'a> Scope<'a> {
         Ok(low.zip(high).map(|(low, high)| Self {
             runtime,
             connection,
+            lines: RefCell::new(JournalLines::new(runs)),
             filter: (!parts.is_empty()).then(|| parts.join(" & ")),
             low,
             high,
@@ -127,6 +131,18 @@ impl Candidates for Scope<'_> {
         Ok(())
     }
 
+    fn read_lines(
+        &self,
+        records: &[Candidate],
+        each: &mut dyn FnMut(usize, &str, &[u8]),
+    ) -> Result<(), StoreError> {
+        self.lines
+            .borrow_mut()
+            .read(records, |run| self.name_of(run), each)
+    }
+}
+
+impl Scope<'_> {
     fn name_of(&self, run: i64) -> Result<Option<String>, StoreError> {
         let mut reader = self.connection.borrow_mut();
         let name = sqlx::query_scalar("SELECT name FROM text_run WHERE id = $1")
@@ -144,7 +160,7 @@ fn candidate(row: &PgRow) -> Result<Candidate, Error> {
     Ok(Candidate {
         id: row.try_get(0)?,
         run: row.try_get(1)?,
-        offset: count(row.try_get(2)?),
+        place: count(row.try_get(2)?),
         length: row.try_get::<i32, _>(3)?.unsigned_abs(),
         kind: u8::try_from(row.try_get::<i16, _>(4)?).unwrap_or(u8::MAX),
         at: row.try_get(5)?,

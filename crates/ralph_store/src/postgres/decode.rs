@@ -1,4 +1,4 @@
-//! From the columns to our words.
+//! Decodes the columns of a row.
 
 use agent_api::Tokens;
 use sqlx::postgres::PgRow;
@@ -7,7 +7,7 @@ use sqlx::{Error, Row as _};
 use super::escape::unescape;
 use super::explain::incompatible;
 use crate::columns::{approval_kind_of, approval_state_of, count, message_state_of, timestamp};
-use crate::rows::{ApprovalRow, MessageRow, RecordRow, SignedTokens, UsageRow};
+use crate::rows::{ApprovalRow, MessageRow, SignedTokens, UsageRow};
 
 pub(super) fn text(row: &PgRow, column: usize) -> Result<String, Error> {
     row.try_get(column).map(unescape)
@@ -20,17 +20,6 @@ pub(super) fn number(row: &PgRow, column: usize) -> Result<u64, Error> {
 pub(super) fn json<T: serde::de::DeserializeOwned>(row: &PgRow, column: usize) -> Result<T, Error> {
     let text: &str = row.try_get(column)?;
     serde_json::from_str(text).map_err(|_| incompatible("a run"))
-}
-
-/// `seq, at, kind name, journal_offset, length`.
-pub(super) fn record(row: &PgRow) -> Result<RecordRow, Error> {
-    Ok(RecordRow {
-        seq: number(row, 0)?,
-        at: timestamp(row.try_get(1)?),
-        kind: text(row, 2)?,
-        offset: number(row, 3)?,
-        length: row.try_get::<i32, _>(4)?.unsigned_abs(),
-    })
 }
 
 /// `seq, at, model, input, cache_read, cache_write, output, reasoning, cost, is_estimate`.

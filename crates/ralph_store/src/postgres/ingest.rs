@@ -1,4 +1,4 @@
-//! Taking batches in.
+//! `ingest`: writes batches of rows.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use sqlx::{Error, PgConnection};
 
 use super::delete::empty_run;
 use super::escape::{escape, unescape};
-use super::rows::{Kinds, Rows};
+use super::rows::Rows;
 use super::usage::drop_kept_costs;
 use crate::columns::count;
 use crate::rows::{Batch, Ingested};
@@ -26,11 +26,7 @@ impl Known {
 }
 
 /// Takes batches in, within the caller's transaction.
-pub(super) async fn ingest(
-    connection: &mut PgConnection,
-    kinds: &mut Kinds,
-    batches: &[Batch],
-) -> Result<Ingested, Error> {
+pub(super) async fn ingest(connection: &mut PgConnection, batches: &[Batch]) -> Result<Ingested, Error> {
     let mut ingested = Ingested::default();
     let mut known = find(connection, batches).await?;
     let mut numbers = new_numbers(connection, batches, &known).await?.into_iter();
@@ -65,7 +61,7 @@ pub(super) async fn ingest(
             }
             Some(other) => {
                 // What was to be put for the old journal goes with it.
-                ingested.records += std::mem::take(&mut rows).put(connection, kinds).await?;
+                ingested.records += std::mem::take(&mut rows).put(connection).await?;
                 empty_run(connection, other.number).await?;
                 0
             }
@@ -86,7 +82,7 @@ pub(super) async fn ingest(
             },
         );
     }
-    ingested.records += rows.put(connection, kinds).await?;
+    ingested.records += rows.put(connection).await?;
     Ok(ingested)
 }
 

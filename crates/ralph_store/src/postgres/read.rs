@@ -1,16 +1,16 @@
-//! What can be asked.
+//! The queries of `PostgresStore`.
 
 use sqlx::postgres::PgRow;
 use sqlx::{Connection as _, Error, PgConnection, Postgres, QueryBuilder, Row as _};
 
-use super::decode::{approval, json, message, number, record, text, usage};
+use super::decode::{approval, json, message, number, text, usage};
 use super::escape::escape;
 use super::explain::known;
 use crate::columns::{bounded, integer, nanoseconds, run_mark, timestamp};
 use crate::decoded::{Decoded, Listed, ListedApproval, partition_decodable};
 use crate::fold::{FOLD_VERSION, FoldState};
-use crate::query::{ApprovalPage, ApprovalQuery, Page, RecordQuery, RunCounts, RunQuery};
-use crate::rows::{IndexedRun, MessageRow, Progress, RecordRow};
+use crate::query::{ApprovalPage, ApprovalQuery, Page, RunCounts, RunQuery};
+use crate::rows::{IndexedRun, MessageRow, Progress};
 use crate::store::{MAX_LIMIT, Remembered};
 use crate::summary::RunSummary;
 
@@ -211,39 +211,6 @@ pub(super) async fn progress(connection: &mut PgConnection, run: &str) -> Result
         approvals,
         usage,
     }))
-}
-
-pub(super) async fn records(
-    connection: &mut PgConnection,
-    run: &str,
-    query: &RecordQuery,
-) -> Result<Vec<RecordRow>, Error> {
-    let mut question = Question::new(
-        "SELECT r.seq, r.at, k.name, r.journal_offset, r.length FROM record r JOIN kind k ON k.id = r.kind",
-    );
-    question
-        .condition("r.run = (SELECT number FROM run WHERE id = ")
-        .push_bind(escape(run).into_owned())
-        .push(")");
-    question.number("r.seq > ", query.after.map(integer));
-    question.number("r.seq < ", query.before.map(integer));
-    if !query.kinds.is_empty() {
-        let kinds: Vec<String> = query.kinds.iter().map(|kind| escape(kind).into_owned()).collect();
-        question.condition("k.name = ANY(").push_bind(kinds).push(")");
-    }
-    let is_backwards = query.before.is_some() && query.after.is_none();
-    let end = if is_backwards {
-        " ORDER BY r.seq DESC LIMIT "
-    } else {
-        " ORDER BY r.seq LIMIT "
-    };
-    let mut records = question
-        .ask(connection, end, Some(bounded(query.limit)), record)
-        .await?;
-    if is_backwards {
-        records.reverse();
-    }
-    Ok(records)
 }
 
 pub(super) async fn approvals(

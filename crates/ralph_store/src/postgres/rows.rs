@@ -1,54 +1,13 @@
 //! What is put into the tables at once, by columns: one statement for each table, however many rows there are.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::{Error, PgConnection};
 
 use super::escape::escape;
 use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds, reason_word};
 use crate::fold::tells_of_sessions;
-use crate::rows::{ApprovalRow, Batch, MessageRow, RecordRow, UsageRow};
-
-/// Kinds by their numbers in the database.
-#[derive(Debug, Default)]
-pub(super) struct Kinds(HashMap<String, i32>);
-
-impl Kinds {
-    /// Makes numbers for kinds that have none yet.
-    pub(super) async fn learn(
-        &mut self,
-        connection: &mut PgConnection,
-        records: impl Iterator<Item = &RecordRow>,
-    ) -> Result<(), Error> {
-        let mut new: Vec<&str> = records.map(|record| record.kind.as_str()).collect();
-        new.sort_unstable();
-        new.dedup();
-        new.retain(|kind| !self.0.contains_key(*kind));
-        if new.is_empty() {
-            return Ok(());
-        }
-        let kept: Vec<String> = new.iter().map(|kind| escape(kind).into_owned()).collect();
-        sqlx::query("INSERT INTO kind(name) SELECT unnest($1::text[]) ON CONFLICT DO NOTHING")
-            .bind(&kept)
-            .execute(&mut *connection)
-            .await?;
-        let known: Vec<(i32, String)> = sqlx::query_as("SELECT id, name FROM kind WHERE name = ANY($1)")
-            .bind(&kept)
-            .fetch_all(connection)
-            .await?;
-        self.0.extend(
-            known
-                .into_iter()
-                .map(|(id, name)| (super::escape::unescape(name), id)),
-        );
-        Ok(())
-    }
-
-    /// A commit that failed may have taken numbers with it.
-    pub(super) fn forget(&mut self) {
-        self.0.clear();
-    }
-}
+use crate::rows::{ApprovalRow, Batch, MessageRow, UsageRow};
 
 /// Rows of several runs, to be put into the tables. The last of the same usage, question or message counts.
 #[derive(Default)]
@@ -56,7 +15,7 @@ pub(super) struct Rows<'a> {
     runs: BTreeMap<i64, &'a Batch>,
     /// Runs that may have new conversations.
     telling: BTreeSet<i64>,
-    records: Vec<(i64, &'a RecordRow)>,
+    records: u64,
     usage: BTreeMap<(i64, u64), &'a UsageRow>,
     approvals: BTreeMap<(i64, u64), &'a ApprovalRow>,
     messages: BTreeMap<(i64, u64), &'a MessageRow>,
@@ -69,8 +28,7 @@ impl<'a> Rows<'a> {
         if tells_of_sessions(batch) {
             self.telling.insert(number);
         }
-        let new = batch.records.iter().filter(|record| record.offset >= known);
-        self.records.extend(new.map(|record| (number, record)));
+        self.records += batch.records_from(known).count() as u64;
         self.usage
             .extend(batch.usage.iter().map(|row| ((number, row.seq), row)));
         self.approvals
@@ -80,17 +38,16 @@ impl<'a> Rows<'a> {
     }
 
     /// Puts everything into the tables. Says how many records are new.
-    pub(super) async fn put(self, connection: &mut PgConnection, kinds: &mut Kinds) -> Result<u64, Error> {
+    pub(super) async fn put(self, connection: &mut PgConnection) -> Result<u64, Error> {
         if self.runs.is_empty() {
             return Ok(0);
         }
         self.put_runs(connection).await?;
         self.put_sessions(connection).await?;
-        let records = self.put_records(connection, kinds).await?;
         self.put_usage(connection).await?;
         self.put_approvals(connection).await?;
         self.put_messages(connection).await?;
-        Ok(records)
+        Ok(self.records)
     }
 
     async fn put_runs(&self, connection: &mut PgConnection) -> Result<(), Error> {
@@ -182,32 +139,6 @@ impl<'a> Rows<'a> {
         .execute(connection)
         .await?;
         Ok(())
-    }
-
-    async fn put_records(&self, connection: &mut PgConnection, kinds: &mut Kinds) -> Result<u64, Error> {
-        if self.records.is_empty() {
-            return Ok(0);
-        }
-        kinds
-            .learn(connection, self.records.iter().map(|(_, record)| *record))
-            .await?;
-        let all = || self.records.iter().map(|(_, record)| *record);
-        let kinds = all().map(|record| kinds.0.get(&record.kind).copied().unwrap_or_default());
-        let done = sqlx::query(
-            "INSERT INTO record(run, seq, at, journal_offset, length, kind)
-             SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::integer[],
-                 $6::integer[])
-             ON CONFLICT DO NOTHING",
-        )
-        .bind(self.records.iter().map(|(run, _)| *run).collect::<Vec<_>>())
-        .bind(all().map(|record| integer(record.seq)).collect::<Vec<_>>())
-        .bind(all().map(|record| nanoseconds(record.at)).collect::<Vec<_>>())
-        .bind(all().map(|record| integer(record.offset)).collect::<Vec<_>>())
-        .bind(all().map(|record| short(record.length)).collect::<Vec<_>>())
-        .bind(kinds.collect::<Vec<_>>())
-        .execute(connection)
-        .await?;
-        Ok(done.rows_affected())
     }
 
     async fn put_usage(&self, connection: &mut PgConnection) -> Result<(), Error> {

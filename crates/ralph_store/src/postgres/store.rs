@@ -1,4 +1,4 @@
-//! The engine.
+//! `PostgresStore`: the engine that keeps its index in a PostgreSQL database.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use ralph_run::JournalReader;
 use sqlx::{Connection as _, PgConnection};
 use tokio::runtime::Handle;
 
@@ -22,13 +23,12 @@ use crate::catch_up::JOURNAL;
 use crate::columns::{bounded, run_place};
 use crate::error::StoreError;
 use crate::home_claim::HomeClaim;
-use crate::journal_lines::stands_at;
 use crate::query::{
-    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunCounts, RunQuery, SearchMode,
-    SearchPage, SearchQuery,
+    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RunCounts, RunQuery, SearchMode, SearchPage,
+    SearchQuery,
 };
-use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress, RecordRow};
-use crate::search::{Gatherer, find, scan};
+use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
+use crate::search::{Gatherer, JournalSource, find, scan};
 use crate::store::{Health, Remembered, Store};
 use crate::summary::RunSummary;
 use crate::text_lag::TextLag;
@@ -188,7 +188,9 @@ impl PostgresStore {
         let compared = tokio::task::spawn_blocking(move || {
             let is_cut = |(run, offset, seq): &(String, u64, u64)| {
                 // A journal that cannot be read now is left for the next time.
-                !stands_at(&directory.join(run).join(JOURNAL), *offset, *seq).unwrap_or(true)
+                JournalReader::open(&directory.join(run).join(JOURNAL))
+                    .and_then(|journal| journal.stands_at(*offset, *seq))
+                    .is_ok_and(|stands| !stands)
             };
             marks.into_iter().filter(is_cut).map(|(run, ..)| run).collect()
         });
@@ -224,7 +226,10 @@ impl PostgresStore {
             let runs: Vec<_> = runs.into_iter().filter_map(|(_, run)| run).collect();
             let cut = self.cut(connection, &runs).await?;
             let pending = within(TEXT_TIME, text::pending(connection, &runs, &cut)).await;
-            let mut gatherer = Gatherer::new(self.runs_directory.clone(), pending.map_err(explain)?);
+            let mut gatherer = Gatherer::new(
+                JournalSource::new(self.runs_directory.clone()),
+                pending.map_err(explain)?,
+            );
             loop {
                 let gathered = tokio::task::spawn_blocking(move || {
                     let batch = gatherer.next_batch();
@@ -285,10 +290,6 @@ impl Store for PostgresStore {
         Ok(runs)
     }
 
-    async fn records(&self, run: &str, query: &RecordQuery) -> Result<Vec<RecordRow>, StoreError> {
-        ask!(self, read::records, run, query)
-    }
-
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {
         let (approvals, incompatible) = ask!(self, read::approvals, query)?;
         self.reindex_incompatible(&incompatible).await;
@@ -314,10 +315,10 @@ impl Store for PostgresStore {
         };
         let searched = tokio::task::spawn_blocking(move || {
             let reader = RefCell::new(reader);
-            let scope = || Scope::of(&runtime, &reader, &query);
+            let scope = || Scope::of(&runtime, &reader, &runs, &query);
             let page = match query.mode {
-                SearchMode::Words => find(&runs, &query, SEARCH_TIME, scope),
-                SearchMode::Substring => scan(&runs, &query, scope),
+                SearchMode::Words => find(&query, SEARCH_TIME, scope),
+                SearchMode::Substring => scan(&query, scope),
             };
             (reader.into_inner(), page)
         });

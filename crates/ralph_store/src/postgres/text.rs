@@ -119,7 +119,7 @@ pub(super) async fn pending(
             all.push(Pending {
                 run: number_of_run,
                 name: text(&row, 1)?,
-                offset,
+                place: offset,
                 up_to: *up_to,
                 seq: number(&row, 3)?,
                 at: row.try_get(4)?,
@@ -172,7 +172,7 @@ async fn put(
     )
     .bind(all().zip(first..).map(|(_, id)| id).collect::<Vec<_>>())
     .bind(all().map(|row| row.run).collect::<Vec<_>>())
-    .bind(all().map(|row| integer(row.offset)).collect::<Vec<_>>())
+    .bind(all().map(|row| integer(row.place)).collect::<Vec<_>>())
     .bind(all().map(|row| row.second).collect::<Vec<_>>())
     .bind(all().map(|row| short(row.length)).collect::<Vec<_>>())
     .bind(all().map(|row| i16::from(row.kind)).collect::<Vec<_>>())
@@ -195,7 +195,7 @@ async fn advance(connection: &mut PgConnection, marks: &[Mark]) -> Result<BTreeS
     )
     .bind(marks.iter().map(|mark| mark.run).collect::<Vec<_>>())
     .bind(marks.iter().map(|mark| integer(mark.from)).collect::<Vec<_>>())
-    .bind(marks.iter().map(|mark| integer(mark.offset)).collect::<Vec<_>>())
+    .bind(marks.iter().map(|mark| integer(mark.place)).collect::<Vec<_>>())
     .bind(marks.iter().map(|mark| integer(mark.seq)).collect::<Vec<_>>())
     .bind(marks.iter().map(|mark| mark.at).collect::<Vec<_>>())
     .bind(calls.collect::<Vec<_>>())

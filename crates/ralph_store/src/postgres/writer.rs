@@ -1,4 +1,4 @@
-//! The one connection that writes, and the task that has it.
+//! `Writer`: the task with the one connection that writes.
 
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
@@ -14,7 +14,6 @@ use super::escape::escape;
 use super::explain::{explain, is_lost, within};
 use super::ingest::ingest;
 use super::read::recall;
-use super::rows::Kinds;
 use crate::columns::nanoseconds;
 use crate::error::StoreError;
 use crate::home_claim::{HomeClaim, OtherHome};
@@ -73,7 +72,6 @@ impl Writer {
                 ..home
             }),
             connection: Some(connection),
-            kinds: Kinds::default(),
             refused: None,
         };
         tokio::spawn(worker.work(receiver));
@@ -101,7 +99,6 @@ struct Worker {
     address: Address,
     home: Option<HomeClaim>,
     connection: Option<PgConnection>,
-    kinds: Kinds,
     /// When the database said nothing for a long time.
     refused: Option<Instant>,
 }
@@ -116,7 +113,6 @@ impl Worker {
             .is_err()
         {
             tracing::error!("a job of the index has failed; the next ones are done");
-            self.kinds.forget();
         }
     }
 
@@ -212,12 +208,10 @@ impl Worker {
             .as_ref()
             .is_err_and(|refused| matches!(refused.error, StoreError::Unavailable(_)));
         self.refused = (is_silent && start.elapsed() > QUIET).then(Instant::now);
-        self.kinds.forget();
         opened.map_err(|refused| refused.error)
     }
 
     async fn transact(&mut self, connection: &mut PgConnection, tasks: &[Task]) -> Result<Vec<Done>, Error> {
-        let kinds = &mut self.kinds;
         let result = within(COMMIT_TIME, async {
             let mut transaction = connection.begin().await?;
             if !tasks.iter().any(is_milestone) {
@@ -227,16 +221,12 @@ impl Worker {
             }
             let mut all = Vec::new();
             for task in tasks {
-                all.push(do_task(&mut transaction, kinds, task).await?);
+                all.push(do_task(&mut transaction, task).await?);
             }
             transaction.commit().await?;
             Ok(all)
         });
-        let result = result.await;
-        if result.is_err() {
-            self.kinds.forget();
-        }
-        result
+        result.await
     }
 
     async fn close(&mut self) -> Result<(), StoreError> {
@@ -247,10 +237,10 @@ impl Worker {
     }
 }
 
-async fn do_task(connection: &mut PgConnection, kinds: &mut Kinds, task: &Task) -> Result<Done, Error> {
+async fn do_task(connection: &mut PgConnection, task: &Task) -> Result<Done, Error> {
     match task {
         Task::Ingest(batches) => Ok(Done {
-            ingested: ingest(connection, kinds, batches).await?,
+            ingested: ingest(connection, batches).await?,
             first: None,
         }),
         Task::Remove(runs) => delete::remove(connection, runs).await.map(|()| Done::default()),

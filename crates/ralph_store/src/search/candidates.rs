@@ -1,6 +1,5 @@
 //! `collect`: walks the candidate records of a search, newest first, until the page is full or the time is up.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::expression::Expression;
@@ -14,12 +13,14 @@ const SMALLEST_SLICE: i64 = 1_024;
 const FAST: Duration = Duration::from_millis(1);
 const SLOW: Duration = Duration::from_millis(3);
 
-/// Where a record stands.
+/// A record that may be a hit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate {
     pub(crate) id: i64,
     pub(crate) run: i64,
-    pub(crate) offset: u64,
+    /// Where the engine finds its line: the offset in the journal.
+    pub(crate) place: u64,
+    /// How long its line is, without the newline.
     pub(crate) length: u32,
     pub(crate) kind: u8,
     /// In seconds.
@@ -41,8 +42,13 @@ pub(crate) trait Candidates {
         out: &mut Vec<Candidate>,
     ) -> Result<(), StoreError>;
 
-    /// What a run is called; none if it is not there any more.
-    fn name_of(&self, run: i64) -> Result<Option<String>, StoreError>;
+    /// Passes on the lines of some records, in any order and with all of their text: the index of the record, the run,
+    /// and the line. Records that are not there any more are left out.
+    fn read_lines(
+        &self,
+        records: &[Candidate],
+        each: &mut dyn FnMut(usize, &str, &[u8]),
+    ) -> Result<(), StoreError>;
 }
 
 /// Which of the records are there, newest first.
@@ -126,18 +132,5 @@ impl TimeLimit {
 
     pub(super) fn is_over(self) -> bool {
         Instant::now() >= self.until
-    }
-}
-
-/// The names of runs by their numbers.
-#[derive(Debug, Default)]
-pub(super) struct Names(HashMap<i64, String>);
-
-impl Names {
-    pub(super) fn of(&mut self, source: &dyn Candidates, run: i64) -> Result<Option<&str>, StoreError> {
-        if !self.0.contains_key(&run) {
-            self.0.extend(source.name_of(run)?.map(|name| (run, name)));
-        }
-        Ok(self.0.get(&run).map(String::as_str))
     }
 }

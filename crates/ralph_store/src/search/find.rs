@@ -1,19 +1,18 @@
 //! Searches for words: asks the index, ranks the hits and builds one page of them.
 
-use std::path::Path;
 use std::time::Duration;
 
-use super::candidates::{Candidate, Candidates, Names, TimeLimit, collect};
+use jiff::Timestamp;
+use ralph_run::RecordHead;
+
+use super::candidates::{Candidate, Candidates, TimeLimit, collect};
 use super::cursor::{self, Place, Rank, WordsPlace};
 use super::expression::{Expression, Matches};
 use super::extract::extract;
 use super::kinds;
-use super::lines::Lines;
 use super::snippet::snippet;
 use crate::error::StoreError;
 use crate::query::{Hit, SearchPage, SearchQuery};
-use crate::rows::RecordRow;
-use ralph_run::RecordHead;
 
 /// How many hits are ranked, the newest. Further ones come after them.
 const WINDOW: usize = 2_000;
@@ -24,18 +23,8 @@ const GROUP_BYTES: u64 = 1024 * 1024;
 /// How long it may take to look again at what a page was made of: many times longer than it took at first.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// A hit that was read.
-struct Read {
-    rank: Rank,
-    run: String,
-    record: RecordRow,
-    text: String,
-    matches: Matches,
-}
-
 /// A page of the records with all words.
 pub(crate) fn find<C: Candidates>(
-    runs: &Path,
     query: &SearchQuery,
     time: Duration,
     open: impl FnOnce() -> Result<Option<C>, StoreError>,
@@ -62,14 +51,12 @@ pub(crate) fn find<C: Candidates>(
         },
         expression,
     };
-    finder
-        .page(place, &mut Lines::new(runs))
-        .map(|(hits, next, is_complete)| SearchPage {
-            hits,
-            next: next.map(|place| cursor::encode(Place::Words(place), query)),
-            is_complete,
-            lag: 0,
-        })
+    finder.page(place).map(|(hits, next, is_complete)| SearchPage {
+        hits,
+        next: next.map(|place| cursor::encode(Place::Words(place), query)),
+        is_complete,
+        lag: 0,
+    })
 }
 
 struct Finder<'a> {
@@ -79,10 +66,10 @@ struct Finder<'a> {
     limit: TimeLimit,
 }
 
-type Found = (Vec<Hit>, Option<WordsPlace>, bool);
+type PageOfHits = (Vec<Hit>, Option<WordsPlace>, bool);
 
 impl Finder<'_> {
-    fn page(&self, place: Option<WordsPlace>, lines: &mut Lines<'_>) -> Result<Found, StoreError> {
+    fn page(&self, place: Option<WordsPlace>) -> Result<PageOfHits, StoreError> {
         let (lowest, highest) = self.source.bounds();
         let mut place = place.map_or(
             WordsPlace {
@@ -98,10 +85,9 @@ impl Finder<'_> {
                 ..place
             },
         );
-        let mut names = Names::default();
         let mut hits = Vec::new();
         loop {
-            let next = self.window(place, lines, &mut names, &mut hits)?;
+            let next = self.window(place, &mut hits)?;
             // Below the hits that were ranked there may be others.
             let is_complete = next.is_none_or(|next| next.low.is_some_and(|low| low <= lowest));
             match next {
@@ -112,13 +98,7 @@ impl Finder<'_> {
     }
 
     /// Takes hits from the newest ones from some place on. Gives where to go on.
-    fn window(
-        &self,
-        place: WordsPlace,
-        lines: &mut Lines<'_>,
-        names: &mut Names,
-        hits: &mut Vec<Hit>,
-    ) -> Result<Option<WordsPlace>, StoreError> {
+    fn window(&self, place: WordsPlace, hits: &mut Vec<Hit>) -> Result<Option<WordsPlace>, StoreError> {
         // What was looked at once is looked at again in full: a page must not depend on how long it takes. But a mark
         // that nobody gave must not make it take for ever.
         let limit = match place.low {
@@ -142,7 +122,7 @@ impl Finder<'_> {
                 return Ok(Some(start));
             }
             let (group, after) = rest.split_at(group_length(rest));
-            if let Some(stopped_at) = self.take_group(group, start.hit, lines, names, hits)? {
+            if let Some(stopped_at) = self.take_group(group, start.hit, hits)? {
                 return Ok(Some(WordsPlace {
                     hit: Some(stopped_at),
                     ..start
@@ -165,98 +145,62 @@ impl Finder<'_> {
         &self,
         group: &[(Rank, Candidate)],
         behind: Option<Rank>,
-        lines: &mut Lines<'_>,
-        names: &mut Names,
         hits: &mut Vec<Hit>,
     ) -> Result<Option<Rank>, StoreError> {
+        let records: Vec<Candidate> = group.iter().map(|(_, record)| *record).collect();
         let mut read = Vec::new();
-        for ((score, _), candidate) in group {
-            read.extend(self.read(*score, candidate, lines, names)?);
-        }
-        read.retain(|hit| behind.is_none_or(|behind| hit.rank < behind));
-        read.sort_unstable_by_key(|hit| std::cmp::Reverse(hit.rank));
+        let mut text = String::new();
+        self.source.read_lines(&records, &mut |index, run, line| {
+            let (Some(((score, id), _)), Some(head)) =
+                (group.get(index), read_record(line, self.query, &mut text))
+            else {
+                return;
+            };
+            let Some(matches) = self.expression.find_in(&text) else {
+                return;
+            };
+            let rank = (score + worth(&matches), *id);
+            if behind.is_none_or(|behind| rank < behind) {
+                read.push((rank, run.to_owned(), head, std::mem::take(&mut text), matches));
+            }
+        })?;
+        read.sort_unstable_by_key(|(rank, ..)| std::cmp::Reverse(*rank));
         let mut last = behind;
-        for hit in read {
+        for (rank, run, (seq, at, kind), text, matches) in read {
             if hits.len() >= self.query.limit {
                 return Ok(last);
             }
-            last = Some(hit.rank);
-            let (snippet, marks) = snippet(&hit.text, hit.matches.first, &hit.matches.marks);
+            last = Some(rank);
+            let (snippet, marks) = snippet(&text, matches.first, &matches.marks);
             hits.push(Hit {
-                run: hit.run,
-                record: hit.record,
+                run,
+                seq,
+                at,
+                kind,
                 snippet,
                 marks,
             });
         }
         Ok(None)
     }
-
-    /// Reads a record. None if it is not there any more, or is not what it was.
-    fn read(
-        &self,
-        score: i64,
-        candidate: &Candidate,
-        lines: &mut Lines<'_>,
-        names: &mut Names,
-    ) -> Result<Option<Read>, StoreError> {
-        let Some(name) = names.of(self.source, candidate.run)? else {
-            return Ok(None);
-        };
-        let mut text = String::new();
-        let Some(record) = read_record(candidate, name, self.query, lines, &mut text) else {
-            return Ok(None);
-        };
-        Ok(self.expression.find_in(&text).map(|matches| Read {
-            rank: (score + worth(&matches), candidate.id),
-            run: name.to_owned(),
-            record,
-            text,
-            matches,
-        }))
-    }
 }
 
-/// Reads a record and its words; none if it is not there any more, or not of the time that is asked for.
+/// Reads the words of a record into `text`. Returns its number, time and kind; none if it is not a record, or not of the
+/// time that is asked for.
 pub(super) fn read_record(
-    candidate: &Candidate,
-    run: &str,
-    query: &SearchQuery,
-    lines: &mut Lines<'_>,
-    text: &mut String,
-) -> Option<RecordRow> {
-    let mut line = Vec::new();
-    lines
-        .read(
-            (candidate.run, run),
-            candidate.offset,
-            candidate.length as usize,
-            &mut line,
-        )
-        .ok()?;
-    let line = lines.restore(candidate.run, candidate.offset, &line);
-    record_of(&line, candidate, query, text)
-}
-
-/// The record of a line, and its words.
-pub(super) fn record_of(
     line: &[u8],
-    candidate: &Candidate,
     query: &SearchQuery,
     text: &mut String,
-) -> Option<RecordRow> {
+) -> Option<(u64, Timestamp, String)> {
     let head = RecordHead::parse(line)?;
-    extract(&head, text);
     let at = head.at();
     let is_in_time =
         query.since.is_none_or(|since| at >= since) && query.until.is_none_or(|until| at < until);
-    is_in_time.then(|| RecordRow {
-        seq: head.seq,
-        at,
-        kind: head.event.kind.into_owned(),
-        offset: candidate.offset,
-        length: candidate.length,
-    })
+    if !is_in_time {
+        return None;
+    }
+    extract(&head, text);
+    Some((head.seq, at, head.event.kind.into_owned()))
 }
 
 /// The first order, by what the index knows: what kind it is, and how old compared with the newest.

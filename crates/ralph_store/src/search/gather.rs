@@ -1,27 +1,22 @@
-//! `Gatherer`: reads new records from the journals of all runs, merged roughly by time, for the index writer.
+//! `Gatherer`: reads the words of new records of all runs, merged roughly by time, for the writer of the text index.
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use ralph_run::restore_text;
+use ralph_run::{JournalItem, JournalReader, RecordHead};
 use serde::{Deserialize, Serialize};
 
 use super::extract::{ToolUse, extract};
 use super::filters::{self, Filter};
+use super::journal_lines::journal_of;
 use super::kinds;
-use super::lines::journal_of;
 use super::words::each_word;
-use ralph_run::RecordHead;
+use crate::error::StoreError;
 
 /// How much of a journal is read before it is another one's turn.
 const CHUNK_BYTES: u64 = 256 * 1024;
-/// A line that is longer is no record.
-const LINE_BYTES: u64 = 16 * 1024 * 1024;
 /// How many words are written in one transaction, in bytes, and of how many records at most.
 const BATCH_BYTES: usize = 16 * 1024 * 1024;
 const BATCH_ROWS: usize = 65_536;
@@ -34,8 +29,8 @@ pub(crate) struct Pending {
     /// Its number in the index.
     pub(crate) run: i64,
     pub(crate) name: String,
-    /// Where to go on, and where to stop.
-    pub(crate) offset: u64,
+    /// Where to continue, and where to stop: places of the [`LineSource`].
+    pub(crate) place: u64,
     pub(crate) up_to: u64,
     pub(crate) seq: u64,
     /// The time of its last record, in milliseconds.
@@ -68,7 +63,7 @@ pub(crate) struct Row {
     /// In milliseconds, and never before a record that it follows: by this it is ordered.
     at: i64,
     pub(crate) run: i64,
-    pub(crate) offset: u64,
+    pub(crate) place: u64,
     pub(crate) length: u32,
     pub(crate) kind: u8,
     pub(crate) words: Range<usize>,
@@ -81,34 +76,64 @@ pub(crate) struct Mark {
     pub(crate) name: String,
     /// Where the batch begins: it counts only if the index is there.
     pub(crate) from: u64,
-    pub(crate) offset: u64,
+    pub(crate) place: u64,
     pub(crate) seq: u64,
     pub(crate) at: i64,
     pub(crate) calls: Calls,
 }
 
-/// Reads several journals.
+/// Lines of a run that were not gathered yet.
 #[derive(Debug)]
-pub(crate) struct Gatherer {
+pub(crate) struct Span {
+    pub(crate) name: String,
+    pub(crate) from: u64,
+    pub(crate) up_to: u64,
+}
+
+/// Where the lines of records come from. A place is an offset in the journal for one engine, and a record number for the
+/// other.
+pub(crate) trait LineSource {
+    /// Passes on some of the next lines, about 256 KiB: the place, the length as it is kept, and the line with all of its
+    /// text. Returns where to continue; that is `from` if there are no more.
+    fn read(&mut self, span: &Span, each: &mut dyn FnMut(u64, usize, &[u8])) -> Result<u64, StoreError>;
+}
+
+/// The journals in a directory of runs.
+#[derive(Debug)]
+pub(crate) struct JournalSource {
     directory: PathBuf,
+    buffer: Vec<u8>,
+}
+
+impl JournalSource {
+    pub(crate) fn new(directory: PathBuf) -> Self {
+        Self {
+            directory,
+            buffer: Vec::new(),
+        }
+    }
+}
+
+/// Reads several runs.
+#[derive(Debug)]
+pub(crate) struct Gatherer<S> {
+    source: S,
     runs: Vec<Pending>,
     turns: BinaryHeap<Reverse<(i64, usize)>>,
-    buffer: Vec<u8>,
     text: String,
 }
 
-impl Gatherer {
-    pub(crate) fn new(directory: PathBuf, runs: Vec<Pending>) -> Self {
+impl<S: LineSource> Gatherer<S> {
+    pub(crate) fn new(source: S, runs: Vec<Pending>) -> Self {
         let turns = runs
             .iter()
             .enumerate()
             .map(|(index, run)| Reverse((run.at, index)))
             .collect();
         Self {
-            directory,
+            source,
             runs,
             turns,
-            buffer: Vec::new(),
             text: String::new(),
         }
     }
@@ -117,14 +142,14 @@ impl Gatherer {
     pub(crate) fn next_batch(&mut self) -> Option<Batch> {
         let mut batch = Batch::default();
         let mut touched = BTreeSet::new();
-        let starts: Vec<u64> = self.runs.iter().map(|run| run.offset).collect();
+        let starts: Vec<u64> = self.runs.iter().map(|run| run.place).collect();
         while batch.words.len() < BATCH_BYTES && batch.rows.len() < BATCH_ROWS {
             let Some(Reverse((_, index))) = self.turns.pop() else {
                 break;
             };
             match self.read_chunk(index, &mut batch) {
-                Ok(0) => {}
-                Ok(_) => {
+                Ok(false) => {}
+                Ok(true) => {
                     touched.insert(index);
                     self.turns.push(Reverse((self.runs[index].at, index)));
                 }
@@ -141,46 +166,47 @@ impl Gatherer {
         (!batch.marks.is_empty()).then_some(batch)
     }
 
-    /// Reads on in one journal. Says how many bytes; 0 if there is no whole line more.
-    fn read_chunk(&mut self, index: usize, batch: &mut Batch) -> io::Result<u64> {
-        let run = &mut self.runs[index];
-        let left = run.up_to.saturating_sub(run.offset);
-        if left == 0 {
-            return Ok(0);
-        }
-        let mut file = File::open(journal_of(&self.directory, &run.name))?;
-        let mut asked = CHUNK_BYTES;
-        let whole = loop {
-            file.seek(SeekFrom::Start(run.offset))?;
-            self.buffer.clear();
-            let length = file
-                .by_ref()
-                .take(left.min(asked))
-                .read_to_end(&mut self.buffer)? as u64;
-            match memchr::memrchr(b'\n', &self.buffer) {
-                Some(end) => break end + 1,
-                // There is nothing more, or the file is shorter than it was.
-                None if length < asked => return Ok(0),
-                None if asked < LINE_BYTES => asked *= 8,
-                None => break self.buffer.len(),
-            }
+    /// Reads on in one run. Returns whether there was anything more.
+    fn read_chunk(&mut self, index: usize, batch: &mut Batch) -> Result<bool, StoreError> {
+        let (source, text) = (&mut self.source, &mut self.text);
+        let Some(run) = self.runs.get_mut(index) else {
+            return Ok(false);
         };
-        let mut start = 0;
-        for end in memchr::memchr_iter(b'\n', &self.buffer[..whole]) {
-            run.take_line(&self.buffer[start..end], &mut file, &mut self.text, batch);
-            start = end + 1;
+        let span = Span {
+            name: run.name.clone(),
+            from: run.place,
+            up_to: run.up_to,
+        };
+        if span.from >= span.up_to {
+            return Ok(false);
         }
-        run.offset += (whole - start) as u64;
-        Ok(whole as u64)
+        run.place = source.read(&span, &mut |place, length, line| {
+            run.take_line(place, length, line, text, batch);
+        })?;
+        Ok(run.place > span.from)
+    }
+}
+
+impl LineSource for JournalSource {
+    fn read(&mut self, span: &Span, each: &mut dyn FnMut(u64, usize, &[u8])) -> Result<u64, StoreError> {
+        let path = journal_of(&self.directory, &span.name);
+        let read = JournalReader::open_at(&path, span.from).and_then(|mut journal| {
+            let enough = span.up_to.min(span.from + CHUNK_BYTES);
+            while journal.read_until(span.up_to, &mut self.buffer, |item| {
+                if let JournalItem::Line(line) = item {
+                    each(line.start, line.bytes.len(), &line.restored());
+                }
+            })? && journal.offset() < enough
+            {}
+            Ok(journal.offset())
+        });
+        read.map_err(|source| StoreError::Journal { path, source })
     }
 }
 
 impl Pending {
-    fn take_line(&mut self, line: &[u8], journal: &mut File, text: &mut String, batch: &mut Batch) {
-        let offset = self.offset;
-        self.offset += line.len() as u64 + 1;
-        let restored = restore_text(line, offset, journal).unwrap_or(Cow::Borrowed(line));
-        let Some(head) = RecordHead::parse(&restored) else {
+    fn take_line(&mut self, place: u64, length: usize, line: &[u8], text: &mut String, batch: &mut Batch) {
+        let Some(head) = RecordHead::parse(line) else {
             return;
         };
         self.seq = head.seq;
@@ -212,8 +238,8 @@ impl Pending {
             second: at.as_second(),
             at: self.at,
             run: self.run,
-            offset,
-            length: u32::try_from(line.len()).unwrap_or(u32::MAX),
+            place,
+            length: u32::try_from(length).unwrap_or(u32::MAX),
             kind,
             words: start..out.len(),
         });
@@ -224,7 +250,7 @@ impl Pending {
             run: self.run,
             name: self.name.clone(),
             from,
-            offset: self.offset,
+            place: self.place,
             seq: self.seq,
             at: self.at,
             calls: self.calls.clone(),

@@ -7,16 +7,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use ralph_run::JournalReader;
 use rusqlite::Connection;
 
-use super::gather::Gatherer;
-use super::lines::journal_of;
+use super::gather::{Gatherer, JournalSource};
+use super::journal_lines::journal_of;
 use super::schema::{self, Opened, explain};
 use super::scope::Scope;
 use super::{find, scan, write};
 use crate::columns::bounded;
 use crate::error::StoreError;
-use crate::journal_lines::stands_at;
 use crate::query::{SearchMode, SearchPage, SearchQuery};
 use crate::summary::RunSummary;
 
@@ -136,13 +136,15 @@ impl TextIndex {
         let pending = self.write(|writer| {
             write::pending(writer, runs, |run, offset, seq| {
                 // A journal that cannot be read now is left for the next time.
-                stands_at(&journal_of(directory, run), offset, seq).unwrap_or(true)
+                JournalReader::open(&journal_of(directory, run))
+                    .and_then(|journal| journal.stands_at(offset, seq))
+                    .unwrap_or(true)
             })
         })?;
         if pending.is_empty() {
             return Ok(0);
         }
-        let mut gatherer = Gatherer::new(self.options.runs_directory.clone(), pending);
+        let mut gatherer = Gatherer::new(JournalSource::new(directory.clone()), pending);
         thread::scope(|scope| {
             // While one batch is written, the next is read.
             let (sender, receiver) = sync_channel(0);
@@ -342,10 +344,10 @@ fn search_with(reader: &Connection, runs: &Path, query: &SearchQuery) -> Result<
         limit: bounded(query.limit),
         ..query.clone()
     };
-    let scope = || Scope::of(reader, &query).map_err(explain);
+    let scope = || Scope::of(reader, runs, &query).map_err(explain);
     match query.mode {
-        SearchMode::Words => find::find(runs, &query, TIME, scope),
-        SearchMode::Substring => scan::scan(runs, &query, scope),
+        SearchMode::Words => find::find(&query, TIME, scope),
+        SearchMode::Substring => scan::scan(&query, scope),
     }
 }
 

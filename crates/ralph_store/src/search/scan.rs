@@ -1,16 +1,13 @@
 //! Searches for substrings: reads the journals themselves, newest record first, without the index.
 
 use std::ops::Range;
-use std::path::Path;
 use std::time::Duration;
 
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder};
-use ralph_run::may_lack_text;
 
-use super::candidates::{Candidate, Candidates, Names, TimeLimit, collect};
+use super::candidates::{Candidate, Candidates, TimeLimit, collect};
 use super::cursor::{self, Place};
-use super::find::record_of;
-use super::lines::Lines;
+use super::find::read_record;
 use super::snippet::snippet;
 use crate::error::StoreError;
 use crate::query::{Hit, SearchPage, SearchQuery};
@@ -19,15 +16,11 @@ const TIME: Duration = Duration::from_millis(400);
 /// How many records are looked at together: few at first, so that what is frequent is there at once.
 const FIRST_BLOCK: usize = 256;
 const LAST_BLOCK: usize = 8_192;
-/// Records of a run that are this near are read at once, with what is between them, up to this much.
-const GAP_BYTES: u64 = 64 * 1024;
-const READ_BYTES: u64 = 4 * 1024 * 1024;
 const LONGEST: usize = 1_024;
 const MAX_MARKS: usize = 64;
 
 /// A page of the records with exactly these characters, upper and lower case alike in ASCII.
 pub(crate) fn scan<C: Candidates>(
-    runs: &Path,
     query: &SearchQuery,
     open: impl FnOnce() -> Result<Option<C>, StoreError>,
 ) -> Result<SearchPage, StoreError> {
@@ -45,15 +38,6 @@ pub(crate) fn scan<C: Candidates>(
     };
     let mut page = SearchPage::nothing();
     let (lowest, highest) = source.bounds();
-    let mut scanner = Scanner {
-        source: &source,
-        query,
-        needle,
-        lines: Lines::new(runs),
-        names: Names::default(),
-        buffer: Vec::new(),
-        text: String::new(),
-    };
     let mut top = top.min(highest);
     let mut block = FIRST_BLOCK;
     while top >= lowest {
@@ -64,9 +48,7 @@ pub(crate) fn scan<C: Candidates>(
         }
         let collected = collect(&source, None, (i64::MIN, top), block, limit)?;
         top = collected.reached - 1;
-        let mut hits = scanner.block(collected.candidates)?;
-        hits.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
-        for (id, hit) in hits {
+        for (id, hit) in hits_among(&source, query, &needle, &collected.candidates)? {
             if page.hits.len() >= query.limit {
                 top = id;
                 break;
@@ -78,127 +60,35 @@ pub(crate) fn scan<C: Candidates>(
     Ok(page)
 }
 
-struct Scanner<'a> {
-    source: &'a dyn Candidates,
-    query: &'a SearchQuery,
-    needle: Needle,
-    lines: Lines<'a>,
-    names: Names,
-    buffer: Vec<u8>,
-    text: String,
-}
-
-impl Scanner<'_> {
-    /// Hits among some records, with their numbers, in any order.
-    fn block(&mut self, mut candidates: Vec<Candidate>) -> Result<Vec<(i64, Hit)>, StoreError> {
-        candidates.sort_unstable_by_key(|candidate| (candidate.run, candidate.offset));
-        let mut hits = Vec::new();
-        let mut rest = &candidates[..];
-        while !rest.is_empty() {
-            let (together, after) = rest.split_at(together(rest));
-            self.piece(together, &mut hits)?;
-            rest = after;
-        }
-        Ok(hits)
-    }
-
-    /// Hits among records of one run that are read at once.
-    fn piece(&mut self, records: &[Candidate], hits: &mut Vec<(i64, Hit)>) -> Result<(), StoreError> {
-        let (Some(first), Some(last)) = (records.first(), records.last()) else {
-            return Ok(());
-        };
-        let Some(name) = self.names.of(self.source, first.run)? else {
-            return Ok(());
-        };
-        let length = last.offset + u64::from(last.length) - first.offset;
-        let length = usize::try_from(length).unwrap_or(usize::MAX);
-        if self
-            .lines
-            .read((first.run, name), first.offset, length, &mut self.buffer)
-            .is_err()
+/// Hits among some records, newest first, with their numbers.
+fn hits_among(
+    source: &dyn Candidates,
+    query: &SearchQuery,
+    needle: &Needle,
+    records: &[Candidate],
+) -> Result<Vec<(i64, Hit)>, StoreError> {
+    let (mut hits, mut text) = (Vec::new(), String::new());
+    source.read_lines(records, &mut |index, run, line| {
+        if let Some(record) = records.get(index)
+            && needle.may_be_in(line)
+            && let Some((seq, at, kind)) = read_record(line, query, &mut text)
+            && let marks = needle.marks(&text)
+            && let Some(first) = marks.first()
         {
-            return Ok(());
-        }
-        let part_of = |record: &Candidate| {
-            let start = (record.offset - first.offset) as usize;
-            start..start + record.length as usize
-        };
-        // What a record leaves out is in other records, and may be cut there.
-        let has_short_records = may_lack_text(&self.buffer);
-        for record in records.iter().filter(|_| has_short_records) {
-            let line = &self.buffer[part_of(record)];
-            if may_lack_text(line) {
-                let line = self.lines.restore(first.run, record.offset, line);
-                hits.extend(Self::hit(
-                    &line,
-                    record,
-                    name,
-                    (self.query, &self.needle),
-                    &mut self.text,
-                ));
-            }
-        }
-        let mut at = 0;
-        while let Some(found) = self.needle.next_in(&self.buffer, at) {
-            let place = first.offset + found as u64;
-            let index = records.partition_point(|record| record.offset + u64::from(record.length) <= place);
-            let Some(record) = records.get(index) else {
-                break;
+            let (snippet, marks) = snippet(&text, first.start, &marks);
+            let hit = Hit {
+                run: run.to_owned(),
+                seq,
+                at,
+                kind,
+                snippet,
+                marks,
             };
-            // Between two records there are others, without words.
-            let part = part_of(record);
-            if found < part.start {
-                at = part.start;
-                continue;
-            }
-            at = part.end;
-            let line = &self.buffer[part];
-            if !(has_short_records && may_lack_text(line)) {
-                hits.extend(Self::hit(
-                    line,
-                    record,
-                    name,
-                    (self.query, &self.needle),
-                    &mut self.text,
-                ));
-            }
+            hits.push((record.id, hit));
         }
-        Ok(())
-    }
-
-    /// The hit in a record, if its words have one.
-    fn hit(
-        line: &[u8],
-        record: &Candidate,
-        run: &str,
-        (query, needle): (&SearchQuery, &Needle),
-        text: &mut String,
-    ) -> Option<(i64, Hit)> {
-        let row = record_of(line, record, query, text)?;
-        let marks = needle.marks(text);
-        let (snippet, marks) = snippet(text, marks.first()?.start, &marks);
-        let hit = Hit {
-            run: run.to_owned(),
-            record: row,
-            snippet,
-            marks,
-        };
-        Some((record.id, hit))
-    }
-}
-
-/// How many of the first records are read at once.
-fn together(records: &[Candidate]) -> usize {
-    let Some(first) = records.first() else {
-        return 0;
-    };
-    let pairs = records.windows(2).take_while(|pair| {
-        let end = pair[0].offset + u64::from(pair[0].length);
-        pair[1].run == first.run
-            && pair[1].offset <= end + GAP_BYTES
-            && pair[1].offset + u64::from(pair[1].length) - first.offset <= READ_BYTES
-    });
-    pairs.count() + 1
+    })?;
+    hits.sort_unstable_by_key(|(id, _)| std::cmp::Reverse(*id));
+    Ok(hits)
 }
 
 /// What is looked for.
@@ -228,14 +118,9 @@ impl Needle {
         })
     }
 
-    /// Where in a piece of journal it may be next.
-    fn next_in(&self, piece: &[u8], at: usize) -> Option<usize> {
-        match &self.part {
-            Some(part) => part
-                .find(aho_corasick::Input::new(piece).range(at..))
-                .map(|found| found.start()),
-            None => (at < piece.len()).then_some(at),
-        }
+    /// Whether a line may have it. Most lines need not be parsed.
+    fn may_be_in(&self, line: &[u8]) -> bool {
+        self.part.as_ref().is_none_or(|part| part.is_match(line))
     }
 
     fn marks(&self, text: &str) -> Vec<Range<usize>> {

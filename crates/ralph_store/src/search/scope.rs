@@ -1,10 +1,14 @@
 //! `Scope`: the records that match the words and filters of a query, as the text index has them.
 
+use std::cell::RefCell;
+use std::path::Path;
+
 use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::candidates::{Candidate, Candidates};
 use super::expression::Expression;
 use super::filters::{self, Filter};
+use super::journal_lines::JournalLines;
 use super::kinds;
 use super::schema::explain;
 use crate::error::StoreError;
@@ -14,6 +18,7 @@ use crate::query::SearchQuery;
 #[derive(Debug)]
 pub(super) struct Scope<'a> {
     connection: &'a Connection,
+    lines: RefCell<JournalLines<'a>>,
     /// What all records must have, in the index's words; none if everything is looked at.
     filter: Option<String>,
     /// The numbers in question.
@@ -26,7 +31,11 @@ pub(super) struct Scope<'a> {
 
 impl<'a> Scope<'a> {
     /// None if nothing can be found: the run is unknown, or the kinds have no words.
-    pub(super) fn of(connection: &'a Connection, query: &SearchQuery) -> rusqlite::Result<Option<Self>> {
+    pub(super) fn of(
+        connection: &'a Connection,
+        runs: &'a Path,
+        query: &SearchQuery,
+    ) -> rusqlite::Result<Option<Self>> {
         let mut parts = Vec::new();
         if let Some(name) = &query.run {
             let number = connection
@@ -64,6 +73,7 @@ impl<'a> Scope<'a> {
             })?;
         Ok(low.zip(high).map(|(low, high)| Self {
             connection,
+            lines: RefCell::new(JournalLines::new(runs)),
             filter: (!parts.is_empty()).then(|| parts.join(" AND ")),
             low,
             high,
@@ -90,15 +100,27 @@ impl Candidates for Scope<'_> {
         self.slice(&expression, (low, high), most, out).map_err(explain)
     }
 
-    fn name_of(&self, run: i64) -> Result<Option<String>, StoreError> {
-        self.connection
-            .prepare_cached("SELECT name FROM run WHERE id = ?")
-            .and_then(|mut statement| statement.query_row([run], |row| row.get(0)).optional())
+    fn read_lines(
+        &self,
+        records: &[Candidate],
+        each: &mut dyn FnMut(usize, &str, &[u8]),
+    ) -> Result<(), StoreError> {
+        let name_of = |run| self.name_of(run);
+        self.lines
+            .borrow_mut()
+            .read(records, name_of, each)
             .map_err(explain)
     }
 }
 
 impl Scope<'_> {
+    fn name_of(&self, run: i64) -> rusqlite::Result<Option<String>> {
+        self.connection
+            .prepare_cached("SELECT name FROM run WHERE id = ?")?
+            .query_row([run], |row| row.get(0))
+            .optional()
+    }
+
     fn slice(
         &self,
         expression: &str,
@@ -130,7 +152,7 @@ fn candidate(row: &Row<'_>) -> rusqlite::Result<Candidate> {
     Ok(Candidate {
         id: row.get(0)?,
         run: row.get(1)?,
-        offset: row.get::<_, i64>(2)?.unsigned_abs(),
+        place: row.get::<_, i64>(2)?.unsigned_abs(),
         length: row.get(3)?,
         kind: row.get(4)?,
         at: row.get(5)?,

@@ -52,7 +52,7 @@ pub(super) fn pending(
             all.push(Pending {
                 run: number,
                 name: run.id.clone(),
-                offset,
+                place: offset,
                 up_to: *up_to,
                 seq,
                 at,
@@ -85,7 +85,7 @@ pub(super) fn write_batch(connection: &mut Connection, batch: &Batch) -> rusqlit
         let mut words = transaction.prepare_cached("INSERT INTO words(rowid, text) VALUES(?, ?)")?;
         for row in batch.rows.iter().filter(|row| valid.contains(&row.run)) {
             let at = row.second;
-            places.execute((next, row.run, row.offset as i64, row.length, row.kind, at))?;
+            places.execute((next, row.run, row.place as i64, row.length, row.kind, at))?;
             words.execute((next, &batch.words[row.words.clone()]))?;
             next += 1;
             times = Some(times.map_or((at, at), |(min, max): (i64, i64)| (min.min(at), max.max(at))));
@@ -155,7 +155,7 @@ fn advance(transaction: &Transaction<'_>, mark: &Mark) -> rusqlite::Result<bool>
             "UPDATE run SET offset = ?, seq = ?, at = ?, calls = ? WHERE id = ? AND name = ? AND offset = ?",
         )?
         .execute((
-            mark.offset as i64,
+            mark.place as i64,
             mark.seq as i64,
             mark.at,
             calls,

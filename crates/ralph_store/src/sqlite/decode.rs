@@ -1,12 +1,12 @@
-//! Between our words and the columns.
+//! Decodes the columns of a row.
 
 use rusqlite::{Row, Rows};
 
 use super::explain::{explain, incompatible};
 use super::schema::seq_of;
-use crate::columns::{approval_kind_of, approval_state_of, count, message_state_of, timestamp};
+use crate::columns::{approval_kind_of, approval_state_of, message_state_of, timestamp};
 use crate::error::StoreError;
-use crate::rows::{ApprovalRow, MessageRow, RecordRow, SignedTokens, UsageRow};
+use crate::rows::{ApprovalRow, MessageRow, SignedTokens, UsageRow};
 
 /// Everything a statement gives, decoded.
 pub(super) fn all<T>(
@@ -24,20 +24,6 @@ pub(super) fn json<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: usize)
     let text = row.get_ref(column).map_err(explain)?;
     let text = text.as_str().map_err(|_| incompatible("a text"))?;
     serde_json::from_str(text).map_err(|_| incompatible("a run"))
-}
-
-/// `key, at, kind name, offset, length`.
-pub(super) fn record(row: &Row<'_>) -> Result<RecordRow, StoreError> {
-    let read = || -> rusqlite::Result<RecordRow> {
-        Ok(RecordRow {
-            seq: seq_of(row.get(0)?),
-            at: timestamp(row.get(1)?),
-            kind: row.get(2)?,
-            offset: count(row.get(3)?),
-            length: row.get(4)?,
-        })
-    };
-    read().map_err(explain)
 }
 
 /// `key, at, model, input, cache_read, cache_write, output, reasoning, cost, is_estimate`.

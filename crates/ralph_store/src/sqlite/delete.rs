@@ -6,7 +6,7 @@ use super::schema::{key, last_key};
 use super::usage::{Kept, keep_costs};
 
 /// Tables whose rows are known by a key of run and seq.
-const KEYED: [&str; 4] = ["record", "usage", "approval", "message"];
+const KEYED: [&str; 3] = ["usage", "approval", "message"];
 
 /// Deletes the rows of a run, but for the one of the run itself.
 pub(super) fn empty_run(connection: &Connection, number: i64) -> rusqlite::Result<()> {

@@ -1,8 +1,6 @@
-//! Taking batches in.
+//! `ingest`: writes batches of rows.
 
-use std::collections::HashMap;
-
-use rusqlite::{CachedStatement, Connection, OptionalExtension as _};
+use rusqlite::{Connection, OptionalExtension as _};
 
 use super::delete::empty_run;
 use super::schema::key;
@@ -10,27 +8,6 @@ use super::usage::drop_kept_costs;
 use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds, reason_word};
 use crate::fold::tells_of_sessions;
 use crate::rows::{Batch, Ingested};
-
-/// Kinds by their numbers in the database.
-#[derive(Debug, Default)]
-pub(super) struct Kinds(HashMap<String, i64>);
-
-impl Kinds {
-    fn number(&mut self, connection: &Connection, kind: &str) -> rusqlite::Result<i64> {
-        if let Some(number) = self.0.get(kind) {
-            return Ok(*number);
-        }
-        connection.execute("INSERT OR IGNORE INTO kind(name) VALUES(?1)", [kind])?;
-        let number = connection.query_row("SELECT id FROM kind WHERE name = ?1", [kind], |row| row.get(0))?;
-        self.0.insert(kind.to_owned(), number);
-        Ok(number)
-    }
-
-    /// A commit that failed may have taken numbers with it.
-    pub(super) fn forget(&mut self) {
-        self.0.clear();
-    }
-}
 
 struct Known {
     number: i64,
@@ -42,15 +19,8 @@ struct Known {
 }
 
 /// Takes batches in, within the caller's transaction.
-pub(super) fn ingest(
-    connection: &Connection,
-    kinds: &mut Kinds,
-    batches: &[Batch],
-) -> rusqlite::Result<Ingested> {
+pub(super) fn ingest(connection: &Connection, batches: &[Batch]) -> rusqlite::Result<Ingested> {
     let mut ingested = Ingested::default();
-    let mut insert = connection.prepare_cached(
-        "INSERT OR IGNORE INTO record(key, at, kind, offset, length) VALUES(?1, ?2, ?3, ?4, ?5)",
-    )?;
     for batch in batches {
         let known = find(connection, &batch.summary.id)?;
         let (known, offset) = match known {
@@ -83,10 +53,10 @@ pub(super) fn ingest(
             known => put_run(connection, known.map(|known| known.number), batch)?,
         };
         put_sessions(connection, number, batch)?;
-        ingested.records += put_records(connection, kinds, &mut insert, number, offset, batch)?;
         put_usage(connection, number, batch)?;
         put_approvals(connection, number, batch)?;
         put_messages(connection, number, batch)?;
+        ingested.records += batch.records_from(offset).count() as u64;
     }
     Ok(ingested)
 }
@@ -185,32 +155,6 @@ fn put_sessions(connection: &Connection, number: i64, batch: &Batch) -> rusqlite
         }
     }
     Ok(())
-}
-
-fn put_records(
-    connection: &Connection,
-    kinds: &mut Kinds,
-    insert: &mut CachedStatement<'_>,
-    number: i64,
-    known: u64,
-    batch: &Batch,
-) -> rusqlite::Result<u64> {
-    let mut count = 0;
-    for record in &batch.records {
-        let Some(key) = key(number, record.seq).filter(|_| record.offset >= known) else {
-            continue;
-        };
-        let kind = kinds.number(connection, &record.kind)?;
-        let new = insert.execute((
-            key,
-            nanoseconds(record.at),
-            kind,
-            integer(record.offset),
-            record.length,
-        ))?;
-        count += new as u64;
-    }
-    Ok(count)
 }
 
 fn put_usage(connection: &Connection, number: i64, batch: &Batch) -> rusqlite::Result<()> {

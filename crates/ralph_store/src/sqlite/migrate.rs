@@ -1,4 +1,4 @@
-//! From an older schema to ours. Forward only.
+//! `migrate`: upgrades a file of an older version. Forward only.
 
 use std::path::{Path, PathBuf};
 
@@ -52,6 +52,12 @@ pub(super) fn migrate(
         .pragma_update(None, "user_version", to)
         .and_then(|()| transaction.commit())
         .map_err(explain)?;
+    if migrated.is_some() {
+        // Gives back the room of tables that were dropped. Without it the file works as well.
+        if let Err(error) = connection.execute_batch("VACUUM") {
+            tracing::warn!(%error, "the room of old tables in the index could not be given back");
+        }
+    }
     Ok(migrated)
 }
 

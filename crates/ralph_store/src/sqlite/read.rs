@@ -1,17 +1,17 @@
-//! What can be asked.
+//! The queries of `SqliteStore`.
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension as _, params_from_iter};
 
-use super::decode::{all, approval, json, message, record, usage};
+use super::decode::{all, approval, json, message, usage};
 use super::explain::explain;
 use super::schema::{key, last_key, seq_of};
 use crate::columns::{bounded, count, integer, nanoseconds, run_mark, run_place, timestamp};
 use crate::decoded::{Decoded, Listed, ListedApproval, partition_decodable};
 use crate::error::StoreError;
 use crate::fold::FOLD_VERSION;
-use crate::query::{ApprovalPage, ApprovalQuery, Page, RecordQuery, RunCounts, RunQuery};
-use crate::rows::{IndexedRun, MessageRow, Progress, RecordRow};
+use crate::query::{ApprovalPage, ApprovalQuery, Page, RunCounts, RunQuery};
+use crate::rows::{IndexedRun, MessageRow, Progress};
 use crate::store::{MAX_LIMIT, Remembered};
 use crate::summary::RunSummary;
 
@@ -245,47 +245,6 @@ pub(super) fn progress(connection: &Connection, run: &str) -> Result<Option<Prog
         approvals,
         usage,
     }))
-}
-
-pub(super) fn records(
-    connection: &Connection,
-    run: &str,
-    query: &RecordQuery,
-) -> Result<Vec<RecordRow>, StoreError> {
-    let Some(number) = number(connection, run)? else {
-        return Ok(Vec::new());
-    };
-    let mut conditions = Conditions::default();
-    // A number that no record can have lies behind all that do.
-    let bound = |seq: Option<u64>| seq.map(|seq| key(number, seq).unwrap_or_else(|| last_key(number)));
-    let after = bound(query.after).or(key(number, 0)).unwrap_or(i64::MAX);
-    let before = bound(query.before).unwrap_or_else(|| last_key(number));
-    conditions.add("r.key > ? AND r.key < ?", [after.into(), before.into()]);
-    if !query.kinds.is_empty() {
-        let marks = vec!["?"; query.kinds.len()].join(", ");
-        let kinds = query.kinds.iter().cloned().map(Value::from);
-        conditions.add(
-            &format!("r.kind IN (SELECT id FROM kind WHERE name IN ({marks}))"),
-            kinds,
-        );
-    }
-    conditions.values.push(sql_limit(bounded(query.limit)));
-    let is_backwards = query.before.is_some() && query.after.is_none();
-    let order = if is_backwards { "DESC" } else { "ASC" };
-    let sql = format!(
-        "SELECT r.key, r.at, k.name, r.offset, r.length FROM record r CROSS JOIN kind k ON k.id = r.kind{}
-         ORDER BY r.key {order} LIMIT ?",
-        conditions.sql
-    );
-    let mut statement = connection.prepare_cached(&sql).map_err(explain)?;
-    let rows = statement
-        .query(params_from_iter(conditions.values))
-        .map_err(explain)?;
-    let mut records = all(rows, record)?;
-    if is_backwards {
-        records.reverse();
-    }
-    Ok(records)
 }
 
 const APPROVALS: &str = "SELECT a.key, run.id, a.request, a.kind, a.asked_at, a.data, a.state, a.closed_at

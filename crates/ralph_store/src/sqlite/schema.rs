@@ -1,7 +1,7 @@
-//! What the tables are.
+//! The tables of `ralph.db`, as steps from each version to the next.
 
 /// One step from a version to the next, as SQL. A step that was released never changes.
-pub(super) const MIGRATIONS: &[&str] = &[FIRST, SECOND];
+pub(super) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD];
 
 /// A record, a usage row, a question and a message are known by `key`: the run's number and the record's seq in one
 /// integer. So there is one B-tree, appended to at the end of each run, without a second index and with keys that are
@@ -136,6 +136,9 @@ const SECOND: &str = "
     CREATE INDEX run_by_reason ON run(reason) WHERE has_ended = 1;
     CREATE INDEX message_queued ON message(key) WHERE state = 0;
 ";
+
+/// Pages of records are read from the journal, which is sorted by number: their rows were most of the file.
+const THIRD: &str = "DROP TABLE record; DROP TABLE kind;";
 
 /// How many bits of a key are the record's seq.
 const SEQ_BITS: u32 = 40;

@@ -23,10 +23,9 @@ use crate::columns::nanoseconds;
 use crate::error::StoreError;
 use crate::home_claim::{Claimed, HomeClaim};
 use crate::query::{
-    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RecordQuery, RunCounts, RunQuery, SearchPage,
-    SearchQuery,
+    ApprovalPage, ApprovalQuery, CostQuery, CostRow, Page, RunCounts, RunQuery, SearchPage, SearchQuery,
 };
-use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress, RecordRow};
+use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::search::{SearchOptions, TextIndex};
 use crate::store::{Health, REMEMBERED_FOR, Remembered, Store};
 use crate::summary::RunSummary;
@@ -235,13 +234,6 @@ impl Store for SqliteStore {
         let (runs, incompatible) = read.await?;
         self.reindex_incompatible(&incompatible).await;
         Ok(runs)
-    }
-
-    async fn records(&self, run: &str, query: &RecordQuery) -> Result<Vec<RecordRow>, StoreError> {
-        let (run, query) = (run.to_owned(), query.clone());
-        self.readers
-            .read(move |connection| read::records(connection, &run, &query))
-            .await
     }
 
     async fn approvals(&self, query: &ApprovalQuery) -> Result<ApprovalPage, StoreError> {

@@ -15,7 +15,7 @@ use super::store::{SqliteOptions, SqliteStore};
 use crate::error::StoreError;
 use crate::fold::RunFold;
 use crate::home_claim::{HomeClaim, OtherHome};
-use crate::rows::Batch;
+use crate::rows::{Batch, SignedTokens, UsageRow};
 use crate::store::Store as _;
 
 fn options(home: &Path) -> SqliteOptions {
@@ -39,6 +39,21 @@ fn batch(run: &str, records: u64) -> Batch {
     fold.take().unwrap()
 }
 
+/// As [`batch`], with a usage row for each record.
+fn batch_with_rows(run: &str, records: u64) -> Batch {
+    let mut batch = batch(run, records);
+    let usage = batch.records.iter().map(|record| UsageRow {
+        seq: record.seq,
+        at: record.at,
+        model: None,
+        tokens: SignedTokens::default(),
+        cost_micro_usd: None,
+        is_estimate: false,
+    });
+    batch.usage = usage.collect();
+    batch
+}
+
 #[tokio::test]
 async fn a_full_disk_costs_nothing_that_was_there_and_later_all_is_well() {
     let home = TempDir::new().unwrap();
@@ -51,13 +66,13 @@ async fn a_full_disk_costs_nothing_that_was_there_and_later_all_is_well() {
         done.await.unwrap();
     };
     set_room(1).await;
-    let refused = store.ingest(vec![batch("more", 20_000)]).await;
+    let refused = store.ingest(vec![batch_with_rows("more", 20_000)]).await;
     assert!(matches!(refused, Err(StoreError::Full(_))), "{refused:?}");
     assert!(store.health().await.problem.is_some());
     assert!(store.run("more").await.unwrap().is_none(), "all of it or nothing");
     assert_eq!(store.run("before").await.unwrap().unwrap().head_seq, 100);
     set_room(1_000_000).await;
-    store.ingest(vec![batch("more", 20_000)]).await.unwrap();
+    store.ingest(vec![batch_with_rows("more", 20_000)]).await.unwrap();
     assert_eq!(store.run("more").await.unwrap().unwrap().head_seq, 20_000);
     assert_eq!(store.health().await.problem, None);
 }
@@ -125,7 +140,7 @@ async fn the_log_stays_small_while_somebody_reads_slowly() {
         while is_over.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
             connection.execute_batch("BEGIN").unwrap();
             connection
-                .query_row("SELECT count(*) FROM record", [], |row| row.get::<_, i64>(0))
+                .query_row("SELECT count(*) FROM usage", [], |row| row.get::<_, i64>(0))
                 .unwrap();
             let _ = is_over.recv_timeout(Duration::from_millis(50));
             connection.execute_batch("COMMIT").unwrap();
@@ -136,7 +151,7 @@ async fn the_log_stays_small_while_somebody_reads_slowly() {
     let mut largest = 0;
     for run in 0..60 {
         store
-            .ingest(vec![batch(&format!("run-{run}"), 5_000)])
+            .ingest(vec![batch_with_rows(&format!("run-{run}"), 5_000)])
             .await
             .unwrap();
         largest = largest.max(fs::metadata(&wal).unwrap().len());
@@ -291,7 +306,7 @@ async fn an_index_of_the_first_schema_is_upgraded_and_keeps_what_it_has() {
 
     let opened = SqliteStore::open(options(home.path())).await.unwrap();
     assert!(
-        matches!(&opened.notes[..], [super::Note::Migrated { from: 1, to: 2, backup }] if backup.exists()),
+        matches!(&opened.notes[..], [super::Note::Migrated { from: 1, to: 3, backup }] if backup.exists()),
         "{:?}",
         opened.notes
     );

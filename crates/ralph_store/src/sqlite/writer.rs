@@ -1,4 +1,4 @@
-//! The one thread that writes.
+//! `Writer`: the one thread that writes to the file.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::corruption_flag::CorruptionFlag;
 use super::explain::explain;
-use super::ingest::{Kinds, ingest};
+use super::ingest::ingest;
 use super::open::BUSY;
 use crate::error::StoreError;
 use crate::priority;
@@ -58,7 +58,6 @@ impl Writer {
         let (jobs, receiver) = mpsc::channel(MAX_WAITING);
         let mut worker = Worker {
             connection,
-            kinds: Kinds::default(),
             wal,
             max_wal_bytes,
             is_strict: false,
@@ -132,7 +131,6 @@ impl Writer {
 
 struct Worker {
     connection: Connection,
-    kinds: Kinds,
     wal: PathBuf,
     max_wal_bytes: u64,
     /// Whether every commit waits for the disk.
@@ -147,7 +145,6 @@ impl Worker {
     fn work(&mut self, mut jobs: mpsc::Receiver<Job>) {
         while catch_unwind(AssertUnwindSafe(|| self.work_until_closed(&mut jobs))).is_err() {
             tracing::error!("a job of the index has failed; the next ones are done");
-            self.kinds.forget();
         }
     }
 
@@ -179,7 +176,7 @@ impl Worker {
                     reply,
                 } => {
                     self.be_strict(is_strict);
-                    let result = self.transact(|connection, _| task(connection));
+                    let result = self.transact(task);
                     let _ = reply.send(result);
                 }
                 Job::Close { reply } => {
@@ -198,10 +195,8 @@ impl Worker {
     /// One commit for all of them. If that fails, each has one of its own, so that none fails for another.
     fn ingest_group(&mut self, group: Vec<Waiting>) {
         self.be_strict(group.iter().any(|(batches, _)| batches.iter().any(is_milestone)));
-        let together = self.transact(|connection, kinds| {
-            let all = group
-                .iter()
-                .map(|(batches, _)| ingest(connection, kinds, batches));
+        let together = self.transact(|connection| {
+            let all = group.iter().map(|(batches, _)| ingest(connection, batches));
             all.collect::<rusqlite::Result<Vec<_>>>()
         });
         match together {
@@ -219,7 +214,7 @@ impl Worker {
                     return;
                 }
                 for (batches, reply) in group {
-                    let result = self.transact(|connection, kinds| ingest(connection, kinds, &batches));
+                    let result = self.transact(|connection| ingest(connection, &batches));
                     let _ = reply.send(result);
                 }
             }
@@ -228,21 +223,17 @@ impl Worker {
 
     fn transact<T>(
         &mut self,
-        work: impl FnOnce(&Connection, &mut Kinds) -> rusqlite::Result<T>,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let kinds = &mut self.kinds;
         let result = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .and_then(|transaction| {
-                let value = work(&transaction, kinds)?;
+                let value = work(&transaction)?;
                 transaction.commit()?;
                 Ok(value)
             })
             .map_err(explain);
-        if result.is_err() {
-            self.kinds.forget();
-        }
         self.corruption.observe(&result);
         result
     }
@@ -286,7 +277,7 @@ impl Worker {
     fn close(&mut self) -> Result<(), StoreError> {
         if !self.corruption.is_set() {
             self.be_strict(true);
-            self.transact(|connection, _| {
+            self.transact(|connection| {
                 connection.execute("UPDATE meta SET value = 0 WHERE key = 'is_open'", [])
             })?;
         }

@@ -1,6 +1,6 @@
 //! Forgetting, rebuilding, and leaving.
 
-use ralph_store::{CostQuery, RecordQuery, Remembered, RunQuery, SearchQuery, StoreError, reindex};
+use ralph_store::{CostQuery, Remembered, RunQuery, SearchQuery, StoreError, reindex};
 
 use crate::ingest::all_of;
 use crate::search::query;
@@ -25,13 +25,6 @@ pub(crate) async fn removed_runs_are_forgotten_and_others_are_not(stage: &Stage)
         .await
         .unwrap();
     assert!(store.run("one").await.unwrap().is_none());
-    assert!(
-        store
-            .records("one", &RecordQuery::default())
-            .await
-            .unwrap()
-            .is_empty()
-    );
     assert!(store.messages("one").await.unwrap().is_empty());
     assert_eq!(store.runs_of_session("s").await.unwrap().len(), 1);
     assert_eq!(count(stage, "needle").await, 1);
@@ -64,13 +57,6 @@ pub(crate) async fn everything_but_answers_and_costs_is_forgotten_when_it_is_cle
     store.remember("k", &answer).await.unwrap();
     store.clear().await.unwrap();
     assert!(store.runs(&RunQuery::default()).await.unwrap().items.is_empty());
-    assert!(
-        store
-            .records("a", &RecordQuery::default())
-            .await
-            .unwrap()
-            .is_empty()
-    );
     assert!(
         !store.costs(&CostQuery::default()).await.unwrap().is_empty(),
         "nor are costs"

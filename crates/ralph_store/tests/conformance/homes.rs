@@ -127,7 +127,7 @@ async fn shown(store: &dyn ralph_store::Store) -> String {
     let runs = store.runs(&RunQuery::default()).await.unwrap().items;
     let costs = store.costs(&CostQuery::default()).await.unwrap();
     let hits = store.search(&crate::search::query("hello")).await.unwrap().hits;
-    let mut places: Vec<(String, u64)> = hits.into_iter().map(|hit| (hit.run, hit.record.seq)).collect();
+    let mut places: Vec<(String, u64)> = hits.into_iter().map(|hit| (hit.run, hit.seq)).collect();
     places.sort();
     format!("{runs:#?} {costs:#?} {places:?}")
 }

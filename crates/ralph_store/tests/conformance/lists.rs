@@ -1,9 +1,8 @@
 //! Lists and pages.
 
 use jiff::SignedDuration;
-use ralph_store::{Cursor, RecordQuery, RunQuery, StoreError};
+use ralph_store::{Cursor, RunQuery, StoreError};
 
-use crate::ingest::batches;
 use crate::journal::Journal;
 use crate::stage::Stage;
 
@@ -82,54 +81,6 @@ pub(crate) async fn runs_are_found_by_what_is_asked(stage: &Stage) {
     assert_eq!(ended, [true, false, false]);
 }
 
-pub(crate) async fn records_are_found_from_either_end(stage: &Stage) {
-    let store = &stage.store;
-    let whole = batches("a", &[100]).remove(0);
-    store.ingest(vec![whole.clone()]).await.unwrap();
-    store.ingest(batches("b", &[100])).await.unwrap();
-    let all = store.records("a", &RecordQuery::default()).await.unwrap();
-    assert_eq!(all, whole.records, "each with its kind, time and place");
-    assert!(all.iter().all(|row| row.kind != "delta"));
-    let find = async |after: Option<u64>, before: Option<u64>, kinds: &[&str], limit: usize| -> Vec<u64> {
-        let query = RecordQuery {
-            after,
-            before,
-            kinds: kinds.iter().map(|&kind| kind.to_owned()).collect(),
-            limit,
-        };
-        let rows = store.records("a", &query).await.unwrap();
-        rows.into_iter().map(|row| row.seq).collect()
-    };
-    assert_eq!(find(Some(4), None, &[], 3).await, [5, 6, 7]);
-    assert_eq!(find(None, Some(12), &[], 3).await, [7, 8, 11]);
-    assert_eq!(find(Some(95), Some(99), &[], 0).await, [96]);
-    assert_eq!(find(Some(0), Some(12), &[], 3).await, [1, 3, 4], "from the start");
-    assert_eq!(find(Some(50), None, &["usage", "unheard_of"], 2).await, [56, 64]);
-    assert_eq!(find(None, Some(50), &["usage"], 2).await, [40, 48]);
-    assert_eq!(find(None, None, &["unheard_of"], 0).await, [0; 0]);
-    assert_eq!(find(Some(u64::MAX), None, &[], 0).await, [0; 0]);
-    assert_eq!(find(None, Some(u64::MAX), &[], 1).await, [100]);
-    let unknown = store.records("unknown", &RecordQuery::default()).await.unwrap();
-    assert!(unknown.is_empty());
-}
-
-pub(crate) async fn a_page_has_no_more_rows_than_allowed(stage: &Stage) {
-    let store = &stage.store;
-    let mut journal = Journal::of("a");
-    for _ in 0..ralph_store::MAX_LIMIT + 5 {
-        journal.greet("s");
-    }
-    store.ingest(vec![journal.take()]).await.unwrap();
-    for limit in [0, ralph_store::MAX_LIMIT, usize::MAX] {
-        let query = RecordQuery {
-            limit,
-            ..RecordQuery::default()
-        };
-        let rows = store.records("a", &query).await.unwrap();
-        assert_eq!(rows.len(), ralph_store::MAX_LIMIT);
-    }
-}
-
 pub(crate) async fn runs_of_a_conversation_are_newest_first(stage: &Stage) {
     let store = &stage.store;
     for (run, sessions) in [("a", vec!["s", "t"]), ("b", vec!["t"]), ("c", vec!["t", "t"])] {
@@ -189,11 +140,6 @@ pub(crate) async fn every_character_is_kept(stage: &Stage) {
     assert_eq!(data["request"], odd);
     let message = &store.messages("a").await.unwrap()[0];
     assert_eq!((message.id.as_str(), message.text.as_str()), (odd, odd));
-    let query = RecordQuery {
-        kinds: vec![odd.to_owned()],
-        ..RecordQuery::default()
-    };
-    assert_eq!(store.records("a", &query).await.unwrap()[0].kind, odd);
     let query = ralph_store::CostQuery {
         group: ralph_store::CostGroup::Model,
         ..Default::default()

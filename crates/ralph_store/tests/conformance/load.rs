@@ -1,6 +1,6 @@
 //! Many at a time, and long runs.
 
-use ralph_store::{RecordQuery, RunQuery, catch_up};
+use ralph_store::{RunQuery, catch_up};
 
 use crate::ingest::{all_of, batches};
 use crate::search::query;
@@ -22,9 +22,9 @@ pub(crate) async fn fifty_writers_and_readers_do_not_disturb_each_other(stage: &
         tokio::spawn(async move {
             let run = format!("run-{reader:02}");
             for _ in 0..10 {
-                let rows = store.records(&run, &RecordQuery::default()).await.unwrap();
+                let messages = store.messages(&run).await.unwrap();
                 let head = store.run(&run).await.unwrap().map_or(0, |run| run.head_seq);
-                assert!(rows.last().is_none_or(|row| row.seq <= head));
+                assert!(messages.last().is_none_or(|message| message.seq <= head));
                 if let Some(progress) = store.progress(&run).await.unwrap() {
                     assert_eq!(progress.summary.pending as usize, progress.approvals.len());
                 }
@@ -37,15 +37,10 @@ pub(crate) async fn fifty_writers_and_readers_do_not_disturb_each_other(stage: &
     }
     let page = stage.store.runs(&RunQuery::default()).await.unwrap();
     assert_eq!(page.items.len(), 50);
-    let expected = batches("x", &[100])[0].records.len();
+    let expected = batches("x", &[100])[0].messages.len();
     for run in &page.items {
         assert_eq!(run.head_seq, 100);
-        let rows = stage
-            .store
-            .records(&run.id, &RecordQuery::default())
-            .await
-            .unwrap();
-        assert_eq!(rows.len(), expected);
+        assert_eq!(stage.store.messages(&run.id).await.unwrap().len(), expected);
     }
     assert_eq!(stage.store.health().await.problem, None);
 }

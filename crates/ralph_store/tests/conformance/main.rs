@@ -51,8 +51,6 @@ story! {
     lists:
         pages_of_runs_neither_lose_nor_repeat_any_while_others_begin,
         runs_are_found_by_what_is_asked,
-        records_are_found_from_either_end,
-        a_page_has_no_more_rows_than_allowed,
         runs_of_a_conversation_are_newest_first,
         every_character_is_kept;
     work:

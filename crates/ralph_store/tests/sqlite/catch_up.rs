@@ -5,16 +5,13 @@ use std::time::{Duration, Instant};
 
 use crate::journal_stage::{Stage, line};
 use ralph_run::model::RunState;
-use ralph_store::{
-    ApprovalQuery, CostQuery, RecordQuery, RunQuery, SqliteStore, Store, catch_up, read_journal_page, reindex,
-};
+use ralph_store::{ApprovalQuery, CostQuery, RunQuery, SqliteStore, Store, catch_up, reindex};
 
 /// Everything an index knows, as text.
 async fn everything(store: &SqliteStore) -> String {
     let runs = store.runs(&RunQuery::default()).await.unwrap().items;
     let mut all = format!("{:?}", store.costs(&CostQuery::default()).await.unwrap());
     for run in &runs {
-        let records = store.records(&run.id, &RecordQuery::default()).await.unwrap();
         let messages = store.messages(&run.id).await.unwrap();
         let sessions = store
             .runs_of_session(&format!("s-{}", run.id))
@@ -22,7 +19,7 @@ async fn everything(store: &SqliteStore) -> String {
             .unwrap()
             .len();
         let progress = store.progress(&run.id).await.unwrap();
-        all += &format!("\n{run:?} {records:?} {messages:?} {sessions} {progress:?}");
+        all += &format!("\n{run:?} {messages:?} {sessions} {progress:?}");
     }
     all + &format!(
         "\n{:?}",
@@ -62,24 +59,6 @@ async fn what_is_on_the_disk_is_taken_in_once() {
     assert!(page.items[1].activity.has_ended());
     let again = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
     assert_eq!((again.runs, again.bytes, again.records), (0, 0, 0));
-}
-
-#[tokio::test]
-async fn words_are_read_from_the_journal_by_the_rows() {
-    let stage = Stage::new();
-    stage.write_run("a", 200, true);
-    let store = stage.open().await.store;
-    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
-    let query = RecordQuery {
-        kinds: vec!["text_block".to_owned(), "usage".to_owned()],
-        ..RecordQuery::default()
-    };
-    let rows = store.records("a", &query).await.unwrap();
-    let lines = read_journal_page(&stage.journal("a"), &rows, usize::MAX).unwrap();
-    assert_eq!(lines.len(), 24 + 24);
-    for read in lines {
-        assert_eq!(read.line, line("a", read.seq));
-    }
 }
 
 #[tokio::test]
@@ -128,13 +107,7 @@ async fn a_run_that_is_gone_is_forgotten() {
     let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
     assert_eq!(caught_up.removed, ["a"]);
     assert!(store.run("a").await.unwrap().is_none());
-    assert!(
-        store
-            .records("a", &RecordQuery::default())
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(store.messages("a").await.unwrap().is_empty());
     assert!(store.runs_of_session("s-a").await.unwrap().is_empty());
     assert_eq!(store.run("b").await.unwrap().unwrap().head_seq, 50);
 }
@@ -157,8 +130,6 @@ async fn another_journal_under_the_same_name_takes_its_place() {
         let run = store.run("a").await.unwrap().unwrap();
         assert_eq!((run.head_seq, run.workspace), (lines, began));
         assert_ne!(run.epoch, epoch);
-        let records = store.records("a", &RecordQuery::default()).await.unwrap();
-        assert_eq!(records.last().unwrap().seq, lines);
     }
 }
 
@@ -278,13 +249,12 @@ async fn a_run_whose_first_record_is_damaged_is_there_with_what_is_known() {
         stage.append(run, &format!("{first}{}", line(5)));
     }
     let store = stage.open().await.store;
-    catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
-    for (run, records) in [("garbled", 1), ("empty", 1), ("lost", 2)] {
+    let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();
+    assert_eq!(caught_up.records, 1 + 1 + 2);
+    for run in ["garbled", "empty", "lost"] {
         let summary = store.run(run).await.unwrap().unwrap();
         assert_eq!((summary.id.as_str(), summary.head_seq), (run, 5));
         assert!(summary.message.unwrap().contains("not known"));
-        let rows = store.records(run, &RecordQuery::default()).await.unwrap();
-        assert_eq!(rows.len(), records, "{run}");
     }
     // Nothing is read twice, and it goes on.
     let caught_up = catch_up(&store, &stage.runs(), |_| {}).await.unwrap();

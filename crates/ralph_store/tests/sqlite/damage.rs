@@ -4,9 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::journal_stage::{Stage, line};
-use ralph_store::{
-    ApprovalQuery, Note, RecordQuery, Remembered, RunQuery, SqliteStore, Store, StoreError, catch_up,
-};
+use ralph_store::{ApprovalQuery, Note, Remembered, RunQuery, SqliteStore, Store, StoreError, catch_up};
 use rusqlite::Connection;
 
 /// A closed index of two runs.
@@ -22,8 +20,8 @@ async fn indexed(stage: &Stage) -> String {
 
 async fn everything(store: &SqliteStore) -> String {
     let runs = store.runs(&RunQuery::default()).await.unwrap();
-    let records = store.records("a", &RecordQuery::default()).await.unwrap();
-    format!("{runs:?} {records:?} {:?}", store.progress("b").await.unwrap())
+    let messages = store.messages("a").await.unwrap();
+    format!("{runs:?} {messages:?} {:?}", store.progress("b").await.unwrap())
 }
 
 fn database(stage: &Stage) -> Connection {
@@ -54,10 +52,10 @@ fn is_moved_aside(notes: &[Note]) -> bool {
 async fn damage_that_a_reader_met_is_repaired_at_the_next_start() {
     let stage = Stage::new();
     let before = indexed(&stage).await;
-    flip_page(&stage, "record");
+    flip_page(&stage, "message");
     let opened = stage.open().await;
     assert_eq!(opened.notes, [], "nobody looks at all of a file that was closed");
-    let asked = opened.store.records("a", &RecordQuery::default()).await;
+    let asked = opened.store.messages("a").await;
     assert!(matches!(asked, Err(StoreError::Damaged(_))), "{asked:?}");
     assert!(opened.store.health().await.problem.is_some());
     opened.store.close().await.unwrap();
