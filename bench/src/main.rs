@@ -34,7 +34,7 @@ and of `ralph run` as a whole:
 and of the server's index:
   search          [--records N] [--rounds N] [--seconds N]
   search_postgres [--records N] [--rounds N]
-  store           [--megabytes N] [--rounds N]
+  store           [--lines N] [--megabytes N] [--rounds N]
 and of `ralph serve` (serve: all of these):
   serve_load      [--agents N] [--clients N] [--seconds N]
   serve_deltas    [--rate N] [--clients N] [--seconds N]

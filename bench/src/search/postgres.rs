@@ -24,7 +24,7 @@ pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
     let server = PostgresServer::start().map_err(explain)?;
     let url = server.create_database().map_err(explain)?;
     let runtime = runtime()?;
-    let options = PostgresOptions::new(url.as_str(), &runs);
+    let options = PostgresOptions::new(url.as_str());
     let store = runtime
         .block_on(PostgresStore::connect(options, |_| {}))
         .map_err(explain)?;

@@ -37,12 +37,33 @@ pub fn write(runs: &Path, bytes: u64) -> Result<Written, String> {
             tokens: (0, 0),
             random: written.runs as u64 + 1,
         };
-        journal.write()?;
+        journal.write(LINES)?;
         written.runs += 1;
         written.lines += journal.seq;
         written.bytes += journal.bytes;
     }
     Ok(written)
+}
+
+/// Writes one run of so many lines into a directory.
+pub fn write_one(directory: &Path, lines: u64) -> Result<Written, String> {
+    fs::create_dir_all(directory).map_err(explain)?;
+    let file = File::create(directory.join("journal.ndjson")).map_err(explain)?;
+    let mut journal = Journal {
+        file: BufWriter::with_capacity(1 << 20, file),
+        name: "20261116-000000-000000".to_owned(),
+        seq: 0,
+        bytes: 0,
+        at_ns: 1_794_787_200_000_000_000,
+        tokens: (0, 0),
+        random: 1,
+    };
+    journal.write(lines)?;
+    Ok(Written {
+        runs: 1,
+        lines: journal.seq,
+        bytes: journal.bytes,
+    })
 }
 
 struct Journal {
@@ -56,7 +77,7 @@ struct Journal {
 }
 
 impl Journal {
-    fn write(&mut self) -> Result<(), String> {
+    fn write(&mut self, lines: u64) -> Result<(), String> {
         let began = format!(
             r#"{{"format_version":1,"run_id":"{}","ralph_version":"0.1.0","workspace":"/home/user/project-{}","backend":"claude_code","display_name":"Claude","model":"claude-opus-4-5","permission_mode":"bypass","max_iterations":50,"max_cost":10000000}}"#,
             self.name,
@@ -80,7 +101,7 @@ impl Journal {
         );
         self.line(AGENT, "session_started", &session)?;
         self.line(AGENT, "turn_started", r#"{"number":1}"#)?;
-        while self.seq < LINES {
+        while self.seq < lines {
             self.step()?;
         }
         let (input, output) = self.tokens;

@@ -2,6 +2,7 @@
 
 mod bare;
 mod journals;
+mod pages;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +17,7 @@ use self::journals::{Written, write};
 use crate::arguments::Arguments;
 use crate::process::explain;
 
-/// Owed: records a second, and of a bare loop that inserts the same rows.
+/// Owed: records a second, and of a bare loop that inserts a row for each record.
 const OWED_RATE: f64 = 80_000.0;
 const OWED_RATIO: f64 = 0.4;
 /// Owed for 1 GB.
@@ -25,13 +26,16 @@ const OWED_MEGABYTES: f64 = 200.0;
 
 /// `bench store`.
 pub fn run(given: impl Iterator<Item = String>) -> Result<(), String> {
-    let arguments = Arguments::parse(given, &["megabytes", "rounds"])?;
+    let arguments = Arguments::parse(given, &["lines", "megabytes", "rounds"])?;
     let megabytes = arguments.number("megabytes", 1000)? as u64;
     let rounds = arguments.number("rounds", 5)?;
     let folder = Folder::new()?;
-    // Both are measured, whatever comes of the first.
+    let lines = arguments.number("lines", 1_000_000)? as u64;
+    // All are measured, whatever comes of the first.
     let ingested = ingest(&folder, rounds);
-    rebuild(&folder, megabytes)?;
+    let rebuilt = rebuild(&folder, megabytes);
+    pages::measure(&folder.0.join("long"), lines, rounds * 100)?;
+    rebuilt?;
     ingested
 }
 
@@ -64,7 +68,7 @@ fn ingest(folder: &Folder, rounds: usize) -> Result<(), String> {
         rate(folding)
     );
     println!(
-        "| bare rusqlite loop of the same rows | {bare:.2} | {:.0} | – |",
+        "| bare rusqlite loop, a row for each record | {bare:.2} | {:.0} | – |",
         rate(bare)
     );
     println!(
@@ -124,7 +128,7 @@ fn in_postgres(runs: &Path, records: u64, rounds: usize) -> Result<f64, String> 
         let mut best = f64::MAX;
         for _ in 0..rounds {
             let url = server.create_database().map_err(explain)?;
-            let options = PostgresOptions::new(url, runs);
+            let options = PostgresOptions::new(url);
             let store = PostgresStore::connect(options, |_| {}).await.map_err(explain)?;
             best = best.min(time(&store, runs, records).await?);
         }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use ralph_run::{JournalItem, JournalReader};
+use ralph_run::JournalReader;
 use tokio::sync::mpsc;
 
 use crate::error::StoreError;
@@ -154,7 +154,10 @@ async fn pass(
     let (give_task, tasks) = mpsc::channel(8);
     let (give_parcel, mut parcels) = mpsc::channel(1);
     let directory: Arc<Path> = runs_directory.into();
-    let reader = tokio::task::spawn_blocking(move || Reader::new(give_parcel).read_all(&directory, tasks));
+    let keeps_lines = store.keeps_lines();
+    let reader = tokio::task::spawn_blocking(move || {
+        Reader::new(give_parcel, keeps_lines).read_all(&directory, tasks)
+    });
     let feed = async move {
         let mut unreadable = Vec::new();
         for behind in behind {
@@ -323,6 +326,7 @@ struct Reader {
     parcels: mpsc::Sender<Parcel>,
     parcel: Parcel,
     records: usize,
+    keeps_lines: bool,
     read: Read,
     /// For the lines of a journal.
     buffer: Vec<u8>,
@@ -338,9 +342,10 @@ struct Read {
 struct Unwanted;
 
 impl Reader {
-    fn new(parcels: mpsc::Sender<Parcel>) -> Self {
+    fn new(parcels: mpsc::Sender<Parcel>, keeps_lines: bool) -> Self {
         Self {
             parcels,
+            keeps_lines,
             parcel: Parcel::default(),
             records: 0,
             read: Read::default(),
@@ -374,14 +379,14 @@ impl Reader {
         resume: Option<Progress>,
         journal: &Path,
     ) -> io::Result<Result<(), Unwanted>> {
-        let mut fold = resume.map_or_else(|| RunFold::named(run), RunFold::resume);
+        let fold = resume.map_or_else(|| RunFold::named(run), RunFold::resume);
+        let mut fold = fold.keeping_lines(self.keeps_lines);
         let known = fold.damaged();
         let mut journal = JournalReader::open_at(journal, fold.offset())?;
         let mut begun = fold.offset();
         loop {
-            let has_more = journal.read(&mut self.buffer, |item| match item {
-                JournalItem::Line(line) => drop(fold.push(line.bytes)),
-                JournalItem::Overlong(bytes) => fold.skip(bytes),
+            let has_more = journal.read(&mut self.buffer, |item| {
+                fold.push_item(&item);
             })?;
             let bytes = self.parcel.bytes + fold.offset() - begun;
             if self.records + fold.waiting() >= RECORDS_AT_A_TIME || bytes >= BYTES_AT_A_TIME {

@@ -38,8 +38,8 @@ pub use query::{
 pub use resume::resume_point;
 pub use retention::{RetentionCandidate, RetentionRules, expired_runs};
 pub use rows::{
-    ApprovalKind, ApprovalRow, ApprovalState, Batch, IndexedRun, Ingested, MessageRow, MessageState,
-    Progress, RecordRow, SignedTokens, UsageRow,
+    ApprovalKind, ApprovalRow, ApprovalState, Batch, IndexedRun, Ingested, MAX_KEPT_LINE_BYTES, MessageRow,
+    MessageState, Progress, RecordRow, SignedTokens, UsageRow,
 };
 pub use search::{Indexed, SearchOptions, TextIndex};
 pub use sqlite::{Note, Opened, SqliteOptions, SqliteStore};

@@ -25,7 +25,14 @@ pub struct RecordRow {
     pub kind: String,
     /// Where its line begins in the journal.
     pub offset: u64,
+    /// Its line with all of its text, for an index that [keeps lines](crate::Store::keeps_lines). A line over
+    /// [`MAX_KEPT_LINE_BYTES`] is left out.
+    pub line: Option<Box<str>>,
 }
+
+/// Longer lines are not kept in an index: the journal has them, and search does not find them. The bounds of events keep
+/// lines far below this.
+pub const MAX_KEPT_LINE_BYTES: usize = 512 << 10;
 
 /// What one message of the model used. A later row of the same record replaces it.
 ///
@@ -224,6 +231,13 @@ pub struct Batch {
 }
 
 impl Batch {
+    /// How many bytes the lines of the records have.
+    #[must_use]
+    pub fn line_bytes(&self) -> usize {
+        let lines = self.records.iter().flat_map(|record| &record.line);
+        lines.map(|line| line.len()).sum()
+    }
+
     /// The records that are new to an index that knows the journal up to `offset`.
     pub(crate) fn records_from(&self, offset: u64) -> impl Iterator<Item = &RecordRow> {
         self.records.iter().filter(move |record| record.offset >= offset)

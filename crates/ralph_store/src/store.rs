@@ -30,6 +30,11 @@ pub trait Store: Send + Sync + 'static {
     /// order. Summary, offset and state of a run are those of its last batch.
     async fn ingest(&self, batches: Vec<Batch>) -> Result<Ingested, StoreError>;
 
+    /// Whether batches must have the lines of their records ([`RunFold::keeping_lines`](crate::RunFold::keeping_lines)).
+    fn keeps_lines(&self) -> bool {
+        false
+    }
+
     /// How far a run has been taken in, with what [`RunFold::resume`](crate::RunFold::resume) needs.
     async fn progress(&self, run: &str) -> Result<Option<Progress>, StoreError>;
 

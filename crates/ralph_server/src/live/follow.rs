@@ -18,6 +18,8 @@ use crate::metrics::Metrics;
 const HAND_OVER_INTERVAL: Duration = Duration::from_millis(500);
 /// How many of them wait at most.
 const MAX_WAITING_ROWS: usize = 500;
+/// How many bytes of lines wait at most, if the index keeps lines.
+const MAX_WAITING_BYTES: usize = 1 << 20;
 
 /// Follows a run to its end. One that cannot be followed is tried again later.
 pub(super) async fn follow(live: Arc<Hub>, run: String) {
@@ -85,16 +87,13 @@ impl Drop for RunFollower {
 impl JournalSink for RunFollower {
     fn on_item(&mut self, item: JournalItem<'_>) {
         self.has_items = true;
-        match item {
-            JournalItem::Line(line) => {
-                // A line that is not a record of this run, or comes again, is not shown.
-                if self.fold.push(line.bytes) != Folded::Damaged {
-                    self.tool_times.observe(line.bytes, &self.metrics);
-                    let places = (line.start.into(), line.end().into());
-                    self.builder.push(&line.restored(), places, Instant::now());
-                }
-            }
-            JournalItem::Overlong(bytes) => self.fold.skip(bytes),
+        // A line that is not a record of this run, or comes again, is not shown.
+        if self.fold.push_item(&item) != Folded::Damaged
+            && let JournalItem::Line(line) = item
+        {
+            self.tool_times.observe(line.bytes, &self.metrics);
+            let places = (line.start.into(), line.end().into());
+            self.builder.push(&line.restored(), places, Instant::now());
         }
     }
 
@@ -119,6 +118,7 @@ impl JournalSink for RunFollower {
         let rows_due = self.rows_since.map(|since| since + HAND_OVER_INTERVAL);
         if self.fold.is_urgent()
             || self.fold.waiting() >= MAX_WAITING_ROWS
+            || self.fold.waiting_bytes() >= MAX_WAITING_BYTES
             || rows_due.is_some_and(|due| due <= now)
         {
             self.hand_over(&live);
@@ -143,7 +143,7 @@ impl JournalSink for RunFollower {
         if let Some(live) = self.live.upgrade() {
             live.inbox().forget(&self.run);
         }
-        self.fold = RunFold::named(&self.run);
+        self.fold = RunFold::named(&self.run).keeping_lines(self.fold.keeps_lines());
         self.builder = FrameBuilder::default();
         self.tool_times = ToolTimes::default();
         self.feed = None;

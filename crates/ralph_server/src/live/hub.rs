@@ -244,12 +244,12 @@ impl Hub {
     pub(super) async fn known(&self, run: &str) -> RunFold {
         let asked = resume_point(self.store.as_ref(), self.journals.as_ref(), run);
         let Ok(Ok(Some(progress))) = timeout(INDEX_PATIENCE, asked).await else {
-            return RunFold::named(run);
+            return RunFold::named(run).keeping_lines(self.store.keeps_lines());
         };
         for approval in &progress.approvals {
             self.inbox.update(approval);
         }
-        RunFold::resume(progress)
+        RunFold::resume(progress).keeping_lines(self.store.keeps_lines())
     }
 
     /// A run's journal is followed from here on.

@@ -30,6 +30,7 @@ const TEXT_INTERVAL: Duration = Duration::from_secs(1);
 const COMPARE_TEXTS_INTERVAL: Duration = Duration::from_secs(60);
 /// How much the mailbox holds.
 const MAX_MAIL_RECORDS: usize = 20_000;
+const MAX_MAIL_BYTES: usize = 32 << 20;
 const MAX_MAIL_BATCHES: usize = 2_000;
 /// How many runs that are behind are read for one transaction, how many records together, and how much of each at once.
 const MAX_RUNS: usize = 1_000;
@@ -55,6 +56,8 @@ struct Mail {
     /// In the order they came.
     batches: Vec<Batch>,
     records: usize,
+    /// Of the lines of these records.
+    bytes: usize,
     /// Runs of which something was dropped.
     behind: BTreeSet<String>,
 }
@@ -77,8 +80,11 @@ impl Ingest {
         let mut mail = lock(&self.mail);
         if !mail.behind.contains(&batch.summary.id) {
             let records = mail.records + batch.records.len();
-            if mail.batches.len() < MAX_MAIL_BATCHES && records <= MAX_MAIL_RECORDS {
+            let bytes = mail.bytes + batch.line_bytes();
+            let fits = records <= MAX_MAIL_RECORDS && bytes <= MAX_MAIL_BYTES;
+            if mail.batches.len() < MAX_MAIL_BATCHES && fits {
                 mail.records = records;
+                mail.bytes = bytes;
                 mail.batches.push(batch);
             } else {
                 mail.behind.insert(batch.summary.id);
@@ -169,6 +175,7 @@ impl Ingest {
         let (mut batches, behind) = {
             let mut mail = lock(&self.mail);
             mail.records = 0;
+            mail.bytes = 0;
             // Marks are taken away before the journals are read: what followers offer from now on overlaps with that.
             (
                 std::mem::take(&mut mail.batches),
@@ -187,8 +194,9 @@ impl Ingest {
         let mut unfinished = Vec::new();
         let mut outcome = Round::TookIn;
         let mut left = MAX_RECORDS;
+        let mut bytes = 0;
         for run in behind {
-            if left == 0 || readings.len() >= MAX_RUNS {
+            if left == 0 || bytes >= MAX_MAIL_BYTES || readings.len() >= MAX_RUNS {
                 unfinished.push(run);
                 continue;
             }
@@ -200,6 +208,7 @@ impl Ingest {
             let is_done = read(journals, &run, &mut fold, left).await;
             if let Some(batch) = fold.take() {
                 left = left.saturating_sub(batch.records.len());
+                bytes += batch.line_bytes();
                 batches.push(batch);
             }
             if !is_done {
@@ -283,8 +292,8 @@ async fn resume(
     run: &str,
 ) -> Result<Option<RunFold>, StoreError> {
     match resume_point(store.as_ref(), journals, run).await {
-        Ok(Some(progress)) => Ok(Some(RunFold::resume(progress))),
-        Ok(None) => Ok(Some(RunFold::named(run))),
+        Ok(Some(progress)) => Ok(Some(RunFold::resume(progress).keeping_lines(store.keeps_lines()))),
+        Ok(None) => Ok(Some(RunFold::named(run).keeping_lines(store.keeps_lines()))),
         Err(error @ StoreError::Journal { .. }) => {
             if !error.is_gone() {
                 tracing::warn!(%error, run, "a journal cannot be read");
@@ -297,12 +306,13 @@ async fn resume(
 
 /// Reads a run to its end, or until there are `limit` rows. Returns whether there is nothing more to read now.
 async fn read(journals: &dyn Journals, run: &str, fold: &mut RunFold, limit: usize) -> bool {
+    let text = match fold.keeps_lines() {
+        true => JournalText::Restored,
+        false => JournalText::AsWritten,
+    };
     loop {
         let from = Place::from(fold.offset());
-        let chunk = match journals
-            .read(run, from, None, MAX_READ_BYTES, JournalText::AsWritten)
-            .await
-        {
+        let chunk = match journals.read(run, from, None, MAX_READ_BYTES, text).await {
             Ok(chunk) => chunk,
             Err(error) => {
                 tracing::warn!(%error, run, "a journal cannot be read");
@@ -311,8 +321,8 @@ async fn read(journals: &dyn Journals, run: &str, fold: &mut RunFold, limit: usi
         };
         for item in chunk.items {
             match item {
-                ReadItem::Line { line, .. } => {
-                    fold.push(&line);
+                ReadItem::Line { start, end, line } => {
+                    fold.push_restored(&line, end.bytes_since(start));
                 }
                 ReadItem::Overlong { bytes } => fold.skip(bytes),
             }
@@ -320,7 +330,7 @@ async fn read(journals: &dyn Journals, run: &str, fold: &mut RunFold, limit: usi
         if chunk.is_end {
             return true;
         }
-        if fold.waiting() >= limit {
+        if fold.waiting() >= limit || fold.waiting_bytes() as u64 >= MAX_READ_BYTES {
             return false;
         }
     }

@@ -40,7 +40,7 @@ impl Stage {
     /// With an index in this PostgreSQL database.
     pub(crate) async fn with_postgres(url: &str) -> Self {
         let (directory, home) = make_home();
-        let options = PostgresOptions::new(url, home.runs_directory());
+        let options = PostgresOptions::new(url);
         let store = PostgresStore::connect(options, |_| {}).await.unwrap();
         Self::with_store(directory, home, Arc::new(store)).await
     }

@@ -11,9 +11,9 @@ use super::begin::Beginning;
 use super::state::FoldState;
 use super::title::title_of;
 use super::usage_rows::{Stamp, UsageRows};
-use crate::rows::{ApprovalState, Batch, MessageRow, Progress, RecordRow, SignedTokens};
+use crate::rows::{ApprovalState, Batch, MAX_KEPT_LINE_BYTES, MessageRow, Progress, RecordRow, SignedTokens};
 use crate::summary::RunSummary;
-use ralph_run::RecordHead;
+use ralph_run::{JournalItem, RecordHead};
 
 /// Reads a journal from any position on and keeps the rows that an index needs.
 #[derive(Debug, Default)]
@@ -25,6 +25,9 @@ pub struct RunFold {
     offset: u64,
     records: Vec<RecordRow>,
     has_no_rows: bool,
+    keeps_lines: bool,
+    /// How many bytes the lines of `records` have.
+    line_bytes: usize,
     usage: UsageRows,
     approvals: Approvals,
     /// Messages that are new or changed.
@@ -75,6 +78,8 @@ impl RunFold {
             offset: progress.offset,
             records: Vec::new(),
             has_no_rows: false,
+            keeps_lines: false,
+            line_bytes: 0,
             usage: UsageRows::resume(progress.usage),
             approvals: Approvals::resume(progress.approvals),
             messages: Vec::new(),
@@ -88,6 +93,19 @@ impl RunFold {
         self.records = Vec::new();
         self.usage.turn_off();
         self
+    }
+
+    /// Keeps the line of each record, for an index that [wants them](crate::Store::keeps_lines).
+    #[must_use]
+    pub fn keeping_lines(mut self, keeps_lines: bool) -> Self {
+        self.keeps_lines = keeps_lines;
+        self
+    }
+
+    /// Whether the line of each record is kept.
+    #[must_use]
+    pub fn keeps_lines(&self) -> bool {
+        self.keeps_lines
     }
 
     /// The run so far; `None` before its first record.
@@ -114,6 +132,12 @@ impl RunFold {
         self.records.len()
     }
 
+    /// How many bytes the lines of these records have.
+    #[must_use]
+    pub fn waiting_bytes(&self) -> usize {
+        self.line_bytes
+    }
+
     /// Whether what was not [taken](Self::take) yet is something that people wait for: the run has begun or ended, or a
     /// request or a message is new or has changed.
     #[must_use]
@@ -133,10 +157,29 @@ impl RunFold {
         self.state.damaged += 1;
     }
 
+    /// Reads an item of a journal: a line as it is written, or with all of its text if lines are kept.
+    pub fn push_item(&mut self, item: &JournalItem<'_>) -> Folded {
+        match item {
+            JournalItem::Line(line) if self.keeps_lines => {
+                self.push_restored(&line.restored(), line.end() - line.start)
+            }
+            JournalItem::Line(line) => self.push(line.bytes),
+            JournalItem::Overlong(bytes) => {
+                self.skip(*bytes);
+                Folded::Damaged
+            }
+        }
+    }
+
     /// Reads a line, given without its newline.
     pub fn push(&mut self, line: &[u8]) -> Folded {
+        self.push_restored(line, line.len() as u64 + 1)
+    }
+
+    /// Reads a line with all of its text. In the journal it has `bytes` with the newline.
+    pub fn push_restored(&mut self, line: &[u8], bytes: u64) -> Folded {
         let offset = self.offset;
-        self.offset += line.len() as u64 + 1;
+        self.offset += bytes;
         let Some(head) = RecordHead::parse(line) else {
             self.beginning.note(line);
             self.state.damaged += 1;
@@ -162,11 +205,16 @@ impl RunFold {
         let seq = head.seq;
         let is_delta = head.is_delta();
         if !is_delta && !self.has_no_rows {
+            let line = str::from_utf8(line)
+                .ok()
+                .filter(|line| self.keeps_lines && line.len() <= MAX_KEPT_LINE_BYTES);
+            self.line_bytes += line.map_or(0, str::len);
             self.records.push(RecordRow {
                 seq,
                 at,
                 kind: head.event.kind.as_ref().to_owned(),
                 offset,
+                line: line.map(Into::into),
             });
         }
         self.apply(line, &head, at);
@@ -182,6 +230,7 @@ impl RunFold {
     pub fn take(&mut self) -> Option<Batch> {
         let summary = self.summary.clone().filter(|_| self.offset > self.start)?;
         let start = std::mem::replace(&mut self.start, self.offset);
+        self.line_bytes = 0;
         Some(Batch {
             summary,
             start,

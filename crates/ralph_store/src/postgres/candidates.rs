@@ -1,31 +1,29 @@
-//! The records that a search looks at, as PostgreSQL has them.
+//! `Scope`: the records that match the words and filters of a query, in PostgreSQL.
 
 use std::cell::RefCell;
-use std::path::Path;
-use std::time::Duration;
 
 use sqlx::postgres::PgRow;
 use sqlx::{Error, Row as _};
 use tokio::runtime::Handle;
 
-use super::escape::{escape, unescape};
+use super::decode::text;
+use super::escape::escape;
 use super::explain::{explain, within};
 use super::readers::Reader;
+use super::store::ANSWER_TIMEOUT;
 use super::vector;
 use crate::columns::{count, integer};
 use crate::error::StoreError;
 use crate::query::SearchQuery;
-use crate::search::{Candidate, Candidates, Expression, Filter, JournalLines, kind_number, write_filter};
+use crate::search::{Candidate, Candidates, Expression, Filter, kind_number, write_filter};
 
-/// The database's own limit is shorter: this is for one that says nothing any more.
-const ANSWER_TIME: Duration = Duration::from_secs(10);
+/// How many bytes of lines are asked for at once.
+const LINE_BYTES: u64 = 8 << 20;
 
-/// What narrows a search. Searching reads journals, and therefore blocks: this waits for the database on the thread of
-/// the search.
+/// What narrows a search. Both engines search on a thread for blocking work: this waits for the database there.
 pub(super) struct Scope<'a> {
     runtime: &'a Handle,
     connection: &'a RefCell<Reader>,
-    lines: RefCell<JournalLines<'a>>,
     /// What all records must have, in the index's words.
     filter: Option<String>,
     low: i64,
@@ -40,13 +38,12 @@ impl<'a> Scope<'a> {
     pub(super) fn of(
         runtime: &'a Handle,
         connection: &'a RefCell<Reader>,
-        runs: &'a Path,
         query: &SearchQuery,
     ) -> Result<Option<Self>, StoreError> {
         let mut parts = Vec::new();
         if let Some(name) = &query.run {
             let mut reader = connection.borrow_mut();
-            let number = sqlx::query_scalar("SELECT id FROM text_run WHERE name = $1")
+            let number = sqlx::query_scalar("SELECT number FROM run WHERE id = $1")
                 .bind(escape(name))
                 .fetch_optional(&mut reader.connection);
             let Some(number) = wait(runtime, number)? else {
@@ -81,7 +78,6 @@ impl<'a> Scope<'a> {
         Ok(low.zip(high).map(|(low, high)| Self {
             runtime,
             connection,
-            lines: RefCell::new(JournalLines::new(runs)),
             filter: (!parts.is_empty()).then(|| parts.join(" & ")),
             low,
             high,
@@ -106,10 +102,10 @@ impl Candidates for Scope<'_> {
         let parts = [words.map(vector::query), self.filter.clone()];
         let asked = parts.into_iter().flatten().collect::<Vec<_>>().join(" & ");
         let sql = if asked.is_empty() {
-            "SELECT id, run, journal_offset, length, kind, at FROM text
+            "SELECT id, run, seq, length, kind, at FROM text
              WHERE id BETWEEN $1 AND $2 AND at BETWEEN $3 AND $4 ORDER BY id DESC LIMIT $5"
         } else {
-            "SELECT id, run, journal_offset, length, kind, at FROM text
+            "SELECT id, run, seq, length, kind, at FROM text
              WHERE id BETWEEN $1 AND $2 AND at BETWEEN $3 AND $4 AND words @@ $6::tsquery
              ORDER BY id DESC LIMIT $5"
         };
@@ -136,24 +132,58 @@ impl Candidates for Scope<'_> {
         records: &[Candidate],
         each: &mut dyn FnMut(usize, &str, &[u8]),
     ) -> Result<(), StoreError> {
-        self.lines
-            .borrow_mut()
-            .read(records, |run| self.name_of(run), each)
+        let mut start = 0;
+        while let Some(rest) = records.get(start..).filter(|rest| !rest.is_empty()) {
+            let mut bytes = 0;
+            let fits = rest.iter().take_while(|record| {
+                bytes += u64::from(record.length);
+                bytes <= LINE_BYTES
+            });
+            let some = rest.get(..fits.count().max(1)).unwrap_or_default();
+            self.read_some(some, start, each)?;
+            start += some.len();
+        }
+        Ok(())
     }
 }
 
 impl Scope<'_> {
-    fn name_of(&self, run: i64) -> Result<Option<String>, StoreError> {
+    fn read_some(
+        &self,
+        records: &[Candidate],
+        start: usize,
+        each: &mut dyn FnMut(usize, &str, &[u8]),
+    ) -> Result<(), StoreError> {
         let mut reader = self.connection.borrow_mut();
-        let name = sqlx::query_scalar("SELECT name FROM text_run WHERE id = $1")
-            .bind(run)
-            .fetch_optional(&mut reader.connection);
-        Ok(wait(self.runtime, name)?.map(unescape))
+        let lines = sqlx::query(
+            "SELECT wanted.index, run.id, record.line
+             FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS wanted(run, seq, index)
+             JOIN record ON record.run = wanted.run AND record.seq = wanted.seq
+             JOIN run ON run.number = wanted.run
+             WHERE record.line IS NOT NULL",
+        )
+        .bind(records.iter().map(|record| record.run).collect::<Vec<_>>())
+        .bind(
+            records
+                .iter()
+                .map(|record| integer(record.place))
+                .collect::<Vec<_>>(),
+        )
+        .fetch_all(&mut reader.connection);
+        for row in wait(self.runtime, lines)? {
+            let index: i64 = row.try_get(0).map_err(explain)?;
+            let run = text(&row, 1).map_err(explain)?;
+            let line: &str = row.try_get(2).map_err(explain)?;
+            // It counts from 1.
+            let index = usize::try_from(index).unwrap_or_default().saturating_sub(1);
+            each(start + index, &run, line.as_bytes());
+        }
+        Ok(())
     }
 }
 
 fn wait<T>(runtime: &Handle, answer: impl Future<Output = Result<T, Error>>) -> Result<T, StoreError> {
-    runtime.block_on(within(ANSWER_TIME, answer)).map_err(explain)
+    runtime.block_on(within(ANSWER_TIMEOUT, answer)).map_err(explain)
 }
 
 fn candidate(row: &PgRow) -> Result<Candidate, Error> {

@@ -9,8 +9,12 @@ use super::usage::keep_costs;
 /// Tables whose rows are a run's.
 const OF_RUN: [&str; 5] = ["session", "record", "usage", "approval", "message"];
 
-/// Deletes the rows of a run, but for the one of the run itself.
+/// Deletes the rows of a run, but for the one of the run itself. Its words are deleted by the next job that indexes words.
 pub(super) async fn empty_run(connection: &mut PgConnection, number: i64) -> Result<(), Error> {
+    sqlx::query("UPDATE run SET generation = generation + 1 WHERE number = $1")
+        .bind(number)
+        .execute(&mut *connection)
+        .await?;
     empty_runs(connection, &[number]).await
 }
 
@@ -31,23 +35,20 @@ pub(super) async fn remove(connection: &mut PgConnection, runs: &[String]) -> Re
         .bind(&names)
         .fetch_all(&mut *connection)
         .await?;
-    if !numbers.is_empty() {
-        keep_costs(connection, Some(&numbers)).await?;
-        empty_runs(connection, &numbers).await?;
-        sqlx::query("DELETE FROM run WHERE number = ANY($1)")
-            .bind(&numbers)
-            .execute(&mut *connection)
-            .await?;
+    if numbers.is_empty() {
+        return Ok(());
     }
-    // Who writes words holds the row of their run: this waits for it, and the next statement sees what was written.
-    let texts: Vec<i64> = sqlx::query_scalar("DELETE FROM text_run WHERE name = ANY($1) RETURNING id")
-        .bind(&names)
-        .fetch_all(&mut *connection)
-        .await?;
-    sqlx::query("DELETE FROM text WHERE run = ANY($1)")
-        .bind(&texts)
-        .execute(connection)
-        .await?;
+    keep_costs(connection, Some(&numbers)).await?;
+    empty_runs(connection, &numbers).await?;
+    // A job that writes words holds the `text_run` row: deleting that row waits for the job, and the next statement sees
+    // what it wrote.
+    for sql in [
+        "DELETE FROM run WHERE number = ANY($1)",
+        "DELETE FROM text_run WHERE run = ANY($1)",
+        "DELETE FROM text WHERE run = ANY($1)",
+    ] {
+        sqlx::query(sql).bind(&numbers).execute(&mut *connection).await?;
+    }
     Ok(())
 }
 

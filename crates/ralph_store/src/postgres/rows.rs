@@ -7,7 +7,11 @@ use sqlx::{Error, PgConnection};
 use super::escape::escape;
 use crate::columns::{approval_kind, approval_state, integer, message_state, nanoseconds, reason_word};
 use crate::fold::tells_of_sessions;
-use crate::rows::{ApprovalRow, Batch, MessageRow, UsageRow};
+use crate::rows::{ApprovalRow, Batch, MessageRow, RecordRow, UsageRow};
+
+/// How much goes into one statement.
+const STATEMENT_RECORDS: usize = 8_192;
+const STATEMENT_BYTES: usize = 8 << 20;
 
 /// Rows of several runs, to be put into the tables. The last of the same usage, question or message counts.
 #[derive(Default)]
@@ -15,7 +19,7 @@ pub(super) struct Rows<'a> {
     runs: BTreeMap<i64, &'a Batch>,
     /// Runs that may have new conversations.
     telling: BTreeSet<i64>,
-    records: u64,
+    records: Vec<(i64, &'a RecordRow)>,
     usage: BTreeMap<(i64, u64), &'a UsageRow>,
     approvals: BTreeMap<(i64, u64), &'a ApprovalRow>,
     messages: BTreeMap<(i64, u64), &'a MessageRow>,
@@ -28,7 +32,8 @@ impl<'a> Rows<'a> {
         if tells_of_sessions(batch) {
             self.telling.insert(number);
         }
-        self.records += batch.records_from(known).count() as u64;
+        self.records
+            .extend(batch.records_from(known).map(|record| (number, record)));
         self.usage
             .extend(batch.usage.iter().map(|row| ((number, row.seq), row)));
         self.approvals
@@ -47,7 +52,7 @@ impl<'a> Rows<'a> {
         self.put_usage(connection).await?;
         self.put_approvals(connection).await?;
         self.put_messages(connection).await?;
-        Ok(self.records)
+        self.put_records(connection).await
     }
 
     async fn put_runs(&self, connection: &mut PgConnection) -> Result<(), Error> {
@@ -139,6 +144,35 @@ impl<'a> Rows<'a> {
         .execute(connection)
         .await?;
         Ok(())
+    }
+
+    async fn put_records(&self, connection: &mut PgConnection) -> Result<u64, Error> {
+        let (mut rest, mut count) = (&self.records[..], 0);
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let fits = rest.iter().take(STATEMENT_RECORDS).take_while(|(_, record)| {
+                bytes += record.line.as_ref().map_or(0, |line| line.len());
+                bytes <= STATEMENT_BYTES
+            });
+            let (some, others) = rest.split_at(fits.count().max(1));
+            rest = others;
+            let all = || some.iter().map(|(_, record)| *record);
+            let lines: Vec<Option<&str>> = all().map(|record| record.line.as_deref()).collect();
+            let put = sqlx::query(
+                "INSERT INTO record(run, seq, at, kind, line)
+                 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[], $5::text[])
+                 ON CONFLICT DO NOTHING",
+            )
+            .bind(some.iter().map(|(run, _)| *run).collect::<Vec<_>>())
+            .bind(all().map(|record| integer(record.seq)).collect::<Vec<_>>())
+            .bind(all().map(|record| nanoseconds(record.at)).collect::<Vec<_>>())
+            .bind(texts(all().map(|record| record.kind.as_str())))
+            .bind(lines)
+            .execute(&mut *connection)
+            .await?;
+            count += put.rows_affected();
+        }
+        Ok(count)
     }
 
     async fn put_usage(&self, connection: &mut PgConnection) -> Result<(), Error> {

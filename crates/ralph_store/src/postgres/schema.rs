@@ -1,10 +1,10 @@
-//! What the tables are.
+//! The tables in PostgreSQL, as steps from each version to the next.
 
 /// The schema that is ours alone in the user's database.
 pub(super) const SCHEMA: &str = "ralph";
 
 /// One step from a version to the next, as SQL. A step that was released never changes.
-pub(super) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD];
+pub(super) const MIGRATIONS: &[&str] = &[FIRST, SECOND, THIRD, FOURTH];
 
 /// The tables that are emptied with the runs, in the order in which they are locked.
 pub(super) const RUN_TABLES: &str =
@@ -150,4 +150,45 @@ const THIRD: &str = r#"
     UPDATE run SET reason = 'unknown' WHERE has_ended;
     CREATE INDEX run_by_reason ON run(reason) WHERE has_ended;
     CREATE INDEX message_queued ON message(run) WHERE state = 0;
+"#;
+
+/// Records with their lines, so that search needs no journal. Words are found by record number instead of a place in a
+/// journal, and belong to a generation of the run: it changes when the rows of a run are replaced. Catching up reads all
+/// runs again.
+const FOURTH: &str = r#"
+    DROP TABLE record, kind, text, text_run;
+    TRUNCATE text_span;
+    ALTER TABLE run ADD COLUMN generation bigint NOT NULL DEFAULT 0;
+    UPDATE run SET fold_version = 0;
+    CREATE TABLE record(
+        run bigint NOT NULL,
+        seq bigint NOT NULL,
+        at bigint NOT NULL,
+        kind text COLLATE "C" NOT NULL,
+        line text,
+        PRIMARY KEY(run, seq)
+    );
+    DO $$ BEGIN
+        EXECUTE 'ALTER TABLE record ALTER COLUMN line SET COMPRESSION lz4';
+    EXCEPTION WHEN syntax_error OR feature_not_supported OR invalid_parameter_value THEN
+        NULL;
+    END $$;
+    CREATE TABLE text_run(
+        run bigint PRIMARY KEY,
+        generation bigint NOT NULL,
+        seq bigint NOT NULL,
+        at bigint NOT NULL,
+        calls text NOT NULL
+    );
+    CREATE TABLE text(
+        id bigint PRIMARY KEY,
+        run bigint NOT NULL,
+        seq bigint NOT NULL,
+        at bigint NOT NULL,
+        length integer NOT NULL,
+        kind smallint NOT NULL,
+        words tsvector NOT NULL
+    );
+    CREATE INDEX text_by_words ON text USING gin(words);
+    CREATE INDEX text_by_run ON text(run);
 "#;

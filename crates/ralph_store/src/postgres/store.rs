@@ -2,12 +2,10 @@
 
 use std::cell::RefCell;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use ralph_run::JournalReader;
 use sqlx::{Connection as _, PgConnection};
 use tokio::runtime::Handle;
 
@@ -16,10 +14,9 @@ use super::candidates::Scope;
 use super::connect::{Waiting, open, wait_for_writer};
 use super::explain::{explain, within};
 use super::readers::Readers;
-use super::text::Behind;
+use super::text::StoredLines;
 use super::writer::{Done, Task, Writer};
 use super::{read, text, usage};
-use crate::catch_up::JOURNAL;
 use crate::columns::{bounded, run_place};
 use crate::error::StoreError;
 use crate::home_claim::HomeClaim;
@@ -28,26 +25,24 @@ use crate::query::{
     SearchQuery,
 };
 use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
-use crate::search::{Gatherer, JournalSource, find, scan};
+use crate::search::{Gatherer, find, scan};
 use crate::store::{Health, Remembered, Store};
 use crate::summary::RunSummary;
 use crate::text_lag::TextLag;
 
 /// The database's own limit is shorter: this is for one that says nothing any more.
-const ANSWER_TIME: Duration = Duration::from_secs(10);
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// When time is up, a page of ranked hits ends, and the next one goes on.
-const SEARCH_TIME: Duration = Duration::from_millis(200);
+const SEARCH_TIMEOUT: Duration = Duration::from_millis(200);
 /// How long one batch of words may take to be written.
-const TEXT_TIME: Duration = Duration::from_secs(120);
+const TEXT_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Where the database and the journals are.
+/// Which database, and for which runs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
     /// `postgres://user:password@host:port/database`. It may have a password: it is never shown.
     pub url: String,
-    /// Where the runs are.
-    pub runs_directory: PathBuf,
-    /// The state directory of these runs; `None` opens the index of any.
+    /// The state directory whose runs the index has; `None` opens the index of any.
     pub home: Option<HomeClaim>,
     /// How long a database that is not there yet is waited for.
     pub patience: Duration,
@@ -56,10 +51,9 @@ pub struct PostgresOptions {
 impl PostgresOptions {
     /// With patience for a database that begins at the same time as we do.
     #[must_use]
-    pub fn new(url: impl Into<String>, runs_directory: impl Into<PathBuf>) -> Self {
+    pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
-            runs_directory: runs_directory.into(),
             home: None,
             patience: Duration::from_secs(10),
         }
@@ -71,7 +65,6 @@ impl fmt::Debug for PostgresOptions {
         formatter
             .debug_struct("PostgresOptions")
             .field("url", &"postgres://…")
-            .field("runs_directory", &self.runs_directory)
             .field("home", &self.home)
             .field("patience", &self.patience)
             .finish()
@@ -82,7 +75,6 @@ impl fmt::Debug for PostgresOptions {
 #[derive(Debug)]
 pub struct PostgresStore {
     address: Address,
-    runs_directory: PathBuf,
     writer: Writer,
     readers: Readers,
     /// Writes words, in long transactions that keep nobody else waiting.
@@ -96,7 +88,7 @@ pub struct PostgresStore {
 macro_rules! ask {
     ($store:expr, $question:path $(, $argument:expr)*) => {{
         let mut reader = $store.readers.take().await?;
-        let answer = within(ANSWER_TIME, $question(&mut reader.connection $(, $argument)*)).await;
+        let answer = within(ANSWER_TIMEOUT, $question(&mut reader.connection $(, $argument)*)).await;
         $store.readers.give_back(reader, answer)
     }};
 }
@@ -118,7 +110,6 @@ impl PostgresStore {
             writer: Writer::start(address.clone(), options.home, connection),
             readers: Readers::new(address.clone()),
             address,
-            runs_directory: options.runs_directory,
             text_writer: tokio::sync::Mutex::new(None),
             lag: TextLag::new(lag),
             problem: Mutex::default(),
@@ -172,31 +163,11 @@ impl PostgresStore {
     /// A connection that writes words: the last one, if it is still there.
     async fn text_connection(&self, last: Option<PgConnection>) -> Result<PgConnection, StoreError> {
         if let Some(mut last) = last
-            && within(ANSWER_TIME, last.ping()).await.is_ok()
+            && within(ANSWER_TIMEOUT, last.ping()).await.is_ok()
         {
             return Ok(last);
         }
         open(&self.address, Purpose::Write).await.map_err(explain)
-    }
-
-    /// Those of some runs whose journals are not what they were when their words were indexed: a loss of power cut them,
-    /// and they went on from there.
-    async fn cut(&self, connection: &mut PgConnection, runs: &[Behind]) -> Result<Vec<String>, StoreError> {
-        let marks = within(ANSWER_TIME, text::marks(connection, runs)).await;
-        let marks = marks.map_err(explain)?;
-        let directory = self.runs_directory.clone();
-        let compared = tokio::task::spawn_blocking(move || {
-            let is_cut = |(run, offset, seq): &(String, u64, u64)| {
-                // A journal that cannot be read now is left for the next time.
-                JournalReader::open(&directory.join(run).join(JOURNAL))
-                    .and_then(|journal| journal.stands_at(*offset, *seq))
-                    .is_ok_and(|stands| !stands)
-            };
-            marks.into_iter().filter(is_cut).map(|(run, ..)| run).collect()
-        });
-        compared
-            .await
-            .map_err(|error| StoreError::Database(error.to_string()))
     }
 
     async fn index(&self, asked: Option<&[String]>) -> Result<u64, StoreError> {
@@ -216,20 +187,16 @@ impl PostgresStore {
     ) -> Result<u64, StoreError> {
         let (mut count, mut after) = (0, String::new());
         loop {
-            let runs = within(ANSWER_TIME, text::behind(connection, &after, asked)).await;
+            let runs = within(ANSWER_TIMEOUT, text::behind(connection, &after, asked)).await;
             let runs = runs.map_err(explain)?;
-            let Some((last, _)) = runs.last() else {
+            let Some(last) = runs.last() else {
                 return Ok(count);
             };
-            after.clone_from(last);
-            // What means nothing to us is forgotten when it is asked for.
-            let runs: Vec<_> = runs.into_iter().filter_map(|(_, run)| run).collect();
-            let cut = self.cut(connection, &runs).await?;
-            let pending = within(TEXT_TIME, text::pending(connection, &runs, &cut)).await;
-            let mut gatherer = Gatherer::new(
-                JournalSource::new(self.runs_directory.clone()),
-                pending.map_err(explain)?,
-            );
+            after.clone_from(&last.name);
+            let pending = within(TEXT_TIMEOUT, text::pending(connection, &runs)).await;
+            let pending = pending.map_err(explain)?;
+            let lines = StoredLines::new(Handle::current(), self.readers.take().await?);
+            let mut gatherer = Gatherer::new(lines, pending);
             loop {
                 let gathered = tokio::task::spawn_blocking(move || {
                     let batch = gatherer.next_batch();
@@ -239,8 +206,12 @@ impl PostgresStore {
                     .await
                     .map_err(|error| StoreError::Database(error.to_string()))?;
                 gatherer = back;
-                let Some(batch) = batch else { break };
-                let written = within(TEXT_TIME, text::write_batch(connection, &batch)).await;
+                let Some(batch) = batch else {
+                    let StoredLines { reader, .. } = gatherer.into_source();
+                    self.readers.give_back(reader, Ok(()))?;
+                    break;
+                };
+                let written = within(TEXT_TIMEOUT, text::write_batch(connection, &batch)).await;
                 count += written.map_err(explain)?;
             }
         }
@@ -254,6 +225,10 @@ impl Store for PostgresStore {
         let ingested = self.write(Task::Ingest(batches)).await?.ingested;
         self.lag.add(new);
         Ok(ingested)
+    }
+
+    fn keeps_lines(&self) -> bool {
+        true
     }
 
     async fn progress(&self, run: &str) -> Result<Option<Progress>, StoreError> {
@@ -308,16 +283,16 @@ impl Store for PostgresStore {
 
     async fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError> {
         let reader = self.readers.take().await?;
-        let (runs, runtime) = (self.runs_directory.clone(), Handle::current());
+        let runtime = Handle::current();
         let query = SearchQuery {
             limit: bounded(query.limit),
             ..query.clone()
         };
         let searched = tokio::task::spawn_blocking(move || {
             let reader = RefCell::new(reader);
-            let scope = || Scope::of(&runtime, &reader, &runs, &query);
+            let scope = || Scope::of(&runtime, &reader, &query);
             let page = match query.mode {
-                SearchMode::Words => find(&query, SEARCH_TIME, scope),
+                SearchMode::Words => find(&query, SEARCH_TIMEOUT, scope),
                 SearchMode::Substring => scan(&query, scope),
             };
             (reader.into_inner(), page)
@@ -405,7 +380,7 @@ impl Store for PostgresStore {
         self.readers.close().await;
         if let Some(connection) = self.text_writer.lock().await.take() {
             // It is over either way.
-            let _ = within(ANSWER_TIME, connection.close()).await;
+            let _ = within(ANSWER_TIMEOUT, connection.close()).await;
         }
         self.writer.close().await
     }

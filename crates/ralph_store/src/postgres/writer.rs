@@ -22,8 +22,9 @@ use crate::store::{REMEMBERED_FOR, Remembered};
 
 /// How many jobs wait at most: whoever has more waits with them.
 const MAX_WAITING: usize = 64;
-/// How many records go into one commit, if they come in several jobs.
+/// How many records go into one commit, if they come in several jobs, and how many bytes their lines have.
 const MAX_RECORDS: usize = 100_000;
+const MAX_LINE_BYTES: usize = 64 << 20;
 /// A commit that takes longer has failed.
 const COMMIT_TIME: Duration = Duration::from_secs(90);
 /// After a database took long to say nothing, nobody waits for it again for so long.
@@ -122,11 +123,14 @@ impl Worker {
             match job {
                 Job::Task(task, reply) => {
                     let mut group = vec![(task, reply)];
-                    let mut records = records_of(&group[0].0);
-                    while records.is_some_and(|records| records < MAX_RECORDS) {
+                    let mut size = size_of(&group[0].0);
+                    while size.is_some_and(|(records, bytes)| records < MAX_RECORDS && bytes < MAX_LINE_BYTES)
+                    {
                         match jobs.try_recv() {
                             Ok(Job::Task(task @ Task::Ingest(_), reply)) => {
-                                records = records.zip(records_of(&task)).map(|(one, other)| one + other);
+                                size = size
+                                    .zip(size_of(&task))
+                                    .map(|(one, other)| (one.0 + other.0, one.1 + other.1));
                                 group.push((task, reply));
                             }
                             Ok(other) => {
@@ -287,10 +291,13 @@ async fn remember(
     Ok(first.filter(|first| first != answer))
 }
 
-/// How many records a task has that others may join; none for one that is done alone.
-fn records_of(task: &Task) -> Option<usize> {
+/// How many records, and bytes of lines, a task has that others may join; none for one that is done alone.
+fn size_of(task: &Task) -> Option<(usize, usize)> {
     match task {
-        Task::Ingest(batches) => Some(batches.iter().map(|batch| batch.records.len()).sum()),
+        Task::Ingest(batches) => Some((
+            batches.iter().map(|batch| batch.records.len()).sum(),
+            batches.iter().map(Batch::line_bytes).sum(),
+        )),
         Task::Remove(_) | Task::Clear | Task::Remember(..) | Task::Forget(_) => None,
         #[cfg(test)]
         Task::Panic => None,
@@ -320,7 +327,7 @@ mod tests {
     async fn a_job_that_panics_fails_alone() {
         let server = test_support::postgres::PostgresServer::shared().unwrap();
         let url = server.create_database().unwrap();
-        let options = PostgresOptions::new(url, "/nowhere");
+        let options = PostgresOptions::new(url);
         let store = PostgresStore::connect(options, |_| {}).await.unwrap();
         let failed = store.write(Task::Panic).await;
         assert!(matches!(failed, Err(StoreError::Closed)));

@@ -18,7 +18,7 @@ const SLOW: Duration = Duration::from_millis(3);
 pub(crate) struct Candidate {
     pub(crate) id: i64,
     pub(crate) run: i64,
-    /// Where the engine finds its line: the offset in the journal.
+    /// Where the engine finds its line: the offset in the journal, or the record number.
     pub(crate) place: u64,
     /// How long its line is, without the newline.
     pub(crate) length: u32,

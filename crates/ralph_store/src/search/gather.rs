@@ -85,6 +85,8 @@ pub(crate) struct Mark {
 /// Lines of a run that were not gathered yet.
 #[derive(Debug)]
 pub(crate) struct Span {
+    /// The number of the run in the index.
+    pub(crate) run: i64,
     pub(crate) name: String,
     pub(crate) from: u64,
     pub(crate) up_to: u64,
@@ -100,13 +102,13 @@ pub(crate) trait LineSource {
 
 /// The journals in a directory of runs.
 #[derive(Debug)]
-pub(crate) struct JournalSource {
+pub(super) struct JournalSource {
     directory: PathBuf,
     buffer: Vec<u8>,
 }
 
 impl JournalSource {
-    pub(crate) fn new(directory: PathBuf) -> Self {
+    pub(super) fn new(directory: PathBuf) -> Self {
         Self {
             directory,
             buffer: Vec::new(),
@@ -136,6 +138,11 @@ impl<S: LineSource> Gatherer<S> {
             turns,
             text: String::new(),
         }
+    }
+
+    /// Gives back the source.
+    pub(crate) fn into_source(self) -> S {
+        self.source
     }
 
     /// The next records; none when everything has been read.
@@ -173,6 +180,7 @@ impl<S: LineSource> Gatherer<S> {
             return Ok(false);
         };
         let span = Span {
+            run: run.run,
             name: run.name.clone(),
             from: run.place,
             up_to: run.up_to,

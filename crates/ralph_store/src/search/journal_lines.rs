@@ -20,7 +20,7 @@ pub(super) fn journal_of(runs_directory: &Path, run: &str) -> PathBuf {
 
 /// The journals that a search has opened.
 #[derive(Debug)]
-pub(crate) struct JournalLines<'a> {
+pub(super) struct JournalLines<'a> {
     directory: &'a Path,
     files: HashMap<i64, JournalFile>,
     buffer: Vec<u8>,
@@ -33,7 +33,7 @@ struct JournalFile {
 }
 
 impl<'a> JournalLines<'a> {
-    pub(crate) fn new(directory: &'a Path) -> Self {
+    pub(super) fn new(directory: &'a Path) -> Self {
         Self {
             directory,
             files: HashMap::new(),
@@ -43,7 +43,7 @@ impl<'a> JournalLines<'a> {
 
     /// Passes on the lines of these records by their index, in any order, with the run and with all of their text. What
     /// cannot be read is left out.
-    pub(crate) fn read<E>(
+    pub(super) fn read<E>(
         &mut self,
         records: &[Candidate],
         name_of: impl Fn(i64) -> Result<Option<String>, E>,

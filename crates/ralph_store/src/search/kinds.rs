@@ -28,6 +28,11 @@ const KINDS: &[(&str, i64)] = &[
     ("plan_updated", 1),
 ];
 
+/// The kinds that have words.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(name, _)| *name)
+}
+
 /// The number of a kind; none for those that have no words.
 pub(crate) fn number_of(kind: &str) -> Option<u8> {
     let number = KINDS.iter().position(|(name, _)| *name == kind)?;

@@ -25,9 +25,10 @@ pub(crate) use candidates::{Candidate, Candidates};
 pub(crate) use expression::{Clause, Expression};
 pub(crate) use filters::{Filter, write as write_filter};
 pub(crate) use find::find;
-pub(crate) use gather::{Batch as TextBatch, Calls, Gatherer, JournalSource, Mark, Pending, Row as TextRow};
+pub(crate) use gather::{
+    Batch as TextBatch, Calls, Gatherer, LineSource, Mark, Pending, Row as TextRow, Span,
+};
 pub use index::{Indexed, SearchOptions, TextIndex};
-pub(crate) use journal_lines::JournalLines;
-pub(crate) use kinds::number_of as kind_number;
+pub(crate) use kinds::{names as kinds_with_words, number_of as kind_number};
 pub(crate) use scan::scan;
 pub(crate) use write::run_filters;

@@ -57,7 +57,7 @@ pub(super) fn pending(
                 seq,
                 at,
                 calls,
-                filters: run_filters(number, run),
+                filters: run_filters(number, &run.workspace, &run.backend),
             });
         }
     }
@@ -186,12 +186,12 @@ fn remove_run(transaction: &Transaction<'_>, number: i64) -> rusqlite::Result<()
 }
 
 /// The words for what narrows a search to a run and its like.
-pub(crate) fn run_filters(number: i64, run: &RunSummary) -> String {
+pub(crate) fn run_filters(number: i64, workspace: &str, backend: &str) -> String {
     let mut out = String::new();
     for filter in [
         Filter::Run(number),
-        Filter::Workspace(&run.workspace),
-        Filter::Backend(&run.backend),
+        Filter::Workspace(workspace),
+        Filter::Backend(backend),
     ] {
         if !out.is_empty() {
             let _ = out.write_char(' ');

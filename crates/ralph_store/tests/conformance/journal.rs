@@ -38,7 +38,7 @@ impl Journal {
             id: id.to_owned(),
             path,
             new: Vec::new(),
-            fold: RunFold::new(),
+            fold: RunFold::new().keeping_lines(true),
             seq: 0,
             offset: 0,
             clock: SignedDuration::ZERO,

@@ -1,18 +1,24 @@
 //! What only a server can do to us: be away, be another's, be newer, and have a password.
 
+use std::path::Path;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use ralph_store::{CostQuery, PostgresOptions, PostgresStore, RunQuery, Store, StoreError};
+use ralph_store::{
+    CostQuery, MAX_KEPT_LINE_BYTES, PostgresOptions, PostgresStore, RunQuery, SearchMode, SearchQuery, Store,
+    StoreError, catch_up,
+};
+use serde_json::json;
 use test_support::postgres::{PASSWORD, PostgresServer};
 
 use crate::ingest::batches;
+use crate::journal::Journal;
 use crate::search::query;
 
 fn options(url: &str) -> PostgresOptions {
     PostgresOptions {
         patience: Duration::from_millis(300),
-        ..PostgresOptions::new(url, "/nowhere")
+        ..PostgresOptions::new(url)
     }
 }
 
@@ -142,13 +148,13 @@ async fn a_newer_schema_is_refused_and_left_alone() {
             "SELECT string_agg(version::text, ' ' ORDER BY version) FROM ralph.schema_version",
         )
         .unwrap();
-    assert_eq!(versions.trim(), "1 2 3", "a step is taken once");
+    assert_eq!(versions.trim(), "1 2 3 4", "a step is taken once");
     server
         .execute(database, "INSERT INTO ralph.schema_version VALUES(99, now())")
         .unwrap();
     let refused = connect(&url).await.unwrap_err();
     assert!(
-        matches!(refused, StoreError::NewerSchema { found: 99, known: 3 }),
+        matches!(refused, StoreError::NewerSchema { found: 99, known: 4 }),
         "{refused}"
     );
     let public = "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'public'";
@@ -210,10 +216,14 @@ async fn an_index_of_the_released_schema_is_upgraded_and_keeps_what_it_has() {
     store.ingest(batches("a", &[40])).await.unwrap();
     let spent = store.costs(&CostQuery::default()).await.unwrap();
     store.close().await.unwrap();
-    // As version 2 was.
-    let back = "DROP TABLE ralph.home, ralph.usage_day; DROP INDEX ralph.message_queued;
-        ALTER TABLE ralph.run DROP COLUMN ended_at, DROP COLUMN reason, DROP COLUMN fold_version;
-        DELETE FROM ralph.schema_version WHERE version = 3;";
+    // As version 2 was, but for the columns of tables that are made again.
+    let back = "DROP TABLE ralph.home, ralph.usage_day, ralph.record, ralph.text, ralph.text_run;
+        DROP INDEX ralph.message_queued;
+        ALTER TABLE ralph.run DROP COLUMN ended_at, DROP COLUMN reason, DROP COLUMN fold_version,
+            DROP COLUMN generation;
+        CREATE TABLE ralph.record(run bigint); CREATE TABLE ralph.kind(id integer);
+        CREATE TABLE ralph.text(id bigint); CREATE TABLE ralph.text_run(id bigint);
+        DELETE FROM ralph.schema_version WHERE version > 2;";
     server.execute(database, back).unwrap();
     let store = connect(&url).await.unwrap();
     assert_eq!(store.run("a").await.unwrap().unwrap().head_seq, 40);
@@ -225,6 +235,77 @@ async fn an_index_of_the_released_schema_is_upgraded_and_keeps_what_it_has() {
     let ingested = store.ingest(batches("a", &[40])).await.unwrap();
     assert!(ingested.records > 0 && ingested.disconnected.is_empty());
     assert!(store.indexed_runs().await.unwrap()[0].is_current);
+    store.index_texts().await.unwrap();
+    assert!(!store.search(&query("hello")).await.unwrap().hits.is_empty());
     assert_eq!(store.costs(&CostQuery::default()).await.unwrap(), spent);
     store.close().await.unwrap();
+}
+
+/// A delta and the block that leaves its text to it, and a tool with a long output.
+fn write_journals(runs: &Path) {
+    let mut journal = Journal::begin(Some(runs), "a", "/work", "claude_code");
+    let start = "The quick brown fox ".repeat(20);
+    let offset = journal
+        .agent("delta", &json!({"item": "m/1", "part": "text", "text": start}))
+        .0;
+    let checksum = start.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    let from = json!({"offset": offset, "bytes": start.len(), "checksum": checksum});
+    journal.agent(
+        "text_block_rest",
+        &json!({"item": "m/1", "text": "jumps.", "text_from": from}),
+    );
+    journal.call("Bash", "make");
+    journal.finish_call(&format!("{} over the lazy dog", "x ".repeat(30_000)));
+    let mut journal = Journal::begin(Some(runs), "b", "/elsewhere", "codex");
+    journal.say("A lazy fox");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn search_needs_no_journal() {
+    let server = PostgresServer::shared().unwrap();
+    let store = connect(&server.create_database().unwrap()).await.unwrap();
+    let home = tempfile::tempdir().unwrap();
+    write_journals(home.path());
+    catch_up(&store, home.path(), |_| {}).await.unwrap();
+    drop(home);
+    assert_eq!(store.index_texts().await.unwrap(), 4);
+    let page = store.search(&query("fox")).await.unwrap();
+    let found: Vec<(&str, u64, &str)> = page
+        .hits
+        .iter()
+        .map(|hit| (hit.run.as_str(), hit.seq, hit.kind.as_str()))
+        .collect();
+    assert_eq!(found, [("a", 3, "text_block"), ("b", 2, "text_block")]);
+    assert_eq!(page.hits[1].snippet, "A lazy fox");
+    assert_eq!(page.hits[1].marks, [(7, 10)]);
+    let phrase = store.search(&query("\"fox jumps\"")).await.unwrap();
+    assert!(phrase.hits[0].snippet.ends_with("fox jumps."), "{phrase:?}");
+    let substring = SearchQuery {
+        mode: SearchMode::Substring,
+        ..query("r the LAZY d")
+    };
+    let page = store.search(&substring).await.unwrap();
+    assert_eq!((page.hits.len(), page.hits[0].seq), (1, 5));
+    assert!(page.hits[0].snippet.ends_with("over the lazy dog"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_that_is_too_long_is_listed_and_not_searched() {
+    let server = PostgresServer::shared().unwrap();
+    let url = server.create_database().unwrap();
+    let store = connect(&url).await.unwrap();
+    let mut journal = Journal::of("a");
+    journal.say(&format!("needle {}", "x".repeat(MAX_KEPT_LINE_BYTES)));
+    journal.say("needle");
+    let batch = journal.take();
+    assert!(batch.line_bytes() < MAX_KEPT_LINE_BYTES);
+    assert_eq!(store.ingest(vec![batch]).await.unwrap().records, 3);
+    store.index_texts().await.unwrap();
+    let page = store.search(&query("needle")).await.unwrap();
+    assert_eq!((page.hits.len(), page.hits[0].seq, page.lag), (1, 3, 0));
+    let database = url.rsplit('/').next().unwrap();
+    let rows = "SELECT string_agg(seq::text, ' ' ORDER BY seq) FROM ralph.record";
+    assert_eq!(server.execute(database, rows).unwrap().trim(), "1 2 3");
 }

@@ -156,7 +156,7 @@ async fn open(
         Engine::Postgres { url, .. } => {
             let options = ralph_store::PostgresOptions {
                 home: claim,
-                ..ralph_store::PostgresOptions::new(url, runs_directory)
+                ..ralph_store::PostgresOptions::new(url)
             };
             Ok(Arc::new(
                 ralph_store::PostgresStore::connect(options, |_| {}).await?,

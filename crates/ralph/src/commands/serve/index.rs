@@ -106,7 +106,7 @@ async fn open(
         DatabaseAddress::Postgres { url } => {
             let options = PostgresOptions {
                 home: Some(claim),
-                ..PostgresOptions::new(url, home.runs_directory())
+                ..PostgresOptions::new(url)
             };
             let store = connect(options).await.map_err(|error| match error {
                 StoreError::BadAddress(_) => Failure::config(error.to_string()).into(),
