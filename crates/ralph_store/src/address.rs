@@ -1,4 +1,4 @@
-//! Where an index is.
+//! `DatabaseAddress`: where an index is, as a user writes it.
 
 use std::fmt;
 use std::path::PathBuf;

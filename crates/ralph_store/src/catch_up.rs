@@ -1,4 +1,4 @@
-//! Bringing an index to where the journals are.
+//! `catch_up`: brings an index up to date with the journals of a runs directory.
 
 use std::collections::HashMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Between our words and the columns of a database, whichever it is.
+//! Values as the columns of both databases have them.
 
 use jiff::Timestamp;
 

@@ -1,4 +1,4 @@
-//! What can go wrong with an index.
+//! `StoreError`: why an index could not do something.
 
 use std::path::PathBuf;
 

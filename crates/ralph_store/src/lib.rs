@@ -43,5 +43,5 @@ pub use rows::{
 };
 pub use search::{Indexed, SearchOptions, TextIndex};
 pub use sqlite::{Note, Opened, SqliteOptions, SqliteStore};
-pub use store::{Health, MAX_LIMIT, REMEMBERED_FOR, Remembered, Store};
+pub use store::{Health, MAX_LIMIT, RESPONSE_LIFETIME, SavedResponse, Store};
 pub use summary::{RunSummary, RunTotals};

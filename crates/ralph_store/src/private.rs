@@ -1,4 +1,4 @@
-//! Files and directories that nobody else can read. Modes are set when they are made, whatever the umask says.
+//! Creates files and directories that only the user can read, whatever the umask is.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io;

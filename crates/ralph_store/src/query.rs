@@ -1,4 +1,4 @@
-//! What can be asked of an index.
+//! Queries and their results.
 
 use agent_api::{MicroUsd, Tokens};
 use jiff::Timestamp;

@@ -1,4 +1,4 @@
-//! Which runs are kept.
+//! `expired_runs`: which runs the retention rules delete.
 
 use std::time::Duration;
 

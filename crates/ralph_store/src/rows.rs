@@ -1,4 +1,4 @@
-//! What an index is made of.
+//! `Batch` and the rows in it: what an index is given.
 
 use std::sync::Arc;
 
@@ -161,11 +161,11 @@ pub enum ApprovalKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalState {
-    /// Somebody has to answer.
+    /// It waits for an answer.
     Pending,
-    /// Somebody did.
+    /// It was answered.
     Answered,
-    /// Nobody waits for an answer any more.
+    /// The agent no longer waits for an answer.
     Withdrawn,
 }
 
@@ -209,7 +209,7 @@ impl MessageRow {
     }
 }
 
-/// What is new of one run.
+/// The rows of some lines of one run, from a [`RunFold`](crate::RunFold).
 #[derive(Debug, Clone)]
 pub struct Batch {
     /// The run after it.
@@ -218,7 +218,7 @@ pub struct Batch {
     pub start: u64,
     /// How much of the journal has been read after it.
     pub offset: u64,
-    /// What the fold needs to go on after it. Opaque to engines, which keep it as JSON.
+    /// What the fold needs to continue after it. Engines keep it as JSON.
     pub state: FoldState,
     /// Records, in order.
     pub records: Vec<RecordRow>,
@@ -244,7 +244,7 @@ impl Batch {
     }
 }
 
-/// How far a run has been taken in.
+/// How far a run has been indexed.
 #[derive(Debug, Clone)]
 pub struct Progress {
     /// How much of the journal.
@@ -265,7 +265,7 @@ pub struct Progress {
 pub struct IndexedRun {
     /// The run.
     pub run: String,
-    /// How much of its journal has been taken in.
+    /// How much of its journal has been indexed.
     pub offset: u64,
     /// When it ended; `None` if it has not.
     pub ended_at: Option<Timestamp>,
@@ -273,12 +273,11 @@ pub struct IndexedRun {
     pub is_current: bool,
 }
 
-/// What became of batches that were given to an index.
+/// The result of [`Store::ingest`](crate::Store::ingest).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ingested {
     /// Records that are new.
     pub records: u64,
-    /// Runs of which something is missing between what is known and the batch: it was left out, and has to be read
-    /// again from where [`Store::progress`](crate::Store::progress) says.
+    /// Runs with a gap between what is known and the batch. The batch was skipped: read the run again from where [`Store::progress`](crate::Store::progress) says.
     pub disconnected: Vec<String>,
 }

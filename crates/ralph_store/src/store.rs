@@ -1,4 +1,4 @@
-//! What every engine can do.
+//! `Store`: the index of runs, whichever engine keeps it.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -13,21 +13,19 @@ use crate::summary::RunSummary;
 /// How many rows any page has at most.
 pub const MAX_LIMIT: usize = 10_000;
 
-/// How long an answer is [remembered](Store::remember). An older one is as good as none.
-pub const REMEMBERED_FOR: std::time::Duration = std::time::Duration::from_secs(24 * 3600);
+/// How long a response is kept. An older one is not replayed.
+pub const RESPONSE_LIFETIME: std::time::Duration = std::time::Duration::from_secs(24 * 3600);
 
 /// An index of runs.
 #[async_trait]
 pub trait Store: Send + Sync + 'static {
-    /// Takes in what is new, all of it or nothing.
+    /// Writes batches, all of them or none.
     ///
-    /// The same again changes nothing: a batch that ends where the run is known or before is left out, one that
-    /// overlaps adds what is new (a record is known by run and seq, and the first one counts; usage is known by run
-    /// and seq, approvals and messages by run and seq too, and the last one counts). A batch that begins behind what
-    /// is known is left out and its run is named in the answer. A batch of another epoch than is known replaces the
-    /// run if it begins at 0, and is named in the answer if it does not. A batch of a newer fold that begins at 0 replaces the
-    /// run, too. Several batches of one run are taken in
-    /// order. Summary, offset and state of a run are those of its last batch.
+    /// Writing the same again changes nothing. A batch that ends where the index is with its run, or before, is skipped.
+    /// One that overlaps adds what is new: of the same record the first one counts, of the same usage row, request and
+    /// message the last one. A batch that begins behind the end of what is known is skipped and its run is returned. A
+    /// batch that begins at 0 and has another epoch or fold version replaces the run; one with another epoch that does
+    /// not begin at 0 is skipped and its run is returned. Batches of one run are written in order.
     async fn ingest(&self, batches: Vec<Batch>) -> Result<Ingested, StoreError>;
 
     /// Whether batches must have the lines of their records ([`RunFold::keeping_lines`](crate::RunFold::keeping_lines)).
@@ -35,10 +33,10 @@ pub trait Store: Send + Sync + 'static {
         false
     }
 
-    /// How far a run has been taken in, with what [`RunFold::resume`](crate::RunFold::resume) needs.
+    /// Where to continue with a run: what [`RunFold::resume`](crate::RunFold::resume) needs.
     async fn progress(&self, run: &str) -> Result<Option<Progress>, StoreError>;
 
-    /// How much of each journal has been taken in, in no order.
+    /// How much of each journal has been indexed, in no order.
     async fn indexed_runs(&self) -> Result<Vec<IndexedRun>, StoreError>;
 
     /// Figures about all runs. Cheap: reads indexes of the database only.
@@ -67,59 +65,58 @@ pub trait Store: Send + Sync + 'static {
     /// the day's last message. A sum that is too large for the database is the largest number it has.
     async fn costs(&self, query: &CostQuery) -> Result<Vec<CostRow>, StoreError>;
 
-    /// What contains some words.
+    /// A page of the records with these words.
     async fn search(&self, query: &SearchQuery) -> Result<SearchPage, StoreError>;
 
-    /// Takes the text of everything that was taken in into the text index, as far as it is now. Says how many records.
-    /// It compares all runs.
+    /// Indexes the text of all records that the text index lacks. Compares all runs. Returns how many records.
     async fn index_texts(&self) -> Result<u64, StoreError>;
 
-    /// Takes the text of these runs into the text index, as far as they have been taken in, and looks at no others.
-    /// Without any, it may tidy up.
+    /// As [`Self::index_texts`], for these runs only. Without any, it may compact the text index.
     async fn index_texts_of(&self, runs: &[String]) -> Result<u64, StoreError>;
 
-    /// Removes runs; unknown ones are not an error. What they cost stays, and is replaced if the run is taken in again.
+    /// Removes runs; unknown ones are not an error. What they cost stays until the run is indexed again.
     async fn remove(&self, runs: &[String]) -> Result<(), StoreError>;
 
-    /// Removes all runs, as [`Self::remove`]. What was [remembered](Self::remember) stays: nothing could rebuild it.
+    /// Removes all runs, as [`Self::remove`]. What was [saved](Self::put_response) stays: nothing could rebuild it.
     async fn clear(&self) -> Result<(), StoreError>;
 
-    /// Remembers what a request was answered, under the client's key. Gives what was remembered first, if that was
-    /// another one.
-    async fn remember(&self, key: &str, answer: &Remembered) -> Result<Option<Remembered>, StoreError>;
+    /// Saves the response to a request under the client's idempotency key. Returns the first one that was saved, if that
+    /// was another.
+    async fn put_response(
+        &self,
+        key: &str,
+        response: &SavedResponse,
+    ) -> Result<Option<SavedResponse>, StoreError>;
 
-    /// Forgets what was [remembered](Self::remember) under a key; an unknown one is no error.
-    async fn forget(&self, key: &str) -> Result<(), StoreError>;
+    /// The response that was saved under a key.
+    async fn response(&self, key: &str) -> Result<Option<SavedResponse>, StoreError>;
 
-    /// What a request was answered before.
-    async fn recall(&self, key: &str) -> Result<Option<Remembered>, StoreError>;
-
-    /// How it is.
+    /// Whether the index works.
     async fn health(&self) -> Health;
 
-    /// Ends in good order. Nothing can be asked afterwards.
+    /// Closes the index. Every later call fails.
     async fn close(&self) -> Result<(), StoreError>;
 }
 
-/// What a request was answered.
+/// A response that is repeated when the same request comes again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Remembered {
+pub struct SavedResponse {
     /// A digest of the request: another request under the same key is refused.
     pub digest: String,
-    /// The status of the answer.
+    /// The HTTP status.
     pub status: u16,
-    /// The answer.
+    /// The body.
     pub body: String,
-    /// When.
+    /// When it was saved.
     pub at: Timestamp,
 }
 
-/// How an index is.
+/// Whether an index works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Health {
     /// `sqlite` or `postgres`.
     pub engine: &'static str,
-    /// What is wrong; none if nothing is.
+    /// What is wrong, if something is.
     pub problem: Option<String>,
     /// How many records the text index lacks.
     pub text_lag: u64,

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use jiff::Timestamp;
-use ralph_store::Remembered;
+use ralph_store::SavedResponse;
 
 use super::admission::ConnectionPermit;
 use super::input::{MAX_BODY_BYTES, read_body};
@@ -119,13 +119,13 @@ async fn answer(app: &App, key: &str, parts: Parts, body: Bytes, next: Next) -> 
     let body = to_bytes(body, MAX_BODY_BYTES)
         .await
         .map_err(|error| Problem::internal("an answer is too large to be remembered", &error))?;
-    let answer = Remembered {
+    let answer = SavedResponse {
         digest,
         status: status.as_u16(),
         body: String::from_utf8_lossy(&body).into_owned(),
         at: Timestamp::now(),
     };
-    if let Err(error) = app.store.remember(key, &answer).await {
+    if let Err(error) = app.store.put_response(key, &answer).await {
         // It is done, and the client should hear of it.
         tracing::warn!(%error, "cannot remember what a request was answered");
     }
@@ -195,8 +195,8 @@ async fn is_started(app: &App, id: &str) -> bool {
 }
 
 /// What a command was answered before. It is told without the index as well: its runner knows it by its key.
-async fn recall(app: &App, key: &str) -> Option<Remembered> {
-    match app.store.recall(key).await {
+async fn recall(app: &App, key: &str) -> Option<SavedResponse> {
+    match app.store.response(key).await {
         Ok(recalled) => recalled,
         Err(error) => {
             tracing::warn!(%error, "cannot tell whether a command was answered before");
@@ -205,11 +205,11 @@ async fn recall(app: &App, key: &str) -> Option<Remembered> {
     }
 }
 
-fn is_fresh(earlier: &Remembered) -> bool {
+fn is_fresh(earlier: &SavedResponse) -> bool {
     Timestamp::now().duration_since(earlier.at).unsigned_abs() < KEPT
 }
 
-fn replay(earlier: Remembered, digest: &str) -> Result<Response, Problem> {
+fn replay(earlier: SavedResponse, digest: &str) -> Result<Response, Problem> {
     if earlier.digest != digest {
         return Err(reused());
     }

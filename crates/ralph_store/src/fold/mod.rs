@@ -1,4 +1,4 @@
-//! From a journal's lines to what is kept of them.
+//! `RunFold`: from the lines of a journal to the rows of an index.
 
 mod approvals;
 mod begin;

@@ -1,4 +1,4 @@
-//! Which batches tell of conversations.
+//! `tells_of_sessions`: whether a batch may add a session to its run.
 
 use crate::rows::Batch;
 

@@ -1,4 +1,4 @@
-//! What a run is called in lists.
+//! `title_of`: the title of a run in lists.
 
 /// In characters.
 const MAX_TITLE_CHARS: usize = 200;

@@ -1,4 +1,4 @@
-//! Where the database is, without ever showing it.
+//! `Address`: the connection options of a database URL. It never shows the password.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! Getting to the database, and being the only one there.
+//! `open_writer`: connects, takes the lock of the one server, and upgrades the schema.
 
 use std::time::{Duration, Instant};
 

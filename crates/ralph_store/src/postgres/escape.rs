@@ -1,4 +1,4 @@
-//! Text as PostgreSQL can keep it.
+//! `escape`, `unescape`: text without the NUL that PostgreSQL does not store.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! What PostgreSQL says, in our words.
+//! `explain`: errors of PostgreSQL and of the connection as `StoreError`.
 
 use std::time::Duration;
 

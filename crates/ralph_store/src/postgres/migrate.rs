@@ -1,4 +1,4 @@
-//! From an older schema to ours. Forward only.
+//! `migrate`: upgrades an older schema. Forward only.
 
 use sqlx::{AssertSqlSafe, Connection as _, Error, PgConnection};
 

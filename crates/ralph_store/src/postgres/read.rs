@@ -11,7 +11,7 @@ use crate::decoded::{Decoded, Listed, ListedApproval, partition_decodable};
 use crate::fold::{FOLD_VERSION, FoldState};
 use crate::query::{ApprovalPage, ApprovalQuery, Page, RunCounts, RunQuery};
 use crate::rows::{IndexedRun, MessageRow, Progress};
-use crate::store::{MAX_LIMIT, Remembered};
+use crate::store::{MAX_LIMIT, SavedResponse};
 use crate::summary::RunSummary;
 
 /// A question that is put together.
@@ -283,13 +283,16 @@ pub(super) async fn counts(connection: &mut PgConnection) -> Result<RunCounts, E
     })
 }
 
-pub(super) async fn recall(connection: &mut PgConnection, key: &str) -> Result<Option<Remembered>, Error> {
+pub(super) async fn response(
+    connection: &mut PgConnection,
+    key: &str,
+) -> Result<Option<SavedResponse>, Error> {
     let row = sqlx::query("SELECT digest, status, body, at FROM remembered WHERE key = $1")
         .bind(escape(key))
         .fetch_optional(connection)
         .await?;
     let read = |row: PgRow| {
-        Ok(Remembered {
+        Ok(SavedResponse {
             digest: text(&row, 0)?,
             status: u16::try_from(row.try_get::<i32, _>(1)?).unwrap_or_default(),
             body: text(&row, 2)?,

@@ -1,4 +1,4 @@
-//! A few connections that read.
+//! `Readers`: the pool of connections for queries.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

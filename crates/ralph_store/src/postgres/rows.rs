@@ -1,4 +1,4 @@
-//! What is put into the tables at once, by columns: one statement for each table, however many rows there are.
+//! `Rows`: the rows of several batches by column, so that each table takes one statement however many rows there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 

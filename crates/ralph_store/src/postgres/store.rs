@@ -26,14 +26,14 @@ use crate::query::{
 };
 use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::search::{Gatherer, find, scan};
-use crate::store::{Health, Remembered, Store};
+use crate::store::{Health, SavedResponse, Store};
 use crate::summary::RunSummary;
 use crate::text_lag::TextLag;
 
 /// The database's own limit is shorter: this is for one that says nothing any more.
 pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// When time is up, a page of ranked hits ends, and the next one goes on.
-const SEARCH_TIMEOUT: Duration = Duration::from_millis(200);
+const SEARCH_TIMEOUT: Duration = Duration::from_millis(100);
 /// How long one batch of words may take to be written.
 const TEXT_TIMEOUT: Duration = Duration::from_secs(120);
 
@@ -342,17 +342,17 @@ impl Store for PostgresStore {
         Ok(())
     }
 
-    async fn remember(&self, key: &str, answer: &Remembered) -> Result<Option<Remembered>, StoreError> {
-        let task = Task::Remember(key.to_owned(), answer.clone());
+    async fn put_response(
+        &self,
+        key: &str,
+        answer: &SavedResponse,
+    ) -> Result<Option<SavedResponse>, StoreError> {
+        let task = Task::PutResponse(key.to_owned(), answer.clone());
         Ok(self.write(task).await?.first)
     }
 
-    async fn forget(&self, key: &str) -> Result<(), StoreError> {
-        self.write(Task::Forget(key.to_owned())).await.map(drop)
-    }
-
-    async fn recall(&self, key: &str) -> Result<Option<Remembered>, StoreError> {
-        ask!(self, read::recall, key)
+    async fn response(&self, key: &str) -> Result<Option<SavedResponse>, StoreError> {
+        ask!(self, read::response, key)
     }
 
     async fn health(&self) -> Health {

@@ -13,12 +13,12 @@ use super::delete;
 use super::escape::escape;
 use super::explain::{explain, is_lost, within};
 use super::ingest::ingest;
-use super::read::recall;
+use super::read::response;
 use crate::columns::nanoseconds;
 use crate::error::StoreError;
 use crate::home_claim::{HomeClaim, OtherHome};
 use crate::rows::{Batch, Ingested};
-use crate::store::{REMEMBERED_FOR, Remembered};
+use crate::store::{RESPONSE_LIFETIME, SavedResponse};
 
 /// How many jobs wait at most: whoever has more waits with them.
 const MAX_WAITING: usize = 64;
@@ -35,8 +35,7 @@ pub(super) enum Task {
     Ingest(Vec<Batch>),
     Remove(Vec<String>),
     Clear,
-    Remember(String, Remembered),
-    Forget(String),
+    PutResponse(String, SavedResponse),
     #[cfg(test)]
     Panic,
 }
@@ -45,8 +44,8 @@ pub(super) enum Task {
 #[derive(Default)]
 pub(super) struct Done {
     pub(super) ingested: Ingested,
-    /// What was remembered before.
-    pub(super) first: Option<Remembered>,
+    /// The response that was saved before.
+    pub(super) first: Option<SavedResponse>,
 }
 
 type Reply<T> = oneshot::Sender<Result<T, StoreError>>;
@@ -249,27 +248,23 @@ async fn do_task(connection: &mut PgConnection, task: &Task) -> Result<Done, Err
         }),
         Task::Remove(runs) => delete::remove(connection, runs).await.map(|()| Done::default()),
         Task::Clear => delete::clear(connection).await.map(|()| Done::default()),
-        Task::Remember(key, answer) => Ok(Done {
-            first: remember(connection, key, answer).await?,
+        Task::PutResponse(key, answer) => Ok(Done {
+            first: put_response(connection, key, answer).await?,
             ingested: Ingested::default(),
         }),
         #[cfg(test)]
         Task::Panic => panic!("a fault of ours"),
-        Task::Forget(key) => {
-            let forgotten = sqlx::query("DELETE FROM remembered WHERE key = $1").bind(escape(key));
-            forgotten.execute(connection).await.map(|_| Done::default())
-        }
     }
 }
 
-/// Gives what was remembered first, if that was another one.
-async fn remember(
+/// Returns the response that was saved first, if that was another one.
+async fn put_response(
     connection: &mut PgConnection,
     key: &str,
-    answer: &Remembered,
-) -> Result<Option<Remembered>, Error> {
+    answer: &SavedResponse,
+) -> Result<Option<SavedResponse>, Error> {
     let at = nanoseconds(answer.at);
-    let forgotten = u64::try_from(REMEMBERED_FOR.as_nanos()).unwrap_or(u64::MAX);
+    let forgotten = u64::try_from(RESPONSE_LIFETIME.as_nanos()).unwrap_or(u64::MAX);
     sqlx::query("DELETE FROM remembered WHERE at < $1")
         .bind(at.saturating_sub_unsigned(forgotten))
         .execute(&mut *connection)
@@ -287,7 +282,7 @@ async fn remember(
     if new.rows_affected() > 0 {
         return Ok(None);
     }
-    let first = recall(connection, key).await?;
+    let first = response(connection, key).await?;
     Ok(first.filter(|first| first != answer))
 }
 
@@ -298,7 +293,7 @@ fn size_of(task: &Task) -> Option<(usize, usize)> {
             batches.iter().map(|batch| batch.records.len()).sum(),
             batches.iter().map(Batch::line_bytes).sum(),
         )),
-        Task::Remove(_) | Task::Clear | Task::Remember(..) | Task::Forget(_) => None,
+        Task::Remove(_) | Task::Clear | Task::PutResponse(..) => None,
         #[cfg(test)]
         Task::Panic => None,
     }
@@ -310,7 +305,7 @@ fn is_milestone(task: &Task) -> bool {
         Task::Ingest(batches) => batches
             .iter()
             .any(|batch| batch.start == 0 || batch.summary.ended_at.is_some()),
-        Task::Remove(_) | Task::Clear | Task::Remember(..) | Task::Forget(_) => true,
+        Task::Remove(_) | Task::Clear | Task::PutResponse(..) => true,
         #[cfg(test)]
         Task::Panic => false,
     }

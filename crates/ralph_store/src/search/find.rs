@@ -1,4 +1,4 @@
-//! Searches for words: asks the index, ranks the hits and builds one page of them.
+//! `find`: a page of the records with all words, ranked.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Searches for substrings: reads the journals themselves, newest record first, without the index.
+//! `scan`: a page of the records with a substring, newest first, from the lines themselves.
 
 use std::ops::Range;
 use std::time::Duration;

@@ -1,14 +1,17 @@
-//! The index file: creates it, opens it, and moves it aside if it is damaged.
+//! The file of the text index: creates it, opens it, and moves it aside if it is damaged.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _};
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use jiff::Timestamp;
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, OpenFlags};
 
 use crate::error::StoreError;
+use crate::private::open_file;
+pub(super) use crate::sqlite::explain::explain;
+use crate::sqlite::file;
+pub(super) use crate::sqlite::file::move_aside;
 
 /// The version of what is in the file, which also tells of which records have words. There are no migrations: another version is rebuilt from the journals.
 pub(super) const VERSION: u32 = 2;
@@ -111,45 +114,9 @@ pub(super) fn open_beside(asked: &Path) -> Result<Connection, StoreError> {
     }
 }
 
-/// Puts a file that cannot be used where it does no harm and can be looked at.
-pub(super) fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let now = Timestamp::now().strftime("%Y%m%dT%H%M%S").to_string();
-    let target = (0..1_000)
-        .map(|attempt| match attempt {
-            0 => with_suffix(path, &format!(".corrupt-{now}")),
-            _ => with_suffix(path, &format!(".corrupt-{now}-{attempt}")),
-        })
-        .find(|target| !target.exists())
-        .unwrap_or_else(|| with_suffix(path, ".corrupt"));
-    let moved = fs::rename(path, &target);
-    forget_journal(path);
-    moved.map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
-    Ok(target)
-}
-
-/// Puts the file that would be used aside. Only the last one is kept. None if there is none.
+/// Moves the file that would be used out of the way of a new one. Returns `None` if there is none.
 pub(super) fn replace(asked: &Path) -> Result<Option<PathBuf>, StoreError> {
-    let path = usable_path(asked);
-    if !path.exists() {
-        return Ok(None);
-    }
-    let target = with_suffix(&path, ".replaced");
-    let moved = fs::rename(&path, &target);
-    forget_journal(&path);
-    moved.map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
-    Ok(Some(target))
-}
-
-/// What an error of the database means to us.
-pub(super) fn explain(error: rusqlite::Error) -> StoreError {
-    match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged(error.to_string()),
-        Some(ErrorCode::DiskFull) => StoreError::Full(error.to_string()),
-        Some(ErrorCode::CannotOpen | ErrorCode::DatabaseBusy | ErrorCode::SystemIoFailure) => {
-            StoreError::Unavailable(error.to_string())
-        }
-        _ => StoreError::Database(error.to_string()),
-    }
+    file::replace(&usable_path(asked))
 }
 
 /// The file that was asked for, or one beside it if that is of a newer version, which is never opened: the newer
@@ -177,9 +144,10 @@ fn version_in_header(path: &Path) -> Option<u32> {
 fn try_open(path: &Path) -> Result<(Connection, bool), StoreError> {
     // An older version has nothing that the journals do not have.
     if version_in_header(path).is_some_and(|version| version < VERSION) {
-        remove(path)?;
+        file::remove(path)?;
     }
-    create_private(path)?;
+    // Created by us with our mode: SQLite gives its other files the same one.
+    open_file(path).map_err(|error| file::unavailable(path, &error))?;
     let connection = Connection::open(path).map_err(explain)?;
     connection.busy_timeout(BUSY).map_err(explain)?;
     let version: u32 = connection
@@ -219,35 +187,4 @@ fn missing_is_damage(error: rusqlite::Error) -> StoreError {
         StoreError::Database(problem) => StoreError::Damaged(problem),
         other => other,
     }
-}
-
-/// SQLite gives its other files the mode of this one.
-fn create_private(path: &Path) -> Result<(), StoreError> {
-    let mut options = OpenOptions::new();
-    options.append(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    match options.open(path) {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(StoreError::Unavailable(format!("`{}`: {error}", path.display()))),
-    }
-}
-
-fn remove(path: &Path) -> Result<(), StoreError> {
-    forget_journal(path);
-    fs::remove_file(path).map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))
-}
-
-/// Without its file, what was not yet moved there means nothing, and would damage the next one.
-fn forget_journal(path: &Path) {
-    for suffix in ["-wal", "-shm", "-journal"] {
-        let _ = fs::remove_file(with_suffix(path, suffix));
-    }
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }

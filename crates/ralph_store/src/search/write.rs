@@ -1,4 +1,4 @@
-//! The operations of the index writer, each in one transaction.
+//! The transactions of the text index's writer.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Removes runs from the tables.
+//! Deletes runs, or everything.
 
 use rusqlite::{Connection, OptionalExtension as _};
 

@@ -1,4 +1,4 @@
-//! What SQLite says, in our words.
+//! `explain`: errors of SQLite as `StoreError`.
 
 use rusqlite::{Error, ErrorCode};
 
@@ -6,7 +6,7 @@ use crate::error::StoreError;
 
 /// What SQLite says, in our words.
 #[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-pub(super) fn explain(error: Error) -> StoreError {
+pub(crate) fn explain(error: Error) -> StoreError {
     let text = error.to_string();
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full(text),

@@ -1,4 +1,4 @@
-//! One server for each data directory.
+//! `lock`: one server for each data directory.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};

@@ -6,7 +6,8 @@
 mod corruption_flag;
 mod decode;
 mod delete;
-mod explain;
+pub(crate) mod explain;
+pub(crate) mod file;
 mod ingest;
 mod lock;
 mod migrate;

@@ -1,15 +1,15 @@
-//! Opening the file: checked, repaired by rebuilding, migrated.
+//! `open_file_of_index`: opens `ralph.db`; checks it after an unclean stop, replaces it if it is damaged, upgrades it.
 
 use std::fmt;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use jiff::Timestamp;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::delete;
 use super::explain::explain;
+use super::file::move_aside;
 use super::migrate::migrate;
 use super::read::{self, Head};
 use super::schema::MIGRATIONS;
@@ -238,38 +238,6 @@ fn check(connection: &Connection, notes: &mut Vec<Note>) -> Result<(), StoreErro
     Ok(())
 }
 
-/// Puts a file that cannot be used where it does no harm and can be looked at.
-fn move_aside(path: &Path) -> Result<PathBuf, StoreError> {
-    let now = Timestamp::now().strftime("%Y%m%dT%H%M%S").to_string();
-    let target = (0..1000)
-        .map(|attempt| {
-            let attempt = if attempt == 0 {
-                String::new()
-            } else {
-                format!("-{attempt}")
-            };
-            with_suffix(path, &format!(".corrupt-{now}{attempt}"))
-        })
-        .find(|target| !target.exists());
-    let target = target.unwrap_or_else(|| with_suffix(path, ".corrupt"));
-    move_to(path, &target)?;
-    Ok(target)
-}
-
-/// Puts a file aside because another one was asked for. Only the last one is kept. None if there is no file.
-pub(super) fn replace(path: &Path) -> Result<Option<PathBuf>, StoreError> {
-    if !path.exists() {
-        return Ok(None);
-    }
-    let target = with_suffix(path, ".replaced");
-    for suffix in ["", "-wal", "-shm"] {
-        // There may be none, and what is in its way is replaced below.
-        let _ = std::fs::remove_file(with_suffix(&target, suffix));
-    }
-    move_to(path, &target)?;
-    Ok(Some(target))
-}
-
 /// Copies what no journal has from a file that was moved aside: answers to requests, and what removed runs cost. Runs that
 /// are still there replace their costs when they are taken in again. The file may be damaged or of another version: what
 /// cannot be read is lost.
@@ -310,25 +278,6 @@ fn has_kept_costs(connection: &Connection) -> rusqlite::Result<bool> {
         [],
         |row| row.get(0),
     )
-}
-
-fn move_to(path: &Path, target: &Path) -> Result<(), StoreError> {
-    std::fs::rename(path, target)
-        .map_err(|error| StoreError::Unavailable(format!("`{}`: {error}", path.display())))?;
-    for suffix in ["-wal", "-shm"] {
-        let (from, to) = (with_suffix(path, suffix), with_suffix(target, suffix));
-        // There may be none. One that stayed would be taken for the new file's.
-        if std::fs::rename(&from, to).is_err() {
-            let _ = std::fs::remove_file(from);
-        }
-    }
-    Ok(())
-}
-
-pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// Makes the data directory and takes it.

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::fold::FOLD_VERSION;
 use crate::query::{ApprovalPage, ApprovalQuery, Page, RunCounts, RunQuery};
 use crate::rows::{IndexedRun, MessageRow, Progress};
-use crate::store::{MAX_LIMIT, Remembered};
+use crate::store::{MAX_LIMIT, SavedResponse};
 use crate::summary::RunSummary;
 
 /// A question that is put together.
@@ -342,12 +342,12 @@ pub(super) fn counts(connection: &Connection) -> Result<RunCounts, StoreError> {
     })
 }
 
-pub(super) fn recall(connection: &Connection, asked: &str) -> Result<Option<Remembered>, StoreError> {
+pub(super) fn response(connection: &Connection, asked: &str) -> Result<Option<SavedResponse>, StoreError> {
     connection
         .prepare_cached("SELECT digest, status, body, at FROM remembered WHERE key = ?1")
         .and_then(|mut statement| {
             let found = statement.query_row([asked], |row| {
-                Ok(Remembered {
+                Ok(SavedResponse {
                     digest: row.get(0)?,
                     status: row.get(1)?,
                     body: row.get(2)?,

@@ -1,4 +1,4 @@
-//! A few connections that read.
+//! `Readers`: the pool of connections for queries.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

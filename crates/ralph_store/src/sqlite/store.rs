@@ -11,9 +11,9 @@ use tokio::sync::Semaphore;
 use super::corruption_flag::CorruptionFlag;
 use super::delete;
 use super::explain::explain;
+use super::file::{replace, with_suffix};
 use super::open::{
-    Note, Opened, home_of_file, keep_what_cannot_be_rebuilt, open_file_of_index, replace, take_directory,
-    with_suffix,
+    Note, Opened, home_of_file, keep_what_cannot_be_rebuilt, open_file_of_index, take_directory,
 };
 use super::readers::Readers;
 use super::texts::lag;
@@ -27,7 +27,7 @@ use crate::query::{
 };
 use crate::rows::{Batch, IndexedRun, Ingested, MessageRow, Progress};
 use crate::search::{SearchOptions, TextIndex};
-use crate::store::{Health, REMEMBERED_FOR, Remembered, Store};
+use crate::store::{Health, RESPONSE_LIFETIME, SavedResponse, Store};
 use crate::summary::RunSummary;
 use crate::text_lag::TextLag;
 
@@ -74,7 +74,7 @@ impl SqliteStore {
     }
 
     /// Makes a new index of a data directory. The old one is moved aside, whatever is wrong with it: it may be damaged,
-    /// or a newer version's. What was [remembered](Store::remember) and what runs cost is copied if it can be read.
+    /// or a newer version's. What was [saved](Store::put_response) and what runs cost is copied if it can be read.
     ///
     /// # Errors
     /// When another server has it, it belongs to another state directory, or there cannot be one.
@@ -302,11 +302,15 @@ impl Store for SqliteStore {
         self.with_texts(TextIndex::clear).await
     }
 
-    async fn remember(&self, key: &str, answer: &Remembered) -> Result<Option<Remembered>, StoreError> {
+    async fn put_response(
+        &self,
+        key: &str,
+        answer: &SavedResponse,
+    ) -> Result<Option<SavedResponse>, StoreError> {
         let (asked, new) = (key.to_owned(), answer.clone());
         let kept = self.writer.run_strictly(move |connection| {
             let long_ago = nanoseconds(new.at).saturating_sub_unsigned(
-                u64::try_from(REMEMBERED_FOR.as_nanos()).unwrap_or(u64::MAX),
+                u64::try_from(RESPONSE_LIFETIME.as_nanos()).unwrap_or(u64::MAX),
             );
             connection
                 .prepare_cached("DELETE FROM remembered WHERE at < ?1")?
@@ -318,24 +322,14 @@ impl Store for SqliteStore {
         if self.note(kept.await)? > 0 {
             return Ok(None);
         }
-        let first = self.recall(key).await?;
+        let first = self.response(key).await?;
         Ok(first.filter(|first| first != answer))
     }
 
-    async fn forget(&self, key: &str) -> Result<(), StoreError> {
-        let key = key.to_owned();
-        let forgotten = self.writer.run_strictly(move |connection| {
-            connection
-                .prepare_cached("DELETE FROM remembered WHERE key = ?1")?
-                .execute([key])
-        });
-        self.note(forgotten.await).map(drop)
-    }
-
-    async fn recall(&self, key: &str) -> Result<Option<Remembered>, StoreError> {
+    async fn response(&self, key: &str) -> Result<Option<SavedResponse>, StoreError> {
         let key = key.to_owned();
         self.readers
-            .read(move |connection| read::recall(connection, &key))
+            .read(move |connection| read::response(connection, &key))
             .await
     }
 

@@ -1,4 +1,4 @@
-//! Tests that need to look inside.
+//! Tests of `SqliteStore` that need its private parts.
 
 use std::fs;
 use std::path::Path;
@@ -7,8 +7,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use super::file::with_suffix;
 use super::migrate::migrate;
-use super::open::with_suffix;
 use super::read;
 use super::schema::MIGRATIONS;
 use super::store::{SqliteOptions, SqliteStore};
@@ -312,7 +312,7 @@ async fn an_index_of_the_first_schema_is_upgraded_and_keeps_what_it_has() {
     );
     let store = opened.store;
     assert_eq!(store.run("a").await.unwrap().unwrap().head_seq, 5);
-    assert_eq!(store.recall("k").await.unwrap().unwrap().body, "body");
+    assert_eq!(store.response("k").await.unwrap().unwrap().body, "body");
     let runs = store.indexed_runs().await.unwrap();
     assert!(
         !runs[0].is_current && runs[0].ended_at.is_none(),

@@ -1,6 +1,6 @@
 //! Forgetting, rebuilding, and leaving.
 
-use ralph_store::{CostQuery, Remembered, RunQuery, SearchQuery, StoreError, reindex};
+use ralph_store::{CostQuery, RunQuery, SavedResponse, SearchQuery, StoreError, reindex};
 
 use crate::ingest::all_of;
 use crate::search::query;
@@ -48,13 +48,13 @@ pub(crate) async fn everything_but_answers_and_costs_is_forgotten_when_it_is_cle
     let store = &stage.store;
     stage.run("a").work_until(40).say("needle");
     stage.catch_up().await;
-    let answer = Remembered {
+    let answer = SavedResponse {
         digest: "d".to_owned(),
         status: 200,
         body: String::new(),
         at: jiff::Timestamp::UNIX_EPOCH,
     };
-    store.remember("k", &answer).await.unwrap();
+    store.put_response("k", &answer).await.unwrap();
     store.clear().await.unwrap();
     assert!(store.runs(&RunQuery::default()).await.unwrap().items.is_empty());
     assert!(
@@ -63,7 +63,7 @@ pub(crate) async fn everything_but_answers_and_costs_is_forgotten_when_it_is_cle
     );
     assert_eq!(count(stage, "needle").await, 0);
     assert_eq!(store.health().await.text_lag, 0);
-    assert_eq!(store.recall("k").await.unwrap(), Some(answer));
+    assert_eq!(store.response("k").await.unwrap(), Some(answer));
 }
 
 pub(crate) async fn after_a_rebuild_everything_is_as_it_was(stage: &Stage) {

@@ -148,6 +148,6 @@ pub(crate) async fn every_character_is_kept(stage: &Stage) {
     for text in ["unknown\0run", "\u{1a}"] {
         assert!(store.run(text).await.unwrap().is_none());
         assert!(store.progress(text).await.unwrap().is_none());
-        assert!(store.recall(text).await.unwrap().is_none());
+        assert!(store.response(text).await.unwrap().is_none());
     }
 }

@@ -57,7 +57,7 @@ story! {
         questions_wait_until_they_are_closed,
         messages_say_what_became_of_them,
         costs_are_what_was_spent_however_they_are_added_up,
-        the_first_answer_to_a_request_is_the_one_that_is_remembered;
+        the_first_response_to_a_request_is_the_one_that_is_kept;
     search:
         words_phrases_and_beginnings_are_found,
         a_hit_says_where_it_stands_and_marks_the_words,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use ralph_store::{
-    ApprovalKind, ApprovalQuery, ApprovalRow, CostGroup, CostQuery, CostRow, MessageState, Remembered,
+    ApprovalKind, ApprovalQuery, ApprovalRow, CostGroup, CostQuery, CostRow, MessageState, SavedResponse,
 };
 use serde_json::json;
 
@@ -233,25 +233,21 @@ pub(crate) async fn costs_are_what_was_spent_however_they_are_added_up(stage: &S
     );
 }
 
-pub(crate) async fn the_first_answer_to_a_request_is_the_one_that_is_remembered(stage: &Stage) {
+pub(crate) async fn the_first_response_to_a_request_is_the_one_that_is_kept(stage: &Stage) {
     let store = &stage.store;
-    let answer = |digest: &str, day: i64| Remembered {
+    let answer = |digest: &str, day: i64| SavedResponse {
         digest: digest.to_owned(),
         status: 201,
         body: "{\"a\":\"\u{0}\"}".to_owned(),
         at: Timestamp::from_second(day * 86_400).unwrap(),
     };
-    assert_eq!(store.recall("k").await.unwrap(), None);
-    assert_eq!(store.remember("k", &answer("a", 100)).await.unwrap(), None);
-    let again = store.remember("k", &answer("a", 100)).await.unwrap();
+    assert_eq!(store.response("k").await.unwrap(), None);
+    assert_eq!(store.put_response("k", &answer("a", 100)).await.unwrap(), None);
+    let again = store.put_response("k", &answer("a", 100)).await.unwrap();
     assert_eq!(again, None, "the same again");
-    let other = store.remember("k", &answer("b", 101)).await.unwrap();
+    let other = store.put_response("k", &answer("b", 101)).await.unwrap();
     assert_eq!(other, Some(answer("a", 100)));
-    assert_eq!(store.recall("k").await.unwrap(), Some(answer("a", 100)));
-    store.forget("another").await.unwrap();
-    store.forget("k").await.unwrap();
-    assert_eq!(store.recall("k").await.unwrap(), None);
-    assert_eq!(store.remember("k", &answer("a", 100)).await.unwrap(), None);
-    store.remember("later", &answer("c", 108)).await.unwrap();
-    assert_eq!(store.recall("k").await.unwrap(), None, "a week is long enough");
+    assert_eq!(store.response("k").await.unwrap(), Some(answer("a", 100)));
+    store.put_response("later", &answer("c", 108)).await.unwrap();
+    assert_eq!(store.response("k").await.unwrap(), None, "a week is long enough");
 }

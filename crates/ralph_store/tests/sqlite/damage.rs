@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::journal_stage::{Stage, line};
-use ralph_store::{ApprovalQuery, Note, Remembered, RunQuery, SqliteStore, Store, StoreError, catch_up};
+use ralph_store::{ApprovalQuery, Note, RunQuery, SavedResponse, SqliteStore, Store, StoreError, catch_up};
 use rusqlite::Connection;
 
 /// A closed index of two runs.
@@ -98,8 +98,8 @@ async fn tables_without_a_version_or_a_version_without_tables_are_no_index() {
     }
 }
 
-fn answer() -> Remembered {
-    Remembered {
+fn answer() -> SavedResponse {
+    SavedResponse {
         digest: "d".to_owned(),
         status: 201,
         body: "{}".to_owned(),
@@ -113,7 +113,7 @@ async fn an_index_that_is_made_anew_keeps_the_old_one_aside_and_its_answers() {
     let before = indexed(&stage).await;
     let store = stage.open().await.store;
     let answer = answer();
-    store.remember("k", &answer).await.unwrap();
+    store.put_response("k", &answer).await.unwrap();
     store.close().await.unwrap();
     // Twice: the one that was put aside before is in nobody's way.
     for _ in 0..2 {
@@ -131,7 +131,7 @@ async fn an_index_that_is_made_anew_keeps_the_old_one_aside_and_its_answers() {
         assert!(opened.store.indexed_runs().await.unwrap().is_empty());
         catch_up(&opened.store, &stage.runs(), |_| {}).await.unwrap();
         assert_eq!(everything(&opened.store).await, before);
-        assert_eq!(opened.store.recall("k").await.unwrap().as_ref(), Some(&answer));
+        assert_eq!(opened.store.response("k").await.unwrap().as_ref(), Some(&answer));
         opened.store.close().await.unwrap();
     }
 }

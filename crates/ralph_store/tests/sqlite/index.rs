@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::journal_stage::{Stage, line};
 use ralph_store::{
-    ApprovalQuery, Batch, CostGroup, CostQuery, Cursor, Note, Remembered, RunFold, RunQuery, SqliteStore,
+    ApprovalQuery, Batch, CostGroup, CostQuery, Cursor, Note, RunFold, RunQuery, SavedResponse, SqliteStore,
     Store, StoreError, catch_up,
 };
 
@@ -249,30 +249,30 @@ async fn costs_are_added_up_by_what_is_asked() {
 #[tokio::test]
 async fn the_first_answer_to_a_request_is_the_one_that_is_remembered() {
     let stage = Stage::new();
-    let answer = |digest: &str, day: i64| Remembered {
+    let answer = |digest: &str, day: i64| SavedResponse {
         digest: digest.to_owned(),
         status: 201,
         body: "{}".to_owned(),
         at: jiff::Timestamp::from_second(day * 86_400).unwrap(),
     };
     let store = stage.open().await.store;
-    assert_eq!(store.recall("k").await.unwrap(), None);
-    assert_eq!(store.remember("k", &answer("a", 100)).await.unwrap(), None);
+    assert_eq!(store.response("k").await.unwrap(), None);
+    assert_eq!(store.put_response("k", &answer("a", 100)).await.unwrap(), None);
     assert_eq!(
-        store.remember("k", &answer("a", 100)).await.unwrap(),
+        store.put_response("k", &answer("a", 100)).await.unwrap(),
         None,
         "the same again"
     );
     assert_eq!(
-        store.remember("k", &answer("b", 101)).await.unwrap(),
+        store.put_response("k", &answer("b", 101)).await.unwrap(),
         Some(answer("a", 100))
     );
     store.clear().await.unwrap();
     store.close().await.unwrap();
     let store = stage.open().await.store;
-    assert_eq!(store.recall("k").await.unwrap(), Some(answer("a", 100)));
-    store.remember("later", &answer("c", 108)).await.unwrap();
-    assert_eq!(store.recall("k").await.unwrap(), None, "a week is long enough");
+    assert_eq!(store.response("k").await.unwrap(), Some(answer("a", 100)));
+    store.put_response("later", &answer("c", 108)).await.unwrap();
+    assert_eq!(store.response("k").await.unwrap(), None, "a week is long enough");
 }
 
 #[tokio::test]
