@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use ralph_run::short_run_id;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::widgets::{Clear, Widget as _};
@@ -60,7 +59,7 @@ pub struct App {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ClockRate {
     EverySecond,
-    /// Nobody looks at the window.
+    /// The window is not focused.
     Slow,
 }
 
@@ -184,7 +183,7 @@ impl App {
                 self.home.preview_failed(&run, &reason, now);
                 Vec::new()
             }
-            Input::Started(result) => self.started(result, now),
+            Input::Started(result) => self.started(result),
             Input::Tail(loaded) | Input::Loaded(loaded) => {
                 if let Some(run) = self.open_run(&loaded.run) {
                     run.set_loaded(*loaded, now);
@@ -219,10 +218,7 @@ impl App {
             }
             Input::Edited { text } => match &mut self.run {
                 Some(run) => run.edited(text, now),
-                None => {
-                    self.home.edited(text.as_deref());
-                    Vec::new()
-                }
+                None => self.home.edited(text, now),
             },
             Input::Notice(text) => {
                 self.show_notice(&text, NOTICE_TIME, now);
@@ -246,28 +242,22 @@ impl App {
             }
         };
         self.expire(now);
-        if let Some(text) = self.run.as_mut().and_then(RunScreen::take_notice) {
+        let of_home = self.home.take_notice();
+        let of_run = self.run.as_mut().and_then(RunScreen::take_notice);
+        if let Some(text) = of_run.or(of_home) {
             self.show_notice(&text, NOTICE_TIME, now);
         }
         self.follow(effects)
     }
 
-    /// A new run is opened where it was asked for. Whoever went on to something else is only told.
-    fn started(&mut self, result: Result<String, String>, now: Now) -> Vec<Effect> {
+    /// A new run is opened where it was asked for. A user who has opened something else only gets a notice.
+    fn started(&mut self, result: Result<String, String>) -> Vec<Effect> {
         let is_shown = self.run.is_none() && self.reader.is_none();
-        let text = match &result {
-            Ok(run) => format!("started run {}", short_run_id(run)),
-            Err(reason) => reason.clone(),
-        };
         let run = result.clone().unwrap_or_default();
-        let is_started = result.is_ok();
-        if self.home.started(result, is_shown, now) {
-            return vec![Effect::Open { run }];
+        match self.home.started(result, is_shown) {
+            true => vec![Effect::Open { run }],
+            false => Vec::new(),
         }
-        if is_started || !is_shown {
-            self.show_notice(&text, NOTICE_TIME, now);
-        }
-        Vec::new()
     }
 
     fn open_run(&mut self, id: &str) -> Option<&mut RunScreen> {
@@ -291,7 +281,7 @@ impl App {
     fn reply(&mut self, reply: &Reply, now: Now) {
         match self.open_run(&reply.run) {
             Some(run) => run.reply(reply, now),
-            None => self.home.reply(reply, now),
+            None => self.home.reply(reply),
         }
     }
 
@@ -315,7 +305,6 @@ impl App {
     }
 
     fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
-        // The home screen has layers of its own.
         if let Some(event) = self.pointer.key(key, now.instant) {
             return event.map_or_else(Vec::new, |event| self.point(event, now));
         }
@@ -325,7 +314,7 @@ impl App {
             }
             return Vec::new();
         }
-        if *key == Key::Control('c') && (self.run.is_some() || self.reader.is_some()) {
+        if *key == Key::Control('c') {
             return self.control_c(now);
         }
         self.leave_until = None;
@@ -411,7 +400,7 @@ impl App {
         let was_open = match &mut self.run {
             _ if self.reader.take().is_some() => true,
             Some(run) => run.cancel(now),
-            None => false,
+            None => self.home.cancel(now),
         };
         if was_open {
             self.leave_until = None;
@@ -421,9 +410,10 @@ impl App {
             return vec![Effect::Quit];
         }
         self.leave_until = Some(now.instant + LEAVE_TIME);
-        let text = match self.continuing_run() {
-            Some(_) => "press Ctrl-C again within 1 s to leave; the run continues",
-            None => "press Ctrl-C again within 1 s to leave",
+        let text = match (&self.run, self.continuing_run()) {
+            (None, _) => "press Ctrl-C again within 1 s to leave; runs continue",
+            (Some(_), Some(_)) => "press Ctrl-C again within 1 s to leave; the run continues",
+            (Some(_), None) => "press Ctrl-C again within 1 s to leave",
         };
         self.show_notice(text, LEAVE_TIME, now);
         Vec::new()
@@ -469,11 +459,16 @@ impl App {
             cursor = None;
         }
         if let Some(notice) = self.notice.as_ref().filter(|notice| now.instant < notice.until) {
-            let row = Rect::new(area.x, area.bottom() - 1, area.width, 1);
-            Clear.render(row, buffer);
-            let text = one_line(&notice.text, usize::from(area.width));
-            put(buffer, row, 0, &text, self.theme.style(Role::Strong));
+            draw_notice(&notice.text, area, buffer, self.theme);
         }
         cursor
     }
+}
+
+/// In place of the footer.
+pub(crate) fn draw_notice(text: &str, area: Rect, buffer: &mut Buffer, theme: Theme) {
+    let row = Rect::new(area.x, area.bottom() - 1, area.width, 1);
+    Clear.render(row, buffer);
+    let text = one_line(text, usize::from(area.width));
+    put(buffer, row, 0, &text, theme.style(Role::Strong));
 }

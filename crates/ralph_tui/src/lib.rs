@@ -14,6 +14,7 @@ mod effect;
 mod home;
 mod input;
 mod pointer;
+mod request;
 mod run;
 mod theme;
 mod transcript;

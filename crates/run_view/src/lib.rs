@@ -4,6 +4,7 @@
 
 mod activity;
 mod amounts;
+mod arming;
 mod call_end;
 mod characters;
 mod choice;
@@ -14,6 +15,7 @@ mod grant_choice;
 mod one_line;
 mod permission_mode;
 mod request_detail;
+mod request_prompt;
 mod run_text;
 mod sanitise;
 mod shown_errors;
@@ -25,6 +27,7 @@ pub use activity::{
     Activity, context_share, cost_of_limit, elapsed_seconds, iteration_of_limit, seconds_between,
 };
 pub use amounts::{excerpt, parse_count, parse_duration, parse_money, parse_tokens};
+pub use arming::armed_at;
 pub use call_end::CallEnd;
 pub use characters::is_forbidden;
 pub use choice::{denial, option_labels};
@@ -38,6 +41,7 @@ pub use grant_choice::{GrantChoice, describe_grant};
 pub use one_line::{cut_line, end_of_path, one_line, width, wrap};
 pub use permission_mode::permission_mode_words;
 pub use request_detail::{DetailKind, DetailRow, RequestDetail, describe_permission, request_detail};
+pub use request_prompt::{AnswerField, PromptAction, PromptStep, Reading, RequestPrompt, Stage};
 pub use run_text::{
     clock_time, describe_attempt_retry, describe_command, describe_cooldown, describe_cost, describe_end,
     describe_exit, describe_forked, describe_iteration, describe_limit_raised, describe_totals,

@@ -1,7 +1,6 @@
 //! The keyboard of a terminal. [`TerminalInput`] owns the terminal's mode and reads bytes, [`KeyDecoder`] turns them into
 //! keys, and [`LineEditor`] is a text that is being typed. The console and the terminal UI of ralph use them.
 
-mod arming;
 mod background_query;
 mod decoder;
 mod foreground;
@@ -13,7 +12,6 @@ mod terminal_input;
 mod terminal_mode;
 mod terminal_output;
 
-pub use arming::armed_at;
 pub use background_query::Background;
 pub use decoder::{KeyDecoder, MAX_PASTE_BYTES, Pending};
 pub use foreground::is_in_foreground;

@@ -4,7 +4,7 @@
 //! Its commands go to the run's control socket, as those of any other terminal do.
 
 mod input_lines;
-mod request_prompt;
+mod prompt_lines;
 mod session;
 mod state;
 mod top_up_line;

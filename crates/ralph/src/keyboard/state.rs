@@ -9,11 +9,11 @@ use ralph_run::control::{ControlCommand, SendMode};
 use ralph_run::model::{RunModel, RunState, WaitingFor};
 
 use super::input_lines::{render_input, window};
-use super::request_prompt::{RequestPrompt, Screen};
+use super::prompt_lines::{PromptLines, Screen};
 use super::top_up_line::TopUpLine;
 use crate::console::InputArea;
-use run_view::one_line;
-use terminal_input::{Edit, History, Key, LineEditor, armed_at};
+use run_view::{armed_at, one_line};
+use terminal_input::{Edit, History, Key, LineEditor};
 
 /// Messages that may be refused: each is answered at once, so few are on their way.
 const MAX_SENT: usize = 8;
@@ -50,7 +50,7 @@ pub struct Keyboard {
     /// Whether the user left the draft in order to answer requests.
     is_draft_aside: bool,
     history: History,
-    prompt: Option<RequestPrompt>,
+    prompt: Option<PromptLines>,
     /// While the run waits for a higher limit.
     top_up: Option<TopUpLine>,
     /// Requests behind the one that is shown.
@@ -137,11 +137,12 @@ impl Keyboard {
         }
         self.waiting_requests = run.requests().len().saturating_sub(1);
         let request = run.requests().iter().next();
-        if self.prompt.as_ref().map(RequestPrompt::request) != request {
+        if self.prompt.as_ref().map(PromptLines::request) != request {
             if self.open_prompt().is_some() && !self.is_writing() {
                 self.closed_at = Some(now);
             }
-            self.prompt = request.map(|request| RequestPrompt::new(request.clone(), self.last_key_at, now));
+            self.prompt =
+                request.map(|request| PromptLines::new(request.clone(), self.screen, self.last_key_at, now));
             self.is_draft_aside &= self.prompt.is_some();
         }
     }
@@ -171,7 +172,7 @@ impl Keyboard {
     /// The answer to a request was refused: asks again, if it is still open.
     pub fn reopen(&mut self, request: &RequestId, now: Instant) {
         if let Some(prompt) = self.prompt.as_mut().filter(|prompt| prompt.id() == request) {
-            prompt.reopen(now);
+            prompt.reopen(self.screen, now);
         }
     }
 
@@ -195,14 +196,14 @@ impl Keyboard {
     pub fn deadline(&self, now: Instant) -> Option<Instant> {
         let armed_at = match (self.open_prompt(), &self.top_up) {
             _ if self.is_writing() => None,
-            (Some(prompt), _) => Some(prompt.armed_at()),
+            (Some(prompt), _) => prompt.armed_at(),
             (None, Some(top_up)) => Some(top_up.armed_at(self.last_key_at)),
             (None, None) => None,
         };
         armed_at.filter(|armed_at| *armed_at > now)
     }
 
-    fn open_prompt(&self) -> Option<&RequestPrompt> {
+    fn open_prompt(&self) -> Option<&PromptLines> {
         self.prompt.as_ref().filter(|prompt| !prompt.is_answered())
     }
 

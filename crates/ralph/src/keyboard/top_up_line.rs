@@ -7,8 +7,8 @@ use ralph_run::control::{ControlCommand, TopUp};
 use ralph_run::{BudgetAwaited, LimitKind};
 
 use super::input_lines::render_input;
-use run_view::{parse_count, parse_duration, parse_money, parse_tokens};
-use terminal_input::{Edit, Key, LineEditor, armed_at};
+use run_view::{armed_at, parse_count, parse_duration, parse_money, parse_tokens};
+use terminal_input::{Edit, Key, LineEditor};
 
 use super::state::KeyAction;
 use crate::console::InputArea;

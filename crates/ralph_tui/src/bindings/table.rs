@@ -58,7 +58,7 @@ pub(super) const SCREEN_BINDINGS: &[Binding] = &[
         Action::AnswerSelected,
         &["y", "n"],
         "answer",
-        "Show the permission request of the selected run and answer it.",
+        "Show the request of the selected run and answer it.",
         Some(3),
     ),
     bind(

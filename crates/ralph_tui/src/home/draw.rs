@@ -4,7 +4,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
-use run_view::one_line;
 
 use super::columns::Columns;
 use super::row::render_row;
@@ -43,13 +42,10 @@ impl HomeScreen {
                 put(buffer, footer, 0, &keys, theme.style(Role::Faint));
                 return self.form.as_ref()?.render(body, buffer, theme);
             }
-            Some(HomeDialog::Answer(dialog)) => {
-                dialog.render(area, buffer, theme, now.instant);
-                return None;
-            }
-            Some(HomeDialog::Filter | HomeDialog::Stop { .. }) | None => {}
+            Some(HomeDialog::Answer(_) | HomeDialog::Filter | HomeDialog::Stop { .. }) | None => {}
         }
         self.draw_footer(footer, buffer, theme);
+        let (body, answer_cursor) = self.draw_answer(body, buffer, theme, now);
         put_spans(buffer, body, 0, &self.heading(theme));
         let mut top = 1;
         let mut cursor = None;
@@ -68,7 +64,28 @@ impl HomeScreen {
             dialog.render(self.is_quiet(now), &self.keymap, area, buffer, theme);
             return None;
         }
-        cursor.filter(|_| is_typing).or(row)
+        match self.dialog {
+            Some(HomeDialog::Answer(_)) => answer_cursor,
+            _ => cursor.filter(|_| is_typing).or(row),
+        }
+    }
+
+    /// The request that is being answered, below the list. Says where the list goes.
+    fn draw_answer(
+        &mut self,
+        area: Rect,
+        buffer: &mut Buffer,
+        theme: Theme,
+        now: Now,
+    ) -> (Rect, Option<Position>) {
+        let Some(HomeDialog::Answer(dialog)) = &mut self.dialog else {
+            return (area, None);
+        };
+        // The heading stays in view.
+        let rows = dialog.rows(area.width).min(area.height.saturating_sub(1));
+        let place = below(area, area.height - rows);
+        let cursor = dialog.render(place, buffer, theme, now);
+        (Rect::new(area.x, area.y, area.width, area.height - rows), cursor)
     }
 
     fn heading(&self, theme: Theme) -> Line<'static> {
@@ -123,6 +140,10 @@ impl HomeScreen {
 
     fn draw_list(&mut self, area: Rect, buffer: &mut Buffer, theme: Theme, now: Now) -> Option<Position> {
         self.list_area = Rect::default();
+        // A long request leaves no room for runs.
+        if area.height < 2 {
+            return None;
+        }
         if self.list.len() == 0 {
             self.draw_empty(area, buffer, theme);
             return None;
@@ -185,13 +206,12 @@ impl HomeScreen {
     }
 
     fn draw_footer(&self, area: Rect, buffer: &mut Buffer, theme: Theme) {
-        let columns = usize::from(area.width);
-        if let Some((notice, _)) = &self.notice {
-            let notice = one_line(notice, columns);
-            return put(buffer, area, 0, &notice, theme.style(Role::Strong));
-        }
-        if matches!(self.dialog, Some(HomeDialog::Filter)) {
-            let keys = self.keymap.hints(Context::Filter);
+        let keys = match &self.dialog {
+            Some(HomeDialog::Filter) => Some(self.keymap.hints(Context::Filter)),
+            Some(HomeDialog::Answer(dialog)) => Some(dialog.keys().to_owned()),
+            Some(HomeDialog::NewRun | HomeDialog::Stop { .. }) | None => None,
+        };
+        if let Some(keys) = keys {
             return put(buffer, area, 0, &keys, theme.style(Role::Faint));
         }
         render_footer(

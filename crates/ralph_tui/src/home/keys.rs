@@ -1,31 +1,23 @@
-//! Keys of the home screen. What is open above the list has all of them.
-
-use std::time::Duration;
+//! Keys of the home screen. A dialog or a field that is open above the list takes all of them.
 
 use ralph_run::short_run_id;
 use run_view::one_line;
 use terminal_input::{Edit, Key};
 
-use super::answer_dialog::AnswerStep;
 use super::new_run_form::{FormStep, NewRunForm};
 use super::row::name_of;
 use super::run_filter::StateGroup;
-use super::screen::{HomeDialog, HomeScreen, NAME_COLUMNS, StartedFrom, asks_permission};
+use super::screen::{HomeDialog, HomeScreen, NAME_COLUMNS, StartedFrom, has_request};
 use crate::app::Now;
 use crate::bindings::{Action, Context};
 use crate::dialog::{DialogStep, StopDialog};
 use crate::effect::Effect;
 use crate::input::RunSummary;
 
-/// A second Ctrl-C within this time leaves.
-const LEAVE_TIME: Duration = Duration::from_secs(1);
-
 impl HomeScreen {
     pub(crate) fn key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
         let is_armed = self.is_quiet(now);
         self.last_key_at = Some(now.instant);
-        // A note is about what was done before.
-        self.notice = None;
         let mut effects = match &self.dialog {
             None => self.list_key(key, now),
             Some(HomeDialog::Filter) => {
@@ -34,9 +26,9 @@ impl HomeScreen {
             }
             Some(HomeDialog::Stop { run, dialog, .. }) => {
                 let (run, step) = (run.clone(), dialog.key(key, is_armed, &self.keymap));
-                self.stop_step(step, key, run)
+                self.stop_step(step, run)
             }
-            Some(HomeDialog::NewRun) => self.form_key(key, now),
+            Some(HomeDialog::NewRun) => self.form_key(key),
             Some(HomeDialog::Answer(_)) => self.answer_key(key, now),
         };
         effects.extend(self.refresh_preview(now));
@@ -44,12 +36,9 @@ impl HomeScreen {
     }
 
     fn list_key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
-        if *key == Key::Control('c') {
-            return self.ask_to_leave(now);
-        }
         // A paste is not a series of keys.
         if matches!(key, Key::Paste(_) | Key::OversizedPaste) {
-            self.notify("nothing takes a paste here; press c to describe a run", now);
+            self.notify("nothing takes a paste here; press c to describe a run");
             return Vec::new();
         }
         let Some(action) = self.keymap.action(Context::Home, key) else {
@@ -57,18 +46,6 @@ impl HomeScreen {
         };
         self.answer_wanted = None;
         self.act(action, now)
-    }
-
-    fn ask_to_leave(&mut self, now: Now) -> Vec<Effect> {
-        let is_second = self
-            .leave_asked_at
-            .is_some_and(|asked| now.instant < asked + LEAVE_TIME);
-        if is_second {
-            return vec![Effect::Quit];
-        }
-        self.leave_asked_at = Some(now.instant);
-        self.notify("press ctrl-c again to leave; runs continue", now);
-        Vec::new()
     }
 
     fn act(&mut self, action: Action, now: Now) -> Vec<Effect> {
@@ -87,15 +64,15 @@ impl HomeScreen {
             Action::Bottom => self.list.go_to_row(usize::MAX),
             Action::Open => return self.open_selected(),
             Action::NewRun => self.open_form(),
-            Action::StopSelected => self.ask_to_stop(now),
-            Action::ResumeSelected => return self.resume(false, now),
-            Action::ForkSelected => return self.resume(true, now),
+            Action::StopSelected => self.ask_to_stop(),
+            Action::ResumeSelected => return self.resume(false),
+            Action::ForkSelected => return self.resume(true),
             Action::BrowseSelected => {
                 let run = self.list.selected_id().map(str::to_owned);
                 return run.map(|run| Effect::OpenInBrowser { run }).into_iter().collect();
             }
             Action::AnswerSelected => return self.open_answer(now),
-            Action::Snooze => self.snooze(now),
+            Action::Snooze => self.snooze(),
             Action::EditFilter => {
                 // As a search does: it begins with an empty text.
                 self.list.filter.text.set_text("");
@@ -126,7 +103,7 @@ impl HomeScreen {
         let is_active = |run: &RunSummary| !run.file.is_ended() && !run.is_lost;
         match action {
             Action::Open | Action::BrowseSelected => run.is_some(),
-            Action::AnswerSelected => run.is_some_and(asks_permission),
+            Action::AnswerSelected => run.is_some_and(has_request),
             Action::StopSelected => run.is_some_and(is_active),
             Action::ResumeSelected => run.is_some_and(|run| !is_active(run) && !run.file.is_ephemeral),
             Action::ForkSelected => run.is_some_and(|run| !run.file.is_ephemeral),
@@ -141,9 +118,9 @@ impl HomeScreen {
         run.map(|run| Effect::Open { run }).into_iter().collect()
     }
 
-    fn snooze(&mut self, now: Now) {
+    fn snooze(&mut self) {
         if !self.list.toggle_snooze() {
-            self.notify("only a run that waits for you can be snoozed", now);
+            self.notify("only a run that waits for you can be snoozed");
         }
     }
 
@@ -156,35 +133,35 @@ impl HomeScreen {
     }
 
     /// Whether the cursor is where the user left it. If its run is gone, says so.
-    fn is_chosen(&mut self, now: Now) -> bool {
+    fn is_chosen(&mut self) -> bool {
         let is_chosen = !self.list.has_strayed();
         if !is_chosen {
             let text = match self.list.len() {
                 0 => "no run is listed; press esc to list all runs",
                 _ => "the selected run is not in the list any more; select one",
             };
-            self.notify(text, now);
+            self.notify(text);
         }
         is_chosen
     }
 
     /// Whether a run may be started now: one at a time.
-    fn may_start(&mut self, now: Now) -> bool {
+    fn may_start(&mut self) -> bool {
         let may_start = self.starting.is_none();
         if !may_start {
-            self.notify("another run is being started", now);
+            self.notify("another run is being started");
         }
         may_start
     }
 
-    fn ask_to_stop(&mut self, now: Now) {
-        if !self.is_chosen(now) {
+    fn ask_to_stop(&mut self) {
+        if !self.is_chosen() {
             return;
         }
         let Some(run) = self.list.selected() else { return };
         let name = name_of(&run.file, NAME_COLUMNS);
         if run.file.is_ended() || run.is_lost {
-            self.notify(format!("run {name} has ended"), now);
+            self.notify(format!("run {name} has ended"));
         } else {
             let run = run.file.run_id.clone();
             let dialog = StopDialog::of_run(&name);
@@ -192,8 +169,8 @@ impl HomeScreen {
         }
     }
 
-    fn resume(&mut self, is_fork: bool, now: Now) -> Vec<Effect> {
-        if !self.is_chosen(now) || !self.may_start(now) {
+    fn resume(&mut self, is_fork: bool) -> Vec<Effect> {
+        if !self.is_chosen() || !self.may_start() {
             return Vec::new();
         }
         let Some(run) = self.list.selected() else {
@@ -210,19 +187,21 @@ impl HomeScreen {
         };
         let run = file.run_id.clone();
         if let Some(text) = refusal {
-            self.notify(text, now);
+            self.notify(text);
             return Vec::new();
         }
         self.starting = Some(StartedFrom::List);
-        self.notify("starting…", now);
+        self.notify("starting…");
         vec![Effect::Resume { run, is_fork }]
     }
 
     /// Every key is the field's, as long as it is open.
     fn filter_key(&mut self, key: &Key) {
         match self.keymap.action(Context::Filter, key) {
-            _ if *key == Key::Control('c') => self.clear_filter_text(),
-            Some(Action::Close) => self.clear_filter_text(),
+            Some(Action::Close) => {
+                self.list.filter.text.set_text("");
+                self.dialog = None;
+            }
             Some(Action::Up) => self.list.move_by(-1),
             Some(Action::Down) => self.list.move_by(1),
             _ => {
@@ -234,13 +213,8 @@ impl HomeScreen {
         self.list.refresh();
     }
 
-    fn clear_filter_text(&mut self) {
-        self.list.filter.text.set_text("");
-        self.dialog = None;
-    }
-
-    fn stop_step(&mut self, step: DialogStep, key: &Key, run: String) -> Vec<Effect> {
-        if step != DialogStep::Stay || *key == Key::Control('c') {
+    fn stop_step(&mut self, step: DialogStep, run: String) -> Vec<Effect> {
+        if step != DialogStep::Stay {
             self.dialog = None;
         }
         match step {
@@ -251,7 +225,7 @@ impl HomeScreen {
         }
     }
 
-    fn form_key(&mut self, key: &Key, now: Now) -> Vec<Effect> {
+    fn form_key(&mut self, key: &Key) -> Vec<Effect> {
         let Some(form) = &mut self.form else {
             self.dialog = None;
             return Vec::new();
@@ -264,7 +238,7 @@ impl HomeScreen {
             }
             FormStep::Requested(effect) => {
                 if matches!(*effect, Effect::Start(_)) {
-                    if !self.may_start(now) {
+                    if !self.may_start() {
                         return Vec::new();
                     }
                     self.starting = Some(StartedFrom::Form);
@@ -281,22 +255,7 @@ impl HomeScreen {
         let Some(HomeDialog::Answer(dialog)) = &mut self.dialog else {
             return Vec::new();
         };
-        let run = dialog.run.clone();
-        match dialog.key(key, now.instant) {
-            AnswerStep::Open => Vec::new(),
-            AnswerStep::Closed => {
-                self.dialog = None;
-                Vec::new()
-            }
-            AnswerStep::OpenRun => {
-                self.dialog = None;
-                vec![Effect::Open { run }]
-            }
-            AnswerStep::Answered { command, notice } => {
-                self.dialog = None;
-                self.notify(notice, now);
-                vec![Effect::Command { run, command }]
-            }
-        }
+        let step = dialog.key(key, &self.keymap, now.instant);
+        self.answer_step(step)
     }
 }

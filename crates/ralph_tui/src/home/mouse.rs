@@ -9,9 +9,7 @@ use crate::effect::Effect;
 impl HomeScreen {
     pub(crate) fn wheel(&mut self, rows: isize, now: Now) -> Vec<Effect> {
         match &mut self.dialog {
-            Some(HomeDialog::Answer(dialog)) => {
-                dialog.scroll_by(rows);
-            }
+            Some(HomeDialog::Answer(dialog)) => dialog.scroll_by(rows),
             Some(HomeDialog::NewRun | HomeDialog::Stop { .. }) => {}
             // A row has more in it than a line of text.
             Some(HomeDialog::Filter) | None => self.list.move_by(rows.signum()),

@@ -62,7 +62,7 @@ impl NewRunForm {
         fields[PROMPT] = TextField::new(FieldKind::Lines, "");
         Self {
             fields,
-            // Whoever opens the form is there to answer.
+            // The user who opens the form is there to answer.
             asks: true,
             is_conversation: false,
             focus: PROMPT,
@@ -79,7 +79,7 @@ impl NewRunForm {
     /// Every key is the form's: none of them acts on the list.
     pub(super) fn key(&mut self, key: &Key, keymap: &Keymap) -> FormStep {
         let action = keymap.action(Context::NewRun, key);
-        if action == Some(Action::Close) || *key == Key::Control('c') {
+        if action == Some(Action::Close) {
             return FormStep::Closed;
         }
         if self.is_starting {
@@ -133,6 +133,11 @@ impl NewRunForm {
             }
         }
         FormStep::Edited
+    }
+
+    #[cfg(test)]
+    pub(super) fn prompt(&self) -> String {
+        self.fields[PROMPT].text()
     }
 
     /// The user closed the editor.

@@ -154,8 +154,7 @@ impl RunScreen {
     fn show_request(&mut self, now: Now) {
         match self.prompt.as_mut().filter(|prompt| !prompt.is_answered()) {
             Some(prompt) => {
-                prompt.is_hidden = false;
-                prompt.rearm(now.instant);
+                prompt.unhide(now.instant);
             }
             None => self.notice = Some("no request is waiting for an answer".to_owned()),
         }

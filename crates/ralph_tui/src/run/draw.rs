@@ -6,11 +6,11 @@ use run_view::width;
 
 use super::footer::render_footer;
 use super::header::{header_rows, note, render_header};
-use super::request_panel::{panel_rows, render_request, request_title};
 use super::screen::{RunScreen, is_quiet};
 use super::side_list;
 use crate::app::Now;
 use crate::bindings::{Action, BoundRow, Context};
+use crate::request::{panel_rows, render_request, request_title};
 use crate::theme::{Role, Theme};
 use crate::transcript::Filter;
 use crate::widgets::{put, put_spans};
@@ -88,7 +88,7 @@ impl RunScreen {
         let Some(prompt) = self.prompt.as_mut().filter(|prompt| !prompt.is_answered()) else {
             return (area, None);
         };
-        if prompt.is_hidden || is_writing {
+        if prompt.is_hidden() || is_writing {
             let hint = match is_writing {
                 true => "  esc to answer (your text is kept)",
                 false => "  tab to answer",

@@ -2,10 +2,9 @@
 
 use ralph_run::control::ControlCommand;
 use ratatui::layout::Position;
-use run_view::one_line;
+use run_view::{PromptStep, one_line};
 use terminal_input::{Edit, Key};
 
-use super::request_prompt::PromptStep;
 use super::screen::RunScreen;
 use crate::app::Now;
 use crate::bindings::{Action, Context};
@@ -72,37 +71,7 @@ impl RunScreen {
 
     /// A key while a request is shown. `None` if it means nothing to the request.
     fn request_key(&mut self, key: &Key, now: Now) -> Option<Vec<Effect>> {
-        let prompt = self.prompt.as_mut()?;
-        if prompt.is_typing() {
-            if !prompt.is_armed(now.instant) && *key != Key::Escape {
-                prompt.note_key(now.instant);
-                return Some(Vec::new());
-            }
-            let step = prompt.type_key(key, now.instant);
-            return Some(self.prompt_step(step));
-        }
-        if *key == Key::Escape && prompt.leave_grants() {
-            return Some(Vec::new());
-        }
-        let action = self
-            .keymap
-            .action(Context::Request, key)
-            .filter(|action| prompt.takes(*action))?;
-        let is_view = matches!(
-            action,
-            Action::HideRequest
-                | Action::RequestDown
-                | Action::RequestUp
-                | Action::RequestPageDown
-                | Action::RequestPageUp
-                | Action::RequestEnd
-                | Action::RequestTop
-        );
-        if !is_view && !prompt.is_armed(now.instant) {
-            prompt.note_key(now.instant);
-            return Some(Vec::new());
-        }
-        let step = prompt.act(action, key, now.instant);
+        let step = self.prompt.as_mut()?.key(key, &self.keymap, now.instant)?;
         Some(self.prompt_step(step))
     }
 
@@ -199,7 +168,7 @@ impl RunScreen {
     pub(crate) fn wheel(&mut self, rows: isize, place: Position) {
         let is_in_panel = self.areas.panel.contains(place);
         match self.prompt.as_mut().filter(|_| is_in_panel) {
-            Some(prompt) => prompt.scroll.scroll(rows),
+            Some(prompt) => prompt.scroll(rows),
             None => self.view.scroll(&self.transcript, rows),
         }
     }

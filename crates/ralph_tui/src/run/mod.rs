@@ -7,8 +7,6 @@ mod footer;
 mod header;
 mod keys;
 mod replies;
-mod request_panel;
-mod request_prompt;
 mod screen;
 mod side_list;
 #[cfg(test)]

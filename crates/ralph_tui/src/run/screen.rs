@@ -7,16 +7,16 @@ use agent_api::{Body, CloseReason, RequestId};
 use ralph_run::model::RunModel;
 use ralph_run::{Record, RunBody, RunEvent, RunKind, ViewUpdate};
 use ratatui::layout::Rect;
-use run_view::one_line;
-use terminal_input::{Key, armed_at};
+use run_view::{armed_at, one_line};
+use terminal_input::Key;
 
 use super::composer::Composer;
 use super::header::{Presence, RunName, run_title};
-use super::request_prompt::RequestPrompt;
 use crate::app::{ClockRate, Now};
 use crate::bindings::Keymap;
 use crate::dialog::Dialog;
 use crate::input::LoadedRun;
+use crate::request::RequestPanel;
 use crate::transcript::{Transcript, TranscriptView};
 use crate::widgets::TextField;
 
@@ -38,14 +38,14 @@ pub(crate) struct RunScreen {
     pub(super) dialog: Option<Dialog>,
     pub(super) composer: Composer,
     pub(super) search: Option<TextField>,
-    pub(super) prompt: Option<RequestPrompt>,
+    pub(super) prompt: Option<RequestPanel>,
     /// What the editor is open for.
     pub(super) edited_request: Option<RequestId>,
     /// The newest answer in the journal, and who gave it.
     answered: Option<(RequestId, Option<String>)>,
     closed: Option<(RequestId, CloseReason)>,
     pub(super) last_key_at: Option<Instant>,
-    /// When a request was closed under the user's hands. Keys that were meant for it are dropped.
+    /// When a request was closed while the user was answering it. Keys typed for it are dropped.
     pub(super) closed_at: Option<Instant>,
     pub(super) has_side_list: bool,
     /// The task or the prompt in one line, once it is known.
@@ -151,7 +151,7 @@ impl RunScreen {
         self.model.ended().is_some() || self.presence == Presence::Lost
     }
 
-    /// What is to be shown for a few seconds.
+    /// The notice to show for a few seconds.
     pub(crate) fn take_notice(&mut self) -> Option<String> {
         self.notice.take()
     }
@@ -228,7 +228,7 @@ impl RunScreen {
             Presence::Lost => None,
             Presence::Loading | Presence::Live => self.model.requests().iter().next(),
         };
-        if self.prompt.as_ref().map(RequestPrompt::request) == request {
+        if self.prompt.as_ref().map(RequestPanel::request) == request {
             return;
         }
         let next = request.cloned();
@@ -236,12 +236,12 @@ impl RunScreen {
             && self.model.requests().get(before.id()).is_none()
         {
             self.notice = Some(self.describe_close(before.id()));
-            let had_keys = !before.is_hidden && !self.composer.is_open && self.dialog.is_none();
+            let had_keys = !before.is_hidden() && !self.composer.is_open && self.dialog.is_none();
             if had_keys && self.search.is_none() {
                 self.closed_at = Some(now.instant);
             }
         }
-        self.prompt = next.map(|request| RequestPrompt::new(request, self.last_key_at));
+        self.prompt = next.map(|request| RequestPanel::new(request, self.last_key_at));
     }
 
     pub(super) fn describe_close(&self, request: &RequestId) -> String {
@@ -278,13 +278,13 @@ impl RunScreen {
     }
 
     fn is_typing_answer(&self) -> bool {
-        self.open_prompt().is_some_and(RequestPrompt::is_typing)
+        self.open_prompt().is_some_and(RequestPanel::is_typing)
     }
 
-    pub(super) fn open_prompt(&self) -> Option<&RequestPrompt> {
+    pub(super) fn open_prompt(&self) -> Option<&RequestPanel> {
         self.prompt
             .as_ref()
-            .filter(|prompt| !prompt.is_answered() && !prompt.is_hidden)
+            .filter(|prompt| !prompt.is_answered() && !prompt.is_hidden())
     }
 
     /// Ctrl-C: closes a dialog or a text field. Whether there was one.
@@ -301,8 +301,7 @@ impl RunScreen {
         let armed_at = self
             .open_prompt()
             .filter(|_| !self.composer.is_open && self.dialog.is_none() && self.search.is_none())
-            // What is not drawn yet will be at once.
-            .map(|prompt| prompt.armed_at().unwrap_or_else(|| armed_at(now.instant, None)))
+            .map(|prompt| prompt.armed_at(now.instant))
             .filter(|at| *at > now.instant);
         let has_clock = self.model.seq() > 0 && !self.has_ended() && self.problem.is_none();
         let second = has_clock.then(|| {

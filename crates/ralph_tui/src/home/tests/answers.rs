@@ -1,12 +1,13 @@
 //! Permission requests that are answered on the home screen.
 
-use agent_api::RequestId;
+use agent_api::{Body, RequestId};
 use ralph_run::control::{AnswerChoice, ControlCommand};
 use ralph_run::model::{RunState, WaitingFor};
 use terminal_input::Key;
 
 use super::{
-    Clock, HomeScreen, asking, draw, id, model, permission, press, run, screen, text_of, waiting, working,
+    Clock, HomeScreen, agent, asking, draw, id, model, permission, press, run, screen, text_of, waiting,
+    working,
 };
 use crate::app::ClockRate;
 use crate::effect::Effect;
@@ -71,7 +72,8 @@ fn keys_of_a_hurry_do_not_answer() {
     let denied = AnswerChoice::Deny {
         reason: "The user does not want this.".to_owned(),
     };
-    assert_eq!(press(&mut screen, "n", clock), [answer(denied)]);
+    press(&mut screen, "n", clock);
+    assert_eq!(screen.key(&Key::Enter, clock.now), [answer(denied)]);
 }
 
 #[test]
@@ -89,6 +91,23 @@ fn a_request_taller_than_the_screen_is_allowed_after_its_end_was_shown() {
     assert_eq!(
         press(&mut screen, "y", clock),
         [answer(AnswerChoice::allow_once())]
+    );
+}
+
+#[test]
+fn a_long_request_has_the_screen_below_the_heading() {
+    let clock = Clock::new();
+    let command = "echo\n".repeat(50);
+    let runs = (1..40).map(working).chain([waiting(41)]);
+    let mut screen = screen(runs.collect(), clock);
+    screen.set_preview(&id(41), asking(permission(&command)), clock.now);
+    press(&mut screen, "y", clock);
+    let (buffer, _) = draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now);
+    let text = text_of(&buffer);
+    let rows: Vec<&str> = text.lines().take(2).collect();
+    assert_eq!(
+        rows,
+        ["Runs · 1 waiting for you · 39 active", "Run 00000041 (Task 41)"]
     );
 }
 
@@ -185,19 +204,93 @@ fn a_request_that_was_answered_elsewhere_closes() {
     clock.pass(500);
     assert_eq!(press(&mut screen, "y", clock), []);
     let (buffer, _) = draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
-    assert!(text_of(&buffer).contains("is not waiting for permission"));
+    assert!(text_of(&buffer).contains("is not waiting for an answer"));
 }
 
 #[test]
-fn questions_are_answered_in_the_run() {
-    let clock = Clock::new();
+fn a_question_is_answered_in_place() {
+    let mut clock = Clock::new();
     let question = RunState::Waiting {
         what: WaitingFor::Question,
     };
     let mut screen = screen(vec![run(1, question)], clock);
+    let options = serde_json::json!([{"label": "One"}, {"label": "Two"}]);
+    let asked = serde_json::json!({"request": "p1", "questions": [{"text": "Which?", "options": options}]});
+    let asked = serde_json::from_value(asked).unwrap();
+    let asks = model([agent(Body::QuestionAsked(asked))]);
+    screen.set_preview(&id(1), asks, clock.now);
+    press(&mut screen, "y", clock);
+    let (buffer, _) = draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
+    assert!(text_of(&buffer).contains(" 2 Two"));
+    clock.pass(500);
+    let answers = vec!["Two".to_owned()];
+    let given = answer(AnswerChoice::Answers { answers });
+    assert_eq!(press(&mut screen, "2", clock), [given]);
+}
+
+#[test]
+fn a_run_that_waits_for_something_else_is_opened() {
+    let clock = Clock::new();
+    let budget = RunState::Waiting {
+        what: WaitingFor::Budget,
+    };
+    let mut screen = screen(vec![run(1, budget)], clock);
     assert_eq!(press(&mut screen, "y", clock), []);
     let (buffer, _) = draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
     assert!(text_of(&buffer).contains("press enter to open it and answer"));
+}
+
+#[test]
+fn arguments_are_edited_in_place_and_never_become_a_prompt() {
+    let mut clock = Clock::new();
+    for is_open in [true, false] {
+        let mut screen = asked("ls", &mut clock);
+        clock.pass(500);
+        let edit = press(&mut screen, "e", clock);
+        assert!(matches!(&edit[..], [Effect::EditText { text }] if text.contains("ls")));
+        if !is_open {
+            screen.set_preview(&id(1), model([]), clock.now);
+            press(&mut screen, "c", clock);
+        }
+        let input = serde_json::json!({"command": "ls -l", "timeout": 60});
+        let effects = screen.edited(Some(input.to_string()), clock.now);
+        let expected = match is_open {
+            true => vec![answer(AnswerChoice::AllowChanged { input })],
+            false => Vec::new(),
+        };
+        assert_eq!(effects, expected);
+        let prompt = screen
+            .form
+            .as_ref()
+            .map(super::super::new_run_form::NewRunForm::prompt);
+        assert_eq!(prompt.unwrap_or_default(), "");
+    }
+}
+
+#[test]
+fn enter_opens_the_run_and_escape_closes_the_request() {
+    let mut clock = Clock::new();
+    let mut screen = asked("ls", &mut clock);
+    assert_eq!(screen.key(&Key::Escape, clock.now), []);
+    assert!(screen.dialog.is_none());
+    press(&mut screen, "y", clock);
+    draw(&mut screen, SIZE, ColorScheme::Dark, clock.now);
+    let open = Effect::Open { run: id(1) };
+    assert!(!screen.key(&Key::Enter, clock.pass(100)).contains(&open));
+    assert!(screen.key(&Key::Enter, clock.pass(500)).contains(&open));
+}
+
+#[test]
+fn control_c_leaves_a_reason_and_then_the_request() {
+    let mut clock = Clock::new();
+    let mut screen = asked("ls", &mut clock);
+    clock.pass(500);
+    press(&mut screen, "nwhy", clock);
+    assert!(screen.cancel(clock.now));
+    assert!(screen.dialog.is_some());
+    assert!(screen.cancel(clock.now));
+    assert!(screen.dialog.is_none());
+    assert!(!screen.cancel(clock.now));
 }
 
 #[test]

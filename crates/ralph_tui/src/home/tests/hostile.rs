@@ -103,7 +103,7 @@ fn nothing_forbidden_is_drawn_and_nothing_spills() {
         let (buffer, _) = draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now);
         assert_safe(&buffer, &text);
         screen.dialog = None;
-        screen.notify(text.clone(), clock.now);
+        screen.notify(text.clone());
         let (buffer, _) = draw(&mut screen, (60, 15), ColorScheme::Dark, clock.now);
         assert_safe(&buffer, &text);
         press(&mut screen, "/", clock);

@@ -6,11 +6,11 @@ use ratatui::layout::Position;
 use terminal_input::Key;
 
 use super::{Clock, at, draw, ended, id, listed, press, run, screen, selected, text_of, waiting, working};
-use crate::app::ClockRate;
+use crate::app::{App, ClockRate};
 use crate::effect::Effect;
 use crate::home::screen::HomeDialog;
-use crate::input::RunSummary;
-use crate::theme::ColorScheme;
+use crate::input::{Input, RunSummary};
+use crate::theme::{ColorScheme, Theme};
 
 fn ids(numbers: &[u32]) -> Vec<String> {
     numbers.iter().map(|number| id(*number)).collect()
@@ -115,10 +115,10 @@ fn only_what_fits_its_state_is_done_to_a_run() {
         press(&mut screen, "f", clock),
         [Effect::Resume { run: id(2), is_fork }]
     );
-    screen.started(Err("no".to_owned()), true, clock.now);
+    screen.started(Err("no".to_owned()), true);
     press(&mut screen, "j", clock);
     assert_eq!(press(&mut screen, "r", clock), [resume(false)]);
-    screen.started(Err("no".to_owned()), true, clock.now);
+    screen.started(Err("no".to_owned()), true);
     assert_eq!(press(&mut screen, "f", clock), [resume(true)]);
     assert_eq!(press(&mut screen, "s", clock), []);
     assert!(screen.dialog.is_none());
@@ -223,14 +223,17 @@ fn a_click_selects_and_a_second_one_opens_what_was_seen() {
 #[test]
 fn control_c_cancels_what_is_open_and_leaves_when_pressed_twice() {
     let mut clock = Clock::new();
-    let mut screen = screen(vec![working(1)], clock);
+    let (mut app, _) = App::new(Theme::default(), None);
+    app.update(Input::Runs(vec![working(1).into()]), clock.now);
+    let mut press = |key: Key, now| app.update(Input::Key(key), now);
     let control_c = Key::Control('c');
-    press(&mut screen, "s", clock);
-    assert_eq!(screen.key(&control_c, clock.now), []);
-    assert!(screen.dialog.is_none());
-    assert_eq!(screen.key(&control_c, clock.now), []);
-    assert_eq!(screen.key(&control_c, clock.pass(1_500)), []);
-    assert_eq!(screen.key(&control_c, clock.pass(500)), [Effect::Quit]);
+    for open in ['s', 'c', '/'] {
+        press(Key::Character(open), clock.pass(2_000));
+        assert_eq!(press(control_c.clone(), clock.now), []);
+    }
+    assert_eq!(press(control_c.clone(), clock.now), []);
+    assert_eq!(press(control_c.clone(), clock.pass(1_500)), []);
+    assert_eq!(press(control_c, clock.pass(500)), [Effect::Quit]);
 }
 
 #[test]
@@ -258,7 +261,7 @@ fn nothing_ticks_while_nothing_changes() {
 fn a_run_that_was_started_is_selected_when_it_appears() {
     let clock = Clock::new();
     let mut screen = screen(vec![working(1)], clock);
-    assert!(screen.started(Ok(id(5)), true, clock.now));
+    assert!(screen.started(Ok(id(5)), true));
     screen.set_runs(vec![working(1)], clock.now);
     assert_eq!(selected(&screen), Some(id(1)));
     screen.set_runs(vec![working(1), working(5)], clock.now);

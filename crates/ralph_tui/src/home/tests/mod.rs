@@ -17,7 +17,7 @@ use ratatui::layout::{Position, Rect};
 use terminal_input::Key;
 
 use super::HomeScreen;
-use crate::app::Now;
+use crate::app::{Now, draw_notice};
 use crate::effect::Effect;
 use crate::input::RunSummary;
 use crate::theme::{ColorScheme, Theme};
@@ -189,7 +189,11 @@ pub(super) fn draw(
 ) -> (Buffer, Option<Position>) {
     let area = Rect::new(0, 0, columns, rows);
     let mut buffer = Buffer::empty(area);
-    let cursor = screen.render(area, &mut buffer, Theme::new(scheme), now);
+    let theme = Theme::new(scheme);
+    let cursor = screen.render(area, &mut buffer, theme, now);
+    if let Some(notice) = &screen.notice {
+        draw_notice(notice, area, &mut buffer, theme);
+    }
     (buffer, cursor)
 }
 

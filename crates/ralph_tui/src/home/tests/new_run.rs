@@ -110,7 +110,7 @@ fn the_prompt_can_be_written_in_the_editor() {
         screen.key(&Key::Control('o'), clock.now),
         [Effect::EditText { text }]
     );
-    screen.edited(Some("one\ntwo\nthree\nfour\nfive\nsix\n"));
+    screen.edited(Some("one\ntwo\nthree\nfour\nfive\nsix\n".to_owned()), clock.now);
     assert!(shown(&mut screen, clock).contains("[pasted 6 lines]"));
     let effects = screen.key(&Key::Control('s'), clock.now);
     assert!(
@@ -127,14 +127,14 @@ fn a_draft_survives_closing_and_a_failed_start() {
     assert!(screen.dialog.is_none());
     press(&mut screen, "c", clock);
     screen.key(&Key::Control('s'), clock.now);
-    screen.started(Err("there is no backend `x`".to_owned()), true, clock.now);
+    screen.started(Err("there is no backend `x`".to_owned()), true);
     let text = shown(&mut screen, clock);
     assert!(
         text.contains("do it") && text.contains("there is no backend `x`"),
         "{text}"
     );
     screen.key(&Key::Control('s'), clock.now);
-    assert!(screen.started(Ok(id(9)), true, clock.now));
+    assert!(screen.started(Ok(id(9)), true));
     assert!(screen.dialog.is_none());
     press(&mut screen, "c", clock);
     assert!(!shown(&mut screen, clock).contains("do it"));
@@ -151,7 +151,7 @@ fn a_long_reason_is_shown_in_full() {
     );
     press(&mut screen, "do it", clock);
     screen.key(&Key::Control('s'), clock.now);
-    screen.started(Err(reason), true, clock.now);
+    screen.started(Err(reason), true);
     assert!(shown(&mut screen, clock).contains("stop that run first"));
 }
 
@@ -168,7 +168,7 @@ fn a_second_key_starts_no_second_run() {
         text.contains("starting…") && !text.contains("do itmore"),
         "{text}"
     );
-    screen.started(Err("no".to_owned()), true, clock.now);
+    screen.started(Err("no".to_owned()), true);
     assert_eq!(screen.key(&Key::Control('s'), clock.now).len(), 1);
 
     let mut screen = super::screen(vec![ended(1)], clock);
@@ -179,7 +179,7 @@ fn a_second_key_starts_no_second_run() {
     press(&mut screen, "cdo it", clock);
     assert_eq!(screen.key(&Key::Control('s'), clock.now), []);
     // The draft is not what was started, and keeps the screen.
-    assert!(!screen.started(Ok(id(9)), true, clock.now));
+    assert!(!screen.started(Ok(id(9)), true));
     assert!(shown(&mut screen, clock).contains("do it"));
     assert_eq!(screen.key(&Key::Control('s'), clock.now).len(), 1);
 }

@@ -131,7 +131,7 @@ fn lost_and_suspended_runs_are_called_so() {
 }
 
 #[test]
-fn a_request_covers_the_screen() {
+fn a_request_is_below_the_list() {
     let clock = Clock::new();
     let mut screen = screen(three(), clock);
     screen.set_preview(

@@ -7,10 +7,12 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 use run_view::{
-    DetailKind, DetailRow, RequestDetail, describe_permission, escape_hidden, fold_blanks, one_line, visible,
+    DetailKind, DetailRow, PromptAction, RequestDetail, Stage, describe_permission, escape_hidden,
+    fold_blanks, one_line,
 };
+use terminal_input::Key;
 
-use super::request_prompt::{RequestPrompt, Stage, is_consent};
+use super::panel::{RequestPanel, WrappedRows, prompt_action};
 use crate::app::Now;
 use crate::bindings::{Action, Context, footer_hints};
 use crate::dialog::{Anchor, BoxFrame};
@@ -21,39 +23,35 @@ const FIELD_ROWS: u16 = 3;
 const MAX_REMARK_ROWS: usize = 3;
 
 /// What is asked, in one line.
-pub(super) fn request_title(prompt: &RequestPrompt, columns: usize) -> String {
-    let text = match prompt.request() {
-        PendingRequest::Permission(asked) => format!("Allow {}?", describe_permission(asked)),
-        PendingRequest::Plan(_) => "Approve the plan?".to_owned(),
-        PendingRequest::Question(_) => prompt
-            .question()
-            .map(|(question, ..)| visible(&question.text))
-            .unwrap_or_default(),
+pub(crate) fn request_title(panel: &RequestPanel, columns: usize) -> String {
+    let end = match panel.request() {
+        PendingRequest::Permission(_) | PendingRequest::Plan(_) => "?",
+        PendingRequest::Question(_) => "",
     };
-    one_line(&text, columns)
+    one_line(&format!("{}{end}", panel.prompt.headline()), columns)
 }
 
 /// How many rows the panel would like to have.
-pub(super) fn panel_rows(prompt: &mut RequestPrompt, columns: u16) -> usize {
-    let field = usize::from(prompt.is_typing()) * usize::from(FIELD_ROWS + 1);
-    let remark = remark_rows(prompt, columns.saturating_sub(4)).len();
-    let options = option_rows(prompt, usize::from(columns).saturating_sub(4)).len();
-    detail_rows(prompt, columns).len() + options + field + remark + 2
+pub(crate) fn panel_rows(panel: &mut RequestPanel, columns: u16) -> usize {
+    let field = usize::from(panel.is_typing()) * usize::from(FIELD_ROWS + 1);
+    let remark = remark_rows(panel, columns.saturating_sub(4)).len();
+    let options = option_rows(panel, usize::from(columns).saturating_sub(4)).len();
+    detail_rows(panel, columns).len() + options + field + remark + 2
 }
 
 /// Draws the request. `waiting` is how many others wait behind it.
-pub(super) fn render_request(
-    prompt: &mut RequestPrompt,
+pub(crate) fn render_request(
+    panel: &mut RequestPanel,
     waiting: usize,
     area: Rect,
     buffer: &mut Buffer,
     theme: Theme,
     now: Now,
 ) -> Option<Position> {
-    let mut title = match prompt.request() {
+    let mut title = match panel.request() {
         PendingRequest::Permission(_) => "Waiting for permission".to_owned(),
         PendingRequest::Plan(_) => "Waiting for plan approval".to_owned(),
-        PendingRequest::Question(_) => match prompt.question() {
+        PendingRequest::Question(_) => match panel.prompt.question() {
             Some((_, number, total @ 2..)) => format!("Question {number} of {total}"),
             Some(_) | None => "Question".to_owned(),
         },
@@ -69,23 +67,23 @@ pub(super) fn render_request(
         rows: usize::from(area.height).saturating_sub(2),
     };
     let mut inner = frame.content(area);
-    let field = split_field(prompt, &mut inner);
-    let mut remark = remark_rows(prompt, inner.width);
+    let field = split_field(panel, &mut inner);
+    let mut remark = remark_rows(panel, inner.width);
     remark.truncate(usize::from(inner.height.saturating_sub(1)));
     inner.height -= u16::try_from(remark.len()).unwrap_or(0);
-    let options = option_rows(prompt, usize::from(inner.width));
-    let count = detail_rows(prompt, area.width).len() + options.len();
-    let view = prompt.scroll.view(count, None, usize::from(inner.height));
-    prompt.note_drawn(&view, count, now.instant);
+    let options = option_rows(panel, usize::from(inner.width));
+    let count = detail_rows(panel, area.width).len() + options.len();
+    let view = panel.scroll.view(count, None, usize::from(inner.height));
+    panel.note_drawn(&view, count, now.instant);
     let above = match view.start {
         0 => title.clone(),
         hidden => format!("{title} · {hidden} more ↑"),
     };
-    let keys = keys_below(prompt, count - view.end, now);
+    let keys = keys_below(panel, count - view.end, now);
     frame.title = &above;
     frame.keys = &keys;
     frame.render(area, buffer, theme);
-    let detail = prompt.rows.as_ref().map_or(&[][..], |(_, rows)| rows);
+    let detail = panel.rows.as_ref().map_or(&[][..], |wrapped| &wrapped.rows);
     for (y, index) in (0..inner.height).zip(view) {
         let line = match detail.get(index) {
             Some(row) => styled(row, theme),
@@ -100,20 +98,24 @@ pub(super) fn render_request(
         let place = Rect::new(inner.x, y, inner.width, 1);
         put(buffer, place, 0, &row, theme.style(Role::Warning));
     }
-    render_field(prompt, field, buffer, theme)
+    render_field(panel, field, buffer, theme)
 }
 
 /// What happened to the last answer, in a few rows.
-fn remark_rows(prompt: &RequestPrompt, columns: u16) -> Vec<String> {
-    let remark = prompt.remark.as_deref().unwrap_or_default();
-    let lines = run_view::wrap(&one_line(remark, 400), 0, usize::from(columns).max(1));
+fn remark_rows(panel: &RequestPanel, columns: u16) -> Vec<String> {
+    let remark = panel.prompt.remark().unwrap_or_default();
+    let remark = match panel.prompt.confirm_keys() {
+        Some(keys) => format!("{remark} · {keys}"),
+        None => remark.to_owned(),
+    };
+    let lines = run_view::wrap(&one_line(&remark, 400), 0, usize::from(columns).max(1));
     lines.lines().take(MAX_REMARK_ROWS).map(str::to_owned).collect()
 }
 
 /// `27 more ↓ · space read on · G end · n deny`. Never over the rows: nothing of them is hidden.
-fn keys_below(prompt: &RequestPrompt, below: usize, now: Now) -> String {
-    let keys = match prompt.is_armed(now.instant) {
-        true => request_keys(prompt),
+fn keys_below(panel: &RequestPanel, below: usize, now: Now) -> String {
+    let keys = match panel.is_armed(now.instant) {
+        true => request_keys(panel),
         false => String::new(),
     };
     let more = format!("{below} more ↓");
@@ -125,19 +127,19 @@ fn keys_below(prompt: &RequestPrompt, below: usize, now: Now) -> String {
 }
 
 /// The keys that work now, from the table of keys.
-fn request_keys(prompt: &RequestPrompt) -> String {
-    match &prompt.stage {
-        Stage::Text(_) if !prompt.has_shown_end() => return "enter read on · esc back".to_owned(),
+fn request_keys(panel: &RequestPanel) -> String {
+    match panel.prompt.stage() {
+        Stage::Text(_) if !panel.prompt.has_shown_end() => return "enter read on · esc back".to_owned(),
         Stage::Reason(_) | Stage::Text(_) => return "enter send · esc back".to_owned(),
         Stage::Choose | Stage::Mark(_) | Stage::Grants(_) | Stage::Answered => {}
     }
-    let is_choosing = matches!(prompt.stage, Stage::Grants(_));
+    let is_choosing = matches!(panel.prompt.stage(), Stage::Grants(_));
     let mut keys = Vec::new();
-    if !prompt.has_shown_end() {
+    if !panel.prompt.has_shown_end() {
         keys.push("space read on · G end".to_owned());
     }
     for row in footer_hints(Context::Request) {
-        let word = match (row.action, prompt.request()) {
+        let word = match (row.action, panel.request()) {
             (Action::Allow | Action::AllowAlways | Action::AllowEdited, _) if is_choosing => continue,
             (Action::SendAnswers, PendingRequest::Permission(_)) => "allow",
             (Action::HideRequest, _) if is_choosing => {
@@ -149,15 +151,16 @@ fn request_keys(prompt: &RequestPrompt) -> String {
             (Action::Deny, PendingRequest::Question(_)) => "decline",
             _ => row.hint,
         };
-        let options = prompt.option_count();
+        let options = panel.prompt.option_count();
         let label = match row.action {
             Action::ChooseOption => format!("1-{options}"),
             _ => row.label.to_owned(),
         };
         // There is room for what matters more.
-        let can_wait = is_consent(row.action) || row.action == Action::AllowEdited;
-        let is_early = can_wait && !prompt.has_shown_end();
-        if prompt.takes(row.action) && !is_early {
+        let action = prompt_action(row.action, &Key::Character('1'));
+        let can_wait = action.is_some_and(|action| action.is_consent() || action == PromptAction::Edit);
+        let is_early = can_wait && !panel.prompt.has_shown_end();
+        if panel.takes(row.action) && !is_early {
             keys.push(format!("{label} {word}"));
         }
     }
@@ -165,8 +168,8 @@ fn request_keys(prompt: &RequestPrompt) -> String {
 }
 
 /// Takes the room of a text field. A row of the request stays in view.
-fn split_field(prompt: &RequestPrompt, inner: &mut Rect) -> Rect {
-    let rows = match prompt.is_typing() {
+fn split_field(panel: &RequestPanel, inner: &mut Rect) -> Rect {
+    let rows = match panel.is_typing() {
         true => (FIELD_ROWS + 1).min(inner.height.saturating_sub(1)),
         false => 0,
     };
@@ -174,10 +177,10 @@ fn split_field(prompt: &RequestPrompt, inner: &mut Rect) -> Rect {
     Rect::new(inner.x, inner.bottom(), inner.width, rows)
 }
 
-fn render_field(prompt: &RequestPrompt, area: Rect, buffer: &mut Buffer, theme: Theme) -> Option<Position> {
-    let (label, field) = match &prompt.stage {
+fn render_field(panel: &RequestPanel, area: Rect, buffer: &mut Buffer, theme: Theme) -> Option<Position> {
+    let (label, field) = match panel.prompt.stage() {
         Stage::Reason(field) => ("Reason (optional)", field),
-        Stage::Text(field) => (answer_label(prompt), field),
+        Stage::Text(field) => (answer_label(panel), field),
         Stage::Choose | Stage::Mark(_) | Stage::Grants(_) | Stage::Answered => return None,
     };
     let label_rows = u16::from(area.height > 1);
@@ -189,8 +192,8 @@ fn render_field(prompt: &RequestPrompt, area: Rect, buffer: &mut Buffer, theme: 
     field.render(place, buffer, theme)
 }
 
-fn answer_label(prompt: &RequestPrompt) -> &'static str {
-    match prompt.question() {
+fn answer_label(panel: &RequestPanel) -> &'static str {
+    match panel.prompt.question() {
         Some((question, ..)) if question.options.is_empty() => "Answer",
         Some((question, ..)) if question.is_multiple => "Answer, or numbers separated by commas",
         Some(_) | None => "Answer, or a number",
@@ -208,18 +211,24 @@ fn styled(row: &DetailRow, theme: Theme) -> Line<'static> {
     Line::from(Span::styled(row.text.clone(), style))
 }
 
-/// The rows of the request at this width. Wrapped once: a plan can be long.
-fn detail_rows(prompt: &mut RequestPrompt, columns: u16) -> &[DetailRow] {
-    let is_cached = prompt.rows.as_ref().is_some_and(|(at, _)| *at == columns);
-    if !is_cached {
-        let rows = wrap_rows(&request_rows(prompt), usize::from(columns).saturating_sub(4));
-        prompt.rows = Some((columns, rows));
-    }
-    prompt.rows.as_ref().map_or(&[], |(_, rows)| rows)
+/// The rows of the request at this width.
+fn detail_rows(panel: &mut RequestPanel, columns: u16) -> &[DetailRow] {
+    let content = (
+        panel.question_number(),
+        matches!(panel.prompt.stage(), Stage::Grants(_)),
+    );
+    let known = panel.rows.take();
+    let known = known.filter(|known| known.columns == columns && known.content == content);
+    let rows = known.unwrap_or_else(|| WrappedRows {
+        columns,
+        content,
+        rows: wrap_rows(&request_rows(panel), usize::from(columns).saturating_sub(4)),
+    });
+    &panel.rows.insert(rows).rows
 }
 
-fn request_rows(prompt: &RequestPrompt) -> Vec<DetailRow> {
-    match prompt.request() {
+fn request_rows(panel: &RequestPanel) -> Vec<DetailRow> {
+    match panel.request() {
         PendingRequest::Permission(asked) => {
             let mut rows = vec![row(
                 DetailKind::Remark,
@@ -229,7 +238,7 @@ fn request_rows(prompt: &RequestPrompt) -> Vec<DetailRow> {
                 rows.push(row(DetailKind::Plain, shown(description)));
             }
             rows.extend(RequestDetail::in_full(asked).rows);
-            if matches!(prompt.stage, Stage::Grants(_)) {
+            if matches!(panel.prompt.stage(), Stage::Grants(_)) {
                 // They are below, to be chosen from.
                 rows.retain(|row| row.kind != DetailKind::Grant);
                 rows.push(row(DetailKind::Remark, "From now on, without asking:".to_owned()));
@@ -241,7 +250,10 @@ fn request_rows(prompt: &RequestPrompt) -> Vec<DetailRow> {
             row(DetailKind::Plain, escape_hidden(&asked.plan)),
         ],
         PendingRequest::Question(_) => {
-            let text = prompt.question().map(|(question, ..)| shown(&question.text));
+            let text = panel
+                .prompt
+                .question()
+                .map(|(question, ..)| shown(&question.text));
             vec![row(DetailKind::Remark, text.unwrap_or_default())]
         }
     }
@@ -280,11 +292,11 @@ fn option_line(row: &OptionRow, theme: Theme) -> Line<'static> {
 }
 
 /// `1 [x] Blue`, and what it means beside it or below it. All of it, because all of the label is sent.
-fn option_rows(prompt: &RequestPrompt, columns: usize) -> Vec<OptionRow> {
+fn option_rows(panel: &RequestPanel, columns: usize) -> Vec<OptionRow> {
     const LEAD: &str = "   ";
     let mut rows = Vec::new();
     let room = columns.saturating_sub(LEAD.len()).max(2);
-    if let Stage::Grants(choice) = &prompt.stage {
+    if let Stage::Grants(choice) = panel.prompt.stage() {
         for (index, line) in choice.lines().enumerate() {
             let mark = match choice.chosen().contains(&index) {
                 true => "[x] ",
@@ -298,11 +310,11 @@ fn option_rows(prompt: &RequestPrompt, columns: usize) -> Vec<OptionRow> {
         }
         return rows;
     }
-    let Some((question, ..)) = prompt.question() else {
+    let Some((question, ..)) = panel.prompt.question() else {
         return rows;
     };
     for (index, option) in question.options.iter().enumerate() {
-        let mark = match &prompt.stage {
+        let mark = match panel.prompt.stage() {
             Stage::Mark(marked) if marked.contains(&index) => "[x] ",
             Stage::Mark(_) => "[ ] ",
             Stage::Choose | Stage::Grants(_) | Stage::Reason(_) | Stage::Text(_) | Stage::Answered => "",

@@ -1,25 +1,20 @@
-//! `RequestPrompt`: answers one request of the agent with keys. `Keyboard` shows it while a request is open.
+//! `PromptLines`: a `RequestPrompt` below the status line. `Keyboard` shows it while a request is open.
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use agent_api::{Question, RequestId};
+use agent_api::RequestId;
 use ralph_run::control::{AnswerChoice, PendingRequest};
+use run_view::{AnswerField, PromptAction, PromptStep, Reading, RequestPrompt, Stage, one_line};
+use terminal_input::{Edit, Key, LineEditor};
 
 use super::input_lines::render_input;
 use crate::console::{InputArea, measure_request};
-use run_view::{GrantChoice, denial, describe_permission, one_line, option_labels, visible};
-use terminal_input::{Edit, Key, LineEditor, armed_at};
 
-/// A request, and how far its answer is.
+/// A request that the console has printed, and how far its answer is.
 #[derive(Debug)]
-pub(super) struct RequestPrompt {
-    request: PendingRequest,
-    shown_at: Instant,
-    last_key_at: Option<Instant>,
-    stage: Stage,
-    /// To the questions before the current one.
-    answers: Vec<String>,
+pub(super) struct PromptLines {
+    prompt: RequestPrompt<Field>,
     /// Lines of what would be executed or written.
     lines: usize,
 }
@@ -34,272 +29,124 @@ pub(super) struct Screen {
 
 const FOOTER_ROWS: usize = 3;
 
+/// A reason, or an answer in words.
 #[derive(Debug)]
-enum Stage {
-    Choose,
-    /// The options of the current question that are marked, by index.
-    Mark(BTreeSet<usize>),
-    /// Lasting permissions are chosen.
-    Grants(GrantChoice),
-    Reason(LineEditor),
-    Text(LineEditor),
-    /// The user may not have seen all of the request: the same key again gives this answer.
-    Confirm(AnswerChoice, Unseen),
-    /// The answer is on its way.
-    Answered,
+struct Field(LineEditor);
+
+impl AnswerField for Field {
+    fn empty() -> Self {
+        Self(LineEditor::default())
+    }
+
+    fn text(&self) -> String {
+        self.0.text()
+    }
+
+    fn insert(&mut self, character: char) {
+        self.0.apply(&Key::Character(character));
+    }
 }
 
-/// Why a request cannot be read as a whole.
-#[derive(Debug, Clone, Copy)]
-enum Unseen {
-    /// It takes this many rows.
-    LongerThanScreen(usize),
-    /// A part of it is too long to be shown.
-    Cut,
-}
-
-impl RequestPrompt {
+impl PromptLines {
     /// `last_key_at` is when the last key was pressed, for something else.
-    pub(super) fn new(request: PendingRequest, last_key_at: Option<Instant>, now: Instant) -> Self {
+    pub(super) fn new(
+        request: PendingRequest,
+        screen: Screen,
+        last_key_at: Option<Instant>,
+        now: Instant,
+    ) -> Self {
         let lines = match &request {
             PendingRequest::Permission(asked) => measure_request(asked, usize::MAX).lines,
             PendingRequest::Plan(_) | PendingRequest::Question(_) => 0,
         };
-        let mut prompt = Self {
+        let mut lines = Self {
             lines,
-            request,
-            shown_at: now,
-            last_key_at,
-            stage: Stage::Choose,
-            answers: Vec::new(),
+            prompt: RequestPrompt::new(request, last_key_at),
         };
-        prompt.stage = prompt.first_stage();
-        prompt
+        lines.note_shown(screen, now);
+        lines
     }
 
     pub(super) fn id(&self) -> &RequestId {
-        self.request.id()
+        self.prompt.id()
     }
 
     pub(super) fn request(&self) -> &PendingRequest {
-        &self.request
+        self.prompt.request()
     }
 
     pub(super) fn is_answered(&self) -> bool {
-        matches!(self.stage, Stage::Answered)
+        self.prompt.is_answered()
     }
 
-    /// Asks again, because the answer was refused.
-    pub(super) fn reopen(&mut self, now: Instant) {
-        self.shown_at = now;
-        self.answers.clear();
-        self.stage = self.first_stage();
+    /// Asks again, because the answer was refused. The console prints why.
+    pub(super) fn reopen(&mut self, screen: Screen, now: Instant) {
+        self.prompt.reopen("", now);
+        self.note_shown(screen, now);
     }
 
     /// When keys begin to answer the request.
-    pub(super) fn armed_at(&self) -> Instant {
-        armed_at(self.shown_at, self.last_key_at)
+    pub(super) fn armed_at(&self) -> Option<Instant> {
+        self.prompt.armed_at()
     }
 
     pub(super) fn is_armed(&self, now: Instant) -> bool {
-        now >= self.armed_at()
+        self.prompt.is_armed(now)
     }
 
     /// A key was pressed before the request was armed.
     pub(super) fn note_key(&mut self, now: Instant) {
-        self.last_key_at = Some(now);
+        self.prompt.note_key(now);
     }
 
-    fn question(&self) -> Option<&Question> {
-        match &self.request {
-            PendingRequest::Question(asked) => asked.questions.get(self.answers.len()),
-            PendingRequest::Permission(_) | PendingRequest::Plan(_) => None,
-        }
+    /// The console prints requests in full when they come, and their lines below the status line at once.
+    fn note_shown(&mut self, screen: Screen, now: Instant) {
+        let reading = match self.prompt.request() {
+            PendingRequest::Permission(asked) => {
+                let size = measure_request(asked, screen.columns);
+                match size.rows > screen.rows.saturating_sub(FOOTER_ROWS) {
+                    _ if size.is_cut => Reading::Cut,
+                    true => Reading::LongerThanScreen(size.rows),
+                    false => Reading::Complete,
+                }
+            }
+            PendingRequest::Plan(_) | PendingRequest::Question(_) => Reading::Complete,
+        };
+        self.prompt.note_shown(reading, now);
     }
 
-    fn first_stage(&self) -> Stage {
-        match self.question() {
-            Some(question) if question.options.is_empty() => Stage::Text(LineEditor::default()),
-            Some(question) if question.is_multiple => Stage::Mark(BTreeSet::new()),
-            Some(_) | None => Stage::Choose,
-        }
-    }
-
-    /// Takes a key of an armed request. Gives the answer once it is complete. The next question is armed again, and so is
-    /// the answer to a request that is longer than the screen.
+    /// Takes a key of an armed request. Gives the answer once it is complete.
     pub(super) fn update(&mut self, key: &Key, screen: Screen, now: Instant) -> Option<AnswerChoice> {
-        let answered = self.answers.len();
-        let is_confirmed = matches!(self.stage, Stage::Confirm(..));
-        let answer = match (self.take(key), self.unseen(screen)) {
-            (Some(choice @ AnswerChoice::Allow { .. }), Some(unseen)) if !is_confirmed => {
-                self.stage = Stage::Confirm(choice, unseen);
-                self.shown_at = now;
-                None
-            }
-            (answer, _) => answer,
+        self.note_shown(screen, now);
+        let step = self.take(key, now);
+        self.note_shown(screen, now);
+        match step {
+            PromptStep::Answer(answer) => Some(answer),
+            PromptStep::Stay | PromptStep::Edit(_) => None,
+        }
+    }
+
+    fn take(&mut self, key: &Key, now: Instant) -> PromptStep {
+        if *key == Key::Escape {
+            self.prompt.back();
+            return PromptStep::Stay;
+        }
+        if let Some(field) = self.prompt.field_mut() {
+            return match field.0.apply(key) {
+                Edit::Complete => self.prompt.submit(now),
+                Edit::Done | Edit::Ignored => PromptStep::Stay,
+            };
+        }
+        let action = match key {
+            Key::Character('y' | 'Y') => PromptAction::Allow,
+            Key::Character('a' | 'A') => PromptAction::ChooseGrants,
+            Key::Character('n' | 'N') => PromptAction::Deny,
+            Key::Character('t' | 'T') => PromptAction::AnswerText,
+            Key::Character(digit) if digit.is_ascii_digit() => PromptAction::Digit(*digit),
+            Key::Enter => PromptAction::Send,
+            _ => return PromptStep::Stay,
         };
-        if self.answers.len() > answered {
-            self.shown_at = now;
-        }
-        answer
-    }
-
-    fn unseen(&self, screen: Screen) -> Option<Unseen> {
-        let PendingRequest::Permission(asked) = &self.request else {
-            return None;
-        };
-        let size = measure_request(asked, screen.columns);
-        if size.is_cut {
-            return Some(Unseen::Cut);
-        }
-        let room = screen.rows.saturating_sub(FOOTER_ROWS);
-        (size.rows > room).then_some(Unseen::LongerThanScreen(size.rows))
-    }
-
-    fn take(&mut self, key: &Key) -> Option<AnswerChoice> {
-        match std::mem::replace(&mut self.stage, Stage::Answered) {
-            Stage::Choose => self.choose(key),
-            Stage::Confirm(choice, unseen) => match (key, &choice) {
-                (Key::Character('y' | 'Y'), AnswerChoice::Allow { grants }) if grants.is_empty() => {
-                    Some(choice)
-                }
-                (Key::Enter, AnswerChoice::Allow { grants }) if !grants.is_empty() => Some(choice),
-                (Key::Character('n' | 'N'), _) => self.stay(Stage::Reason(LineEditor::default())),
-                (Key::Escape, _) => self.stay(Stage::Choose),
-                _ => self.stay(Stage::Confirm(choice, unseen)),
-            },
-            Stage::Mark(marked) => self.mark(marked, key),
-            Stage::Grants(choice) => self.choose_grants(choice, key),
-            Stage::Reason(mut editor) => match (key, editor.apply(key)) {
-                (_, Edit::Complete) => Some(denial(&editor.text())),
-                (Key::Escape, _) => {
-                    self.stage = self.first_stage();
-                    None
-                }
-                (_, Edit::Done | Edit::Ignored) => {
-                    self.stage = Stage::Reason(editor);
-                    None
-                }
-            },
-            Stage::Text(mut editor) => match (key, editor.apply(key)) {
-                (_, Edit::Complete) if !editor.text().trim().is_empty() => {
-                    let text = editor.text();
-                    let label = self
-                        .question()
-                        .and_then(|question| option_labels(question, &text));
-                    self.answer_question(label.unwrap_or(text))
-                }
-                (Key::Escape, _) => {
-                    self.stage = self.first_stage();
-                    None
-                }
-                (_, Edit::Done | Edit::Ignored | Edit::Complete) => {
-                    self.stage = Stage::Text(editor);
-                    None
-                }
-            },
-            Stage::Answered => None,
-        }
-    }
-
-    fn choose(&mut self, key: &Key) -> Option<AnswerChoice> {
-        let is_question = self.question().is_some();
-        match key {
-            Key::Character('y' | 'Y') if !is_question => Some(AnswerChoice::allow_once()),
-            Key::Character('a' | 'A') => {
-                self.stage = self.grants().map_or(Stage::Choose, Stage::Grants);
-                None
-            }
-            Key::Character('n' | 'N') => {
-                self.stage = Stage::Reason(LineEditor::default());
-                None
-            }
-            Key::Character('t' | 'T') if is_question => {
-                self.stage = Stage::Text(LineEditor::default());
-                None
-            }
-            Key::Character(digit) if is_question => match self.option(*digit) {
-                Some(index) => self.answer_options(&BTreeSet::from([index])),
-                None => self.stay(Stage::Choose),
-            },
-            _ => self.stay(Stage::Choose),
-        }
-    }
-
-    fn mark(&mut self, mut marked: BTreeSet<usize>, key: &Key) -> Option<AnswerChoice> {
-        match key {
-            Key::Enter if !marked.is_empty() => return self.answer_options(&marked),
-            Key::Character('n' | 'N') => return self.stay(Stage::Reason(LineEditor::default())),
-            Key::Character('t' | 'T') => return self.stay(Stage::Text(LineEditor::default())),
-            Key::Character(digit) => {
-                if let Some(index) = self.option(*digit)
-                    && !marked.remove(&index)
-                {
-                    marked.insert(index);
-                }
-            }
-            _ => {}
-        }
-        self.stay(Stage::Mark(marked))
-    }
-
-    fn choose_grants(&mut self, mut choice: GrantChoice, key: &Key) -> Option<AnswerChoice> {
-        match key {
-            Key::Enter => {
-                if let Some(answer) = choice.answer() {
-                    return Some(answer);
-                }
-            }
-            Key::Escape => return self.stay(Stage::Choose),
-            Key::Character('n' | 'N') => return self.stay(Stage::Reason(LineEditor::default())),
-            Key::Character(digit) => {
-                if let Some(index) = index_of(*digit) {
-                    choice.toggle(index);
-                }
-            }
-            _ => {}
-        }
-        self.stay(Stage::Grants(choice))
-    }
-
-    fn stay(&mut self, stage: Stage) -> Option<AnswerChoice> {
-        self.stage = stage;
-        None
-    }
-
-    /// The index of the option with this number.
-    fn option(&self, digit: char) -> Option<usize> {
-        let index = index_of(digit)?;
-        let options = self.question().map_or(0, |question| question.options.len());
-        (index < options).then_some(index)
-    }
-
-    fn answer_options(&mut self, chosen: &BTreeSet<usize>) -> Option<AnswerChoice> {
-        let options = &self.question()?.options;
-        let labels = chosen.iter().filter_map(|index| options.get(*index));
-        let labels: Vec<&str> = labels.map(|option| option.label.as_str()).collect();
-        let answer = labels.join(", ");
-        self.answer_question(answer)
-    }
-
-    /// Continues with the next question, if there is one.
-    fn answer_question(&mut self, answer: String) -> Option<AnswerChoice> {
-        self.answers.push(answer);
-        if self.question().is_some() {
-            self.stage = self.first_stage();
-            return None;
-        }
-        self.stage = Stage::Answered;
-        Some(AnswerChoice::Answers {
-            answers: self.answers.clone(),
-        })
-    }
-
-    fn grants(&self) -> Option<GrantChoice> {
-        match &self.request {
-            PendingRequest::Permission(asked) => GrantChoice::of(asked),
-            PendingRequest::Question(_) | PendingRequest::Plan(_) => None,
-        }
+        self.prompt.act(action, now)
     }
 
     /// What is shown below the status line: the request in one line, since others may have been printed after it, and
@@ -309,25 +156,22 @@ impl RequestPrompt {
             return InputArea::default();
         }
         let mut lines = vec![self.title(columns, waiting)];
-        let input = match &self.stage {
-            Stage::Confirm(choice, unseen) => {
-                let mut text = describe_unseen(*unseen);
-                if self.is_armed(now) {
-                    text.push_str(confirm_keys(choice));
-                }
-                line(&text, columns)
-            }
+        let input = match (self.prompt.stage(), self.prompt.remark()) {
+            (_, Some(remark)) => match self.prompt.confirm_keys().filter(|_| self.is_armed(now)) {
+                Some(keys) => line(&format!("{remark} · {keys}"), columns),
+                None => line(remark, columns),
+            },
             _ if !self.is_armed(now) => InputArea::default(),
-            Stage::Choose | Stage::Answered => line(&self.keys(), columns),
-            Stage::Mark(marked) => line(&format!("{}{}", chosen(marked), self.keys()), columns),
-            Stage::Grants(choice) => {
+            (Stage::Choose | Stage::Answered, None) => line(&self.keys(), columns),
+            (Stage::Mark(marked), None) => line(&format!("{}{}", chosen(marked), self.keys()), columns),
+            (Stage::Grants(choice), None) => {
                 let marked = chosen(choice.chosen());
                 let last = choice.count().min(9);
                 let text = format!("{marked}1-{last} choose what to always allow · enter allow · esc back");
                 line(&text, columns)
             }
-            Stage::Reason(editor) => render_input("Reason (optional): ", editor, columns),
-            Stage::Text(editor) => render_input("Answer: ", editor, columns),
+            (Stage::Reason(field), None) => render_input("Reason (optional): ", &field.0, columns),
+            (Stage::Text(field), None) => render_input("Answer: ", &field.0, columns),
         };
         let cursor = input.cursor.map(|(line, column)| (line + lines.len(), column));
         lines.extend(input.lines);
@@ -336,38 +180,28 @@ impl RequestPrompt {
 
     /// The request in one line, above the message that is being written.
     pub(super) fn title(&self, columns: usize, waiting: usize) -> String {
-        let (text, mut end) = match &self.request {
-            PendingRequest::Permission(asked) => {
-                let end = match self.lines {
-                    0 | 1 => "?".to_owned(),
-                    lines => format!(" ({lines} lines)?"),
-                };
-                (format!("Allow {}", describe_permission(asked)), end)
-            }
-            PendingRequest::Plan(_) => ("Approve the plan".to_owned(), "?".to_owned()),
-            PendingRequest::Question(asked) => {
-                let text = self.question().map(|question| visible(&question.text));
-                let end = match asked.questions.len() {
-                    0 | 1 => String::new(),
-                    total => format!(" ({} of {total})", self.answers.len() + 1),
-                };
-                (text.unwrap_or_default(), end)
-            }
+        let mut end = match (self.prompt.request(), self.lines) {
+            (PendingRequest::Permission(_), 0 | 1) | (PendingRequest::Plan(_), _) => "?".to_owned(),
+            (PendingRequest::Permission(_), lines) => format!(" ({lines} lines)?"),
+            (PendingRequest::Question(_), _) => match self.prompt.question() {
+                Some((_, number, total @ 2..)) => format!(" ({number} of {total})"),
+                Some(_) | None => String::new(),
+            },
         };
         if waiting > 0 {
             end.push_str(&format!(" ({waiting} more waiting)"));
         }
         let room = columns.saturating_sub(end.chars().count());
-        format!("{}{end}", one_line(&text, room))
+        format!("{}{end}", one_line(&self.prompt.headline(), room))
     }
 
     fn keys(&self) -> String {
-        match (&self.request, self.question()) {
+        match (self.prompt.request(), self.prompt.question()) {
             (PendingRequest::Permission(asked), _) if asked.grants.is_empty() => "y once · n deny".to_owned(),
             (PendingRequest::Permission(_), _) => "y once · a always… · n deny".to_owned(),
             (PendingRequest::Plan(_), _) => "y approve · n reject".to_owned(),
-            (PendingRequest::Question(_), Some(question)) => {
-                let last = question.options.len().min(9);
+            (PendingRequest::Question(_), Some((question, ..))) => {
+                let last = question.options.len();
                 let send = if question.is_multiple {
                     " · enter send"
                 } else {
@@ -380,33 +214,12 @@ impl RequestPrompt {
     }
 }
 
-fn describe_unseen(unseen: Unseen) -> String {
-    match unseen {
-        Unseen::LongerThanScreen(rows) => {
-            format!("{rows} rows do not fit the screen: scroll up to read them")
-        }
-        Unseen::Cut => "a part of it is too long to be shown".to_owned(),
-    }
-}
-
 /// `chosen: 1, 3 · `.
 fn chosen(marked: &BTreeSet<usize>) -> String {
     let numbers: Vec<String> = marked.iter().map(|index| (index + 1).to_string()).collect();
     match numbers.as_slice() {
         [] => String::new(),
         numbers => format!("chosen: {} · ", numbers.join(", ")),
-    }
-}
-
-/// The index that a digit stands for, counted from 1.
-fn index_of(digit: char) -> Option<usize> {
-    usize::try_from(digit.to_digit(10)?).ok()?.checked_sub(1)
-}
-
-fn confirm_keys(choice: &AnswerChoice) -> &'static str {
-    match choice {
-        AnswerChoice::Allow { grants } if !grants.is_empty() => " · enter again to allow · n deny",
-        _ => " · y again to allow · n deny",
     }
 }
 
@@ -425,7 +238,7 @@ mod tests {
     use ralph_run::control::{AnswerChoice, PendingRequest, PendingRequests};
     use serde_json::{Value, json};
 
-    use super::{Key, RequestPrompt, Screen};
+    use super::{Key, PromptLines, Screen};
 
     const SCREEN: Screen = Screen {
         columns: 80,
@@ -460,7 +273,7 @@ mod tests {
 
     /// Types into an armed prompt.
     fn answer(request: PendingRequest, typed: &[Key]) -> Option<AnswerChoice> {
-        let mut prompt = RequestPrompt::new(request, None, Instant::now());
+        let mut prompt = PromptLines::new(request, SCREEN, None, Instant::now());
         typed
             .iter()
             .find_map(|key| prompt.update(key, SCREEN, Instant::now()))
@@ -535,7 +348,7 @@ mod tests {
         let once = (Key::Character('y'), AnswerChoice::allow_once());
         let always = (Key::Enter, granted(&["rule"]).unwrap());
         for (key, answer) in [once, always] {
-            let mut prompt = RequestPrompt::new(long.clone(), None, shown_at);
+            let mut prompt = PromptLines::new(long.clone(), SCREEN, None, shown_at);
             if key == Key::Enter {
                 assert_eq!(prompt.update(&Key::Character('a'), SCREEN, after(450)), None);
                 assert_eq!(prompt.update(&Key::Character('1'), SCREEN, after(460)), None);
@@ -550,7 +363,7 @@ mod tests {
                 "{shown:?}"
             );
             let other = if key == Key::Enter {
-                Key::Character('y')
+                Key::Character('x')
             } else {
                 Key::Enter
             };
@@ -560,7 +373,7 @@ mod tests {
         assert_eq!(answer(long.clone(), &keys("ynnot here\n")), deny("not here"));
         assert_eq!(answer(long.clone(), &keys("y\u{1b}y")), None);
         // A large screen shows all of it.
-        let mut prompt = RequestPrompt::new(long, None, shown_at);
+        let mut prompt = PromptLines::new(long, SCREEN, None, shown_at);
         let large = Screen {
             columns: 80,
             rows: 68,
@@ -637,8 +450,8 @@ mod tests {
         assert_eq!(answer(both.clone(), &keys("a12\n")), granted(&["rule", "mode"]));
         assert_eq!(answer(both.clone(), &keys("a3y9\n")), None);
         assert_eq!(answer(both.clone(), &keys("a1nno\n")), deny("no"));
-        let mut prompt = RequestPrompt::new(both, None, shown_at);
-        let last_line = |prompt: &RequestPrompt| prompt.render(80, 0, later).lines.pop().unwrap();
+        let mut prompt = PromptLines::new(both, SCREEN, None, shown_at);
+        let last_line = |prompt: &PromptLines| prompt.render(80, 0, later).lines.pop().unwrap();
         assert_eq!(last_line(&prompt), "y once · a always… · n deny");
         prompt.update(&Key::Character('a'), SCREEN, later);
         prompt.update(&Key::Character('2'), SCREEN, later);
@@ -646,7 +459,7 @@ mod tests {
             last_line(&prompt),
             "chosen: 2 · 1-2 choose what to always allow · enter allow · esc back"
         );
-        let plain = RequestPrompt::new(permission(&json!([])), None, shown_at);
+        let plain = PromptLines::new(permission(&json!([])), SCREEN, None, shown_at);
         assert_eq!(last_line(&plain), "y once · n deny");
     }
 
@@ -655,7 +468,7 @@ mod tests {
         let shown_at = Instant::now();
         let after = |milliseconds| shown_at + Duration::from_millis(milliseconds);
         let both = question(&json!([colour(false), colour(false)]));
-        let mut prompt = RequestPrompt::new(both, None, shown_at);
+        let mut prompt = PromptLines::new(both, SCREEN, None, shown_at);
         assert!(prompt.is_armed(after(500)));
         assert_eq!(prompt.update(&Key::Character('1'), SCREEN, after(500)), None);
         assert!(!prompt.is_armed(after(924)));
@@ -669,7 +482,7 @@ mod tests {
     fn keys_answer_after_425_ms_of_quiet_and_never_before() {
         let shown_at = Instant::now();
         let after = |milliseconds| shown_at + Duration::from_millis(milliseconds);
-        let mut prompt = RequestPrompt::new(permission(&json!([])), None, shown_at);
+        let mut prompt = PromptLines::new(permission(&json!([])), SCREEN, None, shown_at);
         assert!(!prompt.is_armed(after(424)));
         assert!(prompt.is_armed(after(425)));
         // The user keeps typing for a minute.
@@ -679,7 +492,7 @@ mod tests {
         }
         assert!(!prompt.is_armed(after(60_424)));
         assert!(prompt.is_armed(after(60_425)));
-        let typed_before = RequestPrompt::new(permission(&json!([])), Some(shown_at), after(300));
+        let typed_before = PromptLines::new(permission(&json!([])), SCREEN, Some(shown_at), after(300));
         assert!(!typed_before.is_armed(after(724)));
         assert!(typed_before.is_armed(after(725)));
     }
@@ -687,7 +500,7 @@ mod tests {
     #[test]
     fn the_keys_are_shown_when_they_work() {
         let shown_at = Instant::now();
-        let prompt = RequestPrompt::new(question(&json!([colour(true)])), None, shown_at);
+        let prompt = PromptLines::new(question(&json!([colour(true)])), SCREEN, None, shown_at);
         assert_eq!(prompt.render(80, 0, shown_at).lines, ["Colour?"]);
         let later = shown_at + Duration::from_secs(1);
         let keys = "1-3 choose · enter send · t text · n decline";
