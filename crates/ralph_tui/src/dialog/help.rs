@@ -6,10 +6,10 @@ use ratatui::text::{Line, Span};
 use run_view::wrap;
 use terminal_input::Key;
 
-use super::{Anchor, BoxFrame, render_rows};
-use crate::bindings::{Action, Context, Keymap};
+use super::scroll_box::{ScrollBox, ScrollText};
+use crate::bindings::{Context, Keymap};
 use crate::theme::{Role, Theme};
-use crate::widgets::{ListScroll, pad};
+use crate::widgets::pad;
 
 const LABEL_COLUMNS: usize = 18;
 const MAX_COLUMNS: usize = 90;
@@ -18,42 +18,35 @@ const MAX_COLUMNS: usize = 90;
 pub(crate) struct HelpDialog {
     /// Its keys come first.
     context: Context,
-    scroll: ListScroll,
-    page: usize,
+    view: ScrollBox,
 }
 
 impl HelpDialog {
     pub(crate) fn new(context: Context) -> Self {
         Self {
             context,
-            scroll: ListScroll::default(),
-            page: 0,
+            view: ScrollBox::default(),
         }
     }
 
     /// Whether it stays open.
     pub(crate) fn key(&mut self, key: &Key, keymap: &Keymap) -> bool {
-        scroll_key(key, keymap, &mut self.scroll, self.page)
+        self.view.key(key, keymap)
     }
 
     pub(crate) fn wheel(&mut self, rows: isize) {
-        self.scroll.scroll(rows);
+        self.view.wheel(rows);
     }
 
     pub(crate) fn render(&mut self, keymap: &Keymap, area: Rect, buffer: &mut Buffer, theme: Theme) {
         let columns = usize::from(area.width).saturating_sub(4).min(MAX_COLUMNS);
         let rows = help_rows(keymap, self.context, columns, theme);
-        let frame = BoxFrame {
+        let text = ScrollText {
             title: "Keys",
-            keys: &format!("↑↓ scroll · {}", keymap.hints(Context::Reader)),
-            anchor: Anchor::Center,
+            rows: &rows,
             columns,
-            rows: rows.len(),
         };
-        let inner = frame.render(area, buffer, theme);
-        self.page = usize::from(inner.height);
-        let row = |index: usize| rows.get(index).cloned().unwrap_or_default();
-        render_rows(rows.len(), &mut self.scroll, None, inner, buffer, theme, row);
+        self.view.render(&text, keymap, area, buffer, theme);
     }
 }
 
@@ -82,20 +75,4 @@ fn help_rows(keymap: &Keymap, first: Context, columns: usize, theme: Theme) -> V
         }
     }
     rows
-}
-
-/// Scrolls a text of which `page` rows are in view. Whether it stays open.
-pub(super) fn scroll_key(key: &Key, keymap: &Keymap, scroll: &mut ListScroll, page: usize) -> bool {
-    let page = isize::try_from(page.saturating_sub(1).max(1)).unwrap_or(1);
-    match keymap.action(Context::Reader, key) {
-        Some(Action::Close) => return false,
-        Some(Action::Down) => scroll.scroll(1),
-        Some(Action::Up) => scroll.scroll(-1),
-        Some(Action::PageDown) => scroll.scroll(page),
-        Some(Action::PageUp) => scroll.scroll(-page),
-        Some(Action::Top) => *scroll = ListScroll::default(),
-        Some(Action::Bottom) => scroll.scroll(isize::MAX / 2),
-        _ => {}
-    }
-    true
 }

@@ -7,6 +7,7 @@ mod page;
 mod permission_mode;
 mod queue;
 mod run_dialog;
+mod scroll_box;
 mod stop;
 mod top_up;
 

@@ -15,6 +15,8 @@ use crate::widgets::{FieldKind, TextField, put};
 /// What is typed for the model that the agent chooses by itself.
 const DEFAULT: &str = "default";
 
+const COLUMNS: usize = 54;
+
 #[derive(Debug)]
 pub(crate) struct ModelDialog {
     field: TextField,
@@ -64,27 +66,36 @@ impl ModelDialog {
         buffer: &mut Buffer,
         theme: Theme,
     ) -> Option<Position> {
+        let notes = self.notes(run);
         let frame = BoxFrame {
             title: "Model",
             keys: &keymap.hints(Context::Model),
             anchor: Anchor::Center,
-            columns: 54,
-            rows: 3,
+            columns: COLUMNS,
+            rows: 1 + notes.len(),
         };
         let inner = frame.render(area, buffer, theme);
         let field = Rect::new(inner.x, inner.y, inner.width, inner.height.min(1));
         let cursor = self.field.render(field, buffer, theme);
-        let now = run
-            .model()
-            .map(|model| format!("Now {model}. "))
-            .unwrap_or_default();
-        let hint = format!("{now}`default` is the agent's own choice.");
-        let hint = one_line(&hint, usize::from(inner.width));
-        put(buffer, inner, 1, &hint, theme.style(Role::Faint));
-        if let Some(error) = &self.error {
-            let error = one_line(error, usize::from(inner.width));
-            put(buffer, inner, 2, &error, theme.style(Role::Bad));
+        for (row, (text, role)) in (1..).zip(&notes) {
+            put(buffer, inner, row, text, theme.style(*role));
         }
         cursor
+    }
+
+    /// The rows below the field.
+    fn notes(&self, run: &RunModel) -> Vec<(String, Role)> {
+        let current = run
+            .model()
+            .map(|model| format!("Now {model}."))
+            .unwrap_or_default();
+        let meaning = "`default` is the agent's own choice.".to_owned();
+        let error = self.error.clone().unwrap_or_default();
+        let notes = [(current, Role::Faint), (meaning, Role::Faint), (error, Role::Bad)];
+        let rows = notes.into_iter().flat_map(|(text, role)| {
+            let text = run_view::wrap(&one_line(&text, 200), 0, COLUMNS);
+            text.lines().map(|row| (row.to_owned(), role)).collect::<Vec<_>>()
+        });
+        rows.filter(|(row, _)| !row.is_empty()).collect()
     }
 }

@@ -6,11 +6,10 @@ use ratatui::text::Line;
 use run_view::{escape_hidden, one_line};
 use terminal_input::Key;
 
-use super::help::scroll_key;
-use super::{Anchor, BoxFrame, render_rows};
-use crate::bindings::{Context, Keymap};
+use super::scroll_box::{ScrollBox, ScrollText};
+use crate::bindings::Keymap;
 use crate::theme::Theme;
-use crate::widgets::{ListScroll, rows_of};
+use crate::widgets::rows_of;
 
 /// More is not shown. The raw log has it.
 const MAX_BYTES: usize = 256 * 1_024;
@@ -21,8 +20,7 @@ pub(crate) struct PageDialog {
     text: String,
     /// The rows at a width.
     rows: Option<(usize, Vec<Line<'static>>)>,
-    scroll: ListScroll,
-    page: usize,
+    view: ScrollBox,
 }
 
 impl PageDialog {
@@ -36,18 +34,17 @@ impl PageDialog {
             title: one_line(title, 200),
             text: shown,
             rows: None,
-            scroll: ListScroll::default(),
-            page: 0,
+            view: ScrollBox::default(),
         }
     }
 
     /// Whether it stays open.
     pub(crate) fn key(&mut self, key: &Key, keymap: &Keymap) -> bool {
-        scroll_key(key, keymap, &mut self.scroll, self.page)
+        self.view.key(key, keymap)
     }
 
     pub(crate) fn wheel(&mut self, rows: isize) {
-        self.scroll.scroll(rows);
+        self.view.wheel(rows);
     }
 
     pub(crate) fn render(&mut self, keymap: &Keymap, area: Rect, buffer: &mut Buffer, theme: Theme) {
@@ -57,16 +54,11 @@ impl PageDialog {
             self.rows = Some((columns, rows.collect()));
         }
         let rows = self.rows.as_ref().map_or(&[][..], |(_, rows)| rows);
-        let frame = BoxFrame {
+        let text = ScrollText {
             title: &self.title,
-            keys: &format!("↑↓ scroll · {}", keymap.hints(Context::Reader)),
-            anchor: Anchor::Center,
+            rows,
             columns,
-            rows: rows.len(),
         };
-        let inner = frame.render(area, buffer, theme);
-        self.page = usize::from(inner.height);
-        let row = |index: usize| rows.get(index).cloned().unwrap_or_default();
-        render_rows(rows.len(), &mut self.scroll, None, inner, buffer, theme, row);
+        self.view.render(&text, keymap, area, buffer, theme);
     }
 }

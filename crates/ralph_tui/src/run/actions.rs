@@ -80,7 +80,13 @@ impl RunScreen {
                     self.notice = Some(format!("the list needs a window of {needed} columns"));
                 }
             }
-            Action::SideBySide => self.view.toggle_side_by_side(),
+            Action::SideBySide => {
+                if let Err(needed) = self.view.toggle_side_by_side() {
+                    self.notice = Some(format!(
+                        "diffs are side by side once the transcript has {needed} columns"
+                    ));
+                }
+            }
             Action::Wrap => self.view.toggle_wrap(),
             Action::ScrollLeft => self.view.scroll_sideways(false),
             Action::ScrollRight => self.view.scroll_sideways(true),

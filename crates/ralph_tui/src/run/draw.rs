@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use run_view::width;
 
 use super::footer::render_footer;
-use super::header::{header_rows, note, render_header};
+use super::header::{Presence, header_rows, note, render_header};
 use super::screen::{RunScreen, is_quiet};
 use super::side_list;
 use crate::app::Now;
@@ -66,7 +66,12 @@ impl RunScreen {
         let (rest, panel_cursor) = self.render_prompt(rest, buffer, theme, now);
         let rest = self.render_side(area.width, rest, buffer, theme);
         self.areas.transcript = rest;
-        self.view.render(&self.transcript, rest, buffer, theme, now.at);
+        // A tool that was running when the runner was killed has stopped: its time does not grow.
+        let at = match self.presence {
+            Presence::Lost => self.model.last_at().unwrap_or(now.at),
+            Presence::Loading | Presence::Live => now.at,
+        };
+        self.view.render(&self.transcript, rest, buffer, theme, at);
         if let Some(dialog) = &mut self.dialog {
             let is_armed = is_quiet(self.last_key_at, now);
             return dialog.render(&self.model, is_armed, &self.keymap, area, buffer, theme);

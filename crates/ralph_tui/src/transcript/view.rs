@@ -10,7 +10,7 @@ use ratatui::layout::Rect;
 
 use super::cell::{Cell, CellKind};
 use super::fold::Transcript;
-use super::layout::{CellLayout, Options, Setting, indent_of};
+use super::layout::{CellLayout, Options, SIDE_BY_SIDE_COLUMNS, Setting, indent_of};
 use super::sheet::Place;
 use super::view_search::Search;
 use crate::theme::{Role, Theme};
@@ -142,8 +142,13 @@ impl TranscriptView {
         self.search_again(transcript);
     }
 
-    pub(crate) fn toggle_side_by_side(&mut self) {
+    /// `Err` with the columns that the transcript needs for it, if it has fewer.
+    pub(crate) fn toggle_side_by_side(&mut self) -> Result<(), usize> {
         self.options.side_by_side = !self.options.side_by_side;
+        match self.options.side_by_side && self.columns + MARGIN < SIDE_BY_SIDE_COLUMNS {
+            true => Err(SIDE_BY_SIDE_COLUMNS),
+            false => Ok(()),
+        }
     }
 
     /// Whether code that is too wide is broken into rows, or cut.

@@ -388,3 +388,33 @@ fn a_request_is_armed_again_after_another_program_had_the_terminal() {
     desk.settle();
     assert_eq!(desk.press("y").len(), 1);
 }
+
+#[test]
+fn a_tool_that_ran_when_the_runner_was_killed_does_not_count_on() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.agent(
+        "tool_started",
+        &json!({"item": "t", "name": "Bash", "kind": "execute", "state": "running", "subject": "make"}),
+    );
+    desk.wait(5_000);
+    assert!(desk.shows("Bash: make  5s"));
+    desk.input(Input::RunnerGone { run: RUN.to_owned() });
+    desk.wait(60_000);
+    assert!(desk.shows("Bash: make  0s"), "{}", desk.screen(100, 40));
+}
+
+#[test]
+fn diffs_side_by_side_say_how_much_room_they_need() {
+    let mut desk = Desk::started(RunKind::Loop);
+    desk.screen(80, 24);
+    desk.press("|");
+    assert!(
+        desk.screen(80, 24)
+            .contains("once the transcript has 120 columns")
+    );
+    desk.press("|");
+    assert!(!desk.screen(80, 24).contains("120 columns"));
+    desk.screen(200, 60);
+    desk.press("|");
+    assert!(!desk.screen(200, 60).contains("120 columns"));
+}

@@ -329,7 +329,7 @@ fn screens(width: u16, height: u16, scheme: ColorScheme, is_unfolded: bool, has_
         tell(&mut story);
         let mut view = TranscriptView::default();
         if width >= 120 {
-            view.toggle_side_by_side();
+            view.toggle_side_by_side().ok();
         }
         if is_unfolded {
             view.toggle_fold(&story.transcript, FoldTarget::All);
