@@ -72,10 +72,14 @@ impl RunTable {
                 Entry { run, search_text }
             })
             .collect();
-        self.places = (0..)
-            .zip(&runs)
-            .map(|(place, entry)| (entry.run.file.run_id.clone(), place))
-            .collect();
+        // Almost every refresh has the same runs in the same order: hashing a thousand ids would delay a key.
+        let is_at = |(place, entry): (usize, &Entry)| self.places.get(&entry.run.file.run_id) == Some(&place);
+        if self.places.len() != runs.len() || !(0..).zip(&runs).all(is_at) {
+            self.places = (0..)
+                .zip(&runs)
+                .map(|(place, entry)| (entry.run.file.run_id.clone(), place))
+                .collect();
+        }
         self.runs = runs;
         self.counts = [0; StateGroup::ALL.len()];
         for entry in &self.runs {
@@ -96,7 +100,7 @@ impl RunTable {
         }
     }
 
-    /// Whether nobody has moved the cursor since its run disappeared.
+    /// Whether the run under the cursor disappeared and the user has not moved the cursor since.
     pub(super) fn has_strayed(&self) -> bool {
         self.has_strayed
     }
@@ -170,7 +174,7 @@ impl RunTable {
         self.snoozed.get(&run.file.run_id) == Some(&run.file.status.state)
     }
 
-    /// Moves the selected run below the active ones until its state changes, or back. `false` if it waits for nobody.
+    /// Moves the selected run below the active ones until its state changes, or back. `false` if it does not wait for the user.
     pub(super) fn toggle_snooze(&mut self) -> bool {
         let Some(run) = self.selected() else { return false };
         let (id, state) = (run.file.run_id.clone(), run.file.status.state.clone());
