@@ -86,7 +86,7 @@ pub struct StartRequest {
     pub backend: Option<String>,
     pub mode: Option<String>,
     pub model: Option<String>,
-    /// As typed, such as `50` and `2.50`. Checked by whoever starts the run.
+    /// As typed, such as `50` and `2.50`. Checked when the run is started.
     pub max_iterations: Option<String>,
     pub max_cost: Option<String>,
     pub verify: Option<String>,

@@ -59,7 +59,7 @@ impl Pointer {
             }
             Key::Mouse(mouse) => Some(self.mouse(*mouse, now)),
             _ => {
-                // Whoever types has the focus already.
+                // A key arrives only at a window that has the focus.
                 (self.is_unfocused, self.ignores_click) = (false, false);
                 None
             }

@@ -15,7 +15,7 @@ pub enum ColorScheme {
 /// What a piece of text is. Body text has no role: it has the terminal's own foreground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Headings, titles, what is stressed.
+    /// Headings, titles and emphasis.
     Strong,
     /// Less important than the text around it.
     Faint,

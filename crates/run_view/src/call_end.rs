@@ -11,7 +11,7 @@ const MAX_OUTPUT_BYTES: usize = 16 * 1_024;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallEnd {
     pub is_good: bool,
-    /// What is known besides, such as `+3 −1, 40ms`. Trusted.
+    /// Further facts, such as `+3 −1, 40ms`. Trusted.
     pub facts: String,
     /// Why it failed, in one line of its output. Not sanitised.
     pub reason: Option<String>,

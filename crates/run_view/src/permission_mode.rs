@@ -1,4 +1,4 @@
-//! `permission_mode_words()`: a permission mode as people read it, whoever named it.
+//! `permission_mode_words()`: a permission mode in words, whether the user, ralph or an agent named it.
 
 /// The mode in words. Agents, settings and commands spell the same modes differently. Another agent's own mode stays as
 /// it is and is not sanitised.

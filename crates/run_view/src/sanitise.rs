@@ -49,7 +49,7 @@ enum State {
 }
 
 impl Sanitiser {
-    /// Appends what is left of the next piece.
+    /// Appends the next piece, sanitised.
     pub fn push(&mut self, text: &str, out: &mut String) {
         let mut rest = text;
         while !rest.is_empty() {

@@ -11,7 +11,7 @@ use crate::ready_write::write_if_ready;
 /// needs to be waited for.
 const QUESTION: &str = "\u{1b}]11;?\u{1b}\\\u{1b}[c";
 const ANSWER_TIMEOUT: Duration = Duration::from_millis(100);
-/// What is typed meanwhile is kept; more than this is not typed.
+/// Keys typed meanwhile are kept, up to this many bytes.
 const MAX_BYTES: usize = 64 << 10;
 
 /// The background of the terminal.

@@ -122,7 +122,7 @@ impl KeyDecoder {
             State::Control(mut bytes) => match byte {
                 // `ESC [ [ A`: F1 to F5 on the console of Linux.
                 b'[' if bytes.is_empty() => self.state = State::Ignored(1),
-                // `ESC [ M` and three bytes: the mouse, in the first form of its reports, which nobody asked for.
+                // `ESC [ M` and three bytes: the mouse, in the oldest form of its reports, which is never enabled.
                 b'M' if bytes.is_empty() => self.state = State::Ignored(3),
                 0x40..=0x7e => self.control(&bytes, byte),
                 0x20..=0x3f if bytes.len() < MAX_SEQUENCE_BYTES => {

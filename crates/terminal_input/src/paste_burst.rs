@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::key::Key;
 
-/// Nobody types so many characters at once. A key that is held down repeats one character.
+/// People do not type this many characters at once. A key that is held down repeats one character.
 const MIN_CHARACTERS: usize = 6;
 /// What follows this soon after a burst belongs to it: a slow connection delivers a paste in pieces.
 const CONTINUATION_TIME: Duration = Duration::from_millis(30);

@@ -28,7 +28,7 @@ const BACKGROUND_INTERVAL: Duration = Duration::from_millis(500);
 /// How many groups of keys wait for the console. The others wait in the terminal.
 const MAX_WAITING: usize = 64;
 
-/// The keyboard of this process. Dropping it restores the terminal and discards what was typed and not read.
+/// The keyboard of this process. Dropping it restores the terminal and discards unread keys.
 #[derive(Debug)]
 pub struct TerminalInput(TerminalControl);
 
@@ -73,7 +73,7 @@ impl TerminalInput {
     }
 
     /// As [`Self::open`], for a program that uses the whole screen: on the alternate screen, with Ctrl-C and Ctrl-Z as
-    /// keys. What is typed while it starts is not lost.
+    /// keys. Keys typed while it starts are not lost.
     pub fn open_screen(options: ScreenOptions) -> io::Result<Screen> {
         let input = Prepared::new(Form::Screen(options))?;
         let is_ours = lock(&input.shared).acquire() == Some(Wait::Keys);
@@ -319,7 +319,7 @@ fn read_keys(
 
 /// Reads input that `poll` has announced, without waiting: `AGAIN` if it is gone, or not for this process any more.
 fn read_announced(shared: &Mutex<Shared>, buffer: &mut [u8]) -> Result<usize, Errno> {
-    // Whoever restores the terminal discards its input, and holds this lock. Without it, the read could wait for a key
+    // Code that restores the terminal discards its input while holding this lock. Without it, the read could wait for a key
     // that is meant for the next program.
     let shared = lock(shared);
     // To read in the background would stop this process.

@@ -40,7 +40,7 @@ impl TerminalOutput {
         self.write_pending()
     }
 
-    /// Writes what is pending as soon as the terminal takes it. Cancel-safe.
+    /// Writes pending output as soon as the terminal accepts it. Cancel-safe.
     pub async fn flush(&mut self) -> io::Result<()> {
         while self.is_pending() {
             self.file.writable().await?;
@@ -49,7 +49,7 @@ impl TerminalOutput {
         Ok(())
     }
 
-    /// Leaves out what is pending: the screen is drawn again.
+    /// Discards pending output: the screen is drawn again.
     pub fn discard(&mut self) {
         self.pending.clear();
         self.written = 0;

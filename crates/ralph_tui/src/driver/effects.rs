@@ -203,7 +203,7 @@ impl EventLoop {
     }
 }
 
-/// Writes a transcript to its file, or hands it to whoever has the terminal.
+/// Writes a transcript to its file, or hands it to the program that shows it.
 fn export_transcript(run: String, destination: Destination, text: String) -> Report {
     let reader = match destination {
         Destination::File { name } => {

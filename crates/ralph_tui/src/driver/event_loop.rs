@@ -21,7 +21,7 @@ use crate::effect::Effect;
 use crate::input::Input;
 use crate::theme::Theme;
 
-/// Frames that nobody asked for are at least this far apart.
+/// Least time between frames that no key caused.
 const FRAME_INTERVAL: Duration = Duration::from_millis(16);
 /// Frames after a key are shown sooner.
 const KEY_FRAME_INTERVAL: Duration = Duration::from_millis(4);
@@ -45,7 +45,7 @@ pub(super) struct EventLoop {
     /// Whether another program has the terminal now, such as an editor.
     pub(super) is_terminal_away: bool,
     pub(super) open_run: Option<String>,
-    /// What is read of the open run.
+    /// Records of the open run, as they are read.
     pub(super) loader: Option<mpsc::Receiver<Input>>,
     /// Whether the list of runs is refreshed.
     pub(super) wants_runs: std::sync::mpsc::Sender<bool>,
@@ -292,7 +292,7 @@ impl EventLoop {
                 continue;
             }
             if is_too_small(self.size) {
-                // Nobody sees what another key would do.
+                // Another key would act on a screen that is not shown.
                 if matches!(key, Key::Character('q') | Key::Control('c')) {
                     return Some(self.leave());
                 }

@@ -28,7 +28,7 @@ const MAX_WARNINGS: usize = 3;
 
 const MAX_CHARACTER_BYTES: usize = 4;
 
-/// What is known about the selected run, and what was asked for.
+/// The model of the selected run, and the reads that were requested.
 #[derive(Debug, Default)]
 pub(super) struct Preview {
     run: Option<String>,

@@ -15,7 +15,7 @@ const FIELD_ROWS: u16 = 3;
 #[derive(Debug)]
 pub(super) struct Composer {
     field: TextField,
-    /// What was sent, for the arrow keys.
+    /// Sent messages, for the arrow keys.
     sent: History,
     mode: SendMode,
     pub(super) is_open: bool,

@@ -25,7 +25,7 @@ pub(super) fn header_rows(screen_rows: u16) -> u16 {
     if screen_rows < TALL_ROWS { 3 } else { 4 }
 }
 
-/// What is known about a run besides its records.
+/// Whether the run is loaded and has a runner. Its records do not tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Presence {
     Loading,
