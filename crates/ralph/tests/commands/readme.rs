@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use ralph::cli;
 use test_support::dialect::Session;
@@ -108,4 +109,16 @@ fn run(stage: &Stage, args: &[&str]) {
         // What the README asks for.
         fs::write(stage.path("workspace/PROMPT.md"), "Make the tests pass.\n").unwrap();
     }
+}
+
+#[test]
+fn the_recordings_of_the_terminal_ui_can_be_made() {
+    let has = |program: &str| Command::new(program).arg("-V").output().is_ok();
+    if !has("tmux") || !has("python3") {
+        return;
+    }
+    let mut record = Command::new("python3");
+    record.arg(root().join("scripts/record-tui")).arg("--check");
+    let recorded = record.arg(env!("CARGO_BIN_EXE_ralph")).output().unwrap();
+    assert!(recorded.status.success(), "{recorded:?}");
 }
