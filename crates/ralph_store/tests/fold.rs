@@ -1,8 +1,8 @@
 //! From a journal's lines to rows.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use ralph_run::EndReason;
 use ralph_run::model::{RunState, WaitingFor};
+use ralph_run::{EndReason, JournalReader};
 use ralph_store::{
     ApprovalRow, ApprovalState, Batch, Folded, MessageRow, MessageState, Progress, RunFold, UsageRow,
 };
@@ -405,4 +405,69 @@ fn going_on_anywhere_gives_the_same_rows_as_reading_at_once() {
             (other.summary, other.state, other.offset)
         );
     }
+}
+
+/// The journal as [`RunFold::push_item`] reads it, with and without lines.
+fn fold_of_file(text: &str, keeps_lines: bool) -> Batch {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), text).unwrap();
+    let mut fold = RunFold::new().keeping_lines(keeps_lines);
+    let (mut journal, mut buffer) = (JournalReader::open(file.path()).unwrap(), Vec::new());
+    while journal
+        .read(&mut buffer, |item| {
+            assert_ne!(fold.push_item(&item), Folded::Damaged);
+        })
+        .unwrap()
+    {}
+    fold.take().unwrap()
+}
+
+#[test]
+fn lines_with_all_of_their_text_give_the_same_rows() {
+    let mut journal = Journal::begin();
+    journal.agent("session_started", r#"{"session_id":"s1"}"#);
+    let offset = journal.lines.join("\n").len() + 1;
+    let text = "all of it ".repeat(40);
+    let from = |text: &str, item: &str| {
+        let checksum = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+        });
+        let bytes = text.len();
+        format!(r#""text_from":{{"offset":{offset},"bytes":{bytes},"checksum":{checksum}{item}}}"#)
+    };
+    journal.agent(
+        "delta",
+        &format!(r#"{{"item":"m/1","part":"text","text":"{text}"}}"#),
+    );
+    journal.agent(
+        "text_block_rest",
+        &format!(r#"{{"item":"m/1","text":"end",{}}}"#, from(&text, "")),
+    );
+    journal.step(None, Some("m"), 10, 2);
+    let whole = format!("{text}end");
+    let turn = from(&whole, r#","item":"m/1""#);
+    let turn = format!(r#"{{"number":1,"outcome":"succeeded",{turn}}}"#);
+    journal.agent("turn_finished", &turn);
+    journal.turn(10, 2, 7).end(r#"{"turns":1}"#);
+    let written = journal.lines.join("\n") + "\n";
+    let (with, without) = (fold_of_file(&written, true), fold_of_file(&written, false));
+    let line = |kind: &str| {
+        let record = with.records.iter().find(|record| record.kind == kind).unwrap();
+        record.line.as_deref().unwrap().to_owned()
+    };
+    assert!(line("text_block").contains(&whole));
+    assert!(line("turn_finished").contains(&whole));
+    assert!(without.records.iter().all(|record| record.line.is_none()));
+    let rows = |batch: &Batch| {
+        let places: Vec<_> = batch
+            .records
+            .iter()
+            .map(|record| (record.seq, record.offset, record.kind.clone()))
+            .collect();
+        format!(
+            "{places:?} {:?} {} {:?} {:?} {:?} {:?}",
+            batch.summary, batch.offset, batch.state, batch.usage, batch.approvals, batch.messages
+        )
+    };
+    assert_eq!(rows(&with), rows(&without));
 }

@@ -176,10 +176,15 @@ pub(super) async fn progress(connection: &mut PgConnection, run: &str) -> Result
     let mut transaction = connection
         .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         .await?;
-    let row = sqlx::query("SELECT number, journal_offset, summary, state FROM run WHERE id = $1")
-        .bind(escape(run))
-        .fetch_optional(&mut *transaction)
-        .await?;
+    // Rows of another version are replaced as a whole: nothing continues from them. An upgrade of the schema marks all
+    // rows like that, whatever version their state has.
+    let row = sqlx::query(
+        "SELECT number, journal_offset, summary, state FROM run WHERE id = $1 AND fold_version = $2",
+    )
+    .bind(escape(run))
+    .bind(i64::from(FOLD_VERSION))
+    .fetch_optional(&mut *transaction)
+    .await?;
     let Some(row) = row else {
         transaction.commit().await?;
         return Ok(None);

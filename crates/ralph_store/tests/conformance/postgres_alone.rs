@@ -232,6 +232,8 @@ async fn an_index_of_the_released_schema_is_upgraded_and_keeps_what_it_has() {
         !store.indexed_runs().await.unwrap()[0].is_current,
         "it is read again"
     );
+    // A live run does not continue from rows without lines.
+    assert!(store.progress("a").await.unwrap().is_none());
     let ingested = store.ingest(batches("a", &[40])).await.unwrap();
     assert!(ingested.records > 0 && ingested.disconnected.is_empty());
     assert!(store.indexed_runs().await.unwrap()[0].is_current);
