@@ -9,6 +9,10 @@ use super::super::syntax::Highlighter;
 use super::table::Table;
 use crate::theme::Role;
 
+/// Quotes and lists inside of more than this many others are not indented further. An agent can nest thousands in a short
+/// text, and every line of it would begin with all of their bars.
+const MAX_LEADS: usize = 8;
+
 /// Renders Markdown that is sanitised. What entities in it stand for is sanitised by `Line`.
 pub(in crate::transcript) fn render_markdown(text: &str, base: Look, lead: &str, sheet: &mut Sheet) {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -114,7 +118,7 @@ impl Renderer<'_> {
             }
             Tag::BlockQuote(_) => {
                 self.start_block();
-                self.leads.push("│ ");
+                self.push_lead("│ ");
             }
             Tag::CodeBlock(kind) => {
                 self.start_block();
@@ -141,7 +145,7 @@ impl Renderer<'_> {
                     }
                     _ => "• ".to_owned(),
                 });
-                self.leads.push("  ");
+                self.push_lead("  ");
             }
             Tag::Table(alignments) => {
                 self.start_block();
@@ -255,6 +259,11 @@ impl Renderer<'_> {
     fn push_modifier(&mut self, modifier: Modifier) {
         let look = self.look();
         self.looks.push(look.with(modifier));
+    }
+
+    fn push_lead(&mut self, lead: &'static str) {
+        let is_too_deep = self.leads.len() >= MAX_LEADS;
+        self.leads.push(if is_too_deep { "" } else { lead });
     }
 
     fn push(&mut self, text: &str, look: Look) {

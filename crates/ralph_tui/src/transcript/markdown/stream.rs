@@ -235,6 +235,22 @@ mod tests {
     }
 
     #[test]
+    fn deeply_nested_quotes_and_lists_are_indented_only_so_far() {
+        for mark in [">", "> ", "- ", "1. "] {
+            let text = format!("{}{}", mark.repeat(2_000), "a\n".repeat(2_000));
+            let mut sheet = Sheet::new(60, true);
+            MarkdownStream::new(0, Look::PLAIN, "", &sheet).update(&text, &mut sheet);
+            let lines = sheet.lines().iter();
+            let longest = lines.map(|line| line.first_lead.len().max(line.rest_lead.len()));
+            assert!(longest.max().unwrap() <= 64, "{mark:?}");
+        }
+        assert_eq!(
+            whole(&format!("{}a", ">".repeat(8)))[0],
+            format!("{}a", "│ ".repeat(8))
+        );
+    }
+
+    #[test]
     fn a_long_stream_is_laid_out_once() {
         let mut sheet = Sheet::new(60, true);
         let mut stream = MarkdownStream::new(0, Look::PLAIN, "", &sheet);
