@@ -141,7 +141,10 @@ impl Journal {
         match self.seq % 10 {
             0 | 5 => self.event("status_changed", r#"{"status":"requesting"}"#),
             1 => self.event("usage", r#"{"scope":"step","tokens":{"input":12,"cache_read":14000,"cache_write":640,"output":1,"reasoning":0},"model":"x","context":{"used":14652}}"#),
-            2 => self.event("notice", r#"{"severity":"debug","code":"framing","message":"content_block_stop"}"#),
+            2 => {
+                self.count("framing\ncontent_block_stop".len());
+                self.event("notice", r#"{"severity":"debug","code":"framing","message":"content_block_stop"}"#)
+            }
             3 => self.said("thinking_block", corpus, 250),
             4 => {
                 for _ in 0..5 {
