@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::Instant;
 
 use agent_api::{Body, RequestId};
-use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt};
+use ralph_run::control::{ControlCommand, ReconnectingClient};
 use ralph_run::model::RunModel;
 use ralph_run::{Record, RunBody, RunDirectory, RunEvent};
 use tokio::sync::mpsc;
@@ -226,31 +226,14 @@ async fn send_commands(
     mut commands: mpsc::UnboundedReceiver<ControlCommand>,
     replies: mpsc::UnboundedSender<Reply>,
 ) {
-    let mut client = None;
+    let mut client = ReconnectingClient::new(run.clone(), TERMINAL_ACTOR);
     while let Some(command) = commands.recv().await {
-        let result = match request(&run, &mut client, command.clone()).await {
+        let result = match client.request(command.clone()).await {
             Ok(receipt) => Ok(receipt.note),
-            Err(error) => {
-                if !matches!(error, ControlError::Refused(_)) {
-                    client = None;
-                }
-                Err(describe_refusal(&run, error))
-            }
+            Err(error) => Err(describe_refusal(&run, error)),
         };
         if replies.send(Reply { command, result }).is_err() {
             return;
         }
     }
-}
-
-async fn request(
-    run: &RunDirectory,
-    client: &mut Option<ControlClient>,
-    command: ControlCommand,
-) -> Result<Receipt, ControlError> {
-    let connected = match client.take() {
-        Some(connected) => connected,
-        None => ControlClient::connect(run.socket()).await?.named(TERMINAL_ACTOR),
-    };
-    client.insert(connected).request(command).await
 }

@@ -15,6 +15,7 @@ mod error;
 mod pending;
 mod protocol;
 mod receipts;
+mod reconnecting;
 mod refusal;
 mod server;
 mod socket;
@@ -28,5 +29,6 @@ pub use pending::{PendingRequest, PendingRequests};
 pub use protocol::{
     Greeting, MAX_LINE_BYTES, OLDEST_PROTOCOL, PROTOCOL, QueuedReport, Receipt, Response, StatusReport,
 };
+pub use reconnecting::ReconnectingClient;
 pub use refusal::{Refusal, RefusalCode};
 pub use server::{ControlServer, Incoming, Reply};

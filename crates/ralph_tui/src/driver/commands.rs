@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use ralph_run::control::{ControlClient, ControlCommand, ControlError, Receipt, describe_refusal};
+use ralph_run::control::{ControlCommand, ReconnectingClient, describe_refusal};
 use ralph_run::{Home, RunDirectory, short_run_id};
 use run_view::TUI_ACTOR;
 use run_view::one_line;
@@ -93,16 +93,11 @@ async fn send_commands(
     mut commands: mpsc::UnboundedReceiver<ControlCommand>,
     replies: mpsc::UnboundedSender<Input>,
 ) {
-    let mut client = None;
+    let mut client = ReconnectingClient::new(run.clone(), TUI_ACTOR);
     while let Some(command) = commands.recv().await {
-        let result = match request(&run, &mut client, command.clone()).await {
+        let result = match client.request(command.clone()).await {
             Ok(receipt) => Ok(receipt.note),
-            Err(error) => {
-                if !matches!(error, ControlError::Refused(_)) {
-                    client = None;
-                }
-                Err(one_line(&describe_refusal(&run, &error), MESSAGE_COLUMNS))
-            }
+            Err(error) => Err(one_line(&describe_refusal(&run, &error), MESSAGE_COLUMNS)),
         };
         let reply = Reply {
             run: run.id().to_owned(),
@@ -113,18 +108,6 @@ async fn send_commands(
             return;
         }
     }
-}
-
-async fn request(
-    run: &RunDirectory,
-    client: &mut Option<ControlClient>,
-    command: ControlCommand,
-) -> Result<Receipt, ControlError> {
-    let connected = match client.take() {
-        Some(connected) => connected,
-        None => ControlClient::connect(run.socket()).await?.named(TUI_ACTOR),
-    };
-    client.insert(connected).request(command).await
 }
 
 #[cfg(test)]
