@@ -25,6 +25,16 @@ test('a run that has ended stays ended when a list of all leaves it out', () => 
   expect([...each.left]).toEqual(['a']);
 });
 
+test('fields that have changed are put over the ones that are known', () => {
+  const { tell, feeds: each } = feeds();
+  tell(true, { ...run('a'), title: 'A', pending: 1 });
+  each.receive({ type: 'runs_changed', version: 2, runs: [{ id: 'a', pending: 0 }, run('b')] });
+  expect([...each.runs.values()]).toMatchObject([
+    { id: 'a', title: 'A', pending: 0, activity: { state: 'thinking' } },
+    { id: 'b' },
+  ]);
+});
+
 test('a run that was left out is forgotten when it was asked about', () => {
   const { told, tell, feeds: each } = feeds();
   tell(true, run('a'), run('b'));
@@ -58,7 +68,7 @@ test('a list is asked for while somebody looks at it', () => {
   each.watch('runs', () => {});
   stop();
   expect(said).toEqual([
-    { type: 'subscribe', feed: 'runs' },
+    { type: 'subscribe', feed: 'runs', protocol: 2 },
     { type: 'subscribe', feed: 'inbox' },
     { type: 'unsubscribe', feed: 'inbox' },
   ]);

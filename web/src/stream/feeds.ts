@@ -6,6 +6,9 @@ export interface InboxState {
   approvals: Approval[];
 }
 
+/** From this version of the protocol on, only the fields of a run that have changed are told. */
+const PROTOCOL = 2;
+
 /** The two lists that the server keeps up to date. Each is asked for while somebody looks at it. */
 export class Feeds {
   runs: ReadonlyMap<string, RunSummary> = new Map();
@@ -19,7 +22,7 @@ export class Feeds {
   watch(feed: FeedName, listener: () => void): () => void {
     const listeners = this.listeners[feed];
     listeners.add(listener);
-    if (listeners.size === 1) this.send({ type: 'subscribe', feed });
+    if (listeners.size === 1) this.ask(feed);
     return () => {
       if (listeners.delete(listener) && listeners.size === 0) this.send({ type: 'unsubscribe', feed });
     };
@@ -27,24 +30,27 @@ export class Feeds {
 
   subscribe(): void {
     for (const feed of ['runs', 'inbox'] as const) {
-      if (this.listeners[feed].size > 0) this.send({ type: 'subscribe', feed });
+      if (this.listeners[feed].size > 0) this.ask(feed);
     }
   }
 
-  receive(message: Extract<ToClient, { type: 'runs' | 'inbox' }>): void {
-    if (message.type === 'runs') {
-      const next = new Map(this.runs);
-      const left = new Set(message.is_all ? this.runs.keys() : this.left);
-      for (const run of message.runs) {
-        next.set(run.id, run);
-        left.delete(run.id);
-      }
-      this.runs = next;
-      if (left.size > 0 || this.left.size > 0) this.left = left;
-    } else {
+  receive(message: Extract<ToClient, { type: 'runs' | 'runs_changed' | 'inbox' }>): void {
+    if (message.type === 'inbox') {
       this.inbox = { count: message.count, approvals: message.approvals };
+      this.tell('inbox');
+      return;
     }
-    this.tell(message.type);
+    const isAll = message.type === 'runs' && message.is_all;
+    const next = new Map(this.runs);
+    const left = new Set(isAll ? this.runs.keys() : this.left);
+    for (const run of message.runs) {
+      // Only fields that changed are told of a run that is known. A run that is not known has all of them.
+      next.set(run.id, { ...next.get(run.id), ...run } as RunSummary);
+      left.delete(run.id);
+    }
+    this.runs = next;
+    if (left.size > 0 || this.left.size > 0) this.left = left;
+    this.tell('runs');
   }
 
   /**
@@ -61,6 +67,10 @@ export class Feeds {
     }
     [this.runs, this.left] = [runs, left];
     this.tell('runs');
+  }
+
+  private ask(feed: FeedName): void {
+    this.send({ type: 'subscribe', feed, ...(feed === 'runs' && { protocol: PROTOCOL }) });
   }
 
   private tell(feed: FeedName): void {

@@ -103,6 +103,7 @@ export class Stream {
         for (const [run, head] of message.heads) this.runs.get(run)?.heard(head);
         break;
       case 'runs':
+      case 'runs_changed':
       case 'inbox':
         this.feeds.receive(message);
         break;

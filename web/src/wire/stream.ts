@@ -32,6 +32,9 @@ export type FromClient =
       after?: number;
       /** The journal it had it from. */
       epoch?: string;
+      /** The version of the protocol that the client knows; 1 if absent. From 2 on, the list `runs` is told as
+       * `runs_changed` after the first message. */
+      protocol?: number;
     } & ({ run: string } | { feed: FeedName })
   | { type: 'unsubscribe' } & ({ run: string } | { feed: FeedName })
   | {
@@ -179,6 +182,7 @@ export type ToClient =
       is_all: boolean;
       runs: Array<RunSummary>;
     }
+  | { type: 'runs_changed'; version: number; runs: Array<{ id: string } & Partial<RunSummary>> }
   | {
       type: 'inbox';
       version: number;

@@ -1,13 +1,15 @@
 //! `Board`: the summaries of all active runs, for the feed `runs` and for handlers.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use axum::extract::ws::Utf8Bytes;
 use ralph_store::RunSummary;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 use super::labels::Labels;
+use super::run_patch::run_patch;
 use super::wake_set::{ClientWaker, Subscribers};
 
 /// How many changes are kept for those who keep up: two seconds of them. Others are given everything anew.
@@ -30,17 +32,56 @@ struct State {
     told: HashMap<String, (u64, Arc<RunSummary>)>,
     ticks: u64,
     version: u64,
-    changes: VecDeque<Utf8Bytes>,
+    changes: VecDeque<Change>,
     subscribers: Subscribers,
 }
 
+/// How a client takes changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RunsForm {
+    /// Each run that has changed, whole: for clients of version 1 of the protocol.
+    Whole,
+    /// The fields that have changed.
+    Patches,
+}
+
+/// What one tick told.
+#[derive(Debug)]
+struct Change {
+    version: u64,
+    runs: Vec<Arc<RunSummary>>,
+    patches: Utf8Bytes,
+    /// Encoded when the first client wants it.
+    whole: OnceLock<Utf8Bytes>,
+}
+
+impl Change {
+    fn text(&self, form: RunsForm) -> Utf8Bytes {
+        match form {
+            RunsForm::Patches => self.patches.clone(),
+            RunsForm::Whole => {
+                let encode =
+                    || encode_runs(self.version, false, self.runs.iter().map(AsRef::as_ref).collect());
+                self.whole.get_or_init(encode).clone()
+            }
+        }
+    }
+}
+
 #[derive(Serialize)]
-struct Told<'a> {
+struct RunsMessage<'a> {
     r#type: &'static str,
     version: u64,
     /// Whether these are all; otherwise they are the ones that have changed.
     is_all: bool,
     runs: Vec<&'a RunSummary>,
+}
+
+#[derive(Serialize)]
+struct RunsChangedMessage {
+    r#type: &'static str,
+    version: u64,
+    runs: Vec<Map<String, Value>>,
 }
 
 impl Board {
@@ -98,18 +139,25 @@ impl Board {
             return;
         }
         state.version += 1;
+        let (mut runs, mut patches) = (Vec::new(), Vec::new());
         for id in &changed {
             if let Some(run) = state.runs.get(id).cloned() {
-                let now = state.ticks;
-                state.told.insert(id.clone(), (now, run));
+                let tick = state.ticks;
+                let before = state.told.insert(id.clone(), (tick, Arc::clone(&run)));
+                patches.push(match before {
+                    Some((_, before)) => run_patch(&before, &run),
+                    None => whole_run(&run),
+                });
+                runs.push(run);
             }
         }
-        let runs = changed
-            .iter()
-            .filter_map(|id| state.runs.get(id))
-            .map(AsRef::as_ref);
-        let text = encode(state.version, false, runs.collect());
-        state.changes.push_back(text);
+        let version = state.version;
+        state.changes.push_back(Change {
+            version,
+            runs,
+            patches: encode_patches(version, patches),
+            whole: OnceLock::new(),
+        });
         if state.changes.len() > MAX_CHANGES {
             state.changes.pop_front();
         }
@@ -143,18 +191,29 @@ impl Board {
 
     /// What has changed since a version, and the version now. Everything, if that was too long ago or never.
     #[must_use]
-    pub fn since(&self, version: Option<u64>) -> (Vec<Utf8Bytes>, u64) {
+    pub fn since(&self, version: Option<u64>, form: RunsForm) -> (Vec<Utf8Bytes>, u64) {
         let state = self.lock();
         let behind = version
             .map(|version| usize::try_from(state.version.saturating_sub(version)).unwrap_or(usize::MAX));
         match behind.filter(|behind| *behind <= state.changes.len()) {
             Some(behind) => {
                 let first = state.changes.len() - behind;
-                (state.changes.range(first..).cloned().collect(), state.version)
+                let texts = state.changes.range(first..).map(|change| change.text(form));
+                (texts.collect(), state.version)
             }
             None => {
-                let runs = state.runs.values().map(AsRef::as_ref).collect();
-                (vec![encode(state.version, true, runs)], state.version)
+                let runs = state
+                    .runs
+                    .iter()
+                    .map(|(id, run)| match (form, state.told.get(id)) {
+                        // The next patch is made against what was told last.
+                        (RunsForm::Patches, Some((_, told))) => told.as_ref(),
+                        (RunsForm::Patches, None) | (RunsForm::Whole, _) => run.as_ref(),
+                    });
+                (
+                    vec![encode_runs(state.version, true, runs.collect())],
+                    state.version,
+                )
             }
         }
     }
@@ -196,14 +255,31 @@ fn is_urgent(before: &RunSummary, now: &RunSummary) -> bool {
         || before.tags != now.tags
 }
 
-fn encode(version: u64, is_all: bool, runs: Vec<&RunSummary>) -> Utf8Bytes {
-    let told = Told {
+fn encode_runs(version: u64, is_all: bool, runs: Vec<&RunSummary>) -> Utf8Bytes {
+    let message = RunsMessage {
         r#type: "runs",
         version,
         is_all,
         runs,
     };
-    serde_json::to_string(&told).unwrap_or_default().into()
+    serde_json::to_string(&message).unwrap_or_default().into()
+}
+
+fn encode_patches(version: u64, runs: Vec<Map<String, Value>>) -> Utf8Bytes {
+    let message = RunsChangedMessage {
+        r#type: "runs_changed",
+        version,
+        runs,
+    };
+    serde_json::to_string(&message).unwrap_or_default().into()
+}
+
+/// All fields of a run that was not told of yet.
+fn whole_run(run: &RunSummary) -> Map<String, Value> {
+    match serde_json::to_value(run) {
+        Ok(Value::Object(fields)) => fields,
+        _ => Map::new(),
+    }
 }
 
 #[cfg(test)]
@@ -211,13 +287,17 @@ mod tests {
     use ralph_run::model::{RunState, WaitingFor};
     use ralph_store::RunFold;
 
-    use super::{Board, CALM_TICKS};
+    use std::collections::BTreeMap;
+
+    use serde_json::Value;
+
+    use super::{Board, CALM_TICKS, RunsForm};
 
     const STARTED: &str = r#"{"seq":1,"at":"2026-01-01T00:00:00Z","iteration":0,"attempt":0,"event":{"type":"run_started","data":{"format_version":1,"run_id":"r","ralph_version":"0","workspace":"/w","backend":"demo","display_name":"Demo","max_iterations":0}}}"#;
 
     fn told(board: &Board, version: &mut Option<u64>) -> usize {
         board.tick();
-        let (texts, now) = board.since(*version);
+        let (texts, now) = board.since(*version, RunsForm::Whole);
         *version = Some(now);
         texts.len()
     }
@@ -244,7 +324,7 @@ mod tests {
         run.activity = RunState::Thinking;
         board.update(&run);
         board.tick();
-        let mut version = Some(board.since(None).1);
+        let mut version = Some(board.since(None, RunsForm::Whole).1);
         let mut count = 0;
         for number in 0..3 * CALM_TICKS {
             run.head_seq += 1;
@@ -269,5 +349,95 @@ mod tests {
             (0..CALM_TICKS).map(|_| told(&board, &mut version)).sum::<usize>(),
             1
         );
+    }
+
+    /// A client that keeps what it is told.
+    #[derive(Default)]
+    struct Client {
+        version: Option<u64>,
+        runs: BTreeMap<String, Value>,
+        bytes: usize,
+    }
+
+    impl Client {
+        fn take(&mut self, board: &Board, form: RunsForm) {
+            let (texts, now) = board.since(self.version, form);
+            self.version = Some(now);
+            for text in texts {
+                self.bytes += text.len();
+                let message: Value = serde_json::from_str(&text).unwrap();
+                if message["is_all"] == true {
+                    self.runs.clear();
+                }
+                for run in message["runs"].as_array().unwrap() {
+                    let id = run["id"].as_str().unwrap().to_owned();
+                    let known = self
+                        .runs
+                        .entry(id)
+                        .or_insert_with(|| Value::Object(Default::default()));
+                    known
+                        .as_object_mut()
+                        .unwrap()
+                        .extend(run.as_object().unwrap().clone());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn changed_fields_come_to_the_same_as_whole_runs_in_a_third_of_the_bytes() {
+        let mut fold = RunFold::new();
+        fold.push(STARTED.as_bytes());
+        let mut first = fold.summary().unwrap().clone();
+        // About as much as a run of Claude Code has.
+        first.title =
+            "Make the tests of the parser pass, and add one for each error that it reports".to_owned();
+        first.workspace = "/home/somebody/projects/parser".to_owned();
+        first.model = Some("claude-sonnet-4-5-20250929".to_owned());
+        first.permission_mode = Some("accept_edits".to_owned());
+        first.session_ids = vec!["00000000-0000-4000-8000-000000000001".to_owned()];
+        first.totals.tokens.input = 1_234;
+        first.totals.tokens.output = 56_789;
+        first.activity = RunState::Thinking;
+        let mut runs: Vec<_> = (0..50)
+            .map(|number| {
+                let mut run = first.clone();
+                run.id = format!("20261118-220000-{number:06}");
+                run
+            })
+            .collect();
+        let board = Board::default();
+        let (mut whole, mut patches) = (Client::default(), Client::default());
+        let mut late = Client::default();
+        for round in 0..40_u64 {
+            for (number, run) in runs.iter_mut().enumerate() {
+                run.head_seq += 20;
+                run.updated_at += jiff::SignedDuration::from_millis(250);
+                run.totals.duration_ms += 250;
+                run.activity = match (round + number as u64) % 5 {
+                    0 => RunState::tool("Bash", Some("cargo nextest run")),
+                    1 => RunState::Responding,
+                    _ => RunState::Thinking,
+                };
+                board.update(run);
+            }
+            // Some take a list of all while changes wait to be told.
+            if round % 3 == 1 {
+                late.version = None;
+                late.take(&board, RunsForm::Patches);
+            }
+            board.tick();
+            if round == 1 {
+                // From here on both know all runs.
+                (whole.bytes, patches.bytes) = (0, 0);
+            }
+            whole.take(&board, RunsForm::Whole);
+            patches.take(&board, RunsForm::Patches);
+            late.take(&board, RunsForm::Patches);
+            assert_eq!(patches.runs, whole.runs);
+            assert_eq!(late.runs, whole.runs);
+        }
+        let (whole, patches) = (whole.bytes, patches.bytes);
+        assert!(patches * 3 < whole, "{patches} of {whole} bytes");
     }
 }

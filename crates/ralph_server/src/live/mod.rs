@@ -15,11 +15,12 @@ mod hub;
 mod inbox;
 mod ingest;
 mod labels;
+mod run_patch;
 mod tool_times;
 mod wake_set;
 
 pub(crate) use backfill::backfill;
-pub use board::Board;
+pub use board::{Board, RunsForm};
 pub use feed::{Next, Position, RunFeed};
 pub use frame::Frame;
 pub(crate) use hub::restarted;

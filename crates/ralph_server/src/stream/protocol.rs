@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::problem::ProblemCode;
 
-/// The version of the protocol; told in `hello`.
-pub const PROTOCOL_VERSION: u32 = 1;
+/// The version of the protocol; told in `hello`. Clients of version 1 are still served.
+pub const PROTOCOL_VERSION: u32 = 2;
 /// All that a client can say.
 pub const FROM_CLIENT: &[&str] = &["subscribe", "unsubscribe", "command"];
 /// All that the server says.
@@ -17,6 +17,7 @@ pub const TO_CLIENT: &[&str] = &[
     "reset",
     "lagged",
     "runs",
+    "runs_changed",
     "inbox",
     "heartbeat",
     "receipt",
@@ -42,6 +43,10 @@ pub(super) enum FromClient {
         /// The journal it had it from.
         #[serde(default)]
         epoch: Option<String>,
+        /// The version of the protocol that the client knows; 1 if absent. From 2 on, the list `runs` is told as
+        /// `runs_changed` after the first message.
+        #[serde(default)]
+        protocol: Option<u32>,
     },
     /// Not any more.
     Unsubscribe {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 
-use super::protocol::{ErrorMessage, FeedName, ToClient, Topic};
+use super::protocol::{ErrorMessage, FeedName, PROTOCOL_VERSION, ToClient, Topic};
 use super::run_reader::{MAX_BEHIND_BYTES, RunReader};
-use crate::live::{ClientWaker, Hub};
+use crate::live::{ClientWaker, Hub, RunsForm};
 use crate::problem::ProblemCode;
 
 /// More than any page shows, and more than the runs that one machine is meant for.
@@ -23,7 +23,7 @@ pub(super) struct Subscriptions {
 
 enum Watched {
     Run(RunReader),
-    Runs(Option<u64>),
+    Runs(Option<u64>, RunsForm),
     Inbox(Option<u64>),
 }
 
@@ -44,7 +44,16 @@ impl Subscriptions {
         topic: &Topic,
         after: Option<u64>,
         epoch: Option<&str>,
+        protocol: u32,
     ) -> Result<String, ErrorMessage> {
+        if !(1..=PROTOCOL_VERSION).contains(&protocol) {
+            return Err(ErrorMessage {
+                code: ProblemCode::Malformed,
+                message: format!(
+                    "protocol {protocol} is not known to this server: use 1 to {PROTOCOL_VERSION}"
+                ),
+            });
+        }
         self.unsubscribe(topic);
         if self.watched.len() >= MAX_TOPICS {
             return Err(ErrorMessage {
@@ -73,7 +82,12 @@ impl Subscriptions {
                 let watched = match name {
                     FeedName::Runs => {
                         self.live.board().watch(&self.waker, number);
-                        Watched::Runs(None)
+                        let form = if protocol < 2 {
+                            RunsForm::Whole
+                        } else {
+                            RunsForm::Patches
+                        };
+                        Watched::Runs(None, form)
                     }
                     FeedName::Inbox => {
                         self.live.inbox().watch(&self.waker, number);
@@ -105,7 +119,7 @@ impl Subscriptions {
                 reader.feed.unwatch(waker);
                 false
             }
-            (Watched::Runs(_), Topic::Feed(FeedName::Runs)) => {
+            (Watched::Runs(..), Topic::Feed(FeedName::Runs)) => {
                 live.board().unwatch(waker);
                 false
             }
@@ -138,8 +152,8 @@ impl Subscriptions {
                     vec![ToClient::Error { id: None, problem }.encode().into()]
                 }
             },
-            Some(Watched::Runs(version)) => {
-                let (texts, now) = self.live.board().since(*version);
+            Some(Watched::Runs(version, form)) => {
+                let (texts, now) = self.live.board().since(*version, *form);
                 *version = Some(now);
                 texts
             }
@@ -156,7 +170,7 @@ impl Subscriptions {
     pub(super) fn heartbeat(&self) -> String {
         let heads = self.watched.values().filter_map(|watched| match watched {
             Watched::Run(reader) => Some((reader.feed.run(), reader.position.seq)),
-            Watched::Runs(_) | Watched::Inbox(_) => None,
+            Watched::Runs(..) | Watched::Inbox(_) => None,
         });
         ToClient::Heartbeat {
             heads: heads.collect(),

@@ -224,11 +224,18 @@ async fn on_text(
             topic,
             after,
             epoch,
+            protocol,
         }) => {
             let told = match context.may_watch(&topic) {
                 Ok(()) => {
                     client
-                        .subscribe(id.as_deref(), &topic, after, epoch.as_deref())
+                        .subscribe(
+                            id.as_deref(),
+                            &topic,
+                            after,
+                            epoch.as_deref(),
+                            protocol.unwrap_or(1),
+                        )
                         .await
                 }
                 Err(problem) => Err(problem.into()),

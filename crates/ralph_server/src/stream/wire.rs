@@ -7,7 +7,7 @@ use agent_api::{PermissionRequested, PlanProposed, QuestionAsked};
 use ralph_run::Record;
 use ralph_store::{ApprovalKind, RunSummary};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ts_rs::{Config, Dependency, TS, TypeVisitor};
 
 use super::protocol::{FromClient, ToClient};
@@ -46,6 +46,13 @@ enum ToMany {
         /// Whether these are all; otherwise they are the ones that have changed.
         is_all: bool,
         runs: Vec<RunSummary>,
+    },
+    /// The fields that have changed of the runs that go on: for clients of version 2 of the protocol. A field that is here
+    /// replaces the one that was told before. A run that was not told of before has all of them.
+    RunsChanged {
+        version: u64,
+        #[ts(type = "Array<{ id: string } & Partial<RunSummary>>")]
+        runs: Vec<Map<String, Value>>,
     },
     /// Everything that waits for an answer, the oldest first.
     Inbox {
@@ -188,7 +195,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::ToMany;
-    use crate::live::{Board, Frame, Inbox};
+    use crate::live::{Board, Frame, Inbox, RunsForm};
 
     /// What is sent reads as its shape, and the shape says all of it.
     #[track_caller]
@@ -211,16 +218,25 @@ mod tests {
         let board = Board::default();
         board.update(&run);
         board.tick();
-        let (texts, _) = board.since(None);
-        let expected = ToMany::Runs {
-            version: 1,
-            is_all: true,
-            runs: vec![run],
+        let told = |version, form| {
+            let (texts, _) = board.since(version, form);
+            texts.iter().map(|text| fits(text)).collect::<Vec<_>>()
         };
-        assert_eq!(
-            texts.iter().map(|text| fits(text)).collect::<Vec<_>>(),
-            [expected]
-        );
+        let runs = |version, is_all| ToMany::Runs {
+            version,
+            is_all,
+            runs: vec![run.clone()],
+        };
+        for form in [RunsForm::Whole, RunsForm::Patches] {
+            assert_eq!(told(None, form), [runs(1, true)]);
+        }
+        assert_eq!(told(Some(0), RunsForm::Whole), [runs(1, false)]);
+        let fields = serde_json::to_value(&run).unwrap().as_object().unwrap().clone();
+        let changed = ToMany::RunsChanged {
+            version: 1,
+            runs: vec![fields],
+        };
+        assert_eq!(told(Some(0), RunsForm::Patches), [changed]);
     }
 
     #[test]
